@@ -1,0 +1,225 @@
+"""Devices: numpy on the host, cupy on a GPU, and whatever a test registers, behind one interface.
+
+A backend names its array type and its array namespace.  Operators receive the namespace as `xp`
+and never ask which backend they run on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Device:
+    """A place for arrays: a type ("cpu", "cuda") and, for GPUs, an index."""
+
+    type: str
+    index: int | None = None
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        return f"device(type={self.type!r}" + (
+            ")" if self.index is None else f", index={self.index})"
+        )
+
+
+CPU = Device("cpu")
+
+
+class DeviceError(RuntimeError):
+    """A device was asked for that is not there or not usable."""
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What the library needs to know of an array library.
+
+    `xp` is the array namespace, `special` has erf and the like, `from_host(array, index)` and
+    `to_host(array)` copy between a numpy array and the device, `index_of(array)` is the device
+    number (None on the host), `scatter_add(array, index, values)` adds in place with repeats.
+    """
+
+    type: str
+    array_type: type
+    xp: Any
+    load_special: Callable[[], Any]
+    from_host: Callable[[np.ndarray, int | None], Any]
+    to_host: Callable[[Any], np.ndarray]
+    index_of: Callable[[Any], int | None]
+    scatter_add: Callable[[Any, Any, Any], None]
+
+
+def _scipy_special() -> Any:
+    import scipy.special
+
+    return scipy.special
+
+
+_NUMPY = Backend(
+    type="cpu",
+    array_type=np.ndarray,
+    xp=np,
+    load_special=_scipy_special,
+    from_host=lambda array, index: array,
+    to_host=lambda array: array,
+    index_of=lambda array: None,
+    scatter_add=np.add.at,
+)
+
+
+def _load_cupy() -> Backend:
+    """Return the cupy backend; raises DeviceError when cupy or a working driver is missing.
+
+    Importable is not usable: a kernel is run before the device counts as there.
+    """
+    try:
+        import cupy
+    except ImportError as error:
+        raise DeviceError(
+            "device 'cuda' needs cupy, which is not installed; "
+            "install the extra gpu12 or gpu13 for your CUDA version, or use device='cpu'"
+        ) from error
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+        probe = float((cupy.arange(3.0) + 1).sum()) if count else 0.0
+    except Exception as error:  # cupy raises its own and the driver's errors here
+        raise DeviceError(
+            f"device 'cuda' is not usable: {str(error).splitlines()[0]}; "
+            "check the driver, or use device='cpu'"
+        ) from error
+    if probe != 6.0:
+        raise DeviceError("device 'cuda' is not usable: no GPU found; use device='cpu'")
+
+    def from_host(array: np.ndarray, index: int | None) -> Any:
+        with cupy.cuda.Device(index or 0):
+            return cupy.asarray(array)
+
+    def special() -> Any:
+        import cupyx.scipy.special
+
+        return cupyx.scipy.special
+
+    def scatter_add(array: Any, index: Any, values: Any) -> None:
+        cupy.add.at(array, index, values)
+
+    return Backend(
+        type="cuda",
+        array_type=cupy.ndarray,
+        xp=cupy,
+        load_special=special,
+        from_host=from_host,
+        to_host=cupy.asnumpy,
+        index_of=lambda array: array.device.id,
+        scatter_add=scatter_add,
+    )
+
+
+_loaders: dict[str, Callable[[], Backend]] = {"cuda": _load_cupy}
+_by_type: dict[str, Backend] = {"cpu": _NUMPY}
+_by_array_type: dict[type, Backend] = {np.ndarray: _NUMPY}
+
+
+def backend(device_type: str) -> Backend:
+    """Return the backend of a device type; raises DeviceError when it is not usable."""
+    found = _by_type.get(device_type)
+    if found is None:
+        if device_type not in _loaders:
+            known = sorted({*_by_type, *_loaders})
+            raise DeviceError(f"unknown device type {device_type!r}; the known ones are {known}")
+        found = _loaders[device_type]()
+        _by_type[device_type] = found
+        _by_array_type[found.array_type] = found
+    return found
+
+
+def backend_of(array: Any) -> Backend:
+    """Return the backend that owns an array."""
+    found = _by_array_type.get(type(array))
+    if found is None:
+        for array_type, candidate in _by_array_type.items():
+            if isinstance(array, array_type):
+                return candidate
+        raise TypeError(f"not an array of a known device: {type(array).__name__}")
+    return found
+
+
+def namespace_of(array: Any) -> Any:
+    """Return the array namespace (`numpy`, `cupy`, ...) of an array."""
+    return np if type(array) is np.ndarray else backend_of(array).xp
+
+
+def special_of(xp: Any) -> Any:
+    """Return the special functions (erf, ...) that belong to an array namespace."""
+    for candidate in _by_type.values():
+        if candidate.xp is xp:
+            return candidate.load_special()
+    raise TypeError(f"not the namespace of a known device: {xp!r}")
+
+
+def device_of(array: Any) -> Device:
+    """Return the device an array lies on."""
+    if type(array) is np.ndarray:
+        return CPU
+    owner = backend_of(array)
+    index = owner.index_of(array)
+    return CPU if index is None and owner is _NUMPY else Device(owner.type, index)
+
+
+def as_device(device: Any) -> Device:
+    """Return a Device from a Device, a text such as "cpu", "cuda", "cuda:0", or None (the host).
+
+    Raises DeviceError for unknown or unusable devices.
+    """
+    if device is None:
+        return CPU
+    if isinstance(device, Device):
+        backend(device.type)
+        return device
+    if not isinstance(device, str):
+        raise TypeError(f"a device is a text such as 'cpu' or 'cuda:0', got {device!r}")
+    kind, _, number = device.partition(":")
+    if kind == "cpu":
+        return CPU
+    backend(kind)
+    if number and not number.isdigit():
+        raise DeviceError(f"cannot read device {device!r}; write for example 'cuda:0'")
+    return Device(kind, int(number) if number else 0)
+
+
+def put(array: Any, device: Device) -> Any:
+    """Return `array` on `device` (itself when it is there already)."""
+    if device_of(array) == device:
+        return array
+    return backend(device.type).from_host(backend_of(array).to_host(array), device.index)
+
+
+def cuda_is_available() -> bool:
+    """Return whether device "cuda" is usable on this machine."""
+    try:
+        backend("cuda")
+    except DeviceError:
+        return False
+    return True
+
+
+@contextmanager
+def registered(replacement: Backend):  # noqa: ANN201 - a context manager
+    """Let `replacement` stand for its device type inside the context (for test devices)."""
+    previous = _by_type.get(replacement.type)
+    _by_type[replacement.type] = replacement
+    _by_array_type[replacement.array_type] = replacement
+    try:
+        yield replacement
+    finally:
+        if previous is None:
+            del _by_type[replacement.type]
+        else:
+            _by_type[replacement.type] = previous
+        del _by_array_type[replacement.array_type]

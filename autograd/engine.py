@@ -1,0 +1,418 @@
+"""Reverse mode: `backward` and `grad`, iterative, freeing as they go, safe in threads.
+
+Nodes carry sequence numbers that grow along the graph, so the nodes reachable from the roots,
+sorted by falling number, are an order in which every node meets its complete output gradients.
+Gradients of leaves are collected and added to `.grad` at the very end: a backward that fails
+leaves every `.grad` as it was.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from . import modes
+from .graph import AccumulateGrad, Node
+from .ops.registry import REGISTRY, OpNode
+from .tensor import Tensor, method
+
+_warned_cycle = False
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Add the gradients of `tensors` to `.grad` of the leaves (or of `inputs` only).
+
+    tensors       roots; `grad_tensors[i]` has the shape of `tensors[i]`, or is None where the root
+                  has one element (then it is 1).
+    retain_graph  keep the saved values for another pass; defaults to `create_graph`.
+    create_graph  record the backward pass itself, for higher derivatives.
+    Raises RuntimeError for roots without a graph, shapes that do not match, and a graph whose
+    saved values were freed.  Nothing is accumulated when it raises.
+    """
+    if create_graph:
+        _warn_cycle_once()
+    _run_backward(_as_tuple(tensors, "tensors"), grad_tensors, retain_graph, create_graph, inputs)
+
+
+def _run_backward(
+    roots: tuple, grad_tensors: Any, retain_graph: bool | None, create_graph: bool, inputs: Any
+) -> None:
+    targets = None
+    if inputs is not None:
+        targets = _checked_inputs(_as_tuple(inputs, "inputs"))
+    with _grad_mode(create_graph):
+        seeds = _seeds(roots, grad_tensors, create_graph)
+        retain = create_graph if retain_graph is None else bool(retain_graph)
+        task = _Task(seeds, targets, retain, create_graph, to_leaves=True)
+        task.run()
+        if targets is None:
+            for accumulator, gradient in task.leaves.items():
+                _accumulate(accumulator.variable, gradient, create_graph, accumulator.lock)
+            for tensor, gradient in task.retained:
+                _accumulate(tensor, gradient, create_graph, None)
+        else:
+            for tensor, gradient in zip(_as_tuple(inputs, "inputs"), task.captured(), strict=True):
+                if gradient is not None:
+                    _accumulate(tensor, gradient, create_graph, None)
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """Return the gradients of `outputs`, weighted by `grad_outputs`, for each of `inputs`.
+
+    grad_outputs      one a root, of its shape; None where the root has one element (then 1).
+    create_graph      record the backward pass, so that the results can be differentiated.
+    retain_graph      keep the saved values; defaults to `create_graph`.
+    allow_unused      give None for inputs that the outputs do not depend on (else RuntimeError).
+    is_grads_batched  `grad_outputs` carry a leading batch dimension, and so do the results.
+    materialize_grads give zeros instead of None.
+    `.grad` of no tensor is changed.
+    """
+    roots = _as_tuple(outputs, "outputs")
+    wanted = _as_tuple(inputs, "inputs")
+    if not wanted:
+        raise RuntimeError("grad: inputs cannot be empty; pass the tensors to differentiate for")
+    targets = _checked_inputs(wanted)
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "grad: materialize_grads=True gives zeros for unused inputs, so allow_unused=False "
+            "cannot be asked for with it; leave allow_unused out"
+        )
+    unused_ok = bool(allow_unused) or materialize_grads
+    retain = create_graph if retain_graph is None else bool(retain_graph)
+    if is_grads_batched:
+        return _batched(roots, wanted, grad_outputs, retain, create_graph, unused_ok,
+                        materialize_grads)
+    with _grad_mode(create_graph):
+        seeds = _seeds(roots, grad_outputs, create_graph)
+        task = _Task(seeds, targets, retain, create_graph, to_leaves=False)
+        task.run()
+    results = task.captured()
+    for position, (tensor, gradient) in enumerate(zip(wanted, results, strict=True)):
+        if gradient is None and materialize_grads:
+            results[position] = REGISTRY["zeros_like"](tensor)
+        elif gradient is None and not unused_ok:
+            raise RuntimeError(
+                f"grad: input {position} (shape {list(tensor.shape)}) appears to not have been "
+                "used in the graph of the outputs. Set allow_unused=True if this is the desired "
+                "behavior (a slice or copy made after the outputs is not an ancestor of them)"
+            )
+    return tuple(results)
+
+
+def _batched(
+    roots: tuple, wanted: tuple, grad_outputs: Any, retain: bool, create_graph: bool,
+    unused_ok: bool, materialize: bool,
+) -> tuple:
+    """Run `grad` for each slice of the leading dimension of the grad_outputs, and stack."""
+    batched = _as_tuple(grad_outputs, "grad_outputs")
+    sizes = {g.shape[0] if g.ndim else -1 for g in batched if isinstance(g, Tensor)}
+    if len(sizes) != 1 or -1 in sizes:
+        raise RuntimeError(
+            "grad: with is_grads_batched=True all grad_outputs need one leading batch dimension "
+            f"of the same size, got shapes {[list(g.shape) for g in batched if g is not None]}"
+        )
+    (count,) = sizes
+    rows = []
+    for k in range(count):
+        last = k == count - 1
+        slices = [None if g is None else g[k] for g in batched]
+        rows.append(
+            grad(roots, wanted, slices, True if not last else retain, create_graph,
+                 allow_unused=unused_ok, materialize_grads=materialize)
+        )
+    return tuple(
+        None if column[0] is None else REGISTRY["stack"](*column, dim=0)
+        for column in zip(*rows, strict=True)
+    )
+
+
+@method(name="backward")
+def _backward_method(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Add the gradients of this tensor to the leaves: see `autograd.backward`."""
+    if create_graph:
+        _warn_cycle_once()
+    _run_backward((self,), gradient, retain_graph, create_graph, inputs)
+
+
+def _warn_cycle_once() -> None:
+    global _warned_cycle
+    if not _warned_cycle:
+        _warned_cycle = True
+        warnings.warn(
+            "Using backward() with create_graph=True will create a reference cycle between the "
+            "tensor and its gradient, which can keep memory alive. We recommend using "
+            "autograd.grad instead; otherwise set .grad to None when you are done.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _grad_mode(create_graph: bool) -> modes._Mode:
+    return modes.enable_grad() if create_graph else modes.no_grad()
+
+
+def _as_tuple(values: Any, what: str) -> tuple:
+    if values is None or isinstance(values, Tensor):
+        return (values,)
+    if not isinstance(values, Sequence) and not hasattr(values, "__iter__"):
+        raise TypeError(f"{what} must be a Tensor or a sequence of Tensors, got "
+                        f"{type(values).__name__}")
+    return tuple(values)
+
+
+def _checked_inputs(inputs: tuple) -> tuple:
+    """Return the edges of the inputs; refuse what cannot have a gradient."""
+    if not inputs:
+        raise RuntimeError("inputs cannot be empty; leave the argument out for all leaves")
+    edges = []
+    for position, tensor in enumerate(inputs):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"inputs[{position}] must be a Tensor, got {type(tensor).__name__}")
+        edge = tensor._edge()
+        if edge is None:
+            raise RuntimeError(
+                f"input {position} (shape {list(tensor.shape)}) does not require grad; "
+                "call requires_grad_() on it before the computation"
+            )
+        edges.append(edge)
+    return tuple(edges)
+
+
+def _seeds(roots: tuple, gradients: Any, create_graph: bool) -> list[tuple[tuple, Tensor]]:
+    """Return (edge, gradient) for each root, checked."""
+    if gradients is None:
+        gradients = (None,) * len(roots)
+    gradients = _as_tuple(gradients, "grad_outputs")
+    if len(gradients) != len(roots):
+        raise RuntimeError(
+            f"got {len(roots)} tensors and {len(gradients)} gradients; pass one gradient a tensor"
+        )
+    seeds = []
+    for position, (root, gradient) in enumerate(zip(roots, gradients, strict=True)):
+        if not isinstance(root, Tensor):
+            raise TypeError(f"element {position} of tensors must be a Tensor, got "
+                            f"{type(root).__name__}")
+        if gradient is not None and not isinstance(gradient, Tensor):
+            raise TypeError(
+                "gradients can be either Tensors or None, but got "
+                f"{type(gradient).__name__} for element {position}"
+            )
+        edge = root._edge()
+        if edge is None:
+            raise RuntimeError(
+                f"element {position} of tensors does not require grad and does not have a grad_fn; "
+                "call requires_grad_() on a leaf it is made from, outside no_grad()"
+            )
+        if gradient is None:
+            gradient = _implicit_one(root, position)
+        elif gradient.shape != root.shape:
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[{position}] has a shape of "
+                f"{list(gradient.shape)} and output[{position}] has a shape of {list(root.shape)}; "
+                "pass a gradient of the output's shape"
+            )
+        elif gradient.is_complex() != root.is_complex():
+            raise RuntimeError(
+                f"for complex tensors, output[{position}] and grad_output[{position}] are "
+                f"required to have the same dtype, got {root.dtype} and {gradient.dtype}"
+            )
+        elif gradient.dtype != root.dtype:
+            gradient = REGISTRY["to"](gradient, dtype=root.dtype)
+        seeds.append((edge, gradient))
+    return seeds
+
+
+def _implicit_one(root: Tensor, position: int) -> Tensor:
+    if root.numel() != 1:
+        raise RuntimeError(
+            "grad can be implicitly created only for scalar outputs, but output "
+            f"{position} has shape {list(root.shape)}; pass a gradient, for example "
+            "ones_like(output), or reduce it with .sum()"
+        )
+    if root.is_complex():
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but output {position} "
+            f"has dtype {root.dtype}; pass a gradient, or differentiate .abs() or .real"
+        )
+    return REGISTRY["ones_like"](root.detach())
+
+
+def _accumulate(tensor: Tensor, gradient: Tensor, create_graph: bool, lock: Any) -> None:
+    """Add `gradient` to `tensor.grad`: in place without create_graph, else as a new tensor."""
+    if lock is not None:
+        with lock:
+            _accumulate(tensor, gradient, create_graph, None)
+        return
+    present = tensor._grad
+    if create_graph:
+        tensor._grad = gradient if present is None else present + gradient
+    elif present is None:
+        tensor._grad = Tensor(gradient._data.copy())
+    elif present._requires_grad:
+        tensor._grad = (present + gradient).detach()
+    else:
+        present._data += gradient._data
+        present._version[0] += 1
+
+
+class _Task:
+    """One reverse sweep."""
+
+    def __init__(
+        self,
+        seeds: list[tuple[tuple, Tensor]],
+        targets: tuple | None,
+        retain_graph: bool,
+        create_graph: bool,
+        to_leaves: bool,
+    ) -> None:
+        self.targets = targets
+        self.target_edges = frozenset(targets or ())
+        self.retain_graph = retain_graph
+        self.create_graph = create_graph
+        self.fills_retained = to_leaves
+        self.leaves: dict[AccumulateGrad, Tensor] = {}
+        self.retained: list[tuple[Tensor, Tensor]] = []
+        self.found: dict[tuple, Tensor] = {}
+        self.buffers: dict[Node, list] = {}
+        for edge, gradient in seeds:
+            self._add(edge, gradient)
+        self.order = _topological(self.buffers)
+        self.needed: set[Node] | None = None
+        self.captures: dict[Node, list[int]] = {}
+        if targets is not None:
+            for node, index in targets:
+                self.captures.setdefault(node, []).append(index)
+            self.needed = self._upstream_of_targets()
+
+    def _upstream_of_targets(self) -> set[Node]:
+        """Return the nodes that a target's gradient has to flow through."""
+        needed: set[Node] = set()
+        captures = self.captures
+        for node in reversed(self.order):
+            for edge in node.edges:
+                if edge is not None and (edge[0] in captures or edge[0] in needed):
+                    needed.add(node)
+                    break
+        return needed
+
+    def _add(self, edge: tuple, gradient: Tensor) -> None:
+        node, index = edge
+        buffer = self.buffers.get(node)
+        if buffer is None:
+            buffer = self.buffers[node] = [None] * max(1, len(node.output_metas))
+        present = buffer[index]
+        buffer[index] = gradient if present is None else present + gradient
+
+    def run(self) -> None:
+        order = self.order
+        order.reverse()
+        while order:
+            node = order.pop()
+            grads = self.buffers.pop(node, None)
+            if grads is None:
+                continue
+            if isinstance(node, AccumulateGrad):
+                self._sink(node, grads[0])
+                continue
+            if node.hooks is not None:
+                for index, hooks in node.hooks.items():
+                    if grads[index] is not None:
+                        grads[index] = hooks(grads[index])
+            if node in self.captures:
+                for index in self.captures[node]:
+                    if grads[index] is not None:
+                        self.found[node, index] = grads[index]
+            if self.fills_retained and node.retained is not None:
+                self._keep_retained(node, grads)
+            if self.needed is not None and node not in self.needed:
+                continue
+            self._run_node(node, grads)
+
+    def _run_node(self, node: Node, grads: list) -> None:
+        node.check_alive()
+        if self.needed is None:
+            wanted = [edge is not None for edge in node.edges]
+        else:
+            wanted = [
+                edge is not None and (edge[0] in self.needed or edge in self.target_edges)
+                for edge in node.edges
+            ]
+        results = node.run(grads, wanted)
+        if node.traceback is not None or modes.state.anomaly:
+            _check_anomaly(node, grads, results)
+        for edge, wants, gradient in zip(node.edges, wanted, results, strict=True):
+            if wants and gradient is not None:
+                self._add(edge, gradient)
+        if not self.retain_graph:
+            node.release()
+
+    def _sink(self, node: AccumulateGrad, gradient: Tensor) -> None:
+        variable = node.variable
+        if variable._hooks is not None:
+            gradient = variable._hooks(gradient)
+        if node in self.captures:
+            self.found[node, 0] = gradient
+        if variable._requires_grad:
+            self.leaves[node] = gradient
+
+    def _keep_retained(self, node: Node, grads: list) -> None:
+        for index, reference in node.retained.items():
+            tensor = reference()
+            if tensor is not None and tensor._node is node and grads[index] is not None:
+                self.retained.append((tensor, grads[index]))
+
+    def captured(self) -> list[Tensor | None]:
+        """Return the gradient of each target, in order."""
+        return [self.found.get(edge) for edge in self.targets or ()]
+
+
+def _topological(roots: dict[Node, list]) -> list[Node]:
+    """Return every node reachable from the roots, dependants first."""
+    seen = set(roots)
+    stack = list(roots)
+    while stack:
+        for edge in stack.pop().edges:
+            if edge is not None and edge[0] not in seen:
+                seen.add(edge[0])
+                stack.append(edge[0])
+    return sorted(seen, key=lambda node: -node.sequence)
+
+
+def _check_anomaly(node: Node, grads: list, results: Sequence) -> None:
+    """Raise RuntimeError for the first input gradient that turned NaN."""
+    for position, gradient in enumerate(results):
+        if gradient is None or not bool((gradient._data != gradient._data).any()):
+            continue
+        name = node.op.inputs[min(position, len(node.op.inputs) - 1)] if (
+            isinstance(node, OpNode)
+        ) else f"input {position}"
+        where = f"\nThe operation was recorded here:\n{node.traceback}" if node.traceback else (
+            " Run the forward pass in anomaly mode too, to see the line that recorded it."
+        )
+        raise RuntimeError(
+            f"Function '{node.name()}' returned nan values in its {position}th output "
+            f"(the gradient of {name!r}, shape {list(gradient.shape)}).{where}"
+        )

@@ -1,0 +1,138 @@
+"""The graph: nodes that know how to turn output gradients into input gradients, and saved tensors.
+
+Nodes refer backwards only (to the nodes of their inputs), never to the tensors they made, so a
+graph has no reference cycle and dies with its last tensor.  A node's `sequence` number is larger
+than that of every node it depends on: sorting by it is a topological order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+_sequence = itertools.count(1)
+
+
+class Node:
+    """A recorded operation.
+
+    `edges[i]` is `(node, output_index)` of input i, or None where no gradient flows.
+    `output_metas[k]` is `(shape, dtype, array namespace)` of output k.
+    """
+
+    __slots__ = (
+        "edges",
+        "output_metas",
+        "sequence",
+        "hooks",
+        "retained",
+        "traceback",
+        "__weakref__",
+    )
+
+    def __init__(self, edges: tuple, output_metas: tuple) -> None:
+        self.edges = edges
+        self.output_metas = output_metas
+        self.sequence = next(_sequence)
+        self.hooks: dict[int, HookList] | None = None
+        self.retained: dict[int, weakref.ref] | None = None
+        self.traceback: str | None = None
+
+    def name(self) -> str:
+        """Return the name shown in `grad_fn=<...>`."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple:
+        """The `(node, output index)` of each input, `(None, 0)` where no gradient flows."""
+        return tuple((None, 0) if edge is None else tuple(edge) for edge in self.edges)
+
+    def run(self, grads: list, needed: Sequence[bool]) -> Sequence:
+        """Return the gradient of each input; None where `needed` is False or there is none."""
+        raise TypeError(f"{self.name()} defines no backward")
+
+    def check_alive(self) -> None:
+        """Raise RuntimeError when the saved values were freed by an earlier backward."""
+
+    def release(self) -> None:
+        """Free the saved values."""
+
+    def __repr__(self) -> str:
+        return f"<{self.name()}>"
+
+
+FREED = (
+    "Trying to backward through the graph a second time: {name} has already freed the values it "
+    "saved in the forward pass. Specify retain_graph=True on the first backward() or grad() call "
+    "if you need to differentiate through the graph again."
+)
+
+
+class AccumulateGrad(Node):
+    """The sink of a leaf tensor: what arrives here is added to `variable.grad`."""
+
+    __slots__ = ("variable", "lock")
+
+    def __init__(self, variable: Any) -> None:
+        super().__init__((), ())
+        self.variable = variable
+        self.lock = threading.Lock()
+
+
+class HookList:
+    """Hooks in the order they were registered; each may replace the gradient."""
+
+    __slots__ = ("hooks", "_next", "__weakref__")
+
+    def __init__(self) -> None:
+        self.hooks: dict[int, Callable] = {}
+        self._next = 0
+
+    def add(self, hook: Callable) -> RemovableHandle:
+        key = self._next
+        self._next += 1
+        self.hooks[key] = hook
+        return RemovableHandle(self, key)
+
+    def __call__(self, grad: Any) -> Any:
+        for hook in tuple(self.hooks.values()):
+            replacement = hook(grad)
+            if replacement is None:
+                continue
+            if type(replacement).__name__ != "Tensor" and not hasattr(replacement, "grad_fn"):
+                raise TypeError(
+                    f"hook {getattr(hook, '__name__', hook)!r} returned "
+                    f"{type(replacement).__name__}; return a Tensor, or None to keep the gradient"
+                )
+            if replacement.shape != grad.shape:
+                raise RuntimeError(
+                    f"hook {getattr(hook, '__name__', hook)!r} changed the gradient's shape from "
+                    f"{list(grad.shape)} to {list(replacement.shape)}; keep the shape"
+                )
+            grad = replacement
+        return grad
+
+
+class RemovableHandle:
+    """What `register_hook` returns: `remove()` takes the hook away; also a context manager."""
+
+    __slots__ = ("_hooks", "_key")
+
+    def __init__(self, hooks: HookList, key: int) -> None:
+        self._hooks = weakref.ref(hooks)
+        self._key = key
+
+    def remove(self) -> None:
+        """Take the hook away; a second call does nothing."""
+        hooks = self._hooks()
+        if hooks is not None:
+            hooks.hooks.pop(self._key, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()

@@ -1,0 +1,151 @@
+"""Grad mode and anomaly mode: thread-local switches as contexts, decorators and statements."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+class _State(threading.local):
+    grad_enabled = True
+    anomaly = False
+
+
+state = _State()
+
+
+def is_grad_enabled() -> bool:
+    """Return whether operations are recorded in this thread (True in a new thread)."""
+    return state.grad_enabled
+
+
+def is_anomaly_enabled() -> bool:
+    """Return whether anomaly mode is on in this thread."""
+    return state.anomaly
+
+
+class _Mode:
+    """A thread-local switch used as a context manager or as a decorator.
+
+    A decorated generator function re-enters the mode at each step and leaves it at each yield.
+    """
+
+    attribute = "grad_enabled"
+    value: bool
+
+    def __init__(self) -> None:
+        self._previous: list[bool] = []
+
+    def clone(self) -> _Mode:
+        return type(self)()
+
+    def __enter__(self) -> None:
+        self._previous.append(getattr(state, self.attribute))
+        setattr(state, self.attribute, self.value)
+
+    def __exit__(self, *exc: object) -> None:
+        setattr(state, self.attribute, self._previous.pop())
+
+    def __call__(self, function: Callable) -> Callable:
+        if inspect.isgeneratorfunction(function):
+            return self._wrap_generator(function)
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return wrapper
+
+    def _wrap_generator(self, function: Callable) -> Callable:
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            generator = function(*args, **kwargs)
+            step: Callable = functools.partial(next, generator)
+            try:
+                while True:
+                    try:
+                        with self.clone():
+                            value = step()
+                    except StopIteration as stop:
+                        return stop.value
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        raise
+                    except BaseException as error:
+                        step = functools.partial(generator.throw, error)
+                    else:
+                        step = functools.partial(generator.send, sent)
+            finally:
+                with self.clone():
+                    generator.close()
+
+        return wrapper
+
+
+class _BareDecoratorMode(_Mode):
+    """A mode that also works as `@mode` without parentheses."""
+
+    def __new__(cls, function: Callable | None = None) -> Any:
+        mode = super().__new__(cls)
+        if function is None:
+            return mode
+        mode.__init__()
+        return mode(function)
+
+    def __init__(self, function: Callable | None = None) -> None:
+        super().__init__()
+
+
+class no_grad(_BareDecoratorMode):  # noqa: N801 - the field's name
+    """Record nothing inside: results are leaves that do not require gradients."""
+
+    value = False
+
+
+class enable_grad(_BareDecoratorMode):  # noqa: N801 - the field's name
+    """Record inside, also within `no_grad`."""
+
+    value = True
+
+
+class _SetMode(_Mode):
+    """A switch to a given value: at once as a statement, and until the end as a context."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self.value = bool(mode)
+        self._before = getattr(state, self.attribute)
+        setattr(state, self.attribute, self.value)
+
+    def clone(self) -> _SetMode:
+        return type(self)(self.value)
+
+    def __call__(self, function: Callable) -> Callable:
+        setattr(state, self.attribute, self._before)  # a decorator has no effect as a statement
+        return super().__call__(function)
+
+    def __enter__(self) -> None:
+        self._previous.append(self._before)
+        setattr(state, self.attribute, self.value)
+
+
+class set_grad_enabled(_SetMode):  # noqa: N801 - the field's name
+    """Record operations or not."""
+
+
+class set_detect_anomaly(_SetMode):  # noqa: N801 - the field's name
+    """Switch anomaly mode, which names the op and the user's line that made a NaN gradient."""
+
+    attribute = "anomaly"
+
+
+class detect_anomaly(_BareDecoratorMode):  # noqa: N801 - the field's name
+    """Run with anomaly mode on: see `set_detect_anomaly`."""
+
+    attribute = "anomaly"
+    value = True

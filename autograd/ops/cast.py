@@ -1,0 +1,94 @@
+"""Operations that change dtype or device and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import devices, dtypes
+from ..tensor import Tensor, method
+from .registry import Op, cast, move
+
+Op("to", lambda xp, x, out=None, *, dtype: x.astype(dtype), {"x": lambda g: g}, linear=True)
+Op(
+    "to_device",
+    lambda xp, x, out=None, *, device, source: devices.put(x, device),
+    {"x": lambda g, source: move(g, source)},
+    linear=True,
+)
+
+
+@method
+def to(x: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Tensor:
+    """Return `x` in another dtype or on another device; `x` itself when nothing changes.
+
+    Arguments may be a dtype, a device, another tensor (both are taken from it), or keywords.
+    """
+    for arg in args:
+        if isinstance(arg, Tensor):
+            dtype, device = arg.dtype, arg.device
+        elif isinstance(arg, devices.Device) or (
+            isinstance(arg, str) and not _names_dtype(arg)
+        ):
+            device = arg
+        elif isinstance(arg, bool):
+            copy = arg  # PyTorch's positional non_blocking/copy flags: a copy is always safe
+        else:
+            dtype = arg
+    result = x
+    if dtype is not None:
+        result = cast(result, dtypes.as_dtype(dtype))
+    if device is not None:
+        result = move(result, devices.as_device(device))
+    return result.clone() if copy and result is x else result
+
+
+def _names_dtype(text: str) -> bool:
+    try:
+        np.dtype(text)
+    except TypeError:
+        return False
+    return True
+
+
+@method
+def type_as(x: Tensor, other: Tensor) -> Tensor:
+    """Return `x` in the dtype and on the device of `other`."""
+    return to(x, other)
+
+
+@method
+def cpu(x: Tensor) -> Tensor:
+    """Return `x` in host memory."""
+    return to(x, device="cpu")
+
+
+@method
+def cuda(x: Tensor, device: Any = None) -> Tensor:
+    """Return `x` on the GPU; DeviceError where there is none."""
+    if isinstance(device, int):
+        device = f"cuda:{device}"
+    return to(x, device=device or "cuda")
+
+
+def _caster(name: str, dtype: np.dtype) -> None:
+    def convert(x: Tensor) -> Tensor:
+        return cast(x, dtype)
+
+    convert.__name__ = name
+    convert.__doc__ = f"Return `x` as {dtype}."
+    method(convert)
+
+
+for _name, _dtype in {
+    "bool": dtypes.bool_,
+    "int": dtypes.int32,
+    "long": dtypes.int64,
+    "half": dtypes.float16,
+    "float": dtypes.float32,
+    "double": dtypes.float64,
+    "cfloat": dtypes.complex64,
+    "cdouble": dtypes.complex128,
+}.items():
+    _caster(_name, _dtype)

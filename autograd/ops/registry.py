@@ -1,0 +1,402 @@
+"""The registry of operations: one entry a primitive, and the one function that applies them.
+
+An operation is pure: `forward(xp, *arrays, out=None, **attributes)` maps arrays of the namespace
+`xp` to a new array (or writes into `out`), with no state of its own.  Its derivative is a table of
+rules, one an input, written in registered operations, so that any order follows by repetition.
+
+The parameter names of a rule say what it needs, and only that is kept for the backward pass:
+
+- `g`                    the gradient of the output (a tuple for operations with several outputs),
+- `out`                  the output,
+- the name of an input   that input (a Tensor, or a Python number),
+- `<input>_shape`        the shape of that input: nothing is kept alive,
+- the name of an attribute.
+
+For an operation with a variable number of inputs (`*xs` in its forward) there is one rule that
+returns a sequence; it may ask for `xs`, `xs_shapes` and `needed` (a tuple of flags).
+"""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import devices, dtypes, modes
+from ..graph import FREED, Node
+from ..saved import SavedTensor
+from ..tensor import Tensor, ViewOf
+
+REGISTRY: dict[str, Op] = {}
+
+_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_VARIADIC = inspect.Parameter.VAR_POSITIONAL
+
+
+class Op:
+    """A primitive operation.
+
+    name      unique key in REGISTRY.
+    forward   `(xp, *arrays, out=None, **attributes) -> array | tuple of arrays`.
+    vjp       rules by input name, or one callable for all inputs that returns a sequence.
+    dtype     how inputs are promoted before `forward` is called: "promote" (all to their common
+              dtype), "float" (as promote; integers become the default float) or "keep".
+    broadcasts  inputs are broadcast against each other; their gradients are summed back.
+    linear    the operation is linear in all tensor inputs jointly: its forward derivative is
+              itself, applied to the tangents.
+    view      the result may share memory with the first input, as PyTorch defines views.
+    outputs   the number of outputs (0: a tuple of variable length).
+    taylor    the rule of Taylor-mode differentiation, None where there is none.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        forward: Callable,
+        vjp: dict[str, Callable] | Callable | None = None,
+        *,
+        dtype: str = "keep",
+        broadcasts: bool = False,
+        linear: bool = False,
+        view: bool = False,
+        outputs: int = 1,
+        taylor: Callable | None = None,
+    ) -> None:
+        if name in REGISTRY:
+            raise ValueError(f"an operation named {name!r} is registered already")
+        if dtype not in ("promote", "float", "keep"):
+            raise ValueError(f"operation {name!r}: unknown dtype rule {dtype!r}")
+        self.name = name
+        self.forward = forward
+        self.dtype = dtype
+        self.broadcasts = broadcasts
+        self.linear = linear
+        self.view = view
+        self.outputs = outputs
+        self.taylor = taylor
+        self.display = "".join(part.capitalize() for part in name.split("_")) + "Backward0"
+        parameters = list(inspect.signature(forward).parameters.values())[1:]
+        self.variadic = any(p.kind is _VARIADIC for p in parameters)
+        self.inputs = tuple(p.name for p in parameters if p.kind in (_POSITIONAL, _VARIADIC))
+        self.attributes = {
+            p.name: p.default
+            for p in parameters
+            if p.name not in self.inputs and p.name != "out"
+        }
+        self.accepts_out = any(p.name == "out" for p in parameters)
+        self._set_rules(vjp)
+        REGISTRY[name] = self
+
+    def _set_rules(self, vjp: dict[str, Callable] | Callable | None) -> None:
+        self.differentiable = vjp is not None
+        self.joint: Callable | None = vjp if callable(vjp) else None
+        rules: list[Callable | None]
+        if self.joint is not None:
+            rules = [self.joint]
+        elif vjp is None:
+            rules = []
+        else:
+            unknown = set(vjp) - set(self.inputs)
+            if unknown:
+                raise ValueError(f"operation {self.name!r}: rules for unknown inputs {unknown}")
+            rules = [vjp.get(name) for name in self.inputs]
+        self.rules = rules
+        self.asks = [() if r is None else tuple(inspect.signature(r).parameters) for r in rules]
+        allowed = {"g", "out", "needed", *self.inputs, *self.attributes}
+        allowed |= {f"{name}_shape" for name in self.inputs}
+        allowed |= {f"{name}_shapes" for name in self.inputs}
+        for asked in self.asks:
+            if not set(asked) <= allowed:
+                raise ValueError(
+                    f"operation {self.name!r}: a rule asks for {sorted(set(asked) - allowed)}; "
+                    f"it may ask for {sorted(allowed)}"
+                )
+        saveable = {"out", *self.inputs}
+        self.saves = [tuple(a for a in asked if a in saveable) for asked in self.asks]
+
+    def __call__(self, *args: Any, **attributes: Any) -> Any:
+        return apply(self, *args, **attributes)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+    def __reduce__(self) -> tuple:
+        return (get_op, (self.name,))
+
+
+def get_op(name: str) -> Op:
+    """Return the registered operation of that name."""
+    return REGISTRY[name]
+
+
+_NOTHING: dict[str, Any] = {}
+
+
+class OpNode(Node):
+    """A recorded registered operation."""
+
+    __slots__ = ("op", "attributes", "saved", "shapes", "input_dtypes")
+
+    def __init__(self, op: Op, args: Sequence, attributes: dict, outputs: tuple) -> None:
+        edges = tuple(a._edge() if isinstance(a, Tensor) else None for a in args)
+        metas = tuple(
+            (o._data.shape, o._data.dtype, devices.namespace_of(o._data)) for o in outputs
+        )
+        super().__init__(edges, metas)
+        self.op = op
+        self.attributes = attributes
+        self.shapes = tuple(a._data.shape if isinstance(a, Tensor) else () for a in args)
+        self.input_dtypes = tuple(a._data.dtype if isinstance(a, Tensor) else None for a in args)
+        self.saved = self._save(args, outputs)
+
+    def _save(self, args: Sequence, outputs: tuple) -> dict[str, Any]:
+        op = self.op
+        if op.joint is not None:
+            wanted = op.saves[0] if any(e is not None for e in self.edges) else ()
+        else:
+            wanted = [n for e, names in zip(self.edges, op.saves, strict=False) if e for n in names]
+        if not wanted:
+            return _NOTHING
+        saved: dict[str, Any] = {}
+        for name in wanted:
+            if name in saved:
+                continue
+            if name == "out":
+                packed = tuple(SavedTensor(o, is_output=True) for o in outputs)
+                saved[name] = packed if op.outputs != 1 else packed[0]
+            elif op.variadic:
+                saved[name] = tuple(_pack(a) for a in args)
+            else:
+                position = op.inputs.index(name)
+                saved[name] = _pack(args[position]) if position < len(args) else None
+        return saved
+
+    def name(self) -> str:
+        return self.op.display
+
+    def check_alive(self) -> None:
+        if self.saved is None:
+            raise RuntimeError(FREED.format(name=self.name()))
+
+    def release(self) -> None:
+        if self.saved is not _NOTHING:
+            self.saved = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_saved_"):
+            self.check_alive()
+            return self._unpack(name.removeprefix("_saved_"))
+        raise AttributeError(name)
+
+    def _unpack(self, name: str) -> Any:
+        packed = self.saved[name]
+        if isinstance(packed, SavedTensor):
+            return packed.unpack(self)
+        if isinstance(packed, tuple):
+            return tuple(p.unpack(self) if isinstance(p, SavedTensor) else p for p in packed)
+        return packed
+
+    def _argument(self, name: str, grads: list, needed: Sequence[bool]) -> Any:
+        op = self.op
+        if name == "g":
+            return grads[0] if op.outputs == 1 else tuple(grads)
+        if name in self.saved:
+            return self._unpack(name)
+        if name in op.attributes:
+            return self.attributes[name]
+        if name == "needed":
+            return tuple(needed)
+        if name.endswith("_shapes"):
+            return self.shapes
+        return self.shapes[op.inputs.index(name.removesuffix("_shape"))]
+
+    def run(self, grads: list, needed: Sequence[bool]) -> Sequence:
+        op = self.op
+        if op.outputs != 1:
+            grads = [
+                Tensor(meta[2].zeros(meta[0], meta[1])) if grad is None else grad
+                for grad, meta in zip(grads, self.output_metas, strict=True)
+            ]
+        if op.joint is not None:
+            arguments = [self._argument(name, grads, needed) for name in op.asks[0]]
+            results = list(op.joint(*arguments))
+        else:
+            known: dict[str, Any] = {}
+            results = [None] * len(self.edges)
+            for position, rule in enumerate(op.rules[: len(self.edges)]):
+                if rule is None or not needed[position]:
+                    continue
+                for name in op.asks[position]:
+                    if name not in known:
+                        known[name] = self._argument(name, grads, needed)
+                results[position] = rule(*[known[name] for name in op.asks[position]])
+        for position, grad in enumerate(results):
+            if grad is not None and needed[position]:
+                results[position] = self._fit(grad, position)
+        return results
+
+    def _fit(self, grad: Any, position: int) -> Tensor:
+        """Bring a gradient to the shape and dtype of its input."""
+        shape, dtype = self.shapes[position], self.input_dtypes[position]
+        if grad._data.dtype != dtype:
+            if grad._data.dtype.kind == "c" and dtype.kind != "c":
+                grad = REGISTRY["real"](grad)
+            grad = cast(grad, dtype)
+        if grad._data.shape != shape:
+            if not self.op.broadcasts:
+                raise RuntimeError(
+                    f"{self.name()}: the gradient of input {position} has shape "
+                    f"{list(grad._data.shape)}, expected {list(shape)}; its rule is wrong"
+                )
+            grad = REGISTRY["sum_to"](grad, shape=shape)
+        return grad
+
+
+def _pack(value: Any) -> Any:
+    return SavedTensor(value) if isinstance(value, Tensor) else value
+
+
+def cast(tensor: Tensor, dtype: np.dtype) -> Tensor:
+    """Return `tensor` in another dtype (itself when it has it), recorded as `to`."""
+    return tensor if tensor._data.dtype == dtype else REGISTRY["to"](tensor, dtype=dtype)
+
+
+def move(tensor: Tensor, device: devices.Device) -> Tensor:
+    """Return `tensor` on another device (itself when it is there), recorded as `to_device`."""
+    source = tensor.device
+    if source == device:
+        return tensor
+    return REGISTRY["to_device"](tensor, device=device, source=source)
+
+
+def _promoted(op: Op, args: tuple) -> list:
+    """Return the arguments cast to the dtype the operation computes in."""
+    target = dtypes.result_type(*[a for a in args if a is not None])
+    if op.dtype == "float" and target.kind not in "fc":
+        target = dtypes.get_default_dtype()
+    result = []
+    for arg in args:
+        if isinstance(arg, Tensor):
+            arg = cast(arg, target)
+        elif arg is not None and target.kind in "fc" and not isinstance(arg, (float, complex)):
+            arg = float(arg)
+        result.append(arg)
+    return result
+
+
+def _same_device(op: Op, args: Sequence) -> list:
+    """Move 0-d host tensors to the others' device; refuse every other mixture."""
+    found = [a.device for a in args if isinstance(a, Tensor)]
+    device = next((d for d in found if d != devices.CPU), devices.CPU)
+    result = []
+    for arg in args:
+        if isinstance(arg, Tensor) and arg.device != device:
+            if arg.device != devices.CPU or arg.ndim:
+                raise RuntimeError(
+                    f"{op.name}: expected all tensors to be on the same device, but found at least "
+                    f"two devices, {device} and {arg.device}; move one with .to(device)"
+                )
+            arg = move(arg, device)
+        result.append(arg)
+    return result
+
+
+def apply(op: Op, *args: Any, **attributes: Any) -> Any:
+    """Run an operation on Tensors and Python numbers, and record it where grad mode asks for it.
+
+    Optional inputs are passed as None.  Returns a Tensor, or a tuple of Tensors.
+    """
+    recorded = modes.state.grad_enabled and op.differentiable
+    requires_grad = False
+    array_type: type | None = None
+    mixed = promote = False
+    dtype = None
+    for arg in args:
+        if not isinstance(arg, Tensor):
+            promote = promote or arg is not None
+            continue
+        if arg.__dispatch__ is not None:
+            return arg.__dispatch__(op, args, attributes)
+        if arg._view is not None:
+            arg._sync()
+        if arg._requires_grad:
+            requires_grad = True
+        data = arg._data
+        if array_type is None:
+            array_type, dtype = type(data), data.dtype
+        elif type(data) is not array_type:
+            mixed = True
+        if data.dtype != dtype:
+            promote = True
+    if mixed:
+        args = tuple(_same_device(op, args))
+    if op.dtype != "keep" and (promote or (op.dtype == "float" and dtype.kind not in "fc")):
+        args = tuple(_promoted(op, args))
+    if op.attributes:
+        attributes = {**op.attributes, **attributes}
+    arrays = [a._data if isinstance(a, Tensor) else a for a in args]
+    xp = np
+    if array_type is not np.ndarray:
+        xp = devices.namespace_of(next(a._data for a in args if isinstance(a, Tensor)))
+    with np.errstate(all="ignore"):
+        result = op.forward(xp, *arrays, **attributes)
+    outputs = result if type(result) is tuple else (result,)
+    tensors = tuple(
+        Tensor(data if not isinstance(data, np.generic) else np.asarray(data)) for data in outputs
+    )
+    if op.view:
+        _mark_views(op, args[0], attributes, tensors)
+    if recorded and requires_grad:
+        link(op, args, attributes, tensors)
+    return tensors[0] if type(result) is not tuple else tensors
+
+
+def _mark_views(op: Op, source: Tensor, attributes: dict, tensors: tuple) -> None:
+    """Let results that share the source's memory share its version counter and know their base."""
+    for position, tensor in enumerate(tensors):
+        if not _shares(source._data, tensor._data):
+            continue
+        step = (op if len(tensors) == 1 else Output(op, position), attributes)
+        base, chain = source, (step,)
+        if source._view is not None:
+            base, chain = source._view.base, (*source._view.chain, step)
+        tensor._version = source._version
+        tensor._view = ViewOf(base, chain, source._version[0])
+
+
+class Output:
+    """One output of a view operation with several: what a view chain replays."""
+
+    __slots__ = ("op", "position")
+
+    def __init__(self, op: Op, position: int) -> None:
+        self.op = op
+        self.position = position
+
+    def __call__(self, source: Tensor, **attributes: Any) -> Tensor:
+        return self.op(source, **attributes)[self.position]
+
+
+def _shares(a: Any, b: Any) -> bool:
+    if b is a or b.base is a:
+        return True
+    base_a = a if a.base is None else a.base
+    base_b = b if b.base is None else b.base
+    return base_a is base_b
+
+
+def link(op: Op, args: Sequence, attributes: dict, outputs: tuple[Tensor, ...]) -> None:
+    """Record `op` as the origin of `outputs` (those of a differentiable dtype)."""
+    for index, tensor in enumerate(outputs):
+        if tensor._data.dtype.kind in "fc":
+            tensor._requires_grad = True
+            tensor._index = index
+    node = OpNode(op, args, attributes, outputs)
+    if modes.state.anomaly:
+        node.traceback = "".join(traceback.format_stack()[:-2])
+    for tensor in outputs:
+        if tensor._requires_grad:
+            tensor._node = node

@@ -1,0 +1,93 @@
+"""Values a node keeps for its backward, with the check that nobody changed them since."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from .graph import AccumulateGrad, Node
+from .tensor import Tensor
+
+
+class _Hooks(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[tuple[Callable, Callable]] = []
+
+
+_hooks = _Hooks()
+
+
+class saved_tensors_hooks:  # noqa: N801 - the field's name
+    """Inside the context, saved tensors go through `pack(tensor)` and come back by `unpack(obj)`.
+
+    `pack` gets a detached tensor and may return anything; `unpack` must return a tensor of the
+    same shape and dtype.
+    """
+
+    def __init__(self, pack: Callable, unpack: Callable) -> None:
+        self.pair = (pack, unpack)
+
+    def __enter__(self) -> None:
+        _hooks.stack.append(self.pair)
+
+    def __exit__(self, *exc: object) -> None:
+        _hooks.stack.pop()
+
+
+class SavedTensor:
+    """The data of a tensor and its place in the graph at the time it was saved.
+
+    It holds no Tensor object (a leaf that requires grad is reached through its AccumulateGrad), so
+    in-place operations on that object later make no reference cycle.  For the output of `owner`
+    itself the node is passed at unpacking.
+    """
+
+    __slots__ = ("data", "counter", "version", "node", "index", "requires_grad", "unpack_hook")
+
+    def __init__(self, tensor: Tensor, is_output: bool = False) -> None:
+        self.counter = tensor._version
+        self.version = tensor._version[0]
+        self.requires_grad = tensor._requires_grad
+        edge = None if is_output else tensor._edge()
+        self.node, self.index = (None, tensor._index) if edge is None else edge
+        self.data = tensor._data
+        self.unpack_hook = None
+        if _hooks.stack:
+            pack, self.unpack_hook = _hooks.stack[-1]
+            self.data = pack(tensor.detach())
+
+    def unpack(self, owner: Node) -> Tensor:
+        """Return the saved tensor, linked to the graph as it was.
+
+        Raises RuntimeError when it was modified in place since.
+        """
+        if self.counter[0] != self.version:
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified by an "
+                f"inplace operation: a tensor saved by {owner.name()} is at version "
+                f"{self.counter[0]}; expected version {self.version} instead. Make the change out "
+                "of place, or on a clone()"
+            )
+        node = self.node
+        data = self.data
+        if self.unpack_hook is not None:
+            unpacked = self.unpack_hook(data)
+            if not isinstance(unpacked, Tensor):
+                raise TypeError(
+                    "the unpack hook of saved_tensors_hooks must return a Tensor, got "
+                    f"{type(unpacked).__name__}"
+                )
+            data = unpacked._data
+        elif isinstance(node, AccumulateGrad) and node.variable._data is data:
+            return node.variable
+        tensor = Tensor(data)
+        tensor._version = self.counter
+        tensor._requires_grad = self.requires_grad
+        if isinstance(node, AccumulateGrad):
+            tensor._accumulator = node.variable._accumulator
+            tensor._hooks = node.variable._hooks
+        else:
+            tensor._node = owner if node is None and self.requires_grad else node
+            tensor._index = self.index
+        return tensor

@@ -1,0 +1,486 @@
+"""The Tensor: an array, a flag, a gradient, and the place it has in the graph."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import devices, dtypes, modes
+from .graph import AccumulateGrad, HookList, Node, RemovableHandle
+
+NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. It is not "
+    "filled by backward(). If you want it, call .retain_grad() on this tensor before backward(); "
+    "if you reached it by mistake, you probably want the leaf it was made from."
+)
+
+
+class ViewOf:
+    """How a view came from its base: the chain of view ops, and the version it was made at."""
+
+    __slots__ = ("base", "chain", "version")
+
+    def __init__(self, base: Tensor, chain: tuple, version: int) -> None:
+        self.base = base
+        self.chain = chain
+        self.version = version
+
+
+class Tensor:
+    """A multi-dimensional array that records what is done to it.
+
+    `data` is an array of a known device (numpy, cupy); it is not copied.  Use
+    `autograd.tensor(...)` to make one from Python values.
+    """
+
+    __slots__ = (
+        "_data",
+        "_version",
+        "_requires_grad",
+        "_grad",
+        "_node",
+        "_index",
+        "_view",
+        "_accumulator",
+        "_hooks",
+        "_retains_grad",
+        "__weakref__",
+    )
+    __array_ufunc__ = None  # numpy defers to the operators of Tensor
+    __dispatch__: Callable | None = None  # subclasses that interpret ops set this
+    __hash__ = object.__hash__
+
+    def __init__(self, data: Any, requires_grad: bool = False) -> None:
+        self._data = data
+        self._version = [0]
+        self._requires_grad = False
+        self._grad = None
+        self._node: Node | None = None
+        self._index = 0
+        self._view: ViewOf | None = None
+        self._accumulator: weakref.ref | None = None
+        self._hooks: HookList | None = None
+        self._retains_grad = False
+        if requires_grad:
+            self.requires_grad_()
+
+    # ---- plain facts
+
+    @property
+    def shape(self) -> Size:
+        """The size of each dimension."""
+        return Size(self._data.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """Return the shape, or the size of one dimension."""
+        return self.shape if dim is None else self._data.shape[dim]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._data.ndim
+
+    def dim(self) -> int:
+        """Return the number of dimensions."""
+        return self._data.ndim
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return int(self._data.size)
+
+    nelement = numel
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype, a `numpy.dtype`."""
+        return self._data.dtype
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self._data.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self._data.nbytes
+
+    @property
+    def device(self) -> devices.Device:
+        """The device the elements lie on."""
+        return devices.device_of(self._data)
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the elements lie on a GPU."""
+        return self.device.type == "cuda"
+
+    def is_floating_point(self) -> bool:
+        """Return whether the dtype is a real floating point dtype."""
+        return self._data.dtype.kind == "f"
+
+    def is_complex(self) -> bool:
+        """Return whether the dtype is complex."""
+        return self._data.dtype.kind == "c"
+
+    def is_contiguous(self) -> bool:
+        """Return whether the elements lie in memory in row-major order without gaps."""
+        return bool(self._data.flags.c_contiguous)
+
+    def element_size(self) -> int:
+        """Return the bytes of one element."""
+        return self._data.dtype.itemsize
+
+    def __len__(self) -> int:
+        if self._data.ndim == 0:
+            raise TypeError("len() of a 0-d tensor; it has no dimension to count")
+        return self._data.shape[0]
+
+    def item(self) -> Any:
+        """Return the only element as a Python number; RuntimeError when there is not one."""
+        if self._data.size != 1:
+            raise RuntimeError(
+                f"a Tensor with {self._data.size} elements (shape {list(self._data.shape)}) cannot "
+                "be converted to a Python number; reduce or index it to one element first"
+            )
+        return self._data.item()
+
+    def tolist(self) -> Any:
+        """Return the elements as nested lists of Python numbers."""
+        return devices.backend_of(self._data).to_host(self._data).tolist()
+
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        """Return the elements as a numpy array that shares memory with a host tensor.
+
+        Raises RuntimeError for a tensor that requires grad and TypeError for one that is not on
+        the host; `force=True` detaches and copies to the host instead.
+        """
+        if not force:
+            if self.requires_grad:
+                raise RuntimeError(
+                    "Can't call numpy() on Tensor that requires grad. "
+                    "Use tensor.detach().numpy() instead."
+                )
+            if type(self._data) is not np.ndarray:
+                raise TypeError(
+                    f"can't convert a tensor on device {self.device} to numpy. "
+                    "Use tensor.cpu() to copy it to host memory first."
+                )
+        return devices.backend_of(self._data).to_host(self._data)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self.numpy()
+        return np.array(array, dtype=dtype, copy=copy)
+
+    def data_ptr(self) -> int:
+        """Return the address of the first element."""
+        interface = getattr(self._data, "__array_interface__", None)
+        return self._data.data.ptr if interface is None else interface["data"][0]
+
+    def __bool__(self) -> bool:
+        if self._data.size != 1:
+            raise RuntimeError(
+                f"Boolean value of a Tensor with {self._data.size} elements is ambiguous; "
+                "use .any() or .all()"
+            )
+        return bool(self._data.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self._data.dtype.kind not in "iub" or self._data.size != 1:
+            raise TypeError("only integer tensors of a single element can be used as an index")
+        return int(self._data.item())
+
+    # ---- place in the graph
+
+    def _sync(self) -> None:
+        """Take up in-place changes that were made through the base or another view."""
+        view = self._view
+        if view is None or view.version == self._version[0]:
+            return
+        view.version = self._version[0]
+        base = view.base
+        if base._node is None and self._node is None:
+            return
+        with modes.enable_grad():
+            fresh = base
+            for op, attrs in view.chain:
+                fresh = op(fresh, **attrs)
+        self._node, self._index, self._requires_grad = (
+            fresh._node,
+            fresh._index,
+            fresh._requires_grad,
+        )
+
+    def _edge(self) -> tuple | None:
+        """Return the (node, output index) that this tensor's gradient flows to, or None."""
+        if self._view is not None:
+            self._sync()
+        if not self._requires_grad:
+            return None
+        if self._node is not None:
+            return (self._node, self._index)
+        accumulator = self._accumulator() if self._accumulator is not None else None
+        if accumulator is None:
+            accumulator = AccumulateGrad(self)
+            self._accumulator = weakref.ref(accumulator)
+        return (accumulator, 0)
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made this tensor, None for leaves."""
+        if self._view is not None:
+            self._sync()
+        return self._node
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made this tensor."""
+        return self.grad_fn is None
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded."""
+        if self._view is not None:
+            self._sync()
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, flag: bool) -> None:
+        flag = bool(flag)
+        if self.grad_fn is not None:
+            if not flag:
+                raise RuntimeError(
+                    "you can only change requires_grad flags of leaf variables; to use a computed "
+                    "variable in a subgraph that does not require gradients, use "
+                    "var_no_grad = var.detach()"
+                )
+            return
+        if flag and not dtypes.is_differentiable(self._data.dtype):
+            raise RuntimeError(
+                "only Tensors of floating point and complex dtype can require gradients, "
+                f"got {self._data.dtype}; convert with .to(autograd.float64) first"
+            )
+        self._requires_grad = flag
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set `requires_grad` in place and return this tensor."""
+        self.requires_grad = requires_grad
+        return self
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this non-leaf in `.grad`; does nothing on leaves."""
+        if not self.requires_grad:
+            raise RuntimeError(
+                "can't retain_grad on Tensor that has requires_grad=False; "
+                "call requires_grad_() on the leaves it is made from first"
+            )
+        if self._node is None or self._retains_grad:
+            return
+        if self._node.retained is None:
+            self._node.retained = {}
+        self._node.retained[self._index] = weakref.ref(self)
+        self._retains_grad = True
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether this non-leaf keeps its gradient."""
+        return self._retains_grad and self._node is not None
+
+    def register_hook(self, hook: Callable) -> RemovableHandle:
+        """Call `hook(grad)` when this tensor's gradient is known; it may return another one.
+
+        Raises RuntimeError when the tensor does not require grad.
+        """
+        if not self.requires_grad:
+            raise RuntimeError(
+                "cannot register a hook on a tensor that doesn't require gradient; "
+                "call requires_grad_() first"
+            )
+        if self._node is None:
+            if self._hooks is None:
+                self._hooks = HookList()
+            return self._hooks.add(hook)
+        if self._node.hooks is None:
+            self._node.hooks = {}
+        return self._node.hooks.setdefault(self._index, HookList()).add(hook)
+
+    # ---- gradient
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The accumulated gradient of a leaf, or of a non-leaf that retains it."""
+        if self._grad is None and self.requires_grad and self._node is not None:
+            if not self._retains_grad:
+                warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is None:
+            self._grad = None
+            return
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                "assigned grad expected to be a Tensor or None but got "
+                f"{type(value).__name__}; wrap it with autograd.tensor(...)"
+            )
+        if value is self:
+            raise RuntimeError("can't assign Variable as its own grad; assign a clone()")
+        if value.dtype != self.dtype:
+            raise RuntimeError(
+                f"assigned grad has dtype {value.dtype} but the tensor has dtype {self.dtype}; "
+                f"convert it with .to(autograd.{self.dtype})"
+            )
+        if value.device != self.device:
+            raise RuntimeError(
+                "assigned grad and the tensor must be on the same device, "
+                f"got {value.device} and {self.device}; move it with .to({str(self.device)!r})"
+            )
+        if value.shape != self.shape:
+            raise RuntimeError(
+                f"assign a gradient of size '{list(value.shape)}' to a tensor of size "
+                f"'{list(self.shape)}' that has a mismatch; reshape it first"
+            )
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    # ---- same memory, another place in the graph
+
+    def _alias(self) -> Tensor:
+        """Return a leaf that shares memory and version counter."""
+        alias = Tensor(self._data)
+        alias._version = self._version
+        return alias
+
+    def detach(self) -> Tensor:
+        """Return a leaf that shares memory and does not require grad."""
+        return self._alias()
+
+    def detach_(self) -> Tensor:
+        """Turn this tensor into a leaf, in place; RuntimeError on a view."""
+        if self._view is not None:
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead: it gives a new tensor."
+            )
+        self._node = None
+        self._index = 0
+        self._requires_grad = False
+        self._retains_grad = False
+        return self
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory as a leaf whose writes are not seen by the version check."""
+        return Tensor(self._data)
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"data must be a Tensor, got {type(value).__name__}")
+        self._data = value._data
+
+    @property
+    def _base(self) -> Tensor | None:
+        """The tensor this one is a view of, or None."""
+        return None if self._view is None else self._view.base
+
+    # ---- copying and pickling of leaves
+
+    def __deepcopy__(self, memo: dict) -> Tensor:
+        if self.grad_fn is not None:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support deepcopy; "
+                "use detach() first"
+            )
+        copied = type(self).__new__(type(self))
+        Tensor.__init__(copied, self._data.copy())
+        copied._requires_grad = self._requires_grad
+        memo[id(self)] = copied
+        if self._grad is not None:
+            copied._grad = self._grad.__deepcopy__(memo)
+        return copied
+
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        if self.grad_fn is not None:
+            raise RuntimeError(
+                "only leaf tensors can be pickled; use detach() or save their numpy() instead"
+            )
+        host = devices.backend_of(self._data).to_host(self._data)
+        grad = None if self._grad is None else self._grad.detach()
+        return (_rebuild, (type(self), host, str(self.device), self._requires_grad, grad))
+
+    def __repr__(self) -> str:
+        from .printing import tensor_text
+
+        return tensor_text(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec and self._data.size == 1 else repr(self)
+
+
+def _rebuild(cls: type, host: np.ndarray, device: str, requires_grad: bool, grad: Any) -> Tensor:
+    tensor = cls.__new__(cls)
+    Tensor.__init__(tensor, devices.put(np.array(host), devices.as_device(device)))
+    tensor._requires_grad = requires_grad
+    tensor._grad = grad
+    return tensor
+
+
+class Size(tuple):
+    """A shape: a tuple that also counts elements."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """Return the product of the sizes."""
+        count = 1
+        for size in self:
+            count *= size
+        return count
+
+    def __repr__(self) -> str:
+        return f"Size({list(self)})"
+
+
+def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
+    """Return `value` as a Tensor: itself, or a number, list or array wrapped on `like`'s device."""
+    if isinstance(value, Tensor):
+        return value
+    array = value
+    if not isinstance(value, np.ndarray) and type(value) not in devices._by_array_type:
+        array = np.asarray(value)
+        if isinstance(value, (float, complex)) or (
+            isinstance(value, (list, tuple)) and array.dtype.kind in "fc"
+        ):
+            array = array.astype(dtypes.of_number(array.dtype.type(0).item()))
+    dtypes.as_dtype(array.dtype)
+    if like is not None:
+        array = devices.put(array, like.device)
+    return Tensor(array)
+
+
+def method(function: Callable | None = None, *, name: str | None = None) -> Callable:
+    """Make `function` (its first argument is a tensor) a method of Tensor.
+
+    Used as `@method`, or as `@method(name="add")` to give the method another name.
+    """
+    if function is None:
+        return lambda f: method(f, name=name)
+    setattr(Tensor, name or function.__name__, function)
+    return function
