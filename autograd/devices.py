@@ -43,7 +43,8 @@ class Backend:
 
     `xp` is the array namespace, `special` has erf and the like, `from_host(array, index)` and
     `to_host(array)` copy between a numpy array and the device, `index_of(array)` is the device
-    number (None on the host), `scatter_add(array, index, values)` adds in place with repeats.
+    number (None on the host), `owner_of(array)` is the object whose memory the array lies in,
+    `scatter_add(array, index, values)` adds in place with repeats.
     """
 
     type: str
@@ -53,6 +54,7 @@ class Backend:
     from_host: Callable[[np.ndarray, int | None], Any]
     to_host: Callable[[Any], np.ndarray]
     index_of: Callable[[Any], int | None]
+    owner_of: Callable[[Any], Any]
     scatter_add: Callable[[Any, Any, Any], None]
 
 
@@ -70,6 +72,7 @@ _NUMPY = Backend(
     from_host=lambda array, index: array,
     to_host=lambda array: array,
     index_of=lambda array: None,
+    owner_of=lambda array: array if array.base is None else array.base,
     scatter_add=np.add.at,
 )
 
@@ -117,6 +120,7 @@ def _load_cupy() -> Backend:
         from_host=from_host,
         to_host=cupy.asnumpy,
         index_of=lambda array: array.device.id,
+        owner_of=lambda array: array if array.base is None else array.base,
         scatter_add=scatter_add,
     )
 
@@ -191,6 +195,12 @@ def as_device(device: Any) -> Device:
     if number and not number.isdigit():
         raise DeviceError(f"cannot read device {device!r}; write for example 'cuda:0'")
     return Device(kind, int(number) if number else 0)
+
+
+def share_memory(a: Any, b: Any) -> bool:
+    """Return whether two arrays of one device lie in memory of the same owner."""
+    owner_of = backend_of(a).owner_of
+    return owner_of(a) is owner_of(b)
 
 
 def put(array: Any, device: Device) -> Any:

@@ -322,7 +322,7 @@ class _Task:
         node, index = edge
         buffer = self.buffers.get(node)
         if buffer is None:
-            buffer = self.buffers[node] = [None] * max(1, len(node.output_metas))
+            buffer = self.buffers[node] = [None] * node.outputs
         present = buffer[index]
         buffer[index] = gradient if present is None else present + gradient
 

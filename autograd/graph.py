@@ -20,12 +20,12 @@ class Node:
     """A recorded operation.
 
     `edges[i]` is `(node, output_index)` of input i, or None where no gradient flows.
-    `output_metas[k]` is `(shape, dtype, array namespace)` of output k.
+    `outputs` is the number of its outputs.
     """
 
     __slots__ = (
         "edges",
-        "output_metas",
+        "outputs",
         "sequence",
         "hooks",
         "retained",
@@ -33,9 +33,9 @@ class Node:
         "__weakref__",
     )
 
-    def __init__(self, edges: tuple, output_metas: tuple) -> None:
+    def __init__(self, edges: tuple, outputs: int = 1) -> None:
         self.edges = edges
-        self.output_metas = output_metas
+        self.outputs = outputs
         self.sequence = next(_sequence)
         self.hooks: dict[int, HookList] | None = None
         self.retained: dict[int, weakref.ref] | None = None
@@ -77,7 +77,7 @@ class AccumulateGrad(Node):
     __slots__ = ("variable", "lock")
 
     def __init__(self, variable: Any) -> None:
-        super().__init__((), ())
+        super().__init__(())
         self.variable = variable
         self.lock = threading.Lock()
 

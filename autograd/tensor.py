@@ -37,34 +37,22 @@ class Tensor:
     `autograd.tensor(...)` to make one from Python values.
     """
 
-    __slots__ = (
-        "_data",
-        "_version",
-        "_requires_grad",
-        "_grad",
-        "_node",
-        "_index",
-        "_view",
-        "_accumulator",
-        "_hooks",
-        "_retains_grad",
-        "__weakref__",
-    )
+    # What most tensors share is a class attribute: making a tensor sets two attributes.
+    _requires_grad = False
+    _grad: Tensor | None = None
+    _node: Node | None = None  # what made it, and which of that node's outputs it is
+    _index = 0
+    _view: ViewOf | None = None
+    _accumulator: weakref.ref | None = None
+    _hooks: HookList | None = None
+    _retains_grad = False
     __array_ufunc__ = None  # numpy defers to the operators of Tensor
     __dispatch__: Callable | None = None  # subclasses that interpret ops set this
     __hash__ = object.__hash__
 
     def __init__(self, data: Any, requires_grad: bool = False) -> None:
         self._data = data
-        self._version = [0]
-        self._requires_grad = False
-        self._grad = None
-        self._node: Node | None = None
-        self._index = 0
-        self._view: ViewOf | None = None
-        self._accumulator: weakref.ref | None = None
-        self._hooks: HookList | None = None
-        self._retains_grad = False
+        self._version = [0]  # shared with everything that shares the memory
         if requires_grad:
             self.requires_grad_()
 

@@ -81,6 +81,7 @@ class Op:
         parameters = list(inspect.signature(forward).parameters.values())[1:]
         self.variadic = any(p.kind is _VARIADIC for p in parameters)
         self.inputs = tuple(p.name for p in parameters if p.kind in (_POSITIONAL, _VARIADIC))
+        self.positions = {name: position for position, name in enumerate(self.inputs)}
         self.attributes = {
             p.name: p.default
             for p in parameters
@@ -117,6 +118,32 @@ class Op:
         saveable = {"out", *self.inputs}
         self.saves = [tuple(a for a in asked if a in saveable) for asked in self.asks]
 
+    def pull_back(self, values: Values, needed: Sequence[bool]) -> list:
+        """Evaluate the rules of the needed inputs on `values`, by name."""
+        if self.joint is not None:
+            return list(self.joint(*[values[name] for name in self.asks[0]]))
+        results: list[Tensor | None] = [None] * len(needed)
+        for position, wanted in enumerate(needed):
+            rule = self.rules[position]
+            if wanted and rule is not None:
+                results[position] = rule(*[values[name] for name in self.asks[position]])
+        return results
+
+    def fit(self, grad: Tensor, position: int, shape: tuple, dtype: np.dtype) -> Tensor:
+        """Bring a gradient to the shape and dtype of its input."""
+        if grad._data.dtype is not dtype and grad._data.dtype != dtype:
+            if grad._data.dtype.kind == "c" and dtype.kind != "c":
+                grad = REGISTRY["real"](grad)
+            grad = cast(grad, dtype)
+        if grad._data.shape != shape:
+            if not self.broadcasts:
+                raise RuntimeError(
+                    f"{self.name}: the gradient of input {position} has shape "
+                    f"{list(grad._data.shape)}, expected {list(shape)}; its vjp rule is wrong"
+                )
+            grad = REGISTRY["sum_to"](grad, shape=shape)
+        return grad
+
     def __call__(self, *args: Any, **attributes: Any) -> Any:
         return apply(self, *args, **attributes)
 
@@ -138,29 +165,45 @@ _NOTHING: dict[str, Any] = {}
 class OpNode(Node):
     """A recorded registered operation."""
 
-    __slots__ = ("op", "attributes", "saved", "shapes", "input_dtypes")
+    __slots__ = ("op", "attributes", "saved", "shapes", "input_dtypes", "output_metas")
 
     def __init__(self, op: Op, args: Sequence, attributes: dict, outputs: tuple) -> None:
-        edges = tuple(a._edge() if isinstance(a, Tensor) else None for a in args)
-        metas = tuple(
-            (o._data.shape, o._data.dtype, devices.namespace_of(o._data)) for o in outputs
-        )
-        super().__init__(edges, metas)
+        edges, shapes, input_dtypes = [], [], []
+        for arg in args:
+            if isinstance(arg, Tensor):
+                edges.append(arg._edge())
+                shapes.append(arg._data.shape)
+                input_dtypes.append(arg._data.dtype)
+            else:
+                edges.append(None)
+                shapes.append(())
+                input_dtypes.append(None)
+        super().__init__(tuple(edges), len(outputs))
         self.op = op
         self.attributes = attributes
-        self.shapes = tuple(a._data.shape if isinstance(a, Tensor) else () for a in args)
-        self.input_dtypes = tuple(a._data.dtype if isinstance(a, Tensor) else None for a in args)
+        self.shapes = tuple(shapes)
+        self.input_dtypes = input_dtypes
+        self.output_metas = ()
+        if op.outputs != 1:
+            self.output_metas = tuple(
+                (o._data.shape, o._data.dtype, devices.namespace_of(o._data)) for o in outputs
+            )
         self.saved = self._save(args, outputs)
 
     def _save(self, args: Sequence, outputs: tuple) -> dict[str, Any]:
+        """Keep what the rules of the inputs with an edge ask for, and nothing else."""
         op = self.op
+        saved: dict[str, Any] | None = None
         if op.joint is not None:
-            wanted = op.saves[0] if any(e is not None for e in self.edges) else ()
+            wanted = op.saves[0] if any(edge is not None for edge in self.edges) else ()
         else:
-            wanted = [n for e, names in zip(self.edges, op.saves, strict=False) if e for n in names]
+            wanted = ()
+            for edge, names in zip(self.edges, op.saves, strict=False):
+                if edge is not None and names:
+                    wanted = names if not wanted else (*wanted, *names)
         if not wanted:
             return _NOTHING
-        saved: dict[str, Any] = {}
+        saved = {}
         for name in wanted:
             if name in saved:
                 continue
@@ -170,7 +213,7 @@ class OpNode(Node):
             elif op.variadic:
                 saved[name] = tuple(_pack(a) for a in args)
             else:
-                position = op.inputs.index(name)
+                position = op.positions[name]
                 saved[name] = _pack(args[position]) if position < len(args) else None
         return saved
 
@@ -199,60 +242,48 @@ class OpNode(Node):
             return tuple(p.unpack(self) if isinstance(p, SavedTensor) else p for p in packed)
         return packed
 
-    def _argument(self, name: str, grads: list, needed: Sequence[bool]) -> Any:
-        op = self.op
-        if name == "g":
-            return grads[0] if op.outputs == 1 else tuple(grads)
+    def argument(self, name: str) -> Any:
+        """Return what a rule asks for by name, other than the gradient itself."""
         if name in self.saved:
             return self._unpack(name)
+        op = self.op
         if name in op.attributes:
             return self.attributes[name]
-        if name == "needed":
-            return tuple(needed)
         if name.endswith("_shapes"):
             return self.shapes
-        return self.shapes[op.inputs.index(name.removesuffix("_shape"))]
+        return self.shapes[op.positions[name.removesuffix("_shape")]]
 
     def run(self, grads: list, needed: Sequence[bool]) -> Sequence:
         op = self.op
-        if op.outputs != 1:
-            grads = [
+        if op.outputs == 1:
+            g: Any = grads[0]
+        else:
+            g = tuple(
                 Tensor(meta[2].zeros(meta[0], meta[1])) if grad is None else grad
                 for grad, meta in zip(grads, self.output_metas, strict=True)
-            ]
-        if op.joint is not None:
-            arguments = [self._argument(name, grads, needed) for name in op.asks[0]]
-            results = list(op.joint(*arguments))
-        else:
-            known: dict[str, Any] = {}
-            results = [None] * len(self.edges)
-            for position, rule in enumerate(op.rules[: len(self.edges)]):
-                if rule is None or not needed[position]:
-                    continue
-                for name in op.asks[position]:
-                    if name not in known:
-                        known[name] = self._argument(name, grads, needed)
-                results[position] = rule(*[known[name] for name in op.asks[position]])
+            )
+        results = op.pull_back(Values(self.argument, g, needed), needed)
         for position, grad in enumerate(results):
             if grad is not None and needed[position]:
-                results[position] = self._fit(grad, position)
+                results[position] = op.fit(
+                    grad, position, self.shapes[position], self.input_dtypes[position]
+                )
         return results
 
-    def _fit(self, grad: Any, position: int) -> Tensor:
-        """Bring a gradient to the shape and dtype of its input."""
-        shape, dtype = self.shapes[position], self.input_dtypes[position]
-        if grad._data.dtype != dtype:
-            if grad._data.dtype.kind == "c" and dtype.kind != "c":
-                grad = REGISTRY["real"](grad)
-            grad = cast(grad, dtype)
-        if grad._data.shape != shape:
-            if not self.op.broadcasts:
-                raise RuntimeError(
-                    f"{self.name()}: the gradient of input {position} has shape "
-                    f"{list(grad._data.shape)}, expected {list(shape)}; its rule is wrong"
-                )
-            grad = REGISTRY["sum_to"](grad, shape=shape)
-        return grad
+
+class Values(dict):
+    """What the rules of one node ask for, fetched by `fetch(name)` at first use."""
+
+    __slots__ = ("fetch",)
+
+    def __init__(self, fetch: Callable[[str], Any], g: Any, needed: Sequence[bool]) -> None:
+        self["g"] = g
+        self["needed"] = needed
+        self.fetch = fetch
+
+    def __missing__(self, name: str) -> Any:
+        value = self[name] = self.fetch(name)
+        return value
 
 
 def _pack(value: Any) -> Any:
@@ -312,11 +343,13 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
     recorded = modes.state.grad_enabled and op.differentiable
     requires_grad = False
     array_type: type | None = None
-    mixed = promote = False
+    mixed = promote = numbers = False
     dtype = None
     for arg in args:
         if not isinstance(arg, Tensor):
-            promote = promote or arg is not None
+            if arg is not None:
+                numbers = True
+                promote = promote or isinstance(arg, complex)
             continue
         if arg.__dispatch__ is not None:
             return arg.__dispatch__(op, args, attributes)
@@ -333,8 +366,11 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
             promote = True
     if mixed:
         args = tuple(_same_device(op, args))
-    if op.dtype != "keep" and (promote or (op.dtype == "float" and dtype.kind not in "fc")):
-        args = tuple(_promoted(op, args))
+    if op.dtype != "keep":
+        # Python numbers leave floating point tensors as they are; numpy sees them as weak
+        integral = dtype.kind not in "fc"
+        if promote or (integral and (numbers or op.dtype == "float")):
+            args = tuple(_promoted(op, args))
     if op.attributes:
         attributes = {**op.attributes, **attributes}
     arrays = [a._data if isinstance(a, Tensor) else a for a in args]
@@ -343,21 +379,26 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
         xp = devices.namespace_of(next(a._data for a in args if isinstance(a, Tensor)))
     with np.errstate(all="ignore"):
         result = op.forward(xp, *arrays, **attributes)
-    outputs = result if type(result) is tuple else (result,)
-    tensors = tuple(
-        Tensor(data if not isinstance(data, np.generic) else np.asarray(data)) for data in outputs
-    )
+    if type(result) is tuple:
+        outputs = tuple([_as_output(data) for data in result])
+    else:
+        outputs = (_as_output(result),)
     if op.view:
-        _mark_views(op, args[0], attributes, tensors)
+        _mark_views(op, args[0], attributes, outputs)
     if recorded and requires_grad:
-        link(op, args, attributes, tensors)
-    return tensors[0] if type(result) is not tuple else tensors
+        link(op, args, attributes, outputs)
+    return outputs if type(result) is tuple else outputs[0]
+
+
+def _as_output(data: Any) -> Tensor:
+    """Return an array as a Tensor; a numpy scalar becomes a 0-d array."""
+    return Tensor(np.asarray(data) if isinstance(data, np.generic) else data)
 
 
 def _mark_views(op: Op, source: Tensor, attributes: dict, tensors: tuple) -> None:
     """Let results that share the source's memory share its version counter and know their base."""
     for position, tensor in enumerate(tensors):
-        if not _shares(source._data, tensor._data):
+        if not devices.share_memory(source._data, tensor._data):
             continue
         step = (op if len(tensors) == 1 else Output(op, position), attributes)
         base, chain = source, (step,)
@@ -378,14 +419,6 @@ class Output:
 
     def __call__(self, source: Tensor, **attributes: Any) -> Tensor:
         return self.op(source, **attributes)[self.position]
-
-
-def _shares(a: Any, b: Any) -> bool:
-    if b is a or b.base is a:
-        return True
-    base_a = a if a.base is None else a.base
-    base_b = b if b.base is None else b.base
-    return base_a is base_b
 
 
 def link(op: Op, args: Sequence, attributes: dict, outputs: tuple[Tensor, ...]) -> None:

@@ -1,0 +1,154 @@
+"""Forward mode: tangents pushed through the registered operations, one direction at a time.
+
+A `Dual` is a tensor with a tangent.  A linear operation is applied to the tangents; for every other
+one the tangent is the transpose of its vjp, which is linear in the output gradient: with
+`v(g) = J^H g`, differentiating `<v(g), t>` for g gives `J t`.  So every operation with a vjp has a
+forward derivative, independent of the graph, and it can itself be differentiated.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import modes
+from .engine import grad
+from .ops.registry import REGISTRY, Op, Values, apply
+from .tensor import Tensor
+
+_levels = itertools.count(1)
+
+
+class Dual(Tensor):
+    """A tensor `primal` with the tangent `tangent` of one forward sweep (its level)."""
+
+    def __init__(self, primal: Tensor, tangent: Tensor, level: int) -> None:
+        super().__init__(primal._data)
+        self._requires_grad = primal._requires_grad
+        self.primal = primal
+        self.tangent = tangent
+        self.level = level
+
+    @staticmethod
+    def __dispatch__(op: Op, args: tuple, attributes: dict) -> Any:
+        level = max(a.level for a in args if isinstance(a, Dual))
+        primals = tuple(a.primal if _is_at(a, level) else a for a in args)
+        tangents = tuple(a.tangent if _is_at(a, level) else None for a in args)
+        outputs = apply(op, *primals, **attributes)
+        if not op.differentiable:
+            return outputs
+        if op.linear:
+            pushed = _push_linear(op, primals, tangents, attributes)
+        else:
+            pushed = _push_transposed(op, primals, tangents, attributes, outputs)
+        if isinstance(outputs, tuple):
+            return tuple(
+                o if t is None else Dual(o, t, level)
+                for o, t in zip(outputs, pushed, strict=True)
+            )
+        return outputs if pushed is None else Dual(outputs, pushed, level)
+
+
+def _is_at(value: Any, level: int) -> bool:
+    return isinstance(value, Dual) and value.level == level
+
+
+def _push_linear(op: Op, primals: tuple, tangents: tuple, attributes: dict) -> Any:
+    inputs = []
+    for primal, tangent in zip(primals, tangents, strict=True):
+        if tangent is not None:
+            inputs.append(tangent)
+        elif isinstance(primal, Tensor):
+            inputs.append(REGISTRY["zeros_like"](primal))
+        else:
+            inputs.append(None if primal is None else 0)
+    return apply(op, *inputs, **attributes)
+
+
+def _push_transposed(
+    op: Op, primals: tuple, tangents: tuple, attributes: dict, outputs: Any
+) -> Any:
+    """Return the output tangent(s) by transposing the vjp of `op`."""
+    outs = outputs if isinstance(outputs, tuple) else (outputs,)
+    records = modes.is_grad_enabled()
+    with modes.enable_grad():
+        seeds = tuple(REGISTRY["zeros_like"](o).requires_grad_() for o in outs if _real_or_complex(o))
+        filled = iter(seeds)
+        grads = [next(filled) if _real_or_complex(o) else None for o in outs]
+        needed = tuple(t is not None for t in tangents)
+        values = {**op.attributes, **attributes}
+
+        def argument(name: str) -> Any:
+            if name == "out":
+                return outputs
+            if name in op.attributes:
+                return values[name]
+            if op.variadic:
+                return primals if name in op.inputs else tuple(_shape(p) for p in primals)
+            if name in op.inputs:
+                position = op.positions[name]
+                return primals[position] if position < len(primals) else None
+            return _shape(primals[op.positions[name.removesuffix("_shape")]])
+
+        pulled = []
+        seed = grads[0] if op.outputs == 1 else tuple(grads)
+        for position, gradient in enumerate(
+            op.pull_back(Values(argument, seed, needed), needed)
+        ):
+            if gradient is None or not needed[position]:
+                continue
+            primal = primals[position]
+            gradient = op.fit(gradient, position, primal._data.shape, primal._data.dtype)
+            if gradient.requires_grad:
+                pulled.append((gradient, tangents[position]))
+        if not pulled:
+            pushed = tuple(REGISTRY["zeros_like"](s) for s in seeds)
+        else:
+            pushed = grad(
+                [g for g, _ in pulled],
+                seeds,
+                [t for _, t in pulled],
+                create_graph=records,
+                materialize_grads=True,
+            )
+    remaining = iter(pushed)
+    results = tuple(next(remaining) if _real_or_complex(o) else None for o in outs)
+    return results if isinstance(outputs, tuple) else results[0]
+
+
+def _real_or_complex(tensor: Tensor) -> bool:
+    return tensor.dtype.kind in "fc"
+
+
+def _shape(value: Any) -> tuple:
+    return value._data.shape if isinstance(value, Tensor) else ()
+
+
+def push(
+    fn: Callable[..., Any], inputs: Sequence[Tensor], tangents: Sequence[Tensor | None]
+) -> tuple[Any, Any]:
+    """Return `fn(*inputs)` and its derivative in the direction `tangents`, in one forward sweep.
+
+    tangents[i] has the shape of inputs[i], or is None for a constant input.  The results mirror
+    what `fn` returns: a Tensor, or a tuple of them; a tangent is zero where nothing depends on the
+    inputs.  Sweeps may be nested.  Raises ValueError for shapes that do not match.
+    """
+    level = next(_levels)
+    duals = []
+    for position, (primal, tangent) in enumerate(zip(inputs, tangents, strict=True)):
+        if tangent is not None and tangent.shape != primal.shape:
+            raise ValueError(
+                f"tangent {position} has shape {list(tangent.shape)}, its input has "
+                f"{list(primal.shape)}; they must agree"
+            )
+        duals.append(primal if tangent is None else Dual(primal, tangent, level))
+    result = fn(*duals)
+    many = isinstance(result, (tuple, list))
+    outputs = [
+        (o.primal, o.tangent) if _is_at(o, level) else (o, REGISTRY["zeros_like"](o))
+        for o in (result if many else (result,))
+    ]
+    if not many:
+        return outputs[0]
+    return tuple(o for o, _ in outputs), tuple(t for _, t in outputs)

@@ -1,0 +1,202 @@
+"""In-place operations: they write memory, bump the version, and rewrite the graph around it.
+
+An in-place operation is its out-of-place twin followed by a write.  On a view, the base's place in
+the graph becomes "the old base with the region of the view replaced" (operation `view_write`), and
+every view takes up its new place when it is next used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import modes
+from .ops.arithmetic import add, div, mul, operand, sub
+from .ops.index import normal_index
+from .ops.piecewise import clamp
+from .ops.registry import REGISTRY, Op, link
+from .tensor import Tensor, as_tensor, method
+
+
+def _region(array: Any, chain: tuple) -> Any:
+    """Return the numpy view that a chain of view operations selects."""
+    alias = Tensor(array)
+    with modes.no_grad():
+        for op, attributes in chain:
+            alias = op(alias, **attributes)
+    return alias._data
+
+
+def _view_write(xp: Any, base: Any, value: Any, out: Any = None, *, chain: tuple) -> Any:
+    result = base.copy() if out is None else out
+    if out is not None:
+        out[...] = base
+    _region(result, chain)[...] = value
+    return result
+
+
+def _select(tensor: Tensor, chain: tuple) -> Tensor:
+    for op, attributes in chain:
+        tensor = op(tensor, **attributes)
+    return tensor
+
+
+view_write_op = Op(
+    "view_write",
+    _view_write,
+    {
+        "base": lambda g, value_shape, chain: view_write_op(
+            g, _zeros(g, value_shape), chain=chain
+        ),
+        "value": lambda g, chain: _select(g, chain),
+    },
+    linear=True,
+)
+
+
+def _zeros(like: Tensor, shape: tuple) -> Tensor:
+    from .devices import namespace_of
+
+    return Tensor(namespace_of(like._data).zeros(shape, like.dtype))
+
+
+def _check_writable(x: Tensor) -> None:
+    """Refuse in-place changes of leaves that require grad (and of their views) while recording."""
+    if not modes.state.grad_enabled or not x.requires_grad:
+        return
+    if x.is_leaf:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation; "
+            "wrap the change in no_grad(), or work on a clone()"
+        )
+    base = x._base
+    if base is not None and base.requires_grad and base.is_leaf:
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation; "
+            "wrap the change in no_grad(), or work on a clone()"
+        )
+
+
+def _before(x: Tensor, keep_data: bool) -> Tensor:
+    """Return what `x` was before the change, as a tensor of its own."""
+    if x._view is not None:
+        x._sync()
+    old = Tensor(x._data.copy() if keep_data else x._data)
+    old._node, old._index, old._requires_grad = x._node, x._index, x._requires_grad
+    return old
+
+
+def _replace(x: Tensor, result: Tensor, written: bool = False) -> Tensor:
+    """Give `x` the value and the place in the graph of `result`; return `x`."""
+    if result._data.shape != x._data.shape:
+        raise RuntimeError(
+            f"output with shape {list(x.shape)} doesn't match the broadcast shape "
+            f"{list(result.shape)}; an in-place operation cannot change the shape"
+        )
+    if not written:
+        if _category(result) > _category(x):
+            raise RuntimeError(
+                f"result type {result.dtype} can't be cast to the desired output type {x.dtype}; "
+                "use the out-of-place operation"
+            )
+        if not getattr(x._data.flags, "writeable", True):
+            raise RuntimeError(
+                "unsupported operation: more than one element of the written-to tensor refers to a "
+                "single memory location. Please clone() the tensor before performing the operation."
+            )
+        x._data[...] = result._data
+    x._version[0] += 1
+    if result.dtype != x.dtype:
+        result = result.to(x.dtype)
+    if not result._requires_grad and not x._requires_grad:
+        return x
+    if not modes.state.grad_enabled:
+        return x
+    if x._view is None:
+        _take_place(x, result)
+    else:
+        _rebase(x, result)
+    return x
+
+
+def _category(tensor: Tensor) -> int:
+    return "bui".find(tensor.dtype.kind) // 3 if tensor.dtype.kind in "bui" else (
+        1 if tensor.dtype.kind == "f" else 2
+    )
+
+
+def _take_place(x: Tensor, result: Tensor) -> None:
+    x._node, x._index, x._requires_grad = result._node, result._index, result._requires_grad
+    x._retains_grad = False
+
+
+def _rebase(x: Tensor, result: Tensor) -> None:
+    """Record on the base of the view `x` that the region of `x` now holds `result`."""
+    view = x._view
+    base = view.base
+    old = Tensor(base._data)
+    old._node, old._index, old._requires_grad = base._node, base._index, base._requires_grad
+    fresh = Tensor(base._data)
+    fresh._version = base._version
+    if old._requires_grad or result._requires_grad:
+        link(view_write_op, (old, result), {"chain": view.chain}, (fresh,))
+    _take_place(base, fresh)
+    view.version = -1
+    x._sync()
+
+
+def in_place(x: Tensor, function: Any, *args: Any, saves_self: bool = True) -> Tensor:
+    """Replace `x` by `function(x, *args)`, in place."""
+    _check_writable(x)
+    records = modes.state.grad_enabled and (
+        x.requires_grad or any(isinstance(a, Tensor) and a.requires_grad for a in args)
+    )
+    return _replace(x, function(_before(x, keep_data=records and saves_self), *args))
+
+
+def _define(name: str, function: Any, saves_self: bool = True) -> None:
+    def operation(self: Tensor, *args: Any) -> Tensor:
+        return in_place(self, function, *args, saves_self=saves_self)
+
+    operation.__name__ = name
+    operation.__doc__ = f"Apply `{name.rstrip('_')}` in place and return this tensor."
+    method(operation)
+
+
+_define("add_", add, saves_self=False)
+_define("sub_", sub, saves_self=False)
+_define("mul_", mul)
+_define("div_", div)
+_define("clamp_", clamp)
+
+
+@method
+def copy_(self: Tensor, source: Any) -> Tensor:
+    """Copy `source` (broadcast, cast and moved) into this tensor; gradients flow to `source`."""
+    _check_writable(self)
+    source = as_tensor(source, self).to(self.dtype).to(device=self.device)
+    return _replace(self, source.expand(self.shape).clone())
+
+
+@method
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Set every element to `value`."""
+    return copy_(self, operand(value, self))
+
+
+@method
+def zero_(self: Tensor) -> Tensor:
+    """Set every element to zero."""
+    return fill_(self, 0)
+
+
+def _operator(name: str, function: Any, saves_self: bool = True) -> None:
+    def operation(self: Tensor, other: Any) -> Tensor:
+        return in_place(self, function, operand(other, self), saves_self=saves_self)
+
+    method(operation, name=f"__i{name}__")
+
+
+_operator("add", add, saves_self=False)
+_operator("sub", sub, saves_self=False)
+_operator("mul", mul)
+_operator("truediv", div)

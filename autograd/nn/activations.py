@@ -1,0 +1,132 @@
+"""Elementwise nonlinearities as modules; each calls the function of the same name."""
+
+from __future__ import annotations
+
+from ..tensor import Tensor
+from . import functional as F
+from .module import Module
+
+
+class Identity(Module):
+    """Returns its input; any arguments of the constructor are ignored."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input
+
+
+class Sin(Module):
+    """sin(frequency x), the activation of SIREN networks: Sitzmann et al. 2020."""
+
+    def __init__(self, frequency: float = 1.0) -> None:
+        super().__init__()
+        self.frequency = frequency
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.sin(input if self.frequency == 1.0 else self.frequency * input)
+
+    def extra_repr(self) -> str:
+        return "" if self.frequency == 1.0 else f"frequency={self.frequency}"
+
+
+class Tanh(Module):
+    """tanh(x)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.tanh(input)
+
+
+class Sigmoid(Module):
+    """1 / (1 + exp(-x))."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.sigmoid(input)
+
+
+class SiLU(Module):
+    """x sigmoid(x), also called swish."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.silu(input)
+
+
+class ReLU(Module):
+    """max(x, 0), with derivative 0 at 0."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.relu(input)
+
+
+class SELU(Module):
+    """The scaled exponential linear unit of Klambauer et al. 2017."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.selu(input)
+
+
+class Mish(Module):
+    """x tanh(softplus(x))."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.mish(input)
+
+
+class GELU(Module):
+    """x Phi(x), or its tanh approximation with `approximate="tanh"`."""
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        if approximate not in ("none", "tanh"):
+            raise ValueError(f"GELU: approximate must be 'none' or 'tanh', got {approximate!r}")
+        self.approximate = approximate
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self) -> str:
+        return f"approximate={self.approximate!r}"
+
+
+class LeakyReLU(Module):
+    """x where x > 0, else negative_slope x."""
+
+    def __init__(self, negative_slope: float = 0.01) -> None:
+        super().__init__()
+        self.negative_slope = negative_slope
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.leaky_relu(input, self.negative_slope)
+
+    def extra_repr(self) -> str:
+        return f"negative_slope={self.negative_slope}"
+
+
+class ELU(Module):
+    """x where x > 0, else alpha (exp(x) - 1)."""
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        super().__init__()
+        self.alpha = alpha
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.elu(input, self.alpha)
+
+    def extra_repr(self) -> str:
+        return f"alpha={self.alpha}"
+
+
+class Softplus(Module):
+    """log(1 + exp(beta x)) / beta; the identity where beta x > threshold."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        return f"beta={self.beta}, threshold={self.threshold}"

@@ -1,0 +1,127 @@
+"""Layers, activations and losses as functions."""
+
+from __future__ import annotations
+
+import warnings
+
+from ..ops.elementwise import (
+    elu,
+    gelu,
+    leaky_relu,
+    mish,
+    relu,
+    selu,
+    sigmoid,
+    silu,
+    sin,
+    softplus,
+    tanh,
+    where,
+)
+from ..ops.linalg import linear
+from ..ops.reduce import log_softmax, softmax
+from ..tensor import Tensor
+
+__all__ = [
+    "elu",
+    "gelu",
+    "huber_loss",
+    "l1_loss",
+    "leaky_relu",
+    "linear",
+    "log_softmax",
+    "mish",
+    "mse_loss",
+    "relu",
+    "selu",
+    "sigmoid",
+    "silu",
+    "sin",
+    "smooth_l1_loss",
+    "softmax",
+    "softplus",
+    "tanh",
+]
+
+REDUCTIONS = ("mean", "sum", "none")
+
+
+def check_reduction(reduction: str) -> None:
+    """Raise ValueError for anything but "mean", "sum" and "none"."""
+    if reduction not in REDUCTIONS:
+        raise ValueError(
+            f"{reduction!r} is not a valid value for reduction; use one of {REDUCTIONS}"
+        )
+
+
+def _reduce(values: Tensor, reduction: str) -> Tensor:
+    check_reduction(reduction)
+    if reduction == "none":
+        return values
+    return values.mean() if reduction == "mean" else values.sum()
+
+
+def _difference(input: Tensor, target: Tensor) -> Tensor:
+    if input.shape != target.shape:
+        warnings.warn(
+            f"Using a target size ({list(target.shape)}) that is different to the input size "
+            f"({list(input.shape)}): they are broadcast against each other, which is likely a "
+            "mistake. Reshape one of them to the other's shape.",
+            UserWarning,
+            stacklevel=_caller_level(),
+        )
+    return input - target
+
+
+def _caller_level() -> int:
+    """Return the stacklevel of the first frame outside this package."""
+    import sys
+
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("autograd."):
+        frame = frame.f_back
+        level += 1
+    return level
+
+
+def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """Return (input - target)^2, reduced; UserWarning when the shapes differ."""
+    difference = _difference(input, target)
+    return _reduce(difference * difference, reduction)
+
+
+def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """Return |input - target|, reduced; UserWarning when the shapes differ."""
+    return _reduce(abs(_difference(input, target)), reduction)
+
+
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0
+) -> Tensor:
+    """Return 0.5 d^2 / beta where |d| < beta, else |d| - 0.5 beta, reduced (d = input - target).
+
+    ValueError for a negative beta; 0 gives `l1_loss`.
+    """
+    if beta < 0:
+        raise ValueError(f"smooth_l1_loss: beta must not be negative, got {beta}")
+    if beta == 0:
+        return l1_loss(input, target, reduction)
+    difference = _difference(input, target)
+    size = abs(difference)
+    quadratic = difference * difference * (0.5 / beta)
+    return _reduce(where(size < beta, quadratic, size - 0.5 * beta), reduction)
+
+
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
+) -> Tensor:
+    """Return 0.5 d^2 where |d| < delta, else delta (|d| - 0.5 delta), reduced (d = input - target).
+
+    ValueError unless delta > 0.
+    """
+    if delta <= 0:
+        raise ValueError(f"huber_loss: delta must be greater than 0, got {delta}")
+    difference = _difference(input, target)
+    size = abs(difference)
+    quadratic = 0.5 * difference * difference
+    return _reduce(where(size < delta, quadratic, delta * (size - 0.5 * delta)), reduction)

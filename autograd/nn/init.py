@@ -1,0 +1,128 @@
+"""Initial values of parameters, written in place; none of this is recorded in the graph.
+
+Each function takes the tensor to fill first, and a `generator` where it draws random numbers
+(None: the default generator); it returns the tensor.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..ops.create import rand, randn
+from ..tensor import Tensor
+from .module import write
+
+_GAINS = {
+    "linear": 1.0,
+    "identity": 1.0,
+    "sigmoid": 1.0,
+    "tanh": 5 / 3,
+    "relu": math.sqrt(2),
+    "selu": 3 / 4,
+}
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """Return the factor that keeps the variance of activations through a nonlinearity.
+
+    `param` is the negative slope of "leaky_relu" (0.01 by default).
+    """
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        return math.sqrt(2 / (1 + slope**2))
+    if nonlinearity not in _GAINS:
+        known = [*_GAINS, "leaky_relu"]
+        raise ValueError(f"unsupported nonlinearity {nonlinearity!r}; the known ones are {known}")
+    return _GAINS[nonlinearity]
+
+
+def fan_in_and_out(tensor: Tensor) -> tuple[int, int]:
+    """Return the numbers of inputs and outputs of a weight of shape (outputs, inputs, ...).
+
+    ValueError for fewer than two dimensions.
+    """
+    if tensor.ndim < 2:
+        raise ValueError(
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions, got "
+            f"shape {list(tensor.shape)}; use uniform_ or normal_ for vectors"
+        )
+    field = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * field, tensor.shape[0] * field
+
+
+def _fill(tensor: Tensor, draw: Any, scale: float, shift: float, generator: Any) -> Tensor:
+    values = draw(tensor.shape, dtype=tensor.dtype, device=tensor.device, generator=generator)
+    array = values._data
+    array *= scale
+    array += shift
+    write(tensor, array)
+    return tensor
+
+
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
+    """Fill with draws from the uniform distribution on [a, b)."""
+    return _fill(tensor, rand, b - a, a, generator)
+
+
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
+    """Fill with draws from the normal distribution."""
+    return _fill(tensor, randn, std, mean, generator)
+
+
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """Fill with one value."""
+    tensor._data[...] = val
+    tensor._version[0] += 1
+    return tensor
+
+
+def zeros_(tensor: Tensor) -> Tensor:
+    """Fill with 0."""
+    return constant_(tensor, 0)
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """Fill with 1."""
+    return constant_(tensor, 1)
+
+
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Fill from U(-a, a), a = gain sqrt(6 / (inputs + outputs)): Glorot and Bengio 2010."""
+    bound = gain * math.sqrt(6 / sum(fan_in_and_out(tensor)))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Fill from N(0, gain^2 2 / (inputs + outputs)): Glorot and Bengio 2010."""
+    return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(fan_in_and_out(tensor))), generator)
+
+
+def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"mode must be 'fan_in' or 'fan_out', got {mode!r}")
+    fan = fan_in_and_out(tensor)[mode == "fan_out"]
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan) if fan else 0.0
+
+
+def kaiming_uniform_(
+    tensor: Tensor,
+    a: float = 0.0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
+) -> Tensor:
+    """Fill from U(-b, b), b = gain sqrt(3 / fan): He et al. 2015; `a` is the negative slope."""
+    bound = math.sqrt(3) * _kaiming_std(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor,
+    a: float = 0.0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
+) -> Tensor:
+    """Fill from N(0, gain^2 / fan): He et al. 2015; `a` is the negative slope."""
+    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
