@@ -58,9 +58,15 @@ def _run_backward(
             for tensor, gradient in task.retained:
                 _accumulate(tensor, gradient, create_graph, None)
         else:
-            for tensor, gradient in zip(_as_tuple(inputs, "inputs"), task.captured(), strict=True):
+            found = {
+                id(tensor): (tensor, gradient, getattr(node, "lock", None))
+                for tensor, gradient, (node, _) in zip(
+                    _as_tuple(inputs, "inputs"), task.captured(), targets, strict=True
+                )
+            }
+            for tensor, gradient, lock in found.values():
                 if gradient is not None:
-                    _accumulate(tensor, gradient, create_graph, None)
+                    _accumulate(tensor, gradient, create_graph, lock)
 
 
 def grad(
@@ -81,7 +87,8 @@ def grad(
     allow_unused      give None for inputs that the outputs do not depend on (else RuntimeError).
     is_grads_batched  `grad_outputs` carry a leading batch dimension, and so do the results.
     materialize_grads give zeros instead of None.
-    `.grad` of no tensor is changed.
+    `.grad` of no tensor is changed.  A loop of grad(u[i], X) over N samples costs O(N^2): where u[i]
+    depends on X[i] alone, one grad(u.sum(), X) gives the same in one sweep.
     """
     roots = _as_tuple(outputs, "outputs")
     wanted = _as_tuple(inputs, "inputs")
@@ -238,6 +245,11 @@ def _seeds(roots: tuple, gradients: Any, create_graph: bool) -> list[tuple[tuple
                 f"for complex tensors, output[{position}] and grad_output[{position}] are "
                 f"required to have the same dtype, got {root.dtype} and {gradient.dtype}"
             )
+        elif gradient.device != root.device:
+            raise RuntimeError(
+                f"grad_output[{position}] and output[{position}] must be on the same device, got "
+                f"{gradient.device} and {root.device}; move the gradient with .to(output.device)"
+            )
         elif gradient.dtype != root.dtype:
             gradient = REGISTRY["to"](gradient, dtype=root.dtype)
         seeds.append((edge, gradient))
@@ -266,8 +278,8 @@ def _accumulate(tensor: Tensor, gradient: Tensor, create_graph: bool, lock: Any)
             _accumulate(tensor, gradient, create_graph, None)
         return
     present = tensor._grad
-    if create_graph:
-        tensor._grad = gradient if present is None else present + gradient
+    if create_graph:  # a copy: several tensors may get the same gradient
+        tensor._grad = gradient.clone() if present is None else present + gradient
     elif present is None:
         tensor._grad = Tensor(gradient._data.copy())
     elif present._requires_grad:

@@ -50,6 +50,11 @@ class Dual(Tensor):
         return outputs if pushed is None else Dual(outputs, pushed, level)
 
 
+def next_level() -> int:
+    """Return the number of a new forward sweep: nested sweeps have larger numbers."""
+    return next(_levels)
+
+
 def _is_at(value: Any, level: int) -> bool:
     return isinstance(value, Dual) and value.level == level
 
@@ -86,8 +91,8 @@ def _push_transposed(
                 return values[name]
             if op.variadic:
                 return primals if name in op.inputs else tuple(_shape(p) for p in primals)
-            if name in op.inputs:
-                position = op.positions[name]
+            if name.removesuffix("_place") in op.inputs:
+                position = op.positions[name.removesuffix("_place")]
                 return primals[position] if position < len(primals) else None
             return _shape(primals[op.positions[name.removesuffix("_shape")]])
 
@@ -134,7 +139,7 @@ def push(
     what `fn` returns: a Tensor, or a tuple of them; a tangent is zero where nothing depends on the
     inputs.  Sweeps may be nested.  Raises ValueError for shapes that do not match.
     """
-    level = next(_levels)
+    level = next_level()
     duals = []
     for position, (primal, tangent) in enumerate(zip(inputs, tangents, strict=True)):
         if tangent is not None and tangent.shape != primal.shape:

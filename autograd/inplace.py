@@ -11,7 +11,7 @@ from typing import Any
 
 from . import modes
 from .ops.arithmetic import add, div, mul, operand, sub
-from .ops.index import normal_index
+from .ops.index import index_put_op, normal_index
 from .ops.piecewise import clamp
 from .ops.registry import REGISTRY, Op, link
 from .tensor import Tensor, as_tensor, method
@@ -61,6 +61,11 @@ def _zeros(like: Tensor, shape: tuple) -> Tensor:
 
 def _check_writable(x: Tensor) -> None:
     """Refuse in-place changes of leaves that require grad (and of their views) while recording."""
+    if x.__dispatch__ is not None:
+        raise RuntimeError(
+            f"an in-place operation on a {type(x).__name__} is not supported: forward mode follows "
+            "values, not memory; use the out-of-place operation"
+        )
     if not modes.state.grad_enabled or not x.requires_grad:
         return
     if x.is_leaf:
@@ -126,7 +131,9 @@ def _category(tensor: Tensor) -> int:
 
 def _take_place(x: Tensor, result: Tensor) -> None:
     x._node, x._index, x._requires_grad = result._node, result._index, result._requires_grad
-    x._retains_grad = False
+    if x._retains_grad:  # what is retained is the gradient of the present value
+        x._retains_grad = False
+        x.retain_grad()
 
 
 def _rebase(x: Tensor, result: Tensor) -> None:
@@ -173,8 +180,30 @@ _define("clamp_", clamp)
 def copy_(self: Tensor, source: Any) -> Tensor:
     """Copy `source` (broadcast, cast and moved) into this tensor; gradients flow to `source`."""
     _check_writable(self)
-    source = as_tensor(source, self).to(self.dtype).to(device=self.device)
-    return _replace(self, source.expand(self.shape).clone())
+    source = as_tensor(source, self).to(self.dtype).to(device=self.device).expand(self.shape)
+    if self._view is None and modes.state.grad_enabled and self.requires_grad:
+        return _replace(self, view_write_op(_before(self, keep_data=False), source, chain=()))
+    return _replace(self, source.clone())
+
+
+@method
+def __setitem__(self: Tensor, index: Any, value: Any) -> None:
+    """Write `value` (broadcast, cast and moved) at `index`; gradients flow to it."""
+    _check_writable(self)
+    normal = normal_index(self, index)
+    value = as_tensor(value, self).to(self.dtype).to(device=self.device)
+    if all(item is None or isinstance(item, (int, slice)) for item in normal):
+        region = self[index]
+        while value.ndim > region.ndim and value.shape[0] == 1:
+            value = value.reshape(value.shape[1:])
+        copy_(region, value)
+    else:
+        in_place(
+            self,
+            lambda old, new: index_put_op(old, new, index=normal, accumulate=False),
+            value,
+            saves_self=False,
+        )
 
 
 @method

@@ -12,6 +12,7 @@ from typing import Any
 class _State(threading.local):
     grad_enabled = True
     anomaly = False
+    tracer: Any = None  # what records operations in this thread (see plan/trace.py)
 
 
 state = _State()

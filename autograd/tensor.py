@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 import weakref
 from collections.abc import Callable
@@ -17,6 +18,14 @@ NON_LEAF_GRAD = (
     "filled by backward(). If you want it, call .retain_grad() on this tensor before backward(); "
     "if you reached it by mistake, you probably want the leaf it was made from."
 )
+
+
+def _look(how: str) -> None:
+    """Refuse to hand out values while a program is recorded: they would be frozen into it."""
+    if modes.state.tracer is not None:
+        modes.state.tracer.refuse(f"{how} of a Tensor")
+
+_making_accumulator = threading.Lock()
 
 
 class ViewOf:
@@ -130,6 +139,7 @@ class Tensor:
 
     def item(self) -> Any:
         """Return the only element as a Python number; RuntimeError when there is not one."""
+        _look("item()")
         if self._data.size != 1:
             raise RuntimeError(
                 f"a Tensor with {self._data.size} elements (shape {list(self._data.shape)}) cannot "
@@ -139,6 +149,7 @@ class Tensor:
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers."""
+        _look("tolist()")
         return devices.backend_of(self._data).to_host(self._data).tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
@@ -147,6 +158,7 @@ class Tensor:
         Raises RuntimeError for a tensor that requires grad and TypeError for one that is not on
         the host; `force=True` detaches and copies to the host instead.
         """
+        _look("numpy()")
         if not force:
             if self.requires_grad:
                 raise RuntimeError(
@@ -170,6 +182,7 @@ class Tensor:
         return self._data.data.ptr if interface is None else interface["data"][0]
 
     def __bool__(self) -> bool:
+        _look("bool()")
         if self._data.size != 1:
             raise RuntimeError(
                 f"Boolean value of a Tensor with {self._data.size} elements is ambiguous; "
@@ -187,6 +200,7 @@ class Tensor:
         return complex(self.item())
 
     def __index__(self) -> int:
+        _look("index()")
         if self._data.dtype.kind not in "iub" or self._data.size != 1:
             raise TypeError("only integer tensors of a single element can be used as an index")
         return int(self._data.item())
@@ -222,8 +236,11 @@ class Tensor:
             return (self._node, self._index)
         accumulator = self._accumulator() if self._accumulator is not None else None
         if accumulator is None:
-            accumulator = AccumulateGrad(self)
-            self._accumulator = weakref.ref(accumulator)
+            with _making_accumulator:  # threads that share a leaf have to share its sink
+                accumulator = self._accumulator() if self._accumulator is not None else None
+                if accumulator is None:
+                    accumulator = AccumulateGrad(self)
+                    self._accumulator = weakref.ref(accumulator)
         return (accumulator, 0)
 
     @property

@@ -76,7 +76,7 @@ def _draw(case: OpCase, rng: np.random.Generator, shapes: Sequence[tuple], dtype
     if case.make is not None:
         arrays = [np.asarray(a) for a in case.make(rng, *shapes)]
         if dtype == np.complex128:
-            arrays = [a + 0.3j * rng.uniform(-1, 1, a.shape) for a in arrays]
+            arrays = [np.asarray(a + 0.3j * rng.uniform(-1, 1, a.shape)) for a in arrays]
         return arrays
     pairs = isinstance(case.domain[0], (tuple, list))
     domains = case.domain if pairs else [case.domain] * len(shapes)
@@ -114,7 +114,7 @@ def _weights(outputs: Sequence[Tensor]) -> list[np.ndarray]:
         weight = np.asarray(rng.uniform(-1, 1, output.shape))
         if output.is_complex():
             weight = weight + 1j * rng.uniform(-1, 1, output.shape)
-        weights.append(weight.astype(output.dtype))
+        weights.append(np.asarray(weight, output.dtype))
     return weights
 
 
@@ -175,7 +175,7 @@ def _check_forward(case: OpCase, arrays: list[np.ndarray], where: str) -> None:
         tangent = np.asarray(rng.uniform(-1, 1, array.shape))
         if array.dtype.kind == "c":
             tangent = tangent + 1j * rng.uniform(-1, 1, array.shape)
-        tangents.append(tangent)
+        tangents.append(np.asarray(tangent))
     with_forward = push(case.fn, inputs, [Tensor(t) for t in tangents])
     pushed = _as_list(with_forward[1])
     outputs = _as_list(case.fn(*inputs))
@@ -215,7 +215,7 @@ def _strided(array: np.ndarray) -> np.ndarray:
 
 
 def _fortran(array: np.ndarray) -> np.ndarray:
-    return np.asfortranarray(array)
+    return np.array(array, order="F")  # asfortranarray would make a 0-d array 1-d
 
 
 def _check_device(case: OpCase, arrays: list, values: list, gradients: list, where: str) -> None:

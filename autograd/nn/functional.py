@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import warnings
 
-from ..ops.elementwise import (
-    elu,
-    gelu,
-    leaky_relu,
-    mish,
-    relu,
-    selu,
-    sigmoid,
-    silu,
-    sin,
-    softplus,
-    tanh,
-    where,
-)
-from ..ops.linalg import linear
-from ..ops.reduce import log_softmax, softmax
+from ..ops.activations import elu, gelu, leaky_relu, logsigmoid, mish, relu, selu, silu, softplus
+from ..ops.matmul import linear
+from ..ops.piecewise import where
+from ..ops.smooth import sigmoid, sin, tanh
+from ..ops.softmax import log_softmax, softmax
 from ..tensor import Tensor
 
 __all__ = [
@@ -30,6 +19,7 @@ __all__ = [
     "leaky_relu",
     "linear",
     "log_softmax",
+    "logsigmoid",
     "mish",
     "mse_loss",
     "relu",

@@ -54,7 +54,8 @@ class Module:
             kind = "_parameters" if isinstance(value, Parameter) else "_modules"
             self._check_initialised(name)
             for table in TABLES:
-                tables[table].pop(name, None)
+                if table != kind:  # within its own table a replaced member keeps its position
+                    tables[table].pop(name, None)
             tables.pop(name, None)
             tables[kind][name] = value
             return

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from .. import devices, dtypes
 from ..ops.create import tensor
-from ..ops.shape import cat
+from ..ops.join import cat
 from ..tensor import Tensor
 from .module import write
 

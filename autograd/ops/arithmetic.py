@@ -1,14 +1,21 @@
-"""Addition, subtraction, multiplication and division, and the operators of Tensor."""
+"""Addition, multiplication, division, powers, remainders, and the operators of Tensor."""
 
 from __future__ import annotations
 
+import cmath
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..tensor import Tensor, as_tensor, method
-from .registry import Op
+from .registry import REGISTRY, Op
+
+__all__ = [
+    "add", "conj", "div", "divide", "floor_divide", "fmod", "mul", "multiply", "neg", "negative",
+    "positive", "pow", "remainder", "sub", "subtract", "true_divide",
+]
 
 NUMBERS = (int, float, complex)
 
@@ -79,6 +86,174 @@ div_op = elementwise(
 )
 
 
+# ---- powers
+
+_MULTIPLIED = 16  # powers up to this one are computed by multiplication
+
+
+def power(xp: Any, x: Any, exponent: Any, scale: Any = 1, out: Any = None) -> Any:
+    """Compute `scale * x**exponent` for numbers `exponent` and `scale`; `out` must not be `x`."""
+    real = not isinstance(exponent, complex)
+    doubled = 2 * exponent if real else 0
+    if not real or doubled != int(doubled) or abs(exponent) > _MULTIPLIED:
+        result = xp.power(x, exponent) if out is None else xp.power(x, exponent, out=out)
+        return result if scale == 1 else xp.multiply(result, scale, out=out)
+    if out is None:
+        out = xp.empty_like(x)
+    if exponent == 0:
+        out[...] = scale
+        return out
+    whole, half = divmod(abs(int(doubled)), 2)
+    if whole:
+        result = x
+        for bit in bin(whole)[3:]:
+            result = xp.multiply(result, result, out=out)
+            if bit == "1":
+                result = xp.multiply(result, x, out=out)
+        if half:
+            result = xp.multiply(result, xp.sqrt(x), out=out)
+    else:
+        result = xp.sqrt(x, out=out)
+    if exponent < 0:
+        return xp.divide(scale, result, out=out)
+    return result if scale == 1 and result is not x else xp.multiply(result, scale, out=out)
+
+
+def _monomial_slope(x: Tensor, exponent: Any, scale: Any) -> Any:
+    """Return the derivative of `scale * x**exponent`: a number where it is constant."""
+    scale = scale * exponent
+    if exponent == 1:
+        return scale
+    if exponent == 2:
+        return mul_op(x, scale)
+    return monomial_op(x, exponent=exponent - 1, scale=scale)
+
+
+def _monomial_rule(g: Tensor, x: Tensor, exponent: Any, scale: Any = 1) -> Tensor:
+    if exponent == 0:
+        return REGISTRY["zeros_like"](g)
+    return mul_op(g, conj_of(_monomial_slope(x, exponent, scale)))
+
+
+monomial_op = Op(
+    "monomial",
+    lambda xp, x, out=None, *, exponent, scale: power(xp, x, exponent, scale, out),
+    {"x": _monomial_rule},
+    dtype="float",
+)
+
+
+def _pow(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
+    if isinstance(y, NUMBERS):
+        return power(xp, x, y, 1, out)
+    if y.dtype.kind == "i" and bool((y < 0).any()):
+        raise RuntimeError(
+            "Integers to negative integer powers are not allowed; convert the base or the "
+            "exponent to floating point first"
+        )
+    return xp.power(x, y) if out is None else xp.power(x, y, out=out)
+
+
+def _pow_rule_x(g: Tensor, x: Tensor, y: Any) -> Tensor:
+    if not isinstance(y, Tensor):
+        return _monomial_rule(g, x, y)
+    # where the exponent is 0 the power is constant: no 0 * inf at x = 0
+    slope = mul_op(y, pow_op(x, sub_op(y, 1)))
+    slope = REGISTRY["where"](REGISTRY["eq"](y, 0), 0, slope)
+    return mul_op(g, conj_of(slope))
+
+
+def _pow_rule_y(g: Tensor, x: Any, y: Tensor, out: Tensor) -> Tensor:
+    return mul_op(g, conj_of(mul_op(out, _log_of_base(x, y))))
+
+
+def _log_of_base(x: Any, y: Tensor) -> Any:
+    """Return log(x), but 0 where x = 0 and y >= 0: there 0**y does not depend on y > 0."""
+    where, exponent = REGISTRY["where"], REGISTRY["real"](y) if y.is_complex() else y
+    if not isinstance(x, Tensor):
+        if x == 0:
+            return where(REGISTRY["ge"](exponent, 0), REGISTRY["zeros_like"](y), -math.inf)
+        if isinstance(x, complex):
+            return cmath.log(x)
+        return math.log(x) if x > 0 else math.nan
+    at_zero = REGISTRY["logical_and"](REGISTRY["eq"](x, 0), REGISTRY["ge"](exponent, 0))
+    return REGISTRY["log"](where(at_zero, 1, x))
+
+
+pow_op = Op(
+    "pow", _pow, {"x": _pow_rule_x, "y": _pow_rule_y}, dtype="promote", broadcasts=True
+)
+
+# ---- rounded quotients and remainders
+
+
+def _integral(value: Any) -> bool:
+    return isinstance(value, int) or (hasattr(value, "dtype") and value.dtype.kind in "iub")
+
+
+def _refuse_integer_zero(x: Any, y: Any, name: str) -> None:
+    """Raise RuntimeError where an integer is divided by zero: there is no infinity to return."""
+    if not (_integral(x) and _integral(y)):
+        return
+    if y == 0 if isinstance(y, int) else bool((y == 0).any()):
+        raise RuntimeError(
+            f"ZeroDivisionError: {name} of integers by zero; convert to floating point first"
+        )
+
+
+def _rounded(name: str, function: str) -> Callable:
+    def forward(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
+        _refuse_integer_zero(x, y, name)
+        apply = getattr(xp, function)
+        return apply(x, y) if out is None else apply(x, y, out=out)
+
+    return forward
+
+
+def _trunc_divide(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
+    _refuse_integer_zero(x, y, "trunc_divide")
+    quotient = xp.floor_divide(x, y)
+    if quotient.dtype.kind in "iu":
+        result = quotient + ((quotient < 0) & (quotient * y != x)).astype(quotient.dtype)
+    else:
+        result = xp.trunc(xp.true_divide(x, y))
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def zeros_rule(g: Tensor) -> Tensor:
+    """Return the gradient of a piecewise constant function: zeros."""
+    return REGISTRY["zeros_like"](g)
+
+
+floor_divide_op = Op(
+    "floor_divide", _rounded("floor_divide", "floor_divide"), {"x": zeros_rule, "y": zeros_rule},
+    dtype="promote", broadcasts=True,
+)
+trunc_divide_op = Op(
+    "trunc_divide", _trunc_divide, {"x": zeros_rule, "y": zeros_rule},
+    dtype="promote", broadcasts=True,
+)
+remainder_op = Op(
+    "remainder",
+    _rounded("remainder", "remainder"),
+    {"x": lambda g: g, "y": lambda g, x, y: neg_op(mul_op(g, floor_divide_op(x, y)))},
+    dtype="promote",
+    broadcasts=True,
+)
+fmod_op = Op(
+    "fmod",
+    _rounded("fmod", "fmod"),
+    {"x": lambda g: g, "y": lambda g, x, y: neg_op(mul_op(g, trunc_divide_op(x, y)))},
+    dtype="promote",
+    broadcasts=True,
+)
+
+# ---- public functions
+
+
 @method
 def add(x: Any, y: Any, *, alpha: Any = 1) -> Tensor:
     """Return `x + alpha * y`, broadcast."""
@@ -105,20 +280,72 @@ def div(x: Any, y: Any, *, rounding_mode: str | None = None) -> Tensor:
 
     rounding_mode "floor" or "trunc" rounds the quotient (the gradient is then zero).
     """
-    x, y = operands(x, y)
     if rounding_mode is None:
-        return div_op(x, y)
+        return _true_divide(*operands(x, y))
     if rounding_mode == "floor":
-        return x // y
+        return floor_divide(x, y)
     if rounding_mode == "trunc":
-        return (x / y).trunc()
+        return trunc_divide_op(*operands(x, y))
     raise ValueError(f"rounding_mode must be None, 'floor' or 'trunc', got {rounding_mode!r}")
 
 
 @method
 def neg(x: Tensor) -> Tensor:
-    """Return `-x`."""
+    """Return `-x`; RuntimeError for bool tensors."""
+    if x.dtype.kind == "b":
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported; "
+            "use the `~` or `logical_not()` operator instead"
+        )
     return neg_op(x)
+
+
+@method
+def positive(x: Tensor) -> Tensor:
+    """Return `x` itself."""
+    return x
+
+
+def _true_divide(x: Any, y: Any) -> Tensor:
+    if type(x) in (int, float):
+        # a power of y: one saved tensor, and all orders stay cheap
+        return monomial_op(y, exponent=-1, scale=x)
+    return div_op(x, y)
+
+
+@method
+def pow(x: Any, exponent: Any) -> Tensor:
+    """Return `x**exponent`, broadcast; `0**0` is 1, and its derivatives are 0.
+
+    Raises RuntimeError for integers to a negative integer power.
+    """
+    x, exponent = operands(x, exponent)
+    if type(exponent) is int and exponent < 0 and x.dtype.kind in "iub":
+        raise RuntimeError(
+            "Integers to negative integer powers are not allowed; convert the base to floating "
+            f"point first, or write x ** {float(exponent)}"
+        )
+    if isinstance(exponent, bool):
+        exponent = int(exponent)
+    return pow_op(x, exponent)
+
+
+@method
+def floor_divide(x: Any, y: Any) -> Tensor:
+    """Return the quotient rounded towards minus infinity, broadcast; its gradient is zero."""
+    return floor_divide_op(*operands(x, y))
+
+
+@method
+def remainder(x: Any, y: Any) -> Tensor:
+    """Return `x - y * floor(x/y)`, broadcast: the remainder with the sign of `y`, as Python's %."""
+    return remainder_op(*operands(x, y))
+
+
+@method
+def fmod(x: Any, y: Any) -> Tensor:
+    """Return `x - y * trunc(x/y)`, broadcast: the remainder with the sign of `x`, as C's fmod."""
+    return fmod_op(*operands(x, y))
 
 
 @method
@@ -128,6 +355,8 @@ def conj(x: Tensor) -> Tensor:
 
 
 negative, subtract, multiply, divide, true_divide = neg, sub, mul, div, div
+for _name in ("negative", "subtract", "multiply", "divide", "true_divide"):
+    method(globals()[_name], name=_name)
 
 
 def binary_operator(name: str, function: Callable) -> None:
@@ -155,6 +384,9 @@ def is_operand(value: Any) -> bool:
 binary_operator("add", add_op)
 binary_operator("sub", sub_op)
 binary_operator("mul", mul_op)
-binary_operator("truediv", div_op)
+binary_operator("truediv", _true_divide)
+binary_operator("floordiv", floor_divide_op)
+binary_operator("mod", remainder_op)
+binary_operator("pow", pow)
 method(neg, name="__neg__")
-method(lambda self: self, name="__pos__")
+method(positive, name="__pos__")

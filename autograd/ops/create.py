@@ -2,16 +2,54 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import devices, dtypes
-from ..tensor import Tensor
+from ..random import Generator, default_generator
+from ..tensor import Tensor, method
 from .registry import Op
+from .shape import broadcast_shapes, shape_arguments
 
-Op("ones_like", lambda xp, x, out=None: xp.ones(x.shape, x.dtype))
-Op("zeros_like", lambda xp, x, out=None: xp.zeros(x.shape, x.dtype))
+__all__ = [
+    "arange",
+    "as_tensor",
+    "asarray",
+    "bernoulli",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_numpy",
+    "full",
+    "full_like",
+    "linspace",
+    "logspace",
+    "normal",
+    "ones",
+    "ones_like",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+    "tensor",
+    "tril_indices",
+    "triu_indices",
+    "uniform",
+    "zeros",
+    "zeros_like",
+]
+
+ones_like_op = Op("ones_like", lambda xp, x, out=None: xp.ones(x.shape, x.dtype))
+zeros_like_op = Op("zeros_like", lambda xp, x, out=None: xp.zeros(x.shape, x.dtype))
+
+
+# ---- from values
 
 
 def tensor(
@@ -22,19 +60,70 @@ def tensor(
     Python floats take the default dtype, arrays keep theirs.
     """
     if isinstance(data, Tensor):
-        array = devices.backend_of(data._data).to_host(data._data)
         device = data.device if device is None else device
+        array = devices.backend_of(data._data).to_host(data._data)
+    elif type(data) in devices._by_array_type and not isinstance(data, np.ndarray):
+        device = devices.device_of(data) if device is None else device
+        array = devices.backend_of(data).to_host(data)
     else:
         array = _host_array(data)
-    array = np.array(array, dtype=None if dtype is None else dtypes.as_dtype(dtype))
-    dtypes.as_dtype(array.dtype)
-    return Tensor(devices.put(array, devices.as_device(device)), requires_grad)
+    return Tensor(
+        devices.put(_cast(array, dtype, copy=True), devices.as_device(device)), requires_grad
+    )
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """Return `data` as a tensor without a copy where that is possible.
+
+    A tensor of the right dtype and device is returned itself (else converted, and gradients flow);
+    a numpy array shares its memory with the result.
+    """
+    if isinstance(data, Tensor):
+        return data.to(dtype=dtype, device=device)
+    if type(data) in devices._by_array_type and not isinstance(data, np.ndarray):
+        return Tensor(data).to(dtype=dtype, device=device)
+    array = _cast(_host_array(data), dtype, copy=False)
+    return Tensor(devices.put(array, devices.as_device(device)))
+
+
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return `obj` as a tensor; copy=True always copies, otherwise memory is shared if possible."""
+    result = as_tensor(obj, dtype, device)
+    if copy and result.numel():
+        result = result.clone()
+    return result.requires_grad_() if requires_grad else result
+
+
+def from_numpy(ndarray: np.ndarray) -> Tensor:
+    """Return a tensor that shares memory with a numpy array.
+
+    Raises TypeError for anything else, and for dtypes the library has no arithmetic for.
+    """
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(
+            f"expected np.ndarray (got {type(ndarray).__name__}); use as_tensor for other values"
+        )
+    dtypes.as_dtype(ndarray.dtype)
+    return Tensor(ndarray.view(np.ndarray))
+
+
+def _cast(array: np.ndarray, dtype: Any, copy: bool) -> np.ndarray:
+    target = dtypes.as_dtype(array.dtype if dtype is None else dtype)
+    if array.dtype.kind == "c" and target.kind in "biuf" and dtype is not None:
+        raise TypeError(
+            f"complex values cannot become {target}; take .real or .abs() first"
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.array(array, dtype=target) if copy else np.asarray(array, dtype=target)
 
 
 def _host_array(data: Any) -> np.ndarray:
     """Return `data` as a numpy array; Python floats and complex numbers take the default dtype."""
     if isinstance(data, np.ndarray):
-        return data
+        return data.view(np.ndarray)
     if isinstance(data, np.generic):
         return np.asarray(data)
     if isinstance(data, (list, tuple)):
@@ -45,17 +134,27 @@ def _host_array(data: Any) -> np.ndarray:
         raise ValueError(
             f"cannot make a tensor of a ragged sequence: {error}; every row needs the same length"
         ) from error
-    if array.dtype.kind == "f" and not _holds_arrays(data):
-        return array.astype(dtypes.get_default_dtype())
-    if array.dtype.kind == "c" and not _holds_arrays(data):
-        return array.astype(dtypes.default_complex())
+    if _holds_arrays(data):
+        return array
+    with np.errstate(over="ignore"):
+        if array.dtype.kind == "f" and (isinstance(data, (list, tuple, float, int))):
+            return array.astype(dtypes.get_default_dtype())
+        if array.dtype.kind == "c" and (isinstance(data, (list, tuple, complex))):
+            return array.astype(dtypes.default_complex())
     return array
 
 
 def _plain(values: Any) -> Any:
     if isinstance(values, (list, tuple)):
         return [_plain(value) for value in values]
-    return values.item() if isinstance(values, Tensor) and values.numel() == 1 else values
+    if isinstance(values, Tensor):
+        if values.numel() != 1:
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars, got shape "
+                f"{list(values.shape)} in a sequence; join tensors with stack or cat"
+            )
+        return values.item()
+    return values
 
 
 def _holds_arrays(data: Any) -> bool:
@@ -64,21 +163,421 @@ def _holds_arrays(data: Any) -> bool:
     return isinstance(data, (np.ndarray, np.generic))
 
 
-def _filled(name: str, value: float) -> Any:
-    def create(
-        *shape: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
-    ) -> Tensor:
-        from .shape import shape_arguments
+# ---- from a shape
 
-        place = devices.as_device(device)
-        kind = dtypes.get_default_dtype() if dtype is None else dtypes.as_dtype(dtype)
-        array = np.full(shape_arguments(shape), value, kind)
-        return Tensor(devices.put(array, place), requires_grad)
+
+def _made(
+    make: Callable[[Any, np.dtype], Any], dtype: Any, device: Any, requires_grad: bool
+) -> Tensor:
+    """Return the leaf of `make(xp, dtype)`, made by the namespace of the device itself."""
+    place = devices.as_device(device)
+    kind = dtypes.get_default_dtype() if dtype is None else dtypes.as_dtype(dtype)
+    array = make(devices.backend(place.type).xp, kind)
+    return Tensor(devices.put(array, place), requires_grad)
+
+
+def _checked_sizes(shape: tuple, keyword: Any = None) -> tuple:
+    sizes = shape_arguments(shape, keyword)
+    if any(size < 0 for size in sizes):
+        raise RuntimeError(f"Trying to create tensor with negative dimension: {list(sizes)}")
+    return sizes
+
+
+def _filled(name: str, words: str) -> Callable[..., Tensor]:
+    def create(
+        *shape: Any, size: Any = None, dtype: Any = None, device: Any = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
+        sizes = _checked_sizes(shape, size)
+        return _made(lambda xp, kind: getattr(xp, name)(sizes, kind), dtype, device, requires_grad)
 
     create.__name__ = name
-    create.__doc__ = f"Return a leaf of the given shape filled with {value}."
+    create.__doc__ = f"Return a leaf of the given shape {words} (by default of the default dtype)."
     return create
 
 
-zeros = _filled("zeros", 0)
-ones = _filled("ones", 1)
+zeros = _filled("zeros", "filled with 0")
+ones = _filled("ones", "filled with 1")
+empty = _filled("empty", "whose values are whatever the memory held")
+
+
+def full(
+    size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a leaf of the given shape filled with a number, of the number's kind of dtype."""
+    value = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
+    kind = dtypes.of_number(value) if dtype is None else dtype
+    sizes = _checked_sizes((size,) if not isinstance(size, (tuple, list)) else tuple(size))
+    return _made(
+        lambda xp, k: xp.full(sizes, _fits(value, k), dtype=k), kind, device, requires_grad
+    )
+
+
+def _fits(value: Any, dtype: np.dtype) -> Any:
+    """Return a Python number as one that `dtype` holds (floats overflow to inf silently)."""
+    if isinstance(value, complex) and dtype.kind != "c":
+        raise RuntimeError(
+            f"value cannot be converted to type {dtype} without overflow: got {value!r}"
+        )
+    if dtype.kind in "iu":
+        return int(value)
+    return value
+
+
+def eye(
+    n: int, m: int | None = None, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return the leaf of shape (n, m) with ones on the diagonal; m is n by default."""
+    rows, columns = _checked_sizes((n, n if m is None else m))
+    return _made(lambda xp, kind: xp.eye(rows, columns, dtype=kind), dtype, device, requires_grad)
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, (Tensor, np.generic)) else value
+
+
+def arange(
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return the 1-d leaf start, start + step, ... below `end`; `arange(end)` starts at 0.
+
+    int64 when all three are integers, else the default dtype.  Raises RuntimeError for a step of 0
+    or of the wrong sign.
+    """
+    start, end, step = _number(start), _number(end), _number(step)
+    if end is None:
+        start, end = 0, start
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}; both must be finite")
+    if (end - start) * step < 0:
+        raise RuntimeError(
+            "upper bound and lower bound inconsistent with step sign: "
+            f"start={start}, end={end}, step={step}"
+        )
+    whole = all(isinstance(v, int) for v in (start, end, step))
+    count = -(-(end - start) // step) if whole else math.ceil((end - start) / step)
+    if dtype is None:
+        dtype = dtypes.int64 if whole else None
+    # one product an element: no error accumulates, and all devices get the same values
+    host = start + step * np.arange(count, dtype=np.int64 if whole else np.float64)
+    return _made(lambda xp, kind: host.astype(kind), dtype, device, requires_grad)
+
+
+def _line(start: Any, end: Any, steps: int) -> np.ndarray:
+    if steps < 0:
+        raise RuntimeError(f"number of steps must be non-negative, got {steps}")
+    return np.linspace(_number(start), _number(end), steps)
+
+
+def _line_dtype(start: Any, end: Any, dtype: Any) -> Any:
+    if dtype is None and (isinstance(_number(start), complex) or isinstance(_number(end), complex)):
+        return dtypes.default_complex()
+    return dtype
+
+
+def linspace(
+    start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return the 1-d leaf of `steps` equally spaced values from `start` to `end`, both included."""
+    line = _line(start, end, steps)
+    kind = _line_dtype(start, end, dtype)
+    return _made(lambda xp, k: line.astype(k), kind, device, requires_grad)
+
+
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return the 1-d leaf `base ** linspace(start, end, steps)`."""
+    with np.errstate(over="ignore"):
+        line = np.power(base, _line(start, end, steps))
+    kind = _line_dtype(start, end, dtype)
+    with np.errstate(over="ignore"):
+        return _made(lambda xp, k: line.astype(k), kind, device, requires_grad)
+
+
+def _triangle(name: str, indices: Callable) -> Callable[..., Tensor]:
+    def create(
+        row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None
+    ) -> Tensor:
+        found = np.stack(indices(row, offset, col))
+        return _made(lambda xp, kind: found.astype(kind), dtype, device, False)
+
+    create.__name__ = name
+    create.__doc__ = (
+        f"Return the positions (2, n) of the {name[:4]} triangle of a (row, col) matrix."
+    )
+    return create
+
+
+tril_indices = _triangle("tril_indices", np.tril_indices)
+triu_indices = _triangle("triu_indices", np.triu_indices)
+
+
+# ---- random
+
+
+def _draw(
+    sample: Callable[[np.random.Generator], np.ndarray], dtype: np.dtype, device: Any,
+    requires_grad: bool, generator: Generator | None,
+) -> Tensor:
+    """Return the leaf of `sample(numpy generator)`; the device is the generator's by default."""
+    if device is None and generator is not None:
+        device = generator.device
+    source = default_generator if generator is None else generator
+    array = np.asarray(sample(source.numpy))
+    if array.dtype != dtype:
+        array = array.astype(dtype)
+    return Tensor(devices.put(array, devices.as_device(device)), requires_grad)
+
+
+def _float_dtype(dtype: Any, name: str) -> np.dtype:
+    kind = dtypes.get_default_dtype() if dtype is None else dtypes.as_dtype(dtype)
+    if kind.kind not in "fc":
+        raise RuntimeError(f'"{name}" not implemented for {kind}; use a floating point dtype')
+    return kind
+
+
+def _standard_uniform(random: np.random.Generator, shape: tuple, dtype: np.dtype) -> np.ndarray:
+    """Return values in [0, 1): a value rounded up to 1 by a narrower dtype would leave it."""
+    if dtype.kind == "c":
+        part = dtypes.real_of(dtype)
+        real = _standard_uniform(random, shape, part)
+        return (real + 1j * _standard_uniform(random, shape, part)).astype(dtype)
+    if dtype == dtypes.float16:
+        return (random.integers(0, 2**11, shape) / 2**11).astype(dtype)
+    return random.random(shape, dtype=dtype)
+
+
+def _standard_normal(random: np.random.Generator, shape: tuple, dtype: np.dtype) -> np.ndarray:
+    if dtype.kind == "c":  # real and imaginary part have half the variance each
+        part = dtypes.real_of(dtype)
+        real = random.standard_normal(shape, dtype=part)
+        imag = random.standard_normal(shape, dtype=part)
+        return ((real + 1j * imag) * math.sqrt(0.5)).astype(dtype)
+    drawn = dtypes.float32 if dtype == dtypes.float16 else dtype
+    return random.standard_normal(shape, dtype=drawn).astype(dtype, copy=False)
+
+
+def rand(
+    *shape: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None,
+    device: Any = None, requires_grad: bool = False,
+) -> Tensor:
+    """Return a leaf of values drawn uniformly from [0, 1)."""
+    sizes, kind = _checked_sizes(shape, size), _float_dtype(dtype, "rand")
+    return _draw(
+        lambda r: _standard_uniform(r, sizes, kind), kind, device, requires_grad, generator
+    )
+
+
+def randn(
+    *shape: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None,
+    device: Any = None, requires_grad: bool = False,
+) -> Tensor:
+    """Return a leaf of values drawn from the normal distribution of mean 0 and variance 1."""
+    sizes, kind = _checked_sizes(shape, size), _float_dtype(dtype, "randn")
+    return _draw(
+        lambda r: _standard_normal(r, sizes, kind), kind, device, requires_grad, generator
+    )
+
+
+def randint(
+    low: int, high: Any = None, size: Any = None, *, generator: Generator | None = None,
+    dtype: Any = None, device: Any = None, requires_grad: bool = False,
+) -> Tensor:
+    """Return a leaf of integers drawn from [low, high); `randint(high, size)` starts at 0."""
+    if isinstance(high, (tuple, list)) and size is None:
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    if size is None:
+        raise TypeError("randint() needs a size: randint(low, high, size) or randint(high, size)")
+    sizes = _checked_sizes((size,))
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+    kind = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
+    return _draw(
+        lambda r: r.integers(low, high, sizes, dtype=np.int64), kind, device, requires_grad,
+        generator,
+    )
+
+
+def randperm(
+    n: int, *, generator: Generator | None = None, dtype: Any = dtypes.int64, device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return the integers 0 ... n-1 in random order."""
+    if n < 0:
+        raise RuntimeError(f"n must be non-negative, got {n}")
+    kind = dtypes.as_dtype(dtype)
+    return _draw(lambda r: r.permutation(n), kind, device, requires_grad, generator)
+
+
+def normal(
+    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None,
+    dtype: Any = None, device: Any = None, requires_grad: bool = False,
+) -> Tensor:
+    """Return a leaf of normal values; `mean` and `std` are numbers, or tensors that broadcast.
+
+    size  the shape, needed where both are numbers.
+    """
+    def transformed(z: Any, m: Any, s: Any) -> Any:
+        return m + s * z
+
+    _refuse_negative(std)
+    return _located(
+        _standard_normal, transformed, mean, std, size, generator, dtype, device, requires_grad,
+        "normal",
+    )
+
+
+def uniform(
+    low: Any = 0.0, high: Any = 1.0, size: Any = None, *, generator: Generator | None = None,
+    dtype: Any = None, device: Any = None, requires_grad: bool = False,
+) -> Tensor:
+    """Return a leaf of values drawn uniformly from [low, high): numbers, or tensors that broadcast.
+
+    size  the shape, needed where both are numbers.
+    """
+    def transformed(z: Any, a: Any, b: Any) -> Any:
+        return a + (b - a) * z
+
+    return _located(
+        _standard_uniform, transformed, low, high, size, generator, dtype, device, requires_grad,
+        "uniform",
+    )
+
+
+def _refuse_negative(std: Any) -> None:
+    least = std.detach().cpu().numpy().min(initial=0) if isinstance(std, Tensor) else std
+    if least < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {least}")
+
+
+def _located(
+    sample: Callable, transformed: Callable, a: Any, b: Any, size: Any,
+    generator: Generator | None, dtype: Any, device: Any, requires_grad: bool, name: str,
+) -> Tensor:
+    tensors = [v for v in (a, b) if isinstance(v, Tensor)]
+    if size is not None:
+        sizes = _checked_sizes((size,))
+    elif tensors:
+        sizes = tuple(broadcast_shapes(*[tuple(v.shape) for v in tensors]))
+    else:
+        raise TypeError(f"{name}() needs a size where both parameters are numbers")
+    if tensors:
+        dtype = dtypes.result_type(*tensors) if dtype is None else dtype
+        device = tensors[0].device if device is None else device
+    kind = _float_dtype(dtype, name)
+    first, second = (v.detach().cpu().numpy() if isinstance(v, Tensor) else v for v in (a, b))
+    return _draw(
+        lambda r: transformed(sample(r, sizes, kind), first, second), kind, device, requires_grad,
+        generator,
+    )
+
+
+def bernoulli(
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None
+) -> Tensor:
+    """Return zeros and ones of the shape and dtype of `input`: one with probability `input`, or p.
+
+    Raises RuntimeError for probabilities outside [0, 1].
+    """
+    odds = input.detach().cpu().numpy() if p is None else p
+    if np.size(odds) and not (np.min(odds) >= 0 and np.max(odds) <= 1):
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1: probabilities lie in [0, 1]")
+    sizes = tuple(input.shape)
+    return _draw(lambda r: r.random(sizes) < odds, input.dtype, input.device, False, generator)
+
+
+# ---- like another tensor
+
+
+def _like(create: Callable[..., Tensor], name: str, words: str) -> Callable[..., Tensor]:
+    def function(
+        input: Tensor, *args: Any, dtype: Any = None, device: Any = None,
+        requires_grad: bool = False, **options: Any,
+    ) -> Tensor:
+        return create(
+            *args,
+            size=tuple(input.shape),
+            dtype=input.dtype if dtype is None else dtype,
+            device=input.device if device is None else device,
+            requires_grad=requires_grad,
+            **options,
+        )
+
+    function.__name__ = name
+    function.__doc__ = (
+        f"Return a leaf of the shape, dtype and device of `input` (unless given) {words}."
+    )
+    return function
+
+
+empty_like = _like(empty, "empty_like", "whose values are whatever the memory held")
+rand_like = _like(rand, "rand_like", "drawn uniformly from [0, 1)")
+randn_like = _like(randn, "randn_like", "drawn from the standard normal distribution")
+randint_like = _like(randint, "randint_like", "of integers drawn from [low, high)")
+_full_like = _like(
+    lambda value, size, **options: full(size, value, **options), "full_like", "of one value"
+)
+
+
+def full_like(input: Tensor, fill_value: Any, **options: Any) -> Tensor:
+    """Return a leaf of the shape, dtype and device of `input` (unless given) filled with a number.
+
+    options  dtype, device, requires_grad.
+    """
+    return _full_like(input, fill_value, **options)
+
+
+def _constant_like(op: Op, create: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
+    elsewhere = _like(create, name, "")
+
+    def function(
+        input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    ) -> Tensor:
+        if dtype is None and device is None:
+            return op(input).requires_grad_(requires_grad)
+        return elsewhere(input, dtype=dtype, device=device, requires_grad=requires_grad)
+
+    function.__name__ = name
+    function.__doc__ = (
+        f"Return {name[:-5]} of the shape, dtype and device of `input` (unless given): a leaf."
+    )
+    return function
+
+
+zeros_like = _constant_like(zeros_like_op, zeros, "zeros_like")
+ones_like = _constant_like(ones_like_op, ones, "ones_like")
+
+
+def _new(create: Callable[..., Tensor], name: str) -> None:
+    def function(self: Tensor, *args: Any, **options: Any) -> Tensor:
+        options.setdefault("dtype", self.dtype)
+        options.setdefault("device", self.device)
+        return create(*args, **options)
+
+    function.__name__ = name
+    function.__doc__ = (
+        f"Return `{create.__name__}(...)` in this tensor's dtype and on its device, unless given."
+    )
+    method(function)
+
+
+for _create, _name in (
+    (zeros, "new_zeros"),
+    (ones, "new_ones"),
+    (empty, "new_empty"),
+    (full, "new_full"),
+    (tensor, "new_tensor"),
+):
+    _new(_create, _name)

@@ -1,79 +1,470 @@
-"""Matrix products and dense linear algebra."""
+"""Dense linear algebra: systems, inverses, determinants, factorisations, least squares."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from .. import dtypes
 from ..tensor import Tensor, method
-from .arithmetic import binary_operator, conj_of
-from .registry import Op
-from .shape import transpose
+from .arithmetic import conj_of, mul, neg, sub
+from .matmul import linear, matmul_op
+from .registry import Op, cast
+from .shape import adjoint, normal_axis, reshape_op
+
+__all__ = [
+    "LinAlgError", "cholesky", "cross", "det", "inv", "inverse", "logdet", "lstsq", "pinv",
+    "pinverse", "slogdet", "solve", "trace",
+]
+
+_linear = linear  # the affine layer's product has its home in matmul.py
 
 
-def _adjoint(x: Tensor) -> Tensor:
-    return conj_of(transpose(x, -2, -1))
+class LinAlgError(RuntimeError):
+    """A matrix was singular, or not positive definite."""
 
 
-def _matmul_forward(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
-    return xp.matmul(x, y) if out is None else xp.matmul(x, y, out=out)
+class SlogdetResult(NamedTuple):
+    """The sign of a determinant (of modulus 1, or 0) and the logarithm of its modulus."""
+
+    sign: Tensor
+    logabsdet: Tensor
 
 
-matmul_op = Op(
-    "matmul",
-    _matmul_forward,
-    {
-        "x": lambda g, y: matmul_op(g, _adjoint(y)),
-        "y": lambda g, x: matmul_op(_adjoint(x), g),
-    },
-    dtype="promote",
-    broadcasts=True,
+class LstsqResult(NamedTuple):
+    """Least squares: the solution, its residual sums of squares, the rank, the singular values.
+
+    `residuals` is empty unless there are more equations than unknowns.
+    """
+
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+
+def _guarded(name: str, function: Callable, what: str, remedy: str) -> Callable:
+    """Return `function` with numpy's failures told in the library's words."""
+
+    def forward(*args: Any) -> Any:
+        try:
+            return function(*args)
+        except np.linalg.LinAlgError as error:
+            raise LinAlgError(f"linalg.{name}: {what} ({error}); {remedy}") from error
+
+    return forward
+
+
+def _into(result: Any, out: Any) -> Any:
+    """Return `result`, moved into `out` where one was given."""
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def _matrices(name: str, x: Tensor, square: bool = True) -> Tensor:
+    """Return `x` in a floating point dtype; refuse what is not a batch of (square) matrices."""
+    if x.ndim < 2:
+        raise RuntimeError(
+            f"linalg.{name}: The input tensor A must have at least 2 dimensions, got shape "
+            f"{list(x.shape)}; add some with unsqueeze()"
+        )
+    rows, columns = x._data.shape[-2:]
+    if square and rows != columns:
+        raise RuntimeError(
+            f"linalg.{name}: A must be batches of square matrices, but they are {rows} by "
+            f"{columns} matrices; use linalg.lstsq or linalg.pinv for others"
+        )
+    return _floating(name, x)
+
+
+def _floating(name: str, x: Tensor) -> Tensor:
+    if x._data.dtype == dtypes.float16:
+        raise RuntimeError(
+            f"linalg.{name}: Low precision dtypes not supported. Got float16; convert with "
+            ".to(autograd.float32) first"
+        )
+    return x if x._data.dtype.kind in "fc" else cast(x, dtypes.get_default_dtype())
+
+
+# ---- systems and inverses
+
+_SINGULAR = "the input matrix is singular"
+
+
+def _solve(xp: Any, a: Any, b: Any) -> Any:
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a = xp.broadcast_to(a, (*batch, *a.shape[-2:]))
+    return xp.linalg.solve(a, xp.broadcast_to(b, (*batch, *b.shape[-2:])))
+
+
+_guarded_solve = _guarded(
+    "solve", _solve, f"The solver failed because {_SINGULAR}", "use linalg.lstsq or regularise it"
 )
 
 
-def _linear_forward(xp: Any, x: Any, weight: Any, bias: Any, out: Any = None) -> Any:
-    result = xp.matmul(x, weight.T, out=out) if out is not None else xp.matmul(x, weight.T)
-    if bias is not None:
-        result += bias
+def _solve_gradients(g: Tensor, a: Tensor, out: Tensor, needed: tuple) -> tuple:
+    """A X = B: dX = A^-1 (dB - dA X), so both gradients come from one solve with A^H."""
+    for_b = solve_op(adjoint(a), g)
+    return (neg(matmul_op(for_b, adjoint(out))) if needed[0] else None, for_b)
+
+
+solve_op = Op(
+    "linalg_solve",
+    lambda xp, a, b, out=None: _into(_guarded_solve(xp, a, b), out),
+    _solve_gradients,
+    dtype="float",
+    broadcasts=True,
+)
+
+_guarded_inv = _guarded(
+    "inv", lambda xp, x: xp.linalg.inv(x),
+    f"the inversion could not be completed because {_SINGULAR}", "use linalg.pinv",
+)
+
+
+def _inv_gradient(g: Tensor, out: Tensor) -> Tensor:
+    inverse_h = adjoint(out)
+    return neg(matmul_op(matmul_op(inverse_h, g), inverse_h))
+
+
+inv_op = Op(
+    "linalg_inv",
+    lambda xp, x, out=None: _into(_guarded_inv(xp, x), out),
+    {"x": _inv_gradient},
+    dtype="float",
+)
+
+
+def _pinv_gradient(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
+    """Golub and Pereyra 1973, eq. 4.12, transposed; right where the rank is constant."""
+    p_h, g_h = adjoint(out), adjoint(g)
+    result = neg(matmul_op(matmul_op(p_h, g), p_h))
+    rows, columns = x._data.shape[-2:]
+    if rows > columns or columns == 0:
+        weighted = matmul_op(matmul_op(g_h, out), p_h)  # g^H P P^H
+        return result + weighted - matmul_op(x, matmul_op(out, weighted))
+    if rows < columns:
+        weighted = matmul_op(matmul_op(p_h, out), g_h)  # P^H P g^H
+        return result + weighted - matmul_op(matmul_op(weighted, out), x)
     return result
 
 
-linear_op = Op(
-    "linear",
-    _linear_forward,
+def _cutoff(a: Any) -> float:
+    """Return the singular values, relative to the largest, that count as zero by default."""
+    return float(np.finfo(a.dtype).eps) * max(a.shape[-2:])
+
+
+pinv_op = Op(
+    "linalg_pinv",
+    lambda xp, x, out=None: _into(xp.linalg.pinv(x, rcond=_cutoff(x)), out),
+    {"x": _pinv_gradient},
+    dtype="float",
+)
+
+
+def _is_vector(a: Tensor, b: Tensor) -> bool:
+    """Return whether `b` is a (batch of) vectors, by PyTorch's rule."""
+    return b.ndim == 1 or (a.ndim - 1 == b.ndim and b._data.shape == a._data.shape[:-1])
+
+
+@method
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803 - PyTorch's names
+    """Return X with A X = B, or X A = B with `left=False`.
+
+    Shapes: A (..., n, n), B (..., n, k), or (..., n) for vectors; leading dimensions broadcast.
+    Raises LinAlgError where A is singular, RuntimeError for shapes that do not fit.
+    """
+    A, B = _matrices("solve", A), _floating("solve", B)
+    vector = _is_vector(A, B)
+    right = reshape_op(B, shape=(*B.shape, 1)) if vector else B
+    side = -2 if left or vector else -1
+    if right.ndim < 2 or right._data.shape[side] != A._data.shape[-1]:
+        raise RuntimeError(
+            f"linalg.solve: Incompatible shapes of A and B for the equation "
+            f"{'AX = B' if left else 'XA = B'}: A {list(A.shape)}, B {list(B.shape)}; expected "
+            f"dimension {side} of B to have size {A.shape[-1]}"
+        )
+    if vector and not left:
+        raise RuntimeError(
+            "linalg.solve: Vector broadcasting of the left hand side is not supported for "
+            f"left=False (B has shape {list(B.shape)}); pass A.mT and left=True"
+        )
+    if left:
+        result = solve_op(A, right)
+        return reshape_op(result, shape=result._data.shape[:-1]) if vector else result
+    return solve_op(A.mT, right.mT).mT
+
+
+@method
+def inv(A: Tensor) -> Tensor:  # noqa: N803
+    """Return the inverses of square matrices (..., n, n); prefer `solve` where it will do.
+
+    Raises LinAlgError where A is singular.
+    """
+    return inv_op(_matrices("inv", A))
+
+
+@method
+def inverse(input: Tensor) -> Tensor:
+    """Return `linalg.inv(input)`."""
+    return inv(input)
+
+
+def pinv(A: Tensor) -> Tensor:  # noqa: N803
+    """Return the pseudo-inverses (..., n, m) of matrices (..., m, n).
+
+    The derivative is that at constant full rank.
+    """
+    return pinv_op(_matrices("pinv", A, square=False))
+
+
+@method
+def pinverse(input: Tensor) -> Tensor:
+    """Return `linalg.pinv(input)`."""
+    return pinv(input)
+
+
+# ---- determinants
+
+
+def _cofactor(xp: Any, x: Any, out: Any = None) -> Any:
+    """Return det(x) x^-T, from the singular value decomposition: right for singular x too."""
+    u, s, vh = xp.linalg.svd(x)
+    phase = xp.asarray(xp.multiply(xp.linalg.det(u), xp.linalg.det(vh)))
+    one = xp.ones_like(s[..., :1])
+    before = xp.cumprod(xp.concatenate([one, s[..., :-1]], axis=-1), axis=-1)
+    after = xp.cumprod(xp.concatenate([one, s[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
+    others = (before * after * phase[..., None])[..., None, :]
+    return _into(xp.matmul(xp.conj(u) * others, xp.conj(vh)), out)
+
+
+def _cofactor_gradient(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
+    """d(det X^-T) = C tr(X^-1 dX) - X^-T dX^T C, transposed."""
+    inverse_h = adjoint(inv_op(x))
+    conjugate = conj_of(out)
+    total = mul(conjugate, g).sum((-2, -1), keepdim=True)
+    return mul(total, inverse_h) - matmul_op(matmul_op(conjugate, g.mT), inverse_h)
+
+
+cofactor_op = Op("cofactor", _cofactor, {"x": _cofactor_gradient}, dtype="float")
+
+
+def _as_matrix(g: Tensor) -> Tensor:
+    """Return one number a matrix as (..., 1, 1), to be multiplied with the matrices."""
+    return reshape_op(g, shape=(*g._data.shape, 1, 1))
+
+
+det_op = Op(
+    "linalg_det",
+    lambda xp, x, out=None: _into(xp.asarray(xp.linalg.det(x)), out),
+    {"x": lambda g, x: mul(_as_matrix(g), conj_of(cofactor_op(x)))},
+    dtype="float",
+)
+
+
+def _slogdet_gradient(g: tuple, x: Tensor, out: tuple) -> Tensor:
+    """d logabsdet = Re tr(X^-1 dX) and d sign = i sign Im tr(X^-1 dX)."""
+    g_sign, g_log = g
+    if x._data.dtype.kind == "c":
+        g_log = sub(g_log, mul(mul(conj_of(g_sign), out[0]).imag, 1j))
+    return mul(_as_matrix(g_log), adjoint(inv_op(x)))
+
+
+def _slogdet(xp: Any, x: Any, out: Any = None) -> tuple:
+    found = tuple(xp.asarray(part) for part in xp.linalg.slogdet(x))
+    return found if out is None else tuple(map(_into, found, out))
+
+
+slogdet_op = Op("linalg_slogdet", _slogdet, {"x": _slogdet_gradient}, dtype="float", outputs=2)
+
+
+@method
+def det(A: Tensor) -> Tensor:  # noqa: N803
+    """Return the determinants (...) of square matrices (..., n, n).
+
+    Up to 3 by 3 they are polynomials in the elements: every derivative exists.  Beyond, the first
+    derivative is right for singular matrices too, higher ones need an inverse (LinAlgError).
+    """
+    A = _matrices("det", A)
+    size = A._data.shape[-1]
+    if size == 1:
+        return A[..., 0, 0]
+    if size == 2:
+        return A[..., 0, 0] * A[..., 1, 1] - A[..., 0, 1] * A[..., 1, 0]
+    if size == 3:
+        return (A[..., 0, :] * cross_op(A[..., 1, :], A[..., 2, :], axis=-1)).sum(-1)
+    return det_op(A)
+
+
+@method
+def slogdet(A: Tensor) -> SlogdetResult:  # noqa: N803
+    """Return (sign, logabsdet) of the determinants of square matrices (..., n, n).
+
+    det = sign * exp(logabsdet) without overflow; a singular matrix gives (0, -inf).
+    """
+    return SlogdetResult(*slogdet_op(_matrices("slogdet", A)))
+
+
+@method
+def logdet(input: Tensor) -> Tensor:
+    """Return the logarithm of the determinant; NaN where it is negative."""
+    sign, logabsdet = slogdet(input)
+    return sign.log() + logabsdet
+
+
+# ---- factorisations and least squares
+
+_guarded_cholesky = _guarded(
+    "cholesky", lambda xp, x: xp.linalg.cholesky(x),
+    "The factorization could not be completed because the input is not positive-definite",
+    "add a multiple of the identity",
+)
+
+
+def _cholesky_gradient(g: Tensor, out: Tensor) -> Tensor:
+    """dL = L Phi(L^-1 dA L^-H), transposed; Phi takes the lower half and half the diagonal.
+
+    Murray 2016, arXiv:1602.07527, section 4.
+    """
+    lower_h = adjoint(out)
+    inside = matmul_op(lower_h, g)
+    twice_phi = inside.tril() + inside.tril(-1)
+    found = solve_op(lower_h, adjoint(solve_op(lower_h, twice_phi)))
+    return mul(found + adjoint(found), 0.25)
+
+
+cholesky_op = Op(
+    "linalg_cholesky",
+    lambda xp, x, out=None: _into(_guarded_cholesky(xp, x), out),
+    {"x": _cholesky_gradient},
+    dtype="float",
+)
+
+
+@method
+def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:  # noqa: N803
+    """Return the lower L with A = L L^H (or the upper U with A = U^H U) of Hermitian (..., n, n).
+
+    Only the lower triangle is read; the gradient is Hermitian, spread over both.
+    Raises LinAlgError where A is not positive definite.
+    """
+    lower = cholesky_op(_matrices("cholesky", A))
+    return adjoint(lower) if upper else lower
+
+
+def _lstsq(xp: Any, a: Any, b: Any, out: Any = None, *, rcond: float | None) -> tuple:
+    u, s, vh = xp.linalg.svd(a, full_matrices=False)
+    if rcond is None:
+        rcond = _cutoff(a)
+    kept = s > rcond * s[..., :1]
+    inverse_s = xp.where(kept, 1 / xp.where(kept, s, xp.ones_like(s)), xp.zeros_like(s))
+    projected = xp.matmul(xp.conj(xp.swapaxes(u, -1, -2)), b) * inverse_s[..., None]
+    solution = xp.matmul(xp.conj(xp.swapaxes(vh, -1, -2)), projected)
+    found = (solution, xp.asarray(kept.sum(axis=-1)), s)
+    return found if out is None else tuple(map(_into, found, out))
+
+
+def _lstsq_gradients(g: tuple, a: Tensor, b: Tensor, out: tuple, needed: tuple) -> tuple:
+    """X = A^+ B, by the derivative of the pseudo-inverse at constant rank (see pinv)."""
+    gx, x = g[0], out[0]
+    p = pinv_op(a)
+    p_h = adjoint(p)
+    for_b = matmul_op(p_h, gx)
+    if not needed[0]:
+        return None, for_b
+    for_a = neg(matmul_op(for_b, adjoint(x)))
+    rows, columns = a._data.shape[-2:]
+    if rows > columns:
+        residual = b - matmul_op(a, x)
+        for_a = for_a + matmul_op(residual, adjoint(matmul_op(p, for_b)))
+    if rows < columns:
+        row_space = matmul_op(p_h, x)
+        gx_h = adjoint(gx)
+        outside = gx_h - matmul_op(matmul_op(gx_h, p), a)
+        for_a = for_a + matmul_op(row_space, outside)
+    return for_a, for_b
+
+
+lstsq_op = Op(
+    "linalg_lstsq", _lstsq, _lstsq_gradients, dtype="float", broadcasts=True, outputs=3
+)
+
+
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None) -> LstsqResult:  # noqa: N803
+    """Return the X of least norm that minimises ||A X - B||, with residuals, rank, singular values.
+
+    Shapes: A (..., m, n), B (..., m, k) or (..., m) for vectors; X (..., n, k) or (..., n).
+    Singular values below `rcond` times the largest (machine precision times max(m, n) by default)
+    count as zero.  The derivative of X is right for full rank (rank = min(m, n)); rank and
+    singular values carry none.
+    """
+    A, B = _matrices("lstsq", A, square=False), _floating("lstsq", B)
+    vector = _is_vector(A, B)
+    right = reshape_op(B, shape=(*B.shape, 1)) if vector else B
+    if right.ndim < 2 or right._data.shape[-2] != A._data.shape[-2]:
+        raise RuntimeError(
+            f"linalg.lstsq: input.size(-2) should match other.size(-2), got A {list(A.shape)} and "
+            f"B {list(B.shape)}; every equation needs a right-hand side"
+        )
+    solution, rank, singular_values = lstsq_op(A, right, rcond=rcond)
+    rows, columns = A._data.shape[-2:]
+    if rows > columns:
+        difference = right - matmul_op(A, solution)
+        residuals = (difference * conj_of(difference)).sum(-2)
+        residuals = residuals.real if residuals.is_complex() else residuals
+    else:
+        residuals = solution.detach()[..., :0, 0].abs()
+    if vector:
+        solution = reshape_op(solution, shape=solution._data.shape[:-1])
+    return LstsqResult(solution, residuals, rank, singular_values.detach())
+
+
+# ---- small ones
+
+
+@method
+def trace(input: Tensor) -> Tensor:
+    """Return the sum of the diagonal of a matrix (n, m)."""
+    if input.ndim != 2:
+        raise RuntimeError(
+            f"trace: expected a matrix, but got tensor with dim {input.ndim} (shape "
+            f"{list(input.shape)}); use diagonal(dim1=-2, dim2=-1).sum(-1) for batches"
+        )
+    return input.diagonal().sum()
+
+
+def _cross(xp: Any, x: Any, y: Any, out: Any = None, *, axis: int) -> Any:
+    return _into(xp.cross(x, y, axis=axis), out)
+
+
+cross_op = Op(
+    "cross",
+    _cross,
     {
-        "x": lambda g, weight: matmul_op(g, conj_of(weight)),
-        "weight": lambda g, x: _linear_weight_gradient(g, x),
-        "bias": lambda g: g,
+        "x": lambda g, y, axis: cross_op(conj_of(y), g, axis=axis),
+        "y": lambda g, x, axis: cross_op(g, conj_of(x), axis=axis),
     },
     dtype="promote",
     broadcasts=True,
 )
 
 
-def _linear_weight_gradient(g: Tensor, x: Tensor) -> Tensor:
-    rows = g.reshape(-1, g.shape[-1])
-    return matmul_op(transpose(rows, 0, 1), conj_of(x.reshape(-1, x.shape[-1])))
-
-
 @method
-def matmul(x: Tensor, y: Tensor) -> Tensor:
-    """Return the matrix product of tensors of any rank >= 1, batched over leading dimensions."""
-    if x.ndim == 0 or y.ndim == 0:
-        raise RuntimeError(
-            f"matmul: both arguments need at least 1 dimension, got {x.ndim} and {y.ndim}; "
-            "use mul for numbers"
-        )
-    left = x.reshape(1, -1) if x.ndim == 1 else x
-    right = y.reshape(-1, 1) if y.ndim == 1 else y
-    if left.shape[-1] != right.shape[-2]:
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({list(x.shape)} and {list(y.shape)}): "
-            f"{left.shape[-1]} columns against {right.shape[-2]} rows"
-        )
-    result = matmul_op(left, right)
-    if x.ndim == 1:
-        result = result.reshape(*result.shape[:-2], result.shape[-1])
-    return result.reshape(result.shape[:-1]) if y.ndim == 1 else result
+def cross(input: Tensor, other: Tensor, dim: int = -1) -> Tensor:
+    """Return the cross products of the vectors of size 3 along `dim`; other dimensions broadcast.
 
-
-binary_operator("matmul", matmul)
+    Raises RuntimeError where `dim` does not have size 3.
+    """
+    rank = max(input.ndim, other.ndim)
+    axis = normal_axis(dim, rank) - rank
+    for tensor in (input, other):
+        if tensor.ndim < -axis or tensor._data.shape[axis] != 3:
+            raise RuntimeError(
+                f"linalg.cross: inputs dimension {dim} must have length 3, got shapes "
+                f"{list(input.shape)} and {list(other.shape)}; pass the right dim"
+            )
+    return cross_op(input, other, axis=axis)

@@ -10,6 +10,8 @@ The parameter names of a rule say what it needs, and only that is kept for the b
 - `out`                  the output,
 - the name of an input   that input (a Tensor, or a Python number),
 - `<input>_shape`        the shape of that input: nothing is kept alive,
+- `<input>_place`        a stand-in for that input: its place in the graph, its shape and dtype, but
+                         not its values (they are unspecified): nothing is kept alive,
 - the name of an attribute.
 
 For an operation with a variable number of inputs (`*xs` in its forward) there is one rule that
@@ -26,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from .. import devices, dtypes, modes
-from ..graph import FREED, Node
+from ..graph import FREED, AccumulateGrad, Node
 from ..saved import SavedTensor
 from ..tensor import Tensor, ViewOf
 
@@ -107,7 +109,7 @@ class Op:
         self.rules = rules
         self.asks = [() if r is None else tuple(inspect.signature(r).parameters) for r in rules]
         allowed = {"g", "out", "needed", *self.inputs, *self.attributes}
-        allowed |= {f"{name}_shape" for name in self.inputs}
+        allowed |= {f"{name}{end}" for name in self.inputs for end in ("_shape", "_place")}
         allowed |= {f"{name}_shapes" for name in self.inputs}
         for asked in self.asks:
             if not set(asked) <= allowed:
@@ -117,6 +119,11 @@ class Op:
                 )
         saveable = {"out", *self.inputs}
         self.saves = [tuple(a for a in asked if a in saveable) for asked in self.asks]
+        self.places = tuple(
+            (name, self.positions[name.removesuffix("_place")])
+            for name in sorted({a for asked in self.asks for a in asked})
+            if name.endswith("_place")
+        )
 
     def pull_back(self, values: Values, needed: Sequence[bool]) -> list:
         """Evaluate the rules of the needed inputs on `values`, by name."""
@@ -253,6 +260,24 @@ class OpNode(Node):
             return self.shapes
         return self.shapes[op.positions[name.removesuffix("_shape")]]
 
+    def _place(self, position: int, g: Tensor) -> Tensor:
+        """Return a tensor at an input's place in the graph, with memory that is there anyway."""
+        shape, dtype = self.shapes[position], self.input_dtypes[position]
+        data = g._data
+        if data.shape != shape or data.dtype != dtype:
+            data = devices.namespace_of(data).empty(shape, dtype)
+        tensor = Tensor(data)
+        edge = self.edges[position]
+        if edge is not None:
+            node, tensor._index = edge
+            tensor._requires_grad = True
+            if isinstance(node, AccumulateGrad):
+                tensor._accumulator = node.variable._accumulator
+                tensor._hooks = node.variable._hooks
+            else:
+                tensor._node = node
+        return tensor
+
     def run(self, grads: list, needed: Sequence[bool]) -> Sequence:
         op = self.op
         if op.outputs == 1:
@@ -262,7 +287,10 @@ class OpNode(Node):
                 Tensor(meta[2].zeros(meta[0], meta[1])) if grad is None else grad
                 for grad, meta in zip(grads, self.output_metas, strict=True)
             )
-        results = op.pull_back(Values(self.argument, g, needed), needed)
+        values = Values(self.argument, g, needed)
+        for name, position in op.places:
+            values[name] = self._place(position, grads[0])
+        results = op.pull_back(values, needed)
         for position, grad in enumerate(results):
             if grad is not None and needed[position]:
                 results[position] = op.fit(
@@ -383,6 +411,8 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
         outputs = tuple([_as_output(data) for data in result])
     else:
         outputs = (_as_output(result),)
+    if modes.state.tracer is not None:
+        modes.state.tracer.record(op, args, attributes, outputs)
     if op.view:
         _mark_views(op, args[0], attributes, outputs)
     if recorded and requires_grad:
@@ -400,7 +430,7 @@ def _mark_views(op: Op, source: Tensor, attributes: dict, tensors: tuple) -> Non
     for position, tensor in enumerate(tensors):
         if not devices.share_memory(source._data, tensor._data):
             continue
-        step = (op if len(tensors) == 1 else Output(op, position), attributes)
+        step = (op if op.outputs == 1 else Output(op, position), attributes)
         base, chain = source, (step,)
         if source._view is not None:
             base, chain = source._view.base, (*source._view.chain, step)

@@ -1,0 +1,9 @@
+"""Taylor mode: derivatives in the coordinates, pushed forward through registered operations."""
+
+from .channels import Channels, Sum, choose_channels
+from .jet import Jet, NoTaylorRule
+from .sweep import partials, read, sweep
+
+__all__ = [
+    "Channels", "Jet", "NoTaylorRule", "Sum", "choose_channels", "partials", "read", "sweep",
+]

@@ -1,0 +1,346 @@
+"""Activation functions of networks, with derivatives of every order in closed form.
+
+Kinked ones (relu, leaky_relu, elu, selu) gate the gradient; smooth ones (softplus, silu, gelu,
+mish) have towers of derivatives: see towers.py and smooth.py.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import devices
+from ..tensor import Tensor, method
+from .arithmetic import conj_of, mul_op, neg_op, operands, sub_op
+from .piecewise import _into, where_op
+from .registry import REGISTRY, Op
+from .smooth import sigmoid_forward, sigmoid_op
+from .towers import Polynomial, Tower, times
+
+__all__ = [
+    "elu", "gelu", "leaky_relu", "logaddexp", "logsigmoid", "mish", "relu", "selu", "silu",
+    "softplus", "softsign",
+]
+
+
+
+def _real(x: Tensor, name: str) -> Tensor:
+    if x.is_complex():
+        raise RuntimeError(
+            f"{name} is not implemented for complex tensors; apply it to x.real and x.imag"
+        )
+    return x
+
+
+# ---- relu and leaky_relu
+
+
+def _leak(xp: Any, g: Any, x: Any, out: Any = None, *, slope: float = 0.0) -> Any:
+    return _into(xp.where(x <= 0, g * slope if slope else 0, g), out)  # NaN passes g
+
+
+leak_op = Op("leak", _leak, {"g": lambda g, x, slope: leak_op(g, x, slope=slope)})
+
+
+def _relu(xp: Any, x: Any, out: Any = None) -> Any:
+    return xp.maximum(x, 0) if out is None else xp.maximum(x, 0, out=out)
+
+
+relu_op = Op("relu", _relu, {"x": lambda g, out: leak_op(g, out)})
+leaky_relu_op = Op(
+    "leaky_relu",
+    lambda xp, x, out=None, *, slope: _leak(xp, x, x, out, slope=slope),
+    {"x": lambda g, x, slope: leak_op(g, x, slope=slope)},
+    dtype="float",
+)
+
+
+@method
+def relu(x: Tensor) -> Tensor:
+    """Return max(x, 0); its derivative at 0 is 0."""
+    return relu_op(_real(x, "relu"))
+
+
+def leaky_relu(x: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """Return `x` where positive and `negative_slope * x` elsewhere, also at 0."""
+    return leaky_relu_op(_real(x, "leaky_relu"), slope=negative_slope)
+
+
+# ---- elu and selu: outer * x, or outer * alpha * (e**x - 1)
+
+
+def _elu(xp: Any, x: Any, out: Any = None, *, alpha: float = 1.0, outer: float = 1.0) -> Any:
+    below = xp.expm1(xp.minimum(x, 0)) * (alpha * outer)
+    return _into(xp.where(x > 0, x * outer if outer != 1 else x, below), out)
+
+
+def _elu_slope(xp: Any, x: Any, out: Any = None, *, alpha: float, outer: float) -> Any:
+    below = xp.exp(xp.minimum(x, 0)) * (alpha * outer)
+    return _into(xp.where(x > 0, outer, below), out)
+
+
+# below 0 all derivatives are the slope, above they are 0
+elu_derivative_op = Op(
+    "elu_derivative",
+    lambda xp, x, seed, out=None: _into(xp.where(x > 0, 0, seed), out),
+    {"x": lambda g, out: mul_op(g, out)},
+)
+elu_slope_op = Op(
+    "elu_slope", _elu_slope, {"x": lambda g, x, out: mul_op(g, elu_derivative_op(x, out))}
+)
+elu_op = Op(
+    "elu",
+    _elu,
+    {"x": lambda g, x, alpha, outer: mul_op(g, elu_slope_op(x, alpha=alpha, outer=outer))},
+    dtype="float",
+)
+
+
+def elu(x: Tensor, alpha: float = 1.0) -> Tensor:
+    """Return `x` where positive and `alpha * (e**x - 1)` elsewhere (Clevert et al. 2015)."""
+    return elu_op(_real(x, "elu"), alpha=alpha)
+
+
+def selu(x: Tensor) -> Tensor:
+    """Return the self-normalising unit (Klambauer et al. 2017): a scaled elu."""
+    return elu_op(_real(x, "selu"), alpha=1.6732632423543772, outer=1.0507009873554805)
+
+
+# ---- softplus and its relatives: the derivative is a sigmoid
+
+
+def _softplus(xp: Any, x: Any, out: Any = None) -> Any:
+    """Compute log(1 + e**x) = max(x, 0) + log1p(e**-|x|)."""
+    if out is None:
+        out = xp.empty_like(x)
+    xp.absolute(x, out=out)
+    xp.negative(out, out=out)
+    xp.exp(out, out=out)
+    xp.log1p(out, out=out)
+    return xp.add(out, xp.maximum(x, 0), out=out)
+
+
+softplus_op = Op(
+    "softplus", _softplus, {"x": lambda g, x: mul_op(g, sigmoid_op(x))}, dtype="float"
+)
+
+
+def softplus(x: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """Return log(1 + e**(beta*x)) / beta, smooth and accurate everywhere.
+
+    PyTorch returns `x` where `beta * x > threshold`; here that is done for a threshold below 20
+    only, since beyond 20 it would just cost accuracy (2e-9) and smoothness.
+    """
+    scaled = _real(x, "softplus") if beta == 1 else mul_op(x, beta)
+    result = softplus_op(scaled)
+    if beta != 1:
+        result = mul_op(result, 1 / beta)
+    if threshold < 20:
+        result = where_op(REGISTRY["gt"](scaled, threshold), x, result)
+    return result
+
+
+def logsigmoid(x: Tensor) -> Tensor:
+    """Return log(sigmoid(x)), accurate on both sides."""
+    return neg_op(softplus_op(neg_op(_real(x, "logsigmoid"))))
+
+
+def softsign(x: Tensor) -> Tensor:
+    """Return x / (1 + |x|)."""
+    return x / (REGISTRY["abs"](x) + 1)
+
+
+def _logaddexp(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
+    return xp.logaddexp(x, y) if out is None else xp.logaddexp(x, y, out=out)
+
+
+logaddexp_op = Op(
+    "logaddexp",
+    _logaddexp,
+    {
+        "x": lambda g, x, y: mul_op(g, sigmoid_op(sub_op(x, y))),
+        "y": lambda g, x, y: mul_op(g, sigmoid_op(sub_op(y, x))),
+    },
+    dtype="float",
+    broadcasts=True,
+)
+
+
+@method
+def logaddexp(x: Any, y: Any) -> Tensor:
+    """Return log(e**x + e**y) without overflow, broadcast."""
+    return logaddexp_op(*operands(x, y))
+
+
+# ---- smooth activations x * s(x)
+
+
+def _gated(name: str, forward: Any, prepare: Any, tower: Tower, variables: Any) -> Op:
+    """Register an activation whose derivatives are a tower in x and a seed.
+
+    prepare    `(xp, x, out) -> array`: the seed, the one transcendental function of all orders.
+    variables  `(xp, x, seed) -> tuple`: the variables of the tower.
+    """
+    seed_op = Op(f"{name}_seed", prepare)
+
+    def derivative_forward(xp: Any, x: Any, seed: Any, out: Any = None, *, order: int) -> Any:
+        return tower.evaluate(xp, order, variables(xp, x, seed), out)
+
+    def next_derivative(g: Tensor, x: Tensor, seed: Tensor, order: int) -> Tensor:
+        return mul_op(g, conj_of(derivative(x, seed, order=order + 1)))
+
+    derivative = Op(f"{name}_derivative", derivative_forward, {"x": next_derivative})
+    return Op(
+        name,
+        forward,
+        {"x": lambda g, x: mul_op(g, conj_of(derivative(x, seed_op(x), order=1)))},
+        dtype="float",
+    )
+
+
+def _times_x(xp: Any, x: Any, seed: Any, out: Any) -> Any:
+    return xp.multiply(x, seed) if out is None else xp.multiply(x, seed, out=out)
+
+
+# silu: x s with s = sigmoid(x), s' = w = s - s*s, w' = w (1 - 2 s)
+_silu_tower = Tower(
+    ({(0, 0, 1): 1}, {(0, 0, 0): 1}, {(0, 0, 1): 1, (1, 0, 1): -2}),
+    {(1, 0, 0): 1, (0, 1, 1): 1},
+    square={(1, 0, 0): 1, (0, 0, 1): -1},
+)
+silu_op = _gated(
+    "silu",
+    lambda xp, x, out=None: _times_x(xp, x, sigmoid_forward(xp, x), out),
+    sigmoid_forward,
+    _silu_tower,
+    lambda xp, x, s: (s, x, s * (1 - s)),
+)
+
+# mish: x t with t = tanh(softplus(x)) = s (2 - s) / (2 - 2 s + s*s), t' = (1 - t*t) s
+_mish_tower = Tower(
+    (
+        {(0, 0, 1): 1, (2, 0, 1): -1},
+        {(0, 0, 0): 1},
+        {(0, 0, 1): 1, (0, 0, 2): -1},
+    ),
+    {(1, 0, 0): 1, (0, 1, 1): 1, (2, 1, 1): -1},
+)
+
+
+def _mish_factor(s: Any) -> Any:
+    rest = 1 - s
+    return s * (1 + rest) / (1 + rest * rest)
+
+
+mish_op = _gated(
+    "mish",
+    lambda xp, x, out=None: _times_x(xp, x, _mish_factor(sigmoid_forward(xp, x)), out),
+    sigmoid_forward,
+    _mish_tower,
+    lambda xp, x, s: (_mish_factor(s), x, s),
+)
+
+# gelu, tanh approximation: x (1 + t) / 2, t = tanh(q), w = 1 - t*t, q' = c (1 + 3 k x*x)
+_C, _K = math.sqrt(2 / math.pi), 0.044715
+_inner_slope: Polynomial = {(0, 0, 0): _C, (0, 2, 0): 3 * _K * _C}
+_gelu_tanh_tower = Tower(
+    (
+        times({(0, 0, 1): 1}, _inner_slope),
+        {(0, 0, 0): 1},
+        times({(1, 0, 1): -2}, _inner_slope),
+    ),
+    {(0, 0, 0): 0.5, (1, 0, 0): 0.5, **times({(0, 1, 1): 0.5}, _inner_slope)},
+    square={(0, 0, 0): 1, (0, 0, 1): -1},
+)
+
+
+def _gelu_tanh_seed(xp: Any, x: Any, out: Any = None) -> Any:
+    inner = xp.multiply(x, x)
+    inner = (inner * (_K * _C) + _C) * x
+    return xp.tanh(inner) if out is None else xp.tanh(inner, out=out)
+
+
+gelu_tanh_op = _gated(
+    "gelu_tanh",
+    lambda xp, x, out=None: _times_x(xp, x, 0.5 + 0.5 * _gelu_tanh_seed(xp, x), out),
+    _gelu_tanh_seed,
+    _gelu_tanh_tower,
+    lambda xp, x, t: (t, x, 1 - t * t),
+)
+
+# gelu: x P(x), P the normal distribution function, with p = P' and p' = -x p
+
+
+def _normal_density(xp: Any, x: Any, out: Any = None) -> Any:
+    if out is None:
+        out = xp.empty_like(x)
+    xp.multiply(x, x, out=out)
+    xp.multiply(out, -0.5, out=out)
+    xp.exp(out, out=out)
+    return xp.multiply(out, 1 / math.sqrt(2 * math.pi), out=out)
+
+
+def _normal_distribution(xp: Any, x: Any) -> Any:
+    """Compute the distribution function as erfc, which is accurate in the left tail too."""
+    scaled = xp.empty_like(x)
+    xp.multiply(x, -math.sqrt(0.5), out=scaled)
+    devices.special_of(xp).erfc(scaled, out=scaled)
+    return xp.multiply(scaled, 0.5, out=scaled)
+
+
+def _gelu_slope(xp: Any, x: Any, out: Any = None) -> Any:
+    density = _normal_density(xp, x, out)
+    xp.multiply(density, x, out=density)
+    return xp.add(density, _normal_distribution(xp, x), out=density)
+
+
+_gelu_tower = Tower(
+    ({(0, 0): 1}, {(1, 1): -1}), {(0, 1): 2, (2, 1): -1}, start=2
+)
+normal_density_op = Op("normal_density", _normal_density)
+gelu_derivative_op = Op(
+    "gelu_derivative",
+    lambda xp, x, seed, first, out=None, *, order: _gelu_tower.evaluate(
+        xp, order, (seed, first), out
+    ),
+    {
+        "x": lambda g, x_place, seed, first, order: mul_op(
+            g, gelu_derivative_op(x_place, seed, first, order=order + 1)
+        )
+    },
+)
+gelu_slope_op = Op(
+    "gelu_slope",
+    _gelu_slope,
+    {"x": lambda g, x: mul_op(g, gelu_derivative_op(x, x, normal_density_op(x), order=2))},
+)
+gelu_op = Op(
+    "gelu",
+    lambda xp, x, out=None: _times_x(xp, x, _normal_distribution(xp, x), out),
+    {"x": lambda g, x: mul_op(g, gelu_slope_op(x))},
+    dtype="float",
+)
+
+
+def gelu(x: Tensor, approximate: str = "none") -> Tensor:
+    """Return x P(x) with the normal distribution function P (Hendrycks and Gimpel 2016).
+
+    approximate="tanh" takes x (1 + tanh(sqrt(2/pi) (x + 0.044715 x**3))) / 2 instead.
+    """
+    if approximate == "none":
+        return gelu_op(_real(x, "gelu"))
+    if approximate == "tanh":
+        return gelu_tanh_op(x)
+    raise ValueError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
+
+
+def silu(x: Tensor) -> Tensor:
+    """Return x sigmoid(x), also known as swish."""
+    return silu_op(x)
+
+
+def mish(x: Tensor) -> Tensor:
+    """Return x tanh(softplus(x)) (Misra 2019)."""
+    return mish_op(x)
+
+

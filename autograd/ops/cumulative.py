@@ -1,0 +1,161 @@
+"""Products, and running sums and products, with derivatives that are right where factors are 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes
+from ..tensor import Tensor, method
+from .arithmetic import conj_of, mul
+from .reduce import converted, keep
+from .registry import Op
+from .shape import normal_axis, reshape_op
+
+__all__ = ["cumprod", "cumsum", "prod"]
+
+
+def _along(dim: int, index: Any, ndim: int) -> tuple:
+    """Return the key that indexes dimension `dim` only."""
+    return (slice(None),) * dim + (index,) + (slice(None),) * (ndim - dim - 1)
+
+
+def _running(name: str) -> Any:
+    """Return the forward of a cumulative ufunc along `dim`, from the far end with `reverse`."""
+
+    def forward(xp: Any, x: Any, out: Any = None, *, dim: int, reverse: bool = False) -> Any:
+        function = getattr(xp, name)
+        if not reverse:
+            return function(x, axis=dim, out=out)
+        key = _along(dim, slice(None, None, -1), x.ndim)
+        found = function(x[key], axis=dim)[key]
+        if out is None:
+            return found
+        out[...] = found
+        return out
+
+    return forward
+
+
+cumsum_op = Op(
+    "cumsum",
+    _running("cumsum"),
+    {"x": lambda g, dim, reverse: cumsum_op(g, dim=dim, reverse=not reverse)},
+    linear=True,
+)
+
+
+def _shifted(
+    xp: Any, x: Any, out: Any = None, *, dim: int, reverse: bool = False, fill: float = 0.0
+) -> Any:
+    result = xp.empty_like(x) if out is None else out
+    front, back = slice(1, None), slice(None, -1)
+    target, source, edge = (back, front, -1) if reverse else (front, back, 0)
+    if x.shape[dim]:
+        result[_along(dim, target, x.ndim)] = x[_along(dim, source, x.ndim)]
+        result[_along(dim, edge, x.ndim)] = fill
+    return result
+
+
+shifted_op = Op(
+    "shifted",
+    _shifted,
+    {"x": lambda g, dim, reverse: shifted_op(g, dim=dim, reverse=not reverse)},
+)
+"""Element i is x[i - 1] (x[i + 1] with `reverse`) along `dim`; `fill` enters at the edge."""
+
+
+def _recurrence(
+    xp: Any, a: Any, b: Any, out: Any = None, *, dim: int, reverse: bool = False
+) -> Any:
+    """h[i] = a[i] h[i-1] + b[i] by recursive doubling: log2(n) steps over whole arrays."""
+    result = b.copy() if out is None else out
+    if out is not None:
+        out[...] = b
+    factor = a.copy()
+    size, step = b.shape[dim], 1
+    while step < size:
+        later, earlier = slice(step, None), slice(None, -step)
+        if reverse:
+            later, earlier = earlier, later
+        later, earlier = _along(dim, later, b.ndim), _along(dim, earlier, b.ndim)
+        result[later] = result[later] + factor[later] * result[earlier]
+        factor[later] = factor[later] * factor[earlier]
+        step *= 2
+    return result
+
+
+def _recurrence_gradients(
+    g: Tensor, a: Tensor, out: Tensor, dim: int, reverse: bool, needed: tuple
+) -> tuple:
+    """The adjoint of a recurrence is one that runs the other way."""
+    factor = shifted_op(conj_of(a), dim=dim, reverse=not reverse)
+    for_b = recurrence_op(factor, g, dim=dim, reverse=not reverse)
+    if not needed[0]:
+        return None, for_b
+    before = shifted_op(out, dim=dim, reverse=reverse)
+    return mul(for_b, conj_of(before)), for_b
+
+
+recurrence_op = Op("recurrence", _recurrence, _recurrence_gradients, dtype="promote")
+"""h[i] = a[i] h[i-1] + b[i] along `dim`, from the far end with `reverse`; h[-1] = 0."""
+
+
+def _products_before(x: Tensor, dim: int, reverse: bool) -> Tensor:
+    """Return for each element the product of those before it."""
+    running = cumprod_op(x, dim=dim, reverse=reverse)
+    return shifted_op(running, dim=dim, reverse=reverse, fill=1.0)
+
+
+def _cumprod_gradient(g: Tensor, x: Tensor, dim: int, reverse: bool) -> Tensor:
+    """Product before times s[i] = g[i] + x[i+1] s[i+1]: no division, so zeros do no harm."""
+    x = conj_of(x)
+    factor = shifted_op(x, dim=dim, reverse=not reverse)
+    weights = recurrence_op(factor, g, dim=dim, reverse=not reverse)
+    return mul(_products_before(x, dim, reverse), weights)
+
+
+cumprod_op = Op("cumprod", _running("cumprod"), {"x": _cumprod_gradient})
+
+
+def _prod_gradient(g: Tensor, x: Tensor, dim: int) -> Tensor:
+    x = conj_of(x)
+    others = mul(_products_before(x, dim, False), _products_before(x, dim, True))
+    return mul(keep(g, x._data.shape, (dim,)), others)
+
+
+prod_op = Op(
+    "prod",
+    lambda xp, x, out=None, *, dim, keepdims: x.prod(axis=dim, keepdims=keepdims, out=out),
+    {"x": _prod_gradient},
+)
+
+
+@method
+def prod(x: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the product over `dim` (all dimensions by default); integers multiply to int64."""
+    x = converted(x, dtype, dtypes.int64)
+    if dim is None or x.ndim == 0:
+        if dim is not None:
+            normal_axis(dim, 0)
+        return prod_op(reshape_op(x, shape=(x._data.size,)), dim=0, keepdims=False)
+    return prod_op(x, dim=normal_axis(dim, x.ndim), keepdims=keepdim)
+
+
+def _cumulative(op: Op, x: Tensor, dim: int, dtype: Any) -> Tensor:
+    x = converted(x, dtype, dtypes.int64)
+    axis = normal_axis(dim, x.ndim)
+    if x.ndim == 0:
+        return reshape_op(op(reshape_op(x, shape=(1,)), dim=0), shape=())
+    return op(x, dim=axis)
+
+
+@method
+def cumsum(x: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Return the running sum along `dim`, of the shape of `x`; integers sum to int64."""
+    return _cumulative(cumsum_op, x, dim, dtype)
+
+
+@method
+def cumprod(x: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Return the running product along `dim`, of the shape of `x`; integers to int64."""
+    return _cumulative(cumprod_op, x, dim, dtype)

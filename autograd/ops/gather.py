@@ -1,0 +1,281 @@
+"""Reading and adding along one dimension with an index tensor: gather, scatter, index_select.
+
+The index is an input, not an attribute: changing it in place before the backward pass is noticed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor, method
+from .arithmetic import mul
+from .index import add_at, axis_of, new_zeros, numbered, positions, slice_op, value_range, wrapped
+from .registry import Op
+from .shape import clone, expand, into, normal_axis, reshape_op
+
+__all__ = [
+    "gather",
+    "index_add",
+    "index_select",
+    "repeat_interleave",
+    "scatter",
+    "scatter_add",
+    "take",
+    "take_along_dim",
+]
+
+
+def _narrowed(array: Any, index: Any, dim: int) -> Any:
+    """Return the corner of `array` that `index` covers: all of `dim`, its size elsewhere."""
+    return array[tuple(slice(None) if k == dim else slice(s) for k, s in enumerate(index.shape))]
+
+
+def _gather(xp: Any, x: Any, index: Any, out: Any = None, *, dim: int) -> Any:
+    return into(out, xp.take_along_axis(_narrowed(x, index, dim), index, axis=dim))
+
+
+def _numbers_along(xp: Any, x: Any, index: Any, dim: int) -> Any:
+    return _gather(xp, numbered(xp, x.shape), index, dim=dim)
+
+
+def _scatter(xp: Any, x: Any, index: Any, src: Any, out: Any = None, *, dim: int) -> Any:
+    result = x.copy()
+    result.reshape(-1)[_numbers_along(xp, x, index, dim)] = src
+    return into(out, result)
+
+
+def _scatter_add(xp: Any, x: Any, index: Any, src: Any, out: Any = None, *, dim: int) -> Any:
+    result = x.copy()
+    add_at(xp, result, _numbers_along(xp, x, index, dim), src)
+    return into(out, result)
+
+
+def _index_add(xp: Any, x: Any, index: Any, source: Any, out: Any = None, *, dim: int) -> Any:
+    result = x.copy()
+    add_at(xp, result, xp.take(numbered(xp, x.shape), index, axis=dim), source)
+    return into(out, result)
+
+
+gather_op = Op(
+    "gather",
+    _gather,
+    {
+        "x": lambda g, index, x_shape, dim: scatter_add_op(
+            new_zeros(g, x_shape), index, g, dim=dim
+        )
+    },
+)
+scatter_add_op = Op(
+    "scatter_add",
+    _scatter_add,
+    {"x": lambda g: g, "src": lambda g, index, dim: gather_op(g, index, dim=dim)},
+)
+scatter_op = Op(
+    "scatter",
+    _scatter,
+    {
+        "x": lambda g, index, dim: scatter_op(g, index, 0, dim=dim),
+        "src": lambda g, index, dim: gather_op(g, index, dim=dim),
+    },
+)
+index_select_op = Op(
+    "index_select",
+    lambda xp, x, index, out=None, *, dim: into(out, xp.take(x, index, axis=dim)),
+    {
+        "x": lambda g, index, x_shape, dim: index_add_op(
+            new_zeros(g, x_shape), index, g, dim=dim
+        )
+    },
+)
+index_add_op = Op(
+    "index_add",
+    _index_add,
+    {"x": lambda g: g, "source": lambda g, index, dim: index_select_op(g, index, dim=dim)},
+)
+
+
+def _shaped(copied: Tensor, shape: tuple | None) -> Tensor:
+    """Return a result in the shape of a 0-d tensor that was worked on as one of shape (1,)."""
+    if shape is None or copied.shape == shape:
+        return copied
+    return clone(reshape_op(copied, shape=tuple(shape)))
+
+
+def _checked_index(index: Any, size: int, axis: int, name: str, error: type) -> Tensor:
+    """Return an index tensor whose elements lie in [0, size); `error` otherwise."""
+    if not isinstance(index, Tensor):
+        raise TypeError(f"{name}(): index must be a Tensor, got {type(index).__name__}")
+    if index.dtype.kind != "i":
+        raise RuntimeError(f"{name}(): Expected dtype int64 for index, got {index.dtype}")
+    low, high = value_range(index._data)
+    if low < 0 or high >= size:
+        raise error(
+            f"index {low if low < 0 else high} is out of bounds for dimension {axis} with size "
+            f"{size}"
+        )
+    return index
+
+
+def _along_checked(
+    name: str, x: Tensor, dim: int, index: Any
+) -> tuple[Tensor, int, Tensor]:
+    """Return x, the axis and the index of gather and scatter, all of at least one dimension."""
+    axis = normal_axis(dim, x.ndim)
+    size = x.shape[axis] if x.ndim else 1
+    index = _checked_index(index, size, axis, name, RuntimeError)
+    if max(index.ndim, 1) != max(x.ndim, 1):
+        raise RuntimeError(
+            "Index tensor must have the same number of dimensions as input tensor, got "
+            f"{index.ndim} and {x.ndim} in {name}()"
+        )
+    x = x if x.ndim else reshape_op(x, shape=(1,))
+    index = index if index.ndim else reshape_op(index, shape=(1,))
+    for k, (ours, theirs) in enumerate(zip(index.shape, x.shape, strict=True)):
+        if k != axis and ours > theirs:
+            raise RuntimeError(
+                f"Size does not match at dimension {k} expected index {list(index.shape)} to be no "
+                f"larger than self {list(x.shape)} apart from dimension {axis}"
+            )
+    return x, axis, index
+
+
+@method
+def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """Return `x[..., index[i, j, ...], ...]` along `dim`, of the shape of `index`.
+
+    Raises RuntimeError for positions out of range and shapes that do not match.
+    """
+    wide, axis, places = _along_checked("gather", x, dim, index)
+    return _shaped(gather_op(wide, places, dim=axis), index.shape)
+
+
+def _scattered(op: Op, x: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
+    wide, axis, places = _along_checked(op.name, x, dim, index)
+    if isinstance(src, Tensor):
+        if src.dtype != x.dtype:
+            raise RuntimeError(
+                f"{op.name}(): Expected self.dtype to be equal to src.dtype, got {x.dtype} and "
+                f"{src.dtype}; convert with .to()"
+            )
+        src = src if src.ndim else reshape_op(src, shape=(1,))
+        if src.ndim != places.ndim or any(
+            a > b for a, b in zip(places.shape, src.shape, strict=True)
+        ):
+            raise RuntimeError(
+                f"Expected index {list(places.shape)} to be no larger than src {list(src.shape)} "
+                f"in {op.name}()"
+            )
+        if src.shape != places.shape:
+            src = slice_op(src, index=tuple(slice(0, size, 1) for size in places.shape))
+    return _shaped(op(wide, places, src, dim=axis), x.shape)
+
+
+@method
+def scatter(x: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
+    """Return a copy of `x` with `src` (a tensor or a number) written at `index` along `dim`."""
+    src = value if src is None else src
+    if src is None:
+        raise TypeError("scatter() needs src (a tensor or a number) or value")
+    return _scattered(scatter_op, x, dim, index, src)
+
+
+@method
+def scatter_add(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """Return a copy of `x` with `src` added at `index` along `dim`; repeats add up."""
+    return _scattered(scatter_add_op, x, dim, index, src)
+
+
+@method
+def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """Return the elements of `x` at `indices` along `dim` (None: of the flattened `x`).
+
+    Other dimensions are broadcast, negative positions count from the end.  Raises IndexError for
+    positions out of range.
+    """
+    if not isinstance(indices, Tensor) or indices.dtype.kind != "i":
+        raise RuntimeError("take_along_dim(): dtype of indices should be Long (an int64 Tensor)")
+    if dim is None:
+        flat = reshape_op(x, shape=(x.numel(),))
+        return take_along_dim(flat, reshape_op(indices, shape=(indices.numel(),)), 0)
+    axis = normal_axis(dim, x.ndim)
+    if x.ndim != indices.ndim:
+        raise RuntimeError(
+            "take_along_dim(): input and indices should have the same number of dimensions, "
+            f"but got {x.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
+    pairs = list(zip(x.shape, indices.shape, strict=True))
+    common = [max(a, b) if 0 not in (a, b) else 0 for a, b in pairs]
+    wide, places = list(common), list(common)
+    wide[axis], places[axis] = x.shape[axis], indices.shape[axis]
+    indices = Tensor(wrapped(indices._data, x.shape[axis] if x.ndim else 1, axis))
+    return gather(expand(x, wide), axis, expand(indices, places))
+
+
+@method
+def index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Return the slices of `x` at the 1-d positions `index` of dimension `dim`.
+
+    Raises IndexError for positions out of range.
+    """
+    axis = normal_axis(dim, x.ndim)
+    wide = x if x.ndim else reshape_op(x, shape=(1,))
+    if isinstance(index, Tensor) and index.ndim > 1:
+        raise IndexError(
+            "index_select(): Index is supposed to be a vector, got shape "
+            f"{list(index.shape)}; use take_along_dim or x[index]"
+        )
+    if x.ndim == 0 and isinstance(index, Tensor) and index.numel() != 1:
+        raise RuntimeError(
+            f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)"
+        )
+    _checked_index(index, wide.shape[axis], axis, "index_select", IndexError)
+    line = index if index.ndim else reshape_op(index, shape=(1,))
+    return _shaped(index_select_op(wide, line, dim=axis), x.shape if x.ndim == 0 else None)
+
+
+@method
+def index_add(
+    x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1
+) -> Tensor:
+    """Return a copy of `x` with `alpha * source` added to its slices `index`; repeats add up."""
+    axis = axis_of(x, dim, "index_add")
+    _checked_index(index, x.shape[axis], axis, "index_add", IndexError)
+    expected = (*x.shape[:axis], index.numel(), *x.shape[axis + 1 :])
+    if index.ndim != 1 or tuple(source.shape) != expected:
+        raise RuntimeError(
+            f"index_add(): source must have shape {list(expected)} for a 1-d index of shape "
+            f"{list(index.shape)} along dimension {axis}, got {list(source.shape)}"
+        )
+    if source.dtype != x.dtype:
+        raise RuntimeError(
+            f"index_add(): self ({x.dtype}) and source ({source.dtype}) must have the same scalar "
+            "type; convert with .to()"
+        )
+    return index_add_op(x, index, source if alpha == 1 else mul(source, alpha), dim=axis)
+
+
+@method
+def take(x: Tensor, index: Tensor) -> Tensor:
+    """Return the elements of the flattened `x` at `index`, of the shape of `index`."""
+    return reshape_op(x, shape=(x.numel(),))[index]
+
+
+@method
+def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None) -> Tensor:
+    """Return `x` with each slice along `dim` (None: each element) repeated `repeats` times.
+
+    repeats  a number, or one number a slice.
+    """
+    if dim is None:
+        x, dim = reshape_op(x, shape=(x.numel(),)), 0
+    axis = axis_of(x, dim, "repeat_interleave")
+    counts = repeats.tolist() if isinstance(repeats, Tensor) else repeats
+    if np.size(counts) not in (1, x.shape[axis]) or np.any(np.asarray(counts) < 0):
+        raise RuntimeError(
+            "repeats must be one non-negative number or one a slice "
+            f"({x.shape[axis]} along dimension {axis}), got {counts}"
+        )
+    places = np.repeat(np.arange(x.shape[axis]), counts)
+    return index_select_op(x, positions(places, x), dim=axis)

@@ -1,0 +1,232 @@
+"""Joining tensors and splitting them: cat, stack, split, unbind and their relatives.
+
+The gradient of a join is a split and the other way round, so that taking a tensor apart into many
+pieces costs one pass backward.  The pieces of a split are views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..tensor import Tensor, method
+from .registry import Op
+from .shape import atleast_1d, atleast_2d, atleast_3d, checked_tensors, normal_axis
+
+__all__ = [
+    "cat",
+    "chunk",
+    "concat",
+    "concatenate",
+    "dstack",
+    "hstack",
+    "row_stack",
+    "split",
+    "stack",
+    "tensor_split",
+    "unbind",
+    "vstack",
+]
+
+
+def _cat_rule(g: Tensor, xs_shapes: tuple, dim: int) -> Sequence[Tensor]:
+    return split_op(g, sizes=tuple(shape[dim] for shape in xs_shapes), dim=dim)
+
+
+cat_op = Op(
+    "cat",
+    lambda xp, *xs, out=None, dim: xp.concatenate(xs, axis=dim, out=out),
+    _cat_rule,
+    dtype="promote",
+    linear=True,
+)
+
+
+def _along(dim: int, item: Any) -> tuple:
+    """Return the index that applies `item` to dimension `dim` and gives an array, also 0-d."""
+    return (*(slice(None),) * dim, item, Ellipsis)
+
+
+def _split_forward(xp: Any, x: Any, *, sizes: tuple, dim: int) -> tuple:
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(x[_along(dim, slice(start, start + size))])
+        start += size
+    return tuple(parts)
+
+
+split_op = Op(
+    "split",
+    _split_forward,
+    {"x": lambda g, dim: cat_op(*g, dim=dim)},
+    linear=True,
+    view=True,
+    outputs=0,
+)
+stack_op = Op(
+    "stack",
+    lambda xp, *xs, out=None, dim: xp.stack(xs, axis=dim, out=out),
+    lambda g, dim: unbind_op(g, dim=dim),
+    dtype="promote",
+    linear=True,
+)
+unbind_op = Op(
+    "unbind",
+    lambda xp, x, *, dim: tuple(x[_along(dim, k)] for k in range(x.shape[dim])),
+    {"x": lambda g, dim: stack_op(*g, dim=dim)},
+    linear=True,
+    view=True,
+    outputs=0,
+)
+
+
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Return the tensors joined along `dim`; all other sizes must agree, dtypes are promoted.
+
+    1-d tensors without elements are skipped.  Raises RuntimeError for an empty list, 0-d tensors
+    and sizes that differ.
+    """
+    given = checked_tensors(tensors, "cat")
+    for position, tensor in enumerate(given):
+        if tensor.ndim == 0:
+            raise RuntimeError(
+                f"zero-dimensional tensor (at position {position}) cannot be concatenated; "
+                "use stack"
+            )
+    kept = [x for x in given if x.shape != (0,)] or [given[0]]
+    first = kept[0]
+    axis = normal_axis(dim, first.ndim)
+    for position, tensor in enumerate(given):
+        if tensor.shape == (0,):
+            continue
+        if tensor.ndim != first.ndim:
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim} "
+                f"for tensor number {position} in the list"
+            )
+        for k, (size, other) in enumerate(zip(first.shape, tensor.shape, strict=True)):
+            if size != other and k != axis:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {axis}. Expected size {size} "
+                    f"but got size {other} in dimension {k} for tensor number {position} in the "
+                    "list."
+                )
+    return cat_op(*kept, dim=axis)
+
+
+concat = concatenate = cat
+
+
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Return tensors of one shape joined along a new dimension `dim`; dtypes are promoted."""
+    given = checked_tensors(tensors, "stack")
+    for position, tensor in enumerate(given):
+        if tensor.shape != given[0].shape:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(given[0].shape)} at "
+                f"entry 0 and {list(tensor.shape)} at entry {position}"
+            )
+    return stack_op(*given, dim=normal_axis(dim, given[0].ndim + 1))
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors joined along dimension 1 (0 for 1-d tensors)."""
+    given = atleast_1d(list(checked_tensors(tensors, "hstack")))
+    return cat(given, dim=0 if given[0].ndim == 1 else 1)
+
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors joined along dimension 0; 1-d tensors are rows."""
+    return cat(atleast_2d(list(checked_tensors(tensors, "vstack"))), dim=0)
+
+
+row_stack = vstack
+
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors joined along dimension 2."""
+    return cat(atleast_3d(list(checked_tensors(tensors, "dstack"))), dim=2)
+
+
+def _splittable(x: Tensor, dim: int, name: str) -> int:
+    if x.ndim == 0:
+        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor; reshape it first")
+    return normal_axis(dim, x.ndim)
+
+
+@method
+def split(x: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return views of `x` along `dim`: parts of one size (the last may be smaller), or of a list.
+
+    Raises RuntimeError when a list does not add up to the size of `dim`.
+    """
+    axis = _splittable(x, dim, "split")
+    whole = x.shape[axis]
+    if hasattr(split_size_or_sections, "__iter__"):
+        sizes = tuple(size.__index__() for size in split_size_or_sections)
+        if sum(sizes) != whole or any(size < 0 for size in sizes):
+            raise RuntimeError(
+                "split_with_sizes expects split_sizes to sum exactly to "
+                f"{whole} (input tensor's size at dimension {axis}), but got "
+                f"split_sizes={list(sizes)}"
+            )
+    else:
+        size = split_size_or_sections.__index__()
+        if size < 0 or (size == 0 and whole):
+            raise RuntimeError(
+                f"split expects split_size be non-negative and able to cover dimension {axis} of "
+                f"size {whole}, but got split_size={size}"
+            )
+        starts = range(0, whole, size) if whole else (0,)
+        sizes = tuple(min(size, whole - start) for start in starts)
+    return split_op(x, sizes=sizes, dim=axis) if sizes else ()
+
+
+@method
+def chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return at most `chunks` views of `x` along `dim`, of one size but for the last."""
+    axis = _splittable(x, dim, "chunk")
+    if chunks < 1:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    if x.shape[axis] == 0:
+        return split_op(x, sizes=(0,) * chunks, dim=axis)
+    return split(x, -(-x.shape[axis] // chunks), axis)
+
+
+@method
+def tensor_split(x: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return views of `x` along `dim`: n parts of nearly one size, or parts cut at indices."""
+    axis = _splittable(x, dim, "tensor_split")
+    whole = x.shape[axis]
+    if hasattr(indices_or_sections, "__iter__"):
+        cuts = [k.__index__() for k in indices_or_sections]
+        cuts = [min(max(k + whole if k < 0 else k, 0), whole) for k in cuts]
+        starts, ends = [0, *cuts], [*cuts, whole]
+        if all(a <= b for a, b in zip(starts, ends, strict=True)):
+            sizes = tuple(b - a for a, b in zip(starts, ends, strict=True))
+            return split_op(x, sizes=sizes, dim=axis)
+        raise RuntimeError(f"tensor_split: indices must not fall, got {cuts}")
+    parts = indices_or_sections.__index__()
+    if parts < 1:
+        raise RuntimeError(f"number of sections must be larger than 0, got {parts}")
+    small, larger = divmod(whole, parts)
+    sizes = (small + 1,) * larger + (small,) * (parts - larger)
+    return split_op(x, sizes=sizes, dim=axis)
+
+
+@method
+def unbind(x: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return the slices of `x` along `dim` as views without that dimension."""
+    axis = normal_axis(dim, x.ndim)
+    if x.ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return unbind_op(x, dim=axis) if x.shape[axis] else ()
+
+
+def _iterate(x: Tensor) -> Any:
+    if x.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor; use .item(), or reshape(-1) first")
+    return iter(unbind(x))
+
+
+method(_iterate, name="__iter__")

@@ -1,0 +1,161 @@
+"""Norms of vectors and matrices, with derivatives that stay finite at zero."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import dtypes
+from ..tensor import Tensor, method
+from .arithmetic import mul
+from .quotient import quotient_op
+from .reduce import keep, kept_shape
+from .registry import REGISTRY, Op, cast
+from .shape import normal_axes
+
+__all__ = ["matrix_norm", "norm", "vector_norm"]
+
+
+def _norm_forward(
+    xp: Any, x: Any, out: Any = None, *, p: float, axes: tuple, keepdims: bool
+) -> Any:
+    shape = kept_shape(x.shape, axes) if keepdims else tuple(
+        size for k, size in enumerate(x.shape) if k not in axes
+    )
+    size = xp.abs(x)
+    if x.size == 0:
+        result = xp.zeros(shape, size.dtype)
+    elif p == 0:
+        result = (size != 0).sum(axis=axes, keepdims=keepdims).astype(size.dtype)
+    else:
+        # scaled by the largest element, so that no power overflows or vanishes
+        top = size.max(axis=axes, keepdims=True)
+        usable = (top > 0) & (top < math.inf)
+        top = xp.where(usable, top, xp.ones_like(top))
+        size /= top
+        if p == 2:
+            size *= size
+            total = xp.sqrt(size.sum(axis=axes, keepdims=keepdims))
+        else:
+            total = xp.power(xp.power(size, p).sum(axis=axes, keepdims=keepdims), 1 / p)
+        result = total * top.reshape(shape)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def _norm_gradient(g: Tensor, x: Tensor, out: Tensor, p: float, axes: tuple) -> Tensor:
+    """g x |x|^(p-2) / out^(p-1), as powers of ratios that are at most 1, and 0 at 0."""
+    if p == 0:
+        return REGISTRY["zeros_like"](x)
+    g, out = keep(g, x._data.shape, axes), keep(out, x._data.shape, axes)
+    if p == 2:
+        return mul(x, quotient_op(g, out))
+    size = x.abs()
+    if p > 2:
+        return mul(mul(x, quotient_op(size, out) ** (p - 2)), quotient_op(g, out))
+    ratio = quotient_op(size, out) ** (p - 1) if p > 1 else quotient_op(out, size) ** (1 - p)
+    return mul(mul(quotient_op(x, size), ratio), g)
+
+
+norm_op = Op("vector_norm", _norm_forward, {"x": _norm_gradient}, dtype="float")
+
+
+def vector_norm(
+    x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return (sum |x|^ord)^(1/ord) over `dim` (all dimensions by default).
+
+    ord: any number, inf or -inf (largest and least modulus), 0 (how many are not zero).
+    The gradient at 0 is 0, and so are the second derivatives of the Euclidean norm there.  Scaled:
+    no intermediate overflow.
+    """
+    if dtype is not None:
+        x = cast(x, dtypes.as_dtype(dtype))
+    elif x._data.dtype.kind not in "fc":
+        x = cast(x, dtypes.get_default_dtype())
+    p = float(ord)
+    axes = normal_axes(dim, x.ndim)
+    if p == 1:
+        return x.abs().sum(axes, keepdim)
+    if math.isinf(p):
+        size = x.abs()
+        return size.amax(axes, keepdim) if p > 0 else size.amin(axes, keepdim)
+    if math.isnan(p):
+        raise ValueError("vector_norm: ord must be a number, inf or -inf, got nan")
+    return norm_op(x, p=p, axes=axes, keepdims=keepdim)
+
+
+def matrix_norm(
+    A: Tensor,  # noqa: N803 - PyTorch's name
+    ord: Any = "fro",
+    dim: Any = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Tensor:
+    """Return the norms of the matrices along the two dimensions `dim`.
+
+    ord: "fro" (Frobenius), 1 and -1 (largest and least column sum of moduli), inf and -inf (row
+    sums).  Raises ValueError for norms by singular values (2, -2, "nuc").
+    """
+    if A.ndim < 2:
+        raise RuntimeError(
+            "linalg.matrix_norm: The input tensor A must have at least 2 dimensions, got shape "
+            f"{list(A.shape)}; use vector_norm"
+        )
+    axes = normal_axes(dim, A.ndim)
+    if len(axes) != 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple, got {dim}; name two "
+                           "dimensions")
+    if ord == "fro":
+        return vector_norm(A, 2, axes, keepdim, dtype=dtype)
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise ValueError(
+            f"linalg.matrix_norm: order {ord!r} is not supported; use 'fro', 1, -1, inf or -inf"
+        )
+    rows, columns = axes
+    summed, extreme = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    sums = vector_norm(A, 1, summed, True, dtype=dtype)
+    found = sums.amax(axes, True) if ord > 0 else sums.amin(axes, True)
+    return found if keepdim else found.squeeze(tuple(sorted((summed, extreme))))
+
+
+def linalg_norm(
+    A: Tensor,  # noqa: N803
+    ord: Any = None,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Tensor:
+    """Return `vector_norm` or `matrix_norm`, chosen as PyTorch's `linalg.norm` does.
+
+    A vector norm when `dim` is one dimension or `ord` is None; a matrix norm when `dim` is a pair,
+    or when the tensor is a matrix and `ord` is given.
+    """
+    if ord is None:
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+    pair = isinstance(dim, (tuple, list)) and len(dim) == 2
+    if pair or (dim is None and A.ndim == 2):
+        return matrix_norm(A, ord, dim if pair else (-2, -1), keepdim, dtype=dtype)
+    if dim is None and A.ndim != 1:
+        raise RuntimeError(
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+            f"{A.ndim}D; pass dim"
+        )
+    return vector_norm(A, ord, dim, keepdim, dtype=dtype)
+
+
+@method
+def norm(
+    input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the p-norm over `dim` (all dimensions by default); "fro" is p = 2.
+
+    See `linalg.vector_norm`; `linalg.matrix_norm` has the norms of matrices.
+    """
+    if isinstance(p, str) and p != "fro":
+        raise ValueError(f"norm: p must be a number or 'fro', got {p!r}")
+    return vector_norm(input, 2 if p in (None, "fro") else p, dim, keepdim, dtype=dtype)

@@ -1,0 +1,210 @@
+"""Positions of values: nonzero, sort, topk, searchsorted, unique."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..tensor import Tensor, as_tensor, method
+from .gather import gather_op
+from .index import narrow
+from .registry import Op, cast
+from .shape import clone, normal_axis, reshape_op
+
+__all__ = [
+    "argsort",
+    "argwhere",
+    "bucketize",
+    "nonzero",
+    "searchsorted",
+    "sort",
+    "topk",
+    "unique",
+]
+
+
+def _nonzero(xp: Any, x: Any) -> Any:
+    if x.ndim == 0:
+        return xp.zeros((int(bool(x != 0)), 0), np.int64)
+    return xp.stack(xp.nonzero(x), axis=1).astype(np.int64)
+
+
+nonzero_op = Op("nonzero", _nonzero)
+
+
+@method
+def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
+    """Return the positions of the elements that are not zero, one a row (n, ndim), int64.
+
+    as_tuple=True gives one 1-d tensor a dimension instead, fit for indexing.
+    """
+    if as_tuple:
+        found = nonzero_op(x if x.ndim else reshape_op(x, shape=(1,)))
+        return tuple(found.unbind(1))
+    return nonzero_op(x)
+
+
+@method
+def argwhere(x: Tensor) -> Tensor:
+    """Return the positions of the elements that are not zero, one a row (n, ndim), int64."""
+    return nonzero_op(x)
+
+
+class Sorted(NamedTuple):
+    """What `sort` and `topk` return."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def _argsort(xp: Any, x: Any, *, dim: int, descending: bool) -> Any:
+    if not descending:
+        return xp.argsort(x, axis=dim, kind="stable").astype(np.int64, copy=False)
+    # equal elements keep their order: sort the reversed array, and reverse what comes out
+    order = xp.flip(xp.argsort(xp.flip(x, dim), axis=dim, kind="stable"), dim)
+    return (x.shape[dim] - 1 - order).astype(np.int64, copy=False)
+
+
+argsort_op = Op("argsort", _argsort)
+
+
+def _order(x: Tensor, dim: int, descending: bool) -> tuple[Tensor, int, Tensor]:
+    if x.dtype.kind == "c":
+        raise RuntimeError(f"sort: complex numbers have no order, got dtype {x.dtype}; sort .abs()")
+    axis = normal_axis(dim, x.ndim)
+    wide = x if x.ndim else reshape_op(x, shape=(1,))
+    return wide, axis, argsort_op(wide, dim=axis, descending=bool(descending))
+
+
+def _shaped(result: Tensor, x: Tensor) -> Tensor:
+    """Return a result for `x` that was worked on with one dimension, 0-d where `x` is."""
+    return result if x.ndim else clone(reshape_op(result, shape=()))
+
+
+@method
+def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Sorted:
+    """Return `values` of `x` in order along `dim`, and `indices` (int64) where they came from.
+
+    Equal elements keep their order; NaN counts as the greatest.
+    """
+    wide, axis, order = _order(x, dim, descending)
+    values = gather_op(wide, order, dim=axis)
+    return Sorted(_shaped(values, x), _shaped(order, x))
+
+
+@method
+def argsort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """Return the positions (int64) that put `x` in order along `dim`; NaN counts as greatest."""
+    return _shaped(_order(x, dim, descending)[2], x)
+
+
+@method
+def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Sorted:
+    """Return the `k` greatest (or least) elements along `dim`, in order, and their positions.
+
+    Raises RuntimeError when there are fewer than `k`.
+    """
+    wide, axis, order = _order(x, dim, largest)
+    if not 0 <= k <= wide.shape[axis]:
+        raise RuntimeError(
+            f"selected index k out of range: k={k} for dimension {axis} of size {wide.shape[axis]}"
+        )
+    order = clone(narrow(order, axis, 0, k))
+    values = gather_op(wide, order, dim=axis)
+    return Sorted(_shaped(values, x), _shaped(order, x)) if k else Sorted(values, order)
+
+
+def _searchsorted(xp: Any, boundaries: Any, values: Any, *, right: bool) -> Any:
+    """Count the boundaries before each value by ranking both together along the last dimension."""
+    if boundaries.ndim == 1:
+        side = "right" if right else "left"
+        return xp.searchsorted(boundaries, values, side=side).astype(np.int64)
+    pair = (boundaries, values) if right else (values, boundaries)
+    order = xp.argsort(xp.concatenate(pair, axis=-1), axis=-1, kind="stable")
+    count = boundaries.shape[-1]
+    first = count if right else values.shape[-1]
+    from_boundaries = order < count if right else order >= first
+    before = xp.cumsum(from_boundaries, axis=-1)
+    ranks = xp.argsort(order, axis=-1, kind="stable")
+    ranks = ranks[..., count:] if right else ranks[..., :first]
+    return xp.take_along_axis(before, ranks, axis=-1).astype(np.int64)
+
+
+searchsorted_op = Op("searchsorted", _searchsorted, dtype="promote")
+
+
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+) -> Tensor:
+    """Return where each value would be inserted to keep `sorted_sequence` in order along its last
+    dimension.
+
+    The leading dimensions agree, or `sorted_sequence` has one dimension.  right=False (side "left")
+    gives the first such place: `sequence[i-1] < value <= sequence[i]`; right=True the last.
+    """
+    if side is not None:
+        if side not in ("left", "right") or (right and side == "left"):
+            raise RuntimeError(
+                f"searchsorted: side must be 'left' or 'right' and agree with right={right}, "
+                f"got {side!r}"
+            )
+        right = side == "right"
+    values = as_tensor(input, sorted_sequence)
+    if sorted_sequence.ndim == 0:
+        raise RuntimeError("searchsorted: the sorted sequence needs at least one dimension")
+    if sorted_sequence.ndim > 1 and sorted_sequence.shape[:-1] != values.shape[:-1]:
+        raise RuntimeError(
+            "boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+            f"tensor and input value tensor must match, but we got {list(sorted_sequence.shape)} "
+            f"and {list(values.shape)}"
+        )
+    found = searchsorted_op(sorted_sequence, values, right=bool(right))
+    return cast(found, np.dtype(np.int32)) if out_int32 else found
+
+
+def bucketize(
+    input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
+) -> Tensor:
+    """Return the number of the bucket between the sorted 1-d `boundaries` that each value is in."""
+    if boundaries.ndim != 1:
+        raise RuntimeError(
+            f"bucketize: boundaries tensor must be 1 dimension, got shape {list(boundaries.shape)}"
+        )
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+def _unique(xp: Any, x: Any, *, dim: int | None) -> tuple:
+    values, inverse, counts = xp.unique(x, return_inverse=True, return_counts=True, axis=dim)
+    shape = x.shape if dim is None else (x.shape[dim],)
+    return values, inverse.reshape(shape).astype(np.int64), counts.astype(np.int64)
+
+
+unique_op = Op("unique", _unique, outputs=3)
+
+
+@method
+def unique(
+    x: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Return the distinct elements of `x` (slices along `dim`) in order.
+
+    With return_inverse also where each element went, with return_counts also how often it came.
+    """
+    axis = None if dim is None else normal_axis(dim, x.ndim)
+    values, inverse, counts = unique_op(x, dim=axis)
+    results = [values]
+    if return_inverse:
+        results.append(inverse)
+    if return_counts:
+        results.append(counts)
+    return tuple(results) if len(results) > 1 else values

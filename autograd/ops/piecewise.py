@@ -1,0 +1,352 @@
+"""Functions with kinks and steps: abs, sign, maximum, where, clamp, rounding.
+
+The derivative of a kinked function is a gate: it lets the gradient through, scales it or stops it,
+by a comparison of the inputs.  A gate is linear in the gradient and locally constant in all else;
+it selects rather than multiplies, so that an infinite gradient stopped by it leaves 0, not NaN.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from .. import dtypes
+from ..tensor import Tensor, as_tensor, method
+from .arithmetic import add, mul_op, operands, sub, zeros_rule
+from .quotient import quotient_op
+from .registry import REGISTRY, Op, cast
+
+__all__ = [
+    "abs", "absolute", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "fix", "floor", "hypot",
+    "lerp", "maximum", "minimum", "round", "sgn", "sign", "trunc", "where",
+]
+
+
+def _into(result: Any, out: Any) -> Any:
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+# ---- where
+
+
+def _where(xp: Any, condition: Any, x: Any, y: Any, out: Any = None) -> Any:
+    return _into(xp.where(condition, x, y), out)
+
+
+where_op = Op(
+    "where",
+    _where,
+    {
+        "x": lambda g, condition: where_op(condition, g, 0),
+        "y": lambda g, condition: where_op(condition, 0, g),
+    },
+    broadcasts=True,
+)
+
+
+def where(condition: Tensor, x: Any = None, y: Any = None) -> Any:
+    """Return `x` where `condition` (a bool tensor) is true and `y` elsewhere, broadcast.
+
+    No gradient flows to the side that was not chosen.  With `condition` alone: the indices of its
+    true elements, one int64 tensor a dimension.
+    """
+    if condition.dtype.kind != "b":
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{condition.dtype}; write for example condition != 0"
+        )
+    if x is None and y is None:
+        return tuple(Tensor(index) for index in condition._data.nonzero())
+    if x is None or y is None:
+        raise TypeError("where takes the condition alone, or the condition and both x and y")
+    if not isinstance(x, Tensor) and not isinstance(y, Tensor):
+        x = as_tensor(x, condition)
+    x, y = operands(x, y)
+    target = dtypes.result_type(x, y)
+    x, y = (cast(v, target) if isinstance(v, Tensor) else v for v in (x, y))
+    if isinstance(x, Tensor) and isinstance(y, Tensor):
+        return where_op(condition, x, y)
+    # the one number must not widen the dtype: numpy takes Python numbers as weak
+    number, kind = (y, x) if isinstance(x, Tensor) else (x, y)
+    number = target.type(number).item() if target.kind in "iub" else number
+    return where_op(condition, kind, number) if kind is x else where_op(condition, number, kind)
+
+
+@method(name="where")
+def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """Return this tensor where `condition` is true and `other` elsewhere."""
+    return where(condition, self, other)
+
+
+# ---- abs, sign
+
+
+def _signed(xp: Any, g: Any, x: Any, out: Any = None) -> Any:
+    return xp.multiply(xp.sign(x), g, out=out) if out is not None else xp.multiply(xp.sign(x), g)
+
+
+signed_op = Op("signed", _signed, {"g": lambda g, x: signed_op(g, x)})
+
+
+def _abs_rule(g: Tensor, x: Tensor) -> Tensor:
+    return mul_op(g, sgn_op(x)) if x.is_complex() else signed_op(g, x)
+
+
+def _abs(xp: Any, x: Any, out: Any = None) -> Any:
+    return xp.absolute(x) if out is None else xp.absolute(x, out=out)
+
+
+abs_op = Op("abs", _abs, {"x": _abs_rule})
+
+
+def _sign(xp: Any, x: Any, out: Any = None) -> Any:
+    if x.dtype.kind == "b":
+        return _into(x.copy(), out)
+    return xp.sign(x) if out is None else xp.sign(x, out=out)
+
+
+sign_op = Op("sign", _sign, {"x": zeros_rule})
+
+
+def _sgn(xp: Any, x: Any, out: Any = None) -> Any:
+    if x.dtype.kind != "c":
+        return _sign(xp, x, out)
+    size = xp.absolute(x)
+    return _into(x / xp.where(size == 0, 1, size), out)
+
+
+def _sgn_rule(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
+    if not x.is_complex():
+        return zeros_rule(g)
+    size = abs_op(x)
+    along = REGISTRY["real"](mul_op(REGISTRY["conj"](out), g))
+    return quotient_op(g - mul_op(out, along), size)
+
+
+sgn_op = Op("sgn", _sgn, {"x": _sgn_rule})
+
+
+@method
+def abs(x: Tensor) -> Tensor:
+    """Return the absolute value; its derivative at 0 is 0."""
+    return abs_op(x)
+
+
+@method
+def sign(x: Tensor) -> Tensor:
+    """Return -1, 0 or 1; RuntimeError for complex tensors, for which there is sgn."""
+    if x.is_complex():
+        raise RuntimeError("sign is not defined for complex tensors; use sgn(x), which is x/|x|")
+    return sign_op(x)
+
+
+@method
+def sgn(x: Tensor) -> Tensor:
+    """Return `x/|x|`, 0 at 0: the sign of real and complex numbers."""
+    return sgn_op(x)
+
+
+# ---- rounding
+
+
+def _stepwise(name: str, doc: str) -> Any:
+    def forward(xp: Any, x: Any, out: Any = None) -> Any:
+        if x.dtype.kind in "iub":
+            return _into(x.copy(), out)
+        if x.dtype.kind == "c":
+            raise RuntimeError(f"{name} is not supported for complex inputs; round x.real")
+        function = getattr(xp, name)
+        return function(x) if out is None else function(x, out=out)
+
+    op = Op(name, forward, {"x": zeros_rule})
+
+    def function(x: Tensor) -> Tensor:
+        return op(x)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return method(function)
+
+
+floor = _stepwise("floor", "Return the largest integer at most `x`; its gradient is zero.")
+ceil = _stepwise("ceil", "Return the smallest integer at least `x`; its gradient is zero.")
+trunc = _stepwise("trunc", "Return `x` rounded towards 0; its gradient is zero.")
+
+
+def _round(xp: Any, x: Any, out: Any = None, *, decimals: int = 0) -> Any:
+    if x.dtype.kind in "iub":
+        return _into(x.copy(), out)
+    return _into(xp.around(x, decimals), out)
+
+
+round_op = Op("round", _round, {"x": zeros_rule})
+
+
+@method
+def round(x: Tensor, *, decimals: int = 0) -> Tensor:
+    """Return `x` rounded to `decimals`, halves to even; its gradient is zero."""
+    return round_op(x, decimals=decimals)
+
+
+# ---- maximum, minimum
+
+
+def _winner(xp: Any, g: Any, x: Any, y: Any, out: Any = None) -> Any:
+    # written so that NaN lets the gradient through, as in PyTorch
+    won = xp.where(xp.less(x, y), 0, g)
+    return _into(xp.where(xp.equal(x, y), 0.5 * g, won), out)
+
+
+winner_op = Op(
+    "winner", _winner, {"g": lambda g, x, y: winner_op(g, x, y)}, broadcasts=True
+)
+
+
+def _extremum(name: str, larger: bool, doc: str) -> Any:
+    def forward(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
+        for value in (x, y):
+            if getattr(value, "dtype", None) is not None and value.dtype.kind == "c":
+                raise RuntimeError(
+                    f"{name} not implemented for complex tensors; they have no order, compare abs()"
+                )
+        function = getattr(xp, name)
+        return function(x, y) if out is None else function(x, y, out=out)
+
+    def to_x(g: Tensor, x: Any, y: Any) -> Tensor:
+        return winner_op(g, x, y) if larger else winner_op(g, y, x)
+
+    def to_y(g: Tensor, x: Any, y: Any) -> Tensor:
+        return winner_op(g, y, x) if larger else winner_op(g, x, y)
+
+    op = Op(name, forward, {"x": to_x, "y": to_y}, dtype="promote", broadcasts=True)
+
+    def function(x: Any, y: Any) -> Tensor:
+        return op(*operands(x, y))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return method(function)
+
+
+maximum = _extremum(
+    "maximum", True,
+    "Return the larger of `x` and `y`, broadcast; NaN wins, ties share the gradient equally.",
+)
+minimum = _extremum(
+    "minimum", False,
+    "Return the smaller of `x` and `y`, broadcast; NaN wins, ties share the gradient equally.",
+)
+
+# ---- clamp
+
+
+def _clamp(xp: Any, x: Any, out: Any = None, *, low: Any = None, high: Any = None) -> Any:
+    if low is not None:
+        x = xp.maximum(x, low) if out is None else xp.maximum(x, low, out=out)
+    if high is not None:
+        x = xp.minimum(x, high) if out is None else xp.minimum(x, high, out=out)
+    return x
+
+
+def _inside(xp: Any, g: Any, x: Any, out: Any = None, *, low: Any, high: Any) -> Any:
+    if low is None:
+        inside = x <= high
+    elif high is None:
+        inside = x >= low
+    else:
+        inside = (x >= low) & (x <= high)
+    return _into(xp.where(inside, g, 0), out)
+
+
+inside_op = Op(
+    "inside", _inside, {"g": lambda g, x, low, high: inside_op(g, x, low=low, high=high)}
+)
+clamp_op = Op(
+    "clamp", _clamp, {"x": lambda g, x, low, high: inside_op(g, x, low=low, high=high)}
+)
+
+
+@method
+def clamp(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """Return `x` limited to [min, max] (numbers or tensors, either may be None).
+
+    At the limits themselves the gradient goes to `x`.  Where min > max the result is max.
+    """
+    if min is None and max is None:
+        raise RuntimeError(
+            "clamp: At least one of 'min' or 'max' must not be None; pass a number or a tensor"
+        )
+    limits = [v for v in (min, max) if v is not None]
+    x = cast(x, dtypes.result_type(x, *limits))
+    if not any(isinstance(limit, Tensor) for limit in limits):
+        return clamp_op(x, low=min, high=max)
+    if min is not None:
+        x = where(_beyond("lt", x, min), min, x)
+    return x if max is None else where(_beyond("gt", x, max), max, x)
+
+
+def _beyond(comparison: str, x: Tensor, limit: Any) -> Tensor:
+    """Return where the limit replaces `x`: beyond it, or where the limit is NaN."""
+    beyond = REGISTRY[comparison](x, limit)
+    if isinstance(limit, Tensor) and limit.dtype.kind == "f":
+        return REGISTRY["logical_or"](beyond, REGISTRY["isnan"](limit))
+    return beyond
+
+
+@method
+def clamp_min(x: Tensor, min: Any) -> Tensor:
+    """Return `x` limited from below."""
+    return clamp(x, min=min)
+
+
+@method
+def clamp_max(x: Tensor, max: Any) -> Tensor:
+    """Return `x` limited from above."""
+    return clamp(x, max=max)
+
+
+# ---- hypot, lerp
+
+
+def _hypot(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
+    return xp.hypot(x, y) if out is None else xp.hypot(x, y, out=out)
+
+
+hypot_op = Op(
+    "hypot",
+    _hypot,
+    {
+        "x": lambda g, x, out: mul_op(g, quotient_op(x, out)),
+        "y": lambda g, y, out: mul_op(g, quotient_op(y, out)),
+    },
+    dtype="float",
+    broadcasts=True,
+)
+
+
+@method
+def hypot(x: Any, y: Any) -> Tensor:
+    """Return sqrt(x*x + y*y) without overflow, broadcast; its derivative at (0, 0) is 0."""
+    return hypot_op(*operands(x, y))
+
+
+@method
+def lerp(start: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """Return `start + weight * (end - start)`, exact at weight 0 and 1 (a number or a tensor)."""
+    step = sub(end, start)
+    if isinstance(weight, Tensor):
+        from_start = add(start, mul_op(weight, step))
+        from_end = sub(end, mul_op(sub(1, weight), step))
+        return where(REGISTRY["lt"](weight, 0.5), from_start, from_end)
+    if builtins.abs(weight) < 0.5:
+        return add(start, mul_op(step, weight))
+    return sub(end, mul_op(step, 1 - weight))
+
+
+absolute, clip, fix = abs, clamp, trunc
+for _alias, _function in {"absolute": abs, "clip": clamp, "fix": trunc, "__abs__": abs}.items():
+    method(_function, name=_alias)
+method(lambda self, decimals=0: round(self, decimals=decimals), name="__round__")

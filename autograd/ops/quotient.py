@@ -1,0 +1,31 @@
+"""A quotient that is 0 where its denominator is 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .arithmetic import conj_of, mul, neg
+from .registry import Op
+
+
+def _quotient(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
+    zero = y == 0
+    result = xp.true_divide(x, xp.where(zero, xp.ones_like(y), y))
+    result = xp.where(zero, xp.zeros_like(result), result)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+quotient_op = Op(
+    "quotient",
+    _quotient,
+    {
+        "x": lambda g, y: quotient_op(g, conj_of(y)),
+        "y": lambda g, out, y: neg(quotient_op(mul(g, conj_of(out)), conj_of(y))),
+    },
+    dtype="float",
+    broadcasts=True,
+)
+"""`x / y`, and 0 wherever y is 0, in every derivative too: the sub-gradient of norms at 0."""

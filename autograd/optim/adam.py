@@ -1,0 +1,112 @@
+"""Adam, and AdamW with decoupled weight decay."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import devices
+from ..tensor import Tensor
+from .optimizer import Optimizer, zeros_like
+
+
+class Adam(Optimizer):
+    """p <- p - lr m' / (sqrt(v') + eps), with bias-corrected moving averages m' of g and v' of g^2.
+
+    g includes weight_decay p.  With `amsgrad` v' is the largest one so far; with `maximize` the
+    step goes uphill.  Source: Kingma and Ba, ICLR 2015, algorithm 1; Reddi et al., ICLR 2018.
+    """
+
+    decoupled = False
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "betas": betas,
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "amsgrad": amsgrad,
+                "maximize": maximize,
+            },
+        )
+
+    def _update(
+        self, parameter: Tensor, grad: Any, state: dict[str, Any], group: dict[str, Any]
+    ) -> None:
+        values = parameter._data
+        xp = devices.namespace_of(values)
+        beta1, beta2 = group["betas"]
+        if not state:
+            state["step"] = 0
+            state["exp_avg"] = zeros_like(values)
+            state["exp_avg_sq"] = zeros_like(values)
+            if group["amsgrad"]:
+                state["max_exp_avg_sq"] = zeros_like(values)
+        state["step"] += 1
+        step = state["step"]
+        mean, square = state["exp_avg"]._data, state["exp_avg_sq"]._data
+        work, decayed = self._workspace(values, 2)
+        decay = group["weight_decay"]
+        if group["maximize"]:
+            decayed[...] = grad
+            decayed *= -1
+            grad = decayed
+        if decay and self.decoupled:
+            values *= 1 - group["lr"] * decay
+        elif decay:
+            xp.multiply(values, decay, out=work)
+            grad = xp.add(grad, work, out=decayed)
+        mean *= beta1
+        xp.multiply(grad, 1 - beta1, out=work)
+        mean += work
+        square *= beta2
+        if values.dtype.kind == "c":
+            xp.multiply(grad, grad.conj(), out=work)
+        else:
+            xp.multiply(grad, grad, out=work)
+        work *= 1 - beta2
+        square += work
+        if group["amsgrad"]:
+            largest = state["max_exp_avg_sq"]._data
+            xp.maximum(largest, square, out=largest)
+            square = largest
+        xp.sqrt(square, out=work)
+        work *= 1 / math.sqrt(1 - beta2**step)
+        work += group["eps"]
+        xp.divide(mean, work, out=work)
+        work *= group["lr"] / (1 - beta1**step)
+        values -= work
+
+
+class AdamW(Adam):
+    """Adam whose weight decay shrinks the parameters directly: p <- p (1 - lr weight_decay) first.
+
+    Source: Loshchilov and Hutter, ICLR 2019, algorithm 2.
+    """
+
+    decoupled = True
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)

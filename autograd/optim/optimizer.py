@@ -1,0 +1,224 @@
+"""The base of all optimizers: parameter groups, state, and saving both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import devices, modes
+from ..nn.module import clear_grad
+from ..tensor import Tensor
+
+
+class Optimizer:
+    """Moves parameters in place along their gradients.
+
+    params    an iterable of Tensors, of (name, Tensor) pairs, or of dictionaries
+              `{"params": ..., "lr": ...}` that set options for a group of their own.
+    defaults  the options of groups that do not set them.
+    `param_groups` may be changed between steps (a learning rate, for example); `state` holds what
+    the optimizer remembers of each parameter.
+    """
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        self.defaults = defaults
+        self.param_groups: list[dict[str, Any]] = []
+        self.state: dict[Tensor, dict[str, Any]] = {}
+        self.steps_taken = 0
+        self._scratch: dict[tuple, Any] = {}
+        if isinstance(params, (Tensor, Mapping)):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, "
+                f"got {type(params).__name__}; put it in a list"
+            )
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], Mapping):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(dict(group))
+
+    def add_param_group(self, group: dict[str, Any]) -> None:
+        """Add parameters with options of their own; what is not set takes the defaults."""
+        members = group["params"]
+        members = [members] if isinstance(members, Tensor) else list(members)
+        members = [m[1] if isinstance(m, tuple) else m for m in members]
+        known = {id(p) for g in self.param_groups for p in g["params"]}
+        for position, parameter in enumerate(members):
+            if not isinstance(parameter, Tensor):
+                raise TypeError(
+                    f"optimizer can only optimize Tensors, but parameter {position} is "
+                    f"{type(parameter).__name__}"
+                )
+            if not parameter.is_leaf:
+                raise ValueError(
+                    f"can't optimize a non-leaf Tensor: parameter {position} (shape "
+                    f"{list(parameter.shape)}) was computed; detach() it"
+                )
+            if id(parameter) in known:
+                raise ValueError(
+                    f"some parameters appear in more than one parameter group, or twice: parameter "
+                    f"{position} (shape {list(parameter.shape)})"
+                )
+            known.add(id(parameter))
+        unknown = set(group) - {"params"} - set(self.defaults) - {"initial_lr"}
+        if unknown:
+            raise ValueError(
+                f"{type(self).__name__}: unknown options {sorted(unknown)} in a parameter group; "
+                f"the options are {sorted(self.defaults)}"
+            )
+        for name, value in self.defaults.items():
+            group.setdefault(name, value)
+        group["params"] = members
+        self._check_options(group)
+        self.param_groups.append(group)
+
+    def _check_options(self, group: dict[str, Any]) -> None:
+        for name in ("lr", "eps", "weight_decay", "momentum"):
+            if name in group and not 0 <= group[name] < math.inf:
+                raise ValueError(
+                    f"{type(self).__name__}: invalid {name}: {group[name]}; it must be finite and "
+                    "not negative"
+                )
+        for position, beta in enumerate(group.get("betas", ())):
+            if not 0 <= beta < 1:
+                raise ValueError(
+                    f"{type(self).__name__}: invalid beta parameter at index {position}: {beta}; "
+                    "it must lie in [0, 1)"
+                )
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients, or fill them with zeros in place."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                clear_grad(parameter, set_to_none)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Move all parameters that have a gradient once; return the loss of `closure`, if given.
+
+        closure  clears the gradients, computes the loss, calls backward() and returns the loss.
+        """
+        loss = None
+        if closure is not None:
+            with modes.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter._grad is not None:
+                    state = self.state.setdefault(parameter, {})
+                    self._update(parameter, parameter._grad._data, state, group)
+                    parameter._version[0] += 1
+        self.steps_taken += 1
+        return loss
+
+    def _update(
+        self, parameter: Tensor, grad: Any, state: dict[str, Any], group: dict[str, Any]
+    ) -> None:
+        """Write the new values into the parameter's array; `grad` must stay as it is."""
+        raise NotImplementedError(f"{type(self).__name__} defines no _update")
+
+    def _workspace(self, like: Any, count: int = 1) -> list:
+        """Return `count` arrays like `like` whose content nobody needs between updates."""
+        kind = (type(like), like.dtype, devices.device_of(like))
+        size = max(like.size, 1)
+        flat = self._scratch.get(kind)
+        if flat is None or flat.shape[0] < count or flat.shape[1] < size:
+            rows = count if flat is None else max(count, flat.shape[0])
+            columns = size if flat is None else max(size, flat.shape[1])
+            flat = devices.namespace_of(like).empty((rows, columns), like.dtype)
+            self._scratch[kind] = flat
+        return [flat[k, : like.size].reshape(like.shape) for k in range(count)]
+
+    # ---- saving and loading
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return a snapshot of state and options; parameters are numbered in order.
+
+        Tensors in it are copies: later steps do not change them.
+        """
+        number = {p: k for k, p in enumerate(self._parameters())}
+        state = {
+            number[p]: {name: _copied(value) for name, value in entries.items()}
+            for p, entries in self.state.items()
+            if p in number
+        }
+        groups = [
+            {**{k: v for k, v in g.items() if k != "params"},
+             "params": [number[p] for p in g["params"]]}
+            for g in self.param_groups
+        ]
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Take over a snapshot made by `state_dict`, also across devices and dtypes.
+
+        ValueError when the groups do not match in number or size; nothing is changed then.
+        """
+        groups = state_dict["param_groups"]
+        if len(groups) != len(self.param_groups):
+            raise ValueError(
+                f"loaded state dict has {len(groups)} parameter groups, this optimizer has "
+                f"{len(self.param_groups)}"
+            )
+        for position, (theirs, ours) in enumerate(zip(groups, self.param_groups, strict=True)):
+            if len(theirs["params"]) != len(ours["params"]):
+                raise ValueError(
+                    "loaded state dict contains a parameter group that doesn't match the size of "
+                    f"optimizer's group: group {position} has {len(theirs['params'])} parameters, "
+                    f"here {len(ours['params'])}"
+                )
+        members = {
+            k: p
+            for theirs, ours in zip(groups, self.param_groups, strict=True)
+            for k, p in zip(theirs["params"], ours["params"], strict=True)
+        }
+        state = {}
+        for k, entries in state_dict["state"].items():
+            parameter = members[int(k)]
+            state[parameter] = {
+                name: _restored(f"state {k} {name!r}", value, parameter)
+                for name, value in entries.items()
+            }
+        self.state = state
+        for theirs, ours in zip(groups, self.param_groups, strict=True):
+            ours.update({k: v for k, v in theirs.items() if k != "params"})
+
+    def _parameters(self) -> Iterable[Tensor]:
+        return (p for group in self.param_groups for p in group["params"])
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for position, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {position}")
+            lines.extend(f"    {k}: {v}" for k, v in sorted(group.items()) if k != "params")
+        return "\n".join([*lines, ")"])
+
+
+def zeros_like(array: Any) -> Tensor:
+    """Return a tensor of zeros of an array's shape, dtype and device: a fresh state entry."""
+    return Tensor(devices.namespace_of(array).zeros(array.shape, array.dtype))
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return Tensor(value._data.copy())
+    if isinstance(value, (list, tuple)):
+        return type(value)(_copied(v) for v in value)
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _restored(what: str, value: Any, parameter: Tensor) -> Any:
+    """Copy a state entry to the device of its parameter, and to its dtype when it has its shape."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(_restored(what, v, parameter) for v in value)
+    array = value._data if isinstance(value, Tensor) else value
+    if not hasattr(array, "shape") or isinstance(array, np.generic):
+        return value
+    if array.shape == tuple(parameter.shape) and array.dtype.kind in "fc":
+        array = array.astype(parameter.dtype)
+    copied = devices.put(array.copy(), parameter.device)
+    return Tensor(copied)

@@ -1,0 +1,227 @@
+"""Replay over many points: chunks that fit the cache, threads, and sums in a fixed order.
+
+A program is recorded for one chunk of rows and replayed for each.  Chunks belong to lanes; a lane
+adds up its chunks one after the other and the lanes are added in order, so the result has the same
+bits for any number of threads.  While it runs, BLAS keeps to one thread a worker.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from ..tensor import Tensor
+from .executors import make_executor
+from .passes import optimize
+from .program import Program
+from .trace import trace
+
+LANES = 16
+_PROBE_ROWS = 64
+_SMALLEST_CHUNK = 64
+
+Kind = Literal["sum", "rows"]
+
+
+class Chunked:
+    """A function of points and shared arrays, recorded and replayed chunk by chunk.
+
+    fn      `(rows, shared) -> Tensors`: both arguments are lists of Tensors.
+    shared  arrays that all chunks read (parameters); they are read anew at each call, so write the
+            parameters into these very arrays.
+    kinds   one an output: "sum" (added over chunks) or "rows" (joined along the first dimension).
+    threads workers; None takes one a core.
+    chunk   rows a chunk; None chooses it so that the working set stays in the L2 cache.
+    Calling it with the point arrays returns the outputs as new arrays.
+    Raises TraceError where `fn` cannot be recorded.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[[list[Tensor], list[Tensor]], Sequence[Tensor]],
+        shared: Sequence[np.ndarray],
+        kinds: Sequence[Kind],
+        *,
+        threads: int | None = None,
+        chunk: int | None = None,
+        executor: str = "numpy",
+    ) -> None:
+        self.fn = fn
+        self.shared = list(shared)
+        self.kinds = tuple(kinds)
+        self.threads = threads or os.cpu_count() or 1
+        self.chunk = chunk
+        self.executor = executor
+        self._programs: dict[tuple, Program] = {}
+        self._bound: dict[tuple, Any] = {}
+
+    def __call__(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
+        count = len(rows[0])
+        bounds = self._bounds(rows, count)
+        lanes = _lanes(len(bounds))
+        joined = [
+            None if kind == "sum" else self._empty_rows(rows, bounds, k, count)
+            for k, kind in enumerate(self.kinds)
+        ]
+        workers = min(self.threads, len(lanes))
+        for slot in range(workers):  # record and bind before the threads start
+            for start, stop in {(0, b - a): (a, b) for a, b in bounds}.values():
+                self._executor(rows, start, stop, slot)
+        sums = self._run_lanes(rows, bounds, lanes, joined, workers)
+        totals = [
+            None if kind == "rows" else _ordered_sum([lane[k] for lane in sums])
+            for k, kind in enumerate(self.kinds)
+        ]
+        return [
+            total if kind == "sum" else rows_
+            for kind, total, rows_ in zip(self.kinds, totals, joined, strict=True)
+        ]
+
+    def program(self, rows: Sequence[np.ndarray], count: int | None = None) -> Program:
+        """Return the optimized program for chunks of `count` rows."""
+        count = len(rows[0]) if count is None else count
+        key = (count, *(r.shape[1:] for r in rows), *(r.dtype for r in rows))
+        key += tuple((s.shape, s.dtype) for s in self.shared)
+        if key not in self._programs:
+            self._programs[key] = self._record([r[:count] for r in rows])
+        return self._programs[key]
+
+    def _record(self, rows: Sequence[np.ndarray]) -> Program:
+        row_tensors = [Tensor(np.array(r)) for r in rows]
+        shared = [Tensor(s.copy()).requires_grad_() for s in self.shared]
+        count = len(row_tensors)
+        names = [f"row{k}" for k in range(count)] + [f"p{k}" for k in range(len(shared))]
+        program, _ = trace(
+            lambda *inputs: self.fn(list(inputs[:count]), list(inputs[count:])),
+            [*row_tensors, *shared],
+            names,
+        )
+        return optimize(program)
+
+    def _bounds(self, rows: Sequence[np.ndarray], count: int) -> list[tuple[int, int]]:
+        """Return (start, stop) of chunks whose sizes differ by one row at most."""
+        size = self.chunk
+        if size is None:
+            size = self.chunk = self._choose_chunk(rows, count)
+        pieces = max(1, -(-count // size))
+        edges = [count * k // pieces for k in range(pieces + 1)]
+        return list(zip(edges[:-1], edges[1:], strict=True))
+
+    def _choose_chunk(self, rows: Sequence[np.ndarray], count: int) -> int:
+        """Return a number of rows whose working set takes half the L2 cache of a core."""
+        probe = min(count, _PROBE_ROWS)
+        program = self.program(rows, probe)
+        executor = make_executor(self.executor, program, self._given(probe, rows))
+        bytes_a_row = max(1, executor.nbytes // probe)
+        size = max(_SMALLEST_CHUNK, l2_cache_bytes() // bytes_a_row)
+        if count > _SMALLEST_CHUNK:
+            size = min(size, -(-count // 4))
+        return max(size, min(count, _SMALLEST_CHUNK))
+
+    def _given(self, count: int, rows: Sequence[np.ndarray]) -> list:
+        return [np.zeros((count, *r.shape[1:]), r.dtype) for r in rows] + self.shared
+
+    def _executor(self, rows: Sequence[np.ndarray], start: int, stop: int, slot: int) -> Any:
+        key = (stop - start, slot)
+        if key not in self._bound:
+            program = self.program(rows, stop - start)
+            self._bound[key] = make_executor(
+                self.executor, program, self._given(stop - start, rows)
+            )
+        return self._bound[key]
+
+    def _empty_rows(self, rows: Sequence, bounds: list, k: int, count: int) -> np.ndarray:
+        output = self.program(rows, bounds[0][1] - bounds[0][0]).outputs[k]
+        return np.empty((count, *output.shape[1:]), output.dtype)
+
+    def _run_lanes(
+        self, rows: Sequence, bounds: list, lanes: list[list[int]], joined: list, workers: int
+    ) -> list[list]:
+        sums: list[list] = [[] for _ in lanes]
+        pending = iter(range(len(lanes)))
+        lock = threading.Lock()
+
+        def work(slot: int) -> None:
+            while True:
+                with lock:
+                    lane = next(pending, None)
+                if lane is None:
+                    return
+                sums[lane] = self._run_lane(rows, [bounds[c] for c in lanes[lane]], joined, slot)
+
+        with single_threaded_blas():
+            if workers == 1:
+                work(0)
+            else:
+                pool = worker_pool()
+                others = [pool.submit(work, slot) for slot in range(1, workers)]
+                work(0)
+                for other in others:
+                    other.result()
+        return sums
+
+    def _run_lane(self, rows: Sequence, bounds: list, joined: list, slot: int) -> list:
+        totals: list[Any] = [None] * len(self.kinds)
+        for start, stop in bounds:
+            executor = self._executor(rows, start, stop, slot)
+            for target, source in zip(executor.inputs, rows, strict=False):
+                target[...] = source[start:stop]
+            executor.run()
+            for k, (kind, output) in enumerate(zip(self.kinds, executor.outputs, strict=True)):
+                if kind == "rows":
+                    joined[k][start:stop] = output
+                elif totals[k] is None:
+                    totals[k] = np.array(output)
+                else:
+                    totals[k] += output
+        return totals
+
+
+def _lanes(chunks: int) -> list[list[int]]:
+    """Return the chunks of each lane: neighbours, as evenly as can be."""
+    count = min(LANES, chunks)
+    edges = [chunks * k // count for k in range(count + 1)]
+    return [list(range(a, b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+
+def _ordered_sum(parts: list) -> Any:
+    total = parts[0]
+    for one in parts[1:]:
+        total = total + one
+    return total
+
+
+@lru_cache(maxsize=1)
+def l2_cache_bytes() -> int:
+    """Return the size of one core's L2 cache, 1 MiB where the system does not tell."""
+    try:
+        with open("/sys/devices/system/cpu/cpu0/cache/index2/size") as file:
+            text = file.read().strip()
+    except OSError:
+        return 1 << 20
+    units = {"K": 1 << 10, "M": 1 << 20}
+    return int(text[:-1]) * units[text[-1]] if text[-1] in units else int(text)
+
+
+@lru_cache(maxsize=1)
+def worker_pool() -> ThreadPoolExecutor:
+    """Return the pool that all recorded steps of the process share."""
+    return ThreadPoolExecutor(max_workers=64, thread_name_prefix="autograd-plan")
+
+
+@lru_cache(maxsize=1)
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+def single_threaded_blas() -> Any:
+    """Return a context in which matrix products take one thread."""
+    return _blas().limit(limits=1)

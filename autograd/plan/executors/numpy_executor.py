@@ -1,0 +1,159 @@
+"""Replay with numpy: every call is bound to its arrays once, and writes into them from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..passes.arena import Memory, plan_memory
+from ..passes.rewriting import UFUNCS
+from ..program import CONSTANT, Instruction, Program, Value
+
+
+class NumpyExecutor:
+    """A program bound to memory.
+
+    inputs   arrays to fill before `run`, in the program's order (those given to `bind`, or own).
+    outputs  arrays that hold the results after `run`; the next `run` writes over them.
+    """
+
+    def __init__(self, program: Program, given: Sequence[Any] = ()) -> None:
+        self.program = program
+        self.memory = plan_memory(program)
+        self._arena = _aligned(self.memory.arena_bytes)
+        self._arrays: dict[Value, Any] = {}
+        for position, value in enumerate(program.inputs):
+            array = given[position] if position < len(given) else None
+            if array is None:
+                array = np.zeros(value.shape, value.dtype)
+            elif array.shape != value.shape or array.dtype != value.dtype:
+                raise ValueError(
+                    f"input {value.name!r}: expected an array {list(value.shape)} {value.dtype}, "
+                    f"got {list(array.shape)} {array.dtype}"
+                )
+            self._arrays[value] = array
+        self.steps: list[Callable[[], Any]] = []
+        for instruction in program.instructions:
+            self._bind(instruction, self.memory)
+        self.inputs = [self._arrays[v] for v in program.inputs]
+        self.outputs = [self.array(v) for v in program.outputs]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the arena."""
+        return self.memory.arena_bytes
+
+    def run(self) -> None:
+        """Compute the outputs from the inputs."""
+        with np.errstate(all="ignore"):
+            for step in self.steps:
+                step()
+
+    def array(self, value: Value) -> Any:
+        """Return the array of a value."""
+        found = self._arrays.get(value)
+        if found is not None:
+            return found
+        memory = self.memory
+        if value.kind == CONSTANT:
+            array = value.data
+        elif value in memory.views:
+            instruction = memory.views[value]
+            result = instruction.op.forward(
+                np, self.array(instruction.inputs[0]), **instruction.attributes
+            )
+            if isinstance(result, tuple):
+                result = result[instruction.outputs.index(value)]
+            array = result
+        elif value in memory.slots:
+            slot = memory.slots[value]
+            array = self.array(slot.parent)[slot.key]
+        else:
+            start = memory.offsets[value]
+            array = self._arena[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
+        self._arrays[value] = array
+        return array
+
+    def _argument(self, argument: Any) -> Any:
+        return self.array(argument) if isinstance(argument, Value) else argument
+
+    def _bind(self, instruction: Instruction, memory: Memory) -> None:
+        op = instruction.op
+        outputs = [o for o in instruction.outputs if o not in memory.views]
+        if not outputs:
+            return
+        inputs = [self._argument(i) for i in instruction.inputs]
+        arrays = [self.array(o) for o in instruction.outputs]
+        if op.name in UFUNCS:
+            self.steps.append(partial(getattr(np, UFUNCS[op.name]), *inputs, arrays[0]))
+        elif op.name in ("stack", "cat"):
+            self._bind_join(instruction, memory)
+        elif op.name == "matmul":
+            left, right = inputs
+            left = left.swapaxes(-1, -2) if instruction.attributes["transpose_x"] else left
+            right = right.swapaxes(-1, -2) if instruction.attributes["transpose_y"] else right
+            self.steps.append(partial(np.matmul, left, right, arrays[0]))
+        elif op.name == "sum_to" and (axes := _whole_axes(instruction)) is not None:
+            self.steps.append(partial(np.add.reduce, inputs[0], axes, None, arrays[0].reshape(
+                [n for k, n in enumerate(instruction.inputs[0].shape) if k not in axes]
+            )))
+        else:
+            self.steps.append(_generic(op.forward, inputs, instruction.attributes, arrays))
+
+    def _bind_join(self, instruction: Instruction, memory: Memory) -> None:
+        """Copy what could not be computed in place."""
+        (joined,) = instruction.outputs
+        target = self.array(joined)
+        dim = instruction.attributes["dim"] % len(joined.shape)
+        position = 0
+        for value in instruction.inputs:
+            step = 1 if instruction.op.name == "stack" else value.shape[dim]
+            key: list[Any] = [slice(None)] * len(joined.shape)
+            key[dim] = position if instruction.op.name == "stack" else slice(
+                position, position + step
+            )
+            slot = memory.slots.get(value)
+            here = key[:1] == [*slot.key] and dim == 0 if slot is not None else False
+            if slot is None or slot.parent is not joined or not here:
+                self.steps.append(partial(np.copyto, target[tuple(key)], self.array(value)))
+            position += step
+
+
+def _aligned(size: int) -> np.ndarray:
+    raw = np.empty(size + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + size]
+
+
+def _whole_axes(instruction: Instruction) -> tuple[int, ...] | None:
+    """Return the axes that a `sum_to` sums over, if there are any."""
+    source, target = instruction.inputs[0].shape, instruction.outputs[0].shape
+    extra = len(source) - len(target)
+    axes = tuple(range(extra)) + tuple(
+        extra + k for k, n in enumerate(target) if n == 1 and source[extra + k] != 1
+    )
+    return axes or None
+
+
+def _generic(
+    forward: Callable, inputs: list, attributes: dict, outputs: list
+) -> Callable[[], None]:
+    """Return a call of any operation that leaves its results in `outputs`."""
+    if len(outputs) == 1:
+        (target,) = outputs
+
+        def one() -> None:
+            result = forward(np, *inputs, **attributes)
+            if result is not target:
+                target[...] = result
+
+        return one
+
+    def several() -> None:
+        for target, result in zip(outputs, forward(np, *inputs, **attributes), strict=True):
+            target[...] = result
+
+    return several

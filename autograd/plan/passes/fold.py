@@ -1,0 +1,37 @@
+"""Constant folding: what depends on constants and shapes alone is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...devices import namespace_of
+from ..program import CONSTANT, Argument, Instruction, Program, Value
+from .rewriting import Rewriter, rewrite
+
+_OF_SHAPE_ALONE = frozenset({"zeros_like", "ones_like"})
+
+
+def fold_constants(program: Program) -> Program:
+    """Evaluate instructions whose inputs are known."""
+    return rewrite(program, _fold)
+
+
+def _fold(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument] | None:
+    name = instruction.op.name
+    values = list(instruction.values())
+    if name in _OF_SHAPE_ALONE:
+        (value,) = values
+        filled = np.ones if name == "ones_like" else np.zeros
+        return [rewriter.program.new_constant(filled(value.shape, value.dtype))]
+    if not values or any(v.kind != CONSTANT for v in values):
+        return None
+    arrays = [i.data if isinstance(i, Value) else i for i in instruction.inputs]
+    with np.errstate(all="ignore"):
+        result = instruction.op.forward(
+            namespace_of(values[0].data), *arrays, **instruction.attributes
+        )
+    results = result if isinstance(result, tuple) else (result,)
+    return [rewriter.program.new_constant(np.asarray(r) if isinstance(r, np.generic) else r)
+            for r in results]

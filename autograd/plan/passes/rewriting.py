@@ -1,0 +1,123 @@
+"""What the rewriting passes share: going through a program once and building another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ops.registry import REGISTRY
+from ..program import CONSTANT, Argument, Instruction, Program, Value
+
+UFUNCS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "neg": "negative",
+    "reciprocal": "reciprocal", "square": "square", "sqrt": "sqrt", "exp": "exp", "log": "log",
+    "expm1": "expm1", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "sinh": "sinh",
+    "cosh": "cosh", "tanh": "tanh", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
+    "abs": "absolute", "maximum": "maximum", "minimum": "minimum", "atan2": "arctan2",
+    "hypot": "hypot", "pow": "power", "sign": "sign",
+}
+"""Registered operations that are one call of a numpy ufunc: they may also write over an input."""
+
+ARITHMETIC = frozenset({
+    "add", "sub", "mul", "div", "neg", "reciprocal", "square", "sqrt", "abs", "maximum", "minimum",
+})
+"""Operations cheap enough to be fused into one loop."""
+
+
+class Rewriter:
+    """Builds a program from another: `emit` adds instructions, `replace` redirects values."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.instructions: list[Instruction] = []
+        self.maker: dict[Value, Instruction] = {}
+        self._replacement: dict[Value, Argument] = {}
+
+    def resolve(self, argument: Argument) -> Argument:
+        """Return what an argument of the old program is in the new one."""
+        while isinstance(argument, Value) and argument in self._replacement:
+            argument = self._replacement[argument]
+        return argument
+
+    def replace(self, old: Value, new: Argument) -> None:
+        """Let every later use of `old` read `new`."""
+        if old is not new:
+            self._replacement[old] = new
+
+    def add(self, instruction: Instruction) -> None:
+        """Append an instruction with resolved inputs."""
+        self.instructions.append(instruction)
+        for output in instruction.outputs:
+            self.maker[output] = instruction
+
+    def keep(self, instruction: Instruction) -> None:
+        """Append an instruction of the old program, its inputs resolved."""
+        inputs = tuple(self.resolve(i) for i in instruction.inputs)
+        self.add(
+            Instruction(instruction.op, inputs, instruction.attributes, instruction.outputs)
+        )
+
+    def emit(self, name: str, *inputs: Argument, **attributes: Any) -> Value:
+        """Append an elementwise operation and return its value."""
+        values = [i for i in inputs if isinstance(i, Value)]
+        shape = np.broadcast_shapes(*(v.shape for v in values))
+        output = self.program.new_value(shape, values[-1].dtype)
+        self.add(Instruction(REGISTRY[name], tuple(inputs), attributes, (output,)))
+        return output
+
+    def finished(self) -> Program:
+        """Return the new program; outputs that became numbers are made constants."""
+        outputs = []
+        for old in self.program.outputs:
+            new = self.resolve(old)
+            if not isinstance(new, Value):
+                new = self.program.new_constant(np.full(old.shape, new, old.dtype))
+            if new.shape != old.shape:
+                new = self._expanded(new, old.shape)
+            outputs.append(new)
+        return self.program.replaced(self.instructions, outputs)
+
+    def _expanded(self, value: Value, shape: tuple) -> Value:
+        output = self.program.new_value(shape, value.dtype)
+        self.add(Instruction(REGISTRY["expand"], (value,), {"shape": shape}, (output,)))
+        return output
+
+
+def rewrite(
+    program: Program, rule: Callable[[Rewriter, Instruction], Sequence[Argument] | None]
+) -> Program:
+    """Apply `rule` to each instruction, its inputs resolved.
+
+    The rule returns what replaces the outputs, or None to keep the instruction.
+    """
+    rewriter = Rewriter(program)
+    for instruction in program.instructions:
+        current = Instruction(
+            instruction.op,
+            tuple(rewriter.resolve(i) for i in instruction.inputs),
+            instruction.attributes,
+            instruction.outputs,
+        )
+        replaced = rule(rewriter, current)
+        if replaced is None:
+            rewriter.add(current)
+        else:
+            for old, new in zip(instruction.outputs, replaced, strict=True):
+                rewriter.replace(old, new)
+    return rewriter.finished()
+
+
+def number(argument: Argument) -> float | None:
+    """Return the number that an argument is everywhere, or None."""
+    if isinstance(argument, Value):
+        if argument.kind != CONSTANT or argument.size == 0 or argument.dtype.kind not in "f":
+            return None
+        flat = np.asarray(argument.data).reshape(-1) if isinstance(argument.data, np.ndarray) else (
+            None
+        )
+        if flat is None or not (flat == flat[0]).all():
+            return None
+        return float(flat[0])
+    return None if argument is None or isinstance(argument, complex) else float(argument)

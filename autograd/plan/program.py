@@ -1,0 +1,147 @@
+"""A recorded computation: values, instructions over registered operations, inputs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..ops.registry import Op
+
+INPUT, CONSTANT, COMPUTED = "input", "constant", "computed"
+
+
+@dataclass(eq=False)
+class Value:
+    """An array of a program, known by identity.
+
+    kind  "input" (given at each replay), "constant" (`data` is frozen) or "computed".
+    """
+
+    number: int
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    kind: str = COMPUTED
+    data: Any = None
+    name: str = ""
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the dense array."""
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def __str__(self) -> str:
+        return f"{'%' if self.kind == COMPUTED else '$'}{self.number}{self.name and ':' + self.name}"
+
+
+Argument = Value | int | float | complex | bool | None
+
+
+@dataclass(eq=False)
+class Instruction:
+    """One application of a registered operation."""
+
+    op: Op
+    inputs: tuple[Argument, ...]
+    attributes: dict[str, Any]
+    outputs: tuple[Value, ...]
+
+    def values(self) -> Iterator[Value]:
+        """Yield the input values (not the Python numbers)."""
+        return (v for v in self.inputs if isinstance(v, Value))
+
+    def __str__(self) -> str:
+        left = ", ".join(str(o) for o in self.outputs)
+        right = ", ".join(str(i) for i in self.inputs)
+        extra = "".join(f", {k}={_short(v)}" for k, v in self.attributes.items())
+        shapes = " ".join("x".join(map(str, o.shape)) or "()" for o in self.outputs)
+        return f"{left} = {self.op.name}({right}{extra})  [{shapes}]"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+@dataclass(eq=False)
+class Program:
+    """A straight-line computation.
+
+    inputs   values given at each replay, in order.
+    outputs  values read after each replay, in order; may be inputs or constants.
+    """
+
+    inputs: list[Value]
+    instructions: list[Instruction]
+    outputs: list[Value]
+    counter: list[int] = field(default_factory=lambda: [0])
+
+    def new_value(self, shape: Iterable[int], dtype: Any) -> Value:
+        """Return a new computed value of this program."""
+        self.counter[0] += 1
+        return Value(self.counter[0], tuple(shape), np.dtype(dtype))
+
+    def new_constant(self, data: Any) -> Value:
+        """Return a new constant of this program."""
+        self.counter[0] += 1
+        return Value(self.counter[0], data.shape, data.dtype, CONSTANT, data)
+
+    def replaced(
+        self, instructions: list[Instruction], outputs: list[Value] | None = None
+    ) -> Program:
+        """Return the program with other instructions (and outputs)."""
+        return Program(
+            self.inputs, instructions, self.outputs if outputs is None else outputs, self.counter
+        )
+
+    def uses(self) -> dict[Value, int]:
+        """Return how often each value is read, outputs included."""
+        count: dict[Value, int] = {}
+        for instruction in self.instructions:
+            for value in instruction.values():
+                count[value] = count.get(value, 0) + 1
+        for value in self.outputs:
+            count[value] = count.get(value, 0) + 1
+        return count
+
+    def work(self) -> tuple[int, int]:
+        """Return (bytes written, floating point operations, matrix products counted in full)."""
+        written = operations = 0
+        for instruction in self.instructions:
+            written += sum(o.nbytes for o in instruction.outputs)
+            operations += flops(instruction)
+        return written, operations
+
+    def __str__(self) -> str:
+        written, operations = self.work()
+        lines = [
+            f"program: {len(self.instructions)} instructions, {written / 1e6:.3f} MB written, "
+            f"{operations / 1e6:.3f} Mflop",
+            "  inputs " + ", ".join(f"{v} {list(v.shape)}" for v in self.inputs),
+        ]
+        lines += [f"  {instruction}" for instruction in self.instructions]
+        lines.append("  outputs " + ", ".join(str(v) for v in self.outputs))
+        return "\n".join(lines)
+
+
+VIEWS = frozenset({
+    "reshape", "permute", "expand", "slice", "unbind", "split", "diagonal", "squeeze",
+})
+
+
+def flops(instruction: Instruction) -> int:
+    """Return the floating point operations of an instruction; 0 for views."""
+    name = instruction.op.name
+    if name in VIEWS:
+        return 0
+    if name in ("matmul", "linear"):
+        inner = instruction.inputs[0].shape[-2 if instruction.attributes.get("transpose_x") else -1]
+        return 2 * sum(o.size for o in instruction.outputs) * inner
+    return sum(max(o.size for o in (*instruction.values(), out)) for out in instruction.outputs)

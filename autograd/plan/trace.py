@@ -1,0 +1,104 @@
+"""Recording: run a function once and write down every operation it applies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import modes
+from ..ops.registry import Op
+from ..tensor import Tensor
+from .program import COMPUTED, INPUT, Argument, Instruction, Program, Value
+
+
+class TraceError(RuntimeError):
+    """Something that a recorded program cannot hold was done while recording."""
+
+
+class Tracer:
+    """What `apply` reports to while a function is recorded.
+
+    Arrays are known by identity; all of them are kept alive until the recording ends, so that no
+    identity is used twice.  An array that no recorded operation made is a constant.
+    """
+
+    def __init__(self) -> None:
+        self.program = Program([], [], [])
+        self.values: dict[int, Value] = {}
+        self.kept: list[Any] = []
+
+    def add_input(self, tensor: Tensor, name: str) -> None:
+        """Declare a tensor as an input of the program."""
+        if id(tensor._data) in self.values:
+            raise TraceError(
+                f"input {name!r} is the same array as another input; pass a copy, so that the two "
+                "can differ at replay"
+            )
+        value = self.program.new_value(tensor._data.shape, tensor._data.dtype)
+        value.kind, value.name = INPUT, name
+        self._bind(tensor, value)
+        self.program.inputs.append(value)
+
+    def _bind(self, tensor: Tensor, value: Value) -> None:
+        self.values[id(tensor._data)] = value
+        self.kept.append(tensor._data)
+
+    def value_of(self, tensor: Tensor) -> Value:
+        """Return the value of a tensor; an unknown one becomes a constant."""
+        value = self.values.get(id(tensor._data))
+        if value is None:
+            value = self.program.new_constant(tensor._data)
+            self._bind(tensor, value)
+        return value
+
+    def record(self, op: Op, args: Sequence, attributes: dict, outputs: Sequence[Tensor]) -> None:
+        """Write down one application."""
+        inputs: tuple[Argument, ...] = tuple(
+            self.value_of(a) if isinstance(a, Tensor) else a for a in args
+        )
+        results = []
+        for tensor in outputs:
+            if id(tensor._data) in self.values:
+                # the operation gave its input back (a cast to the same dtype, a full slice)
+                tensor._data = tensor._data.view()
+            value = self.program.new_value(tensor._data.shape, tensor._data.dtype)
+            self._bind(tensor, value)
+            results.append(value)
+        self.program.instructions.append(
+            Instruction(op, inputs, dict(attributes), tuple(results))
+        )
+
+    def refuse(self, what: str) -> None:
+        """Raise TraceError for a use of a value that a program cannot repeat."""
+        raise TraceError(
+            f"{what} inside a recorded step: the value would be frozen as it is now. Use tensor "
+            "operations (where, clamp) instead, or engine: eager in a config"
+        )
+
+
+def trace(
+    fn: Callable[..., Sequence[Tensor]], inputs: Sequence[Tensor], names: Sequence[str] = ()
+) -> tuple[Program, list[Tensor]]:
+    """Run `fn(*inputs)` once and return the program of it and its results.
+
+    `fn` returns a sequence of Tensors.  Raises TraceError where it looks at values (`bool()`,
+    `item()`, `numpy()`), writes in place, or draws random numbers.
+    """
+    if modes.state.tracer is not None:
+        raise TraceError("a recording is going on in this thread already; recordings do not nest")
+    tracer = Tracer()
+    names = names or [f"x{k}" for k in range(len(inputs))]
+    for tensor, name in zip(inputs, names, strict=True):
+        tracer.add_input(tensor, name)
+    modes.state.tracer = tracer
+    try:
+        results = list(fn(*inputs))
+    finally:
+        modes.state.tracer = None
+    tracer.program.outputs = [tracer.value_of(r) for r in results]
+    for value in tracer.program.outputs:
+        if value.kind == COMPUTED and value.dtype == np.dtype(object):
+            raise TraceError("an output is not a numeric array")
+    return tracer.program, results
