@@ -1,16 +1,61 @@
-"""A differentiable tensor with PyTorch's semantics, on numpy and cupy arrays."""
+"""A differentiable tensor with PyTorch's semantics, on numpy and cupy arrays.
 
-from . import ops  # noqa: F401
-from .dtypes import *  # noqa: F403
+    import autograd as T
+
+    x = T.tensor(3.0, requires_grad=True)
+    (slope,) = T.grad(x**3, x, create_graph=True)    # 27
+    (curvature,) = T.grad(slope, x)                  # 18
+"""
+# ruff: noqa: F403
+
+import numpy as _np
+
+from . import autograd, cuda, dtypes, functional, inplace, linalg, modes, nn, optim, random
+from .checkpoint import checkpoint
+from .devices import as_device as device
+from .dtypes import *
 from .engine import backward, grad
+from .function import Function
+from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .modes import (
     detect_anomaly,
     enable_grad,
+    is_anomaly_enabled,
     is_grad_enabled,
     no_grad,
     set_detect_anomaly,
     set_grad_enabled,
 )
-from .ops.arithmetic import *  # noqa: F403
-from .ops.create import ones, tensor, zeros
-from .tensor import Tensor
+from .ops.activations import *
+from .ops.arithmetic import *
+from .ops.arrange import *
+from .ops.cast import *
+from .ops.compare import *
+from .ops.complex import *
+from .ops.create import *
+from .ops.cumulative import *
+from .ops.einsum import *
+from .ops.extrema import *
+from .ops.gather import *
+from .ops.index import *
+from .ops.join import *
+from .ops.linalg import *
+from .ops.mask import *
+from .ops.matmul import *
+from .ops.norm import *
+from .ops.order import *
+from .ops.piecewise import *
+from .ops.reduce import *
+from .ops.shape import *
+from .ops.smooth import *
+from .ops.softmax import *
+from .random import Generator, get_rng_state, manual_seed, seed, set_rng_state
+from .saved import saved_tensors_hooks
+from .tensor import Size, Tensor
+
+dtype = _np.dtype
+half, float, double = dtypes.float16, dtypes.float32, dtypes.float64
+short, int, long = dtypes.int16, dtypes.int32, dtypes.int64
+cfloat, cdouble = dtypes.complex64, dtypes.complex128
+bool = dtypes.bool_
+inf, nan, pi, e = _np.inf, _np.nan, _np.pi, _np.e

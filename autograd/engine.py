@@ -87,8 +87,8 @@ def grad(
     allow_unused      give None for inputs that the outputs do not depend on (else RuntimeError).
     is_grads_batched  `grad_outputs` carry a leading batch dimension, and so do the results.
     materialize_grads give zeros instead of None.
-    `.grad` of no tensor is changed.  A loop of grad(u[i], X) over N samples costs O(N^2): where u[i]
-    depends on X[i] alone, one grad(u.sum(), X) gives the same in one sweep.
+    `.grad` of no tensor is changed.  A loop of grad(u[i], X) over N samples costs O(N^2); where
+    u[i] depends on X[i] alone, one grad(u.sum(), X) gives the same in one sweep.
     """
     roots = _as_tuple(outputs, "outputs")
     wanted = _as_tuple(inputs, "inputs")
@@ -221,6 +221,11 @@ def _seeds(roots: tuple, gradients: Any, create_graph: bool) -> list[tuple[tuple
         if not isinstance(root, Tensor):
             raise TypeError(f"element {position} of tensors must be a Tensor, got "
                             f"{type(root).__name__}")
+        if root.__dispatch__ is not None:
+            raise RuntimeError(
+                f"element {position} of tensors is a {type(root).__name__} of a forward sweep, which "
+                "reverse mode cannot see into; differentiate outside the sweep"
+            )
         if gradient is not None and not isinstance(gradient, Tensor):
             raise TypeError(
                 "gradients can be either Tensors or None, but got "

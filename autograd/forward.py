@@ -78,7 +78,8 @@ def _push_transposed(
     outs = outputs if isinstance(outputs, tuple) else (outputs,)
     records = modes.is_grad_enabled()
     with modes.enable_grad():
-        seeds = tuple(REGISTRY["zeros_like"](o).requires_grad_() for o in outs if _real_or_complex(o))
+        zeros_like = REGISTRY["zeros_like"]
+        seeds = tuple(zeros_like(o).requires_grad_() for o in outs if _real_or_complex(o))
         filled = iter(seeds)
         grads = [next(filled) if _real_or_complex(o) else None for o in outs]
         needed = tuple(t is not None for t in tangents)

@@ -59,8 +59,7 @@ def jvp(
         single, inputs = _prepare("jvp", inputs, create_graph)
         v = _direction("jvp", v, inputs, "input")
         if strategy == "forward-mode":
-            with modes.set_grad_enabled(create_graph or strict):
-                single_output, outputs, products = _push("jvp", func, inputs, v)
+            single_output, outputs, products = _push("jvp", func, inputs, v)
             if strict:
                 _pull(outputs, inputs, tuple(map(_ones_like, outputs)), False, True, retain=True)
         else:
@@ -91,8 +90,7 @@ def jacobian(
     with modes.enable_grad():
         single, inputs = _prepare("jacobian", inputs, create_graph)
         if strategy == "forward-mode":
-            with modes.set_grad_enabled(create_graph or strict):
-                single_output, table = _columns(func, inputs, strict)
+            single_output, table = _columns(func, inputs, strict)
         else:
             single_output, outputs = _call("jacobian", func, inputs)
             table = [_rows(outputs, k, inputs, create_graph, strict, vectorize)
@@ -112,7 +110,13 @@ def hessian(
 
     A Tensor of shape (*input.shape, *input.shape); with several inputs a tuple of tuples, block
     [i][j] of shape (*inputs[i].shape, *inputs[j].shape).
+    outer_jacobian_strategy  "reverse-mode" differentiates the gradient, an element at a time (all
+        in one batched call with `vectorize`); "forward-mode" pushes each unit vector v through
+        `func` and takes the gradient of the directional derivative g . v.
     """
+    _check_strategy("hessian", outer_jacobian_strategy)
+    if outer_jacobian_strategy == "forward-mode":
+        return _hessian_by_directions(func, inputs, create_graph, strict)
     single = isinstance(inputs, Tensor)
 
     def gradient(*points: Tensor) -> Any:
@@ -121,7 +125,7 @@ def hessian(
         gradients = _pull(outputs, points, (None,), True, strict)
         return gradients[0] if single else gradients
 
-    return jacobian(gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return jacobian(gradient, inputs, create_graph, strict, vectorize)
 
 
 def vhp(
@@ -255,6 +259,11 @@ def _pull(
     retain: bool | None = None,
 ) -> tuple[Tensor, ...]:
     """Return v^T J for each input; zeros, or an error when strict, where there is no dependence."""
+    if any(tensor.__dispatch__ is not None for tensor in (*outputs, *inputs)):
+        raise RuntimeError(
+            "reverse mode inside a forward-mode sweep is not supported; use "
+            "strategy='reverse-mode' for the outer derivative"
+        )
     pairs = []
     for position, (output, direction) in enumerate(zip(outputs, v, strict=True)):
         if output.requires_grad:
@@ -327,7 +336,8 @@ def _rows(
     if vectorize:
         stacked = grad(output, inputs, basis, is_grads_batched=True, **options)
     else:
-        sweeps = [grad(output, inputs, Tensor(basis._data[i]), **options) for i in range(count)]
+        units = [Tensor(basis._data[i, ...]) for i in range(count)]
+        sweeps = [grad(output, inputs, unit, **options) for unit in units]
         stacked = tuple(REGISTRY["stack"](*column, dim=0) for column in zip(*sweeps, strict=True))
     return tuple(
         s.reshape((*output.shape, *x.shape)) for s, x in zip(stacked, inputs, strict=True)
@@ -340,14 +350,9 @@ def _columns(func: Callable, inputs: tuple, strict: bool) -> tuple[bool, list[tu
     by_input: list[list[tuple]] = []
     outputs: tuple = ()
     for k, x in enumerate(inputs):
-        basis = _basis(x)
         sweeps = []
         for i in range(x.numel()):
-            tangents = tuple(
-                Tensor(basis._data[i]) if j == k else _zeros_like(other)
-                for j, other in enumerate(inputs)
-            )
-            single, outputs, pushed = _push("jacobian", func, inputs, tangents)
+            single, outputs, pushed = _push("jacobian", func, inputs, _unit(inputs, k, i))
             sweeps.append(pushed)
         by_input.append(sweeps)
     if not outputs:
@@ -367,6 +372,23 @@ def _columns(func: Callable, inputs: tuple, strict: bool) -> tuple[bool, list[tu
             row.append(REGISTRY["stack"](*columns, dim=1).reshape(shape))
         table.append(tuple(row))
     return single, table
+
+
+def _hessian_by_directions(func: Callable, inputs: Any, create_graph: bool, strict: bool) -> Any:
+    with modes.enable_grad():
+        single, inputs = _prepare("hessian", inputs, create_graph)
+        table = []
+        for k, x in enumerate(inputs):
+            lines = []
+            for i in range(x.numel()):
+                _, outputs, slopes = _push("hessian", func, inputs, _unit(inputs, k, i))
+                _one_element("hessian", outputs)
+                lines.append(_pull(slopes, inputs, (None,), create_graph, strict))
+            table.append(tuple(
+                REGISTRY["stack"](*line, dim=0).reshape((*x.shape, *other.shape))
+                for line, other in zip(zip(*lines, strict=True), inputs, strict=True)
+            ) if lines else tuple(_zeros(x, (*x.shape, *other.shape)) for other in inputs))
+    return _nested(table, single, single, create_graph)
 
 
 def _hessian_product(
@@ -413,6 +435,13 @@ def _basis(tensor: Tensor) -> Tensor:
     count = tensor.numel()
     xp = devices.namespace_of(tensor._data)
     return Tensor(xp.eye(count, dtype=tensor.dtype).reshape((count, *tensor.shape)))
+
+
+def _unit(inputs: tuple, k: int, i: int) -> tuple[Tensor, ...]:
+    """Return tangents that are zero but for element i of input k, which is 1."""
+    tangents = tuple(_zeros_like(x) for x in inputs)
+    tangents[k]._data.reshape(-1)[i] = 1
+    return tangents
 
 
 def _zeros(like: Tensor, shape: tuple) -> Tensor:

@@ -153,7 +153,7 @@ def _compare(
 def _analytic(output: Tensor, flat: int, unit: complex, inputs: list[Tensor]) -> list[np.ndarray]:
     """Return the gradients of Re(conj(unit) output[flat]), real and imaginary parts stacked."""
     if not output.requires_grad:
-        gradients = [Tensor(t._data * 0) for t in inputs]
+        gradients = [Tensor(_like(np.zeros(t.shape, t.dtype), t)) for t in inputs]
     else:
         seed = np.zeros(output.shape, output.dtype)
         seed.reshape(-1)[flat] = unit

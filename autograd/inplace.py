@@ -13,7 +13,7 @@ from . import modes
 from .ops.arithmetic import add, div, mul, operand, sub
 from .ops.index import index_put_op, normal_index
 from .ops.piecewise import clamp
-from .ops.registry import REGISTRY, Op, link
+from .ops.registry import Op, link
 from .tensor import Tensor, as_tensor, method
 
 
@@ -66,7 +66,14 @@ def _check_writable(x: Tensor) -> None:
             f"an in-place operation on a {type(x).__name__} is not supported: forward mode follows "
             "values, not memory; use the out-of-place operation"
         )
-    if not modes.state.grad_enabled or not x.requires_grad:
+    if not modes.state.grad_enabled:
+        return
+    if x._view is not None and x._view.severed and x._base.requires_grad:
+        raise RuntimeError(
+            "a view made in no_grad mode is being used in an in-place operation with grad mode "
+            "enabled, which its base could not record; do both inside no_grad(), or both outside"
+        )
+    if not x.requires_grad:
         return
     if x.is_leaf:
         raise RuntimeError(
@@ -148,6 +155,7 @@ def _rebase(x: Tensor, result: Tensor) -> None:
         link(view_write_op, (old, result), {"chain": view.chain}, (fresh,))
     _take_place(base, fresh)
     view.version = -1
+    view.severed = False
     x._sync()
 
 

@@ -1,8 +1,8 @@
 """A device for tests: numpy arrays behind a tag that refuse to mix with host arrays.
 
 It behaves as a GPU array library does where that matters: results of reductions are 0-d arrays,
-`numpy.asarray` refuses, and an operation on a strict and a host array raises TypeError.  With it the
-whole device code runs on a machine without a GPU.
+`numpy.asarray` refuses, and an operation on a strict and a host array raises TypeError.  With it
+the whole device code runs on a machine without a GPU.
 """
 
 from __future__ import annotations

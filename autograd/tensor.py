@@ -29,14 +29,18 @@ _making_accumulator = threading.Lock()
 
 
 class ViewOf:
-    """How a view came from its base: the chain of view ops, and the version it was made at."""
+    """How a view came from its base: the chain of view ops, and the version it was made at.
 
-    __slots__ = ("base", "chain", "version")
+    A view made without recording (`severed`) stays a constant, whatever happens to its base.
+    """
 
-    def __init__(self, base: Tensor, chain: tuple, version: int) -> None:
+    __slots__ = ("base", "chain", "version", "severed")
+
+    def __init__(self, base: Tensor, chain: tuple, version: int, severed: bool) -> None:
         self.base = base
         self.chain = chain
         self.version = version
+        self.severed = severed
 
 
 class Tensor:
@@ -210,7 +214,7 @@ class Tensor:
     def _sync(self) -> None:
         """Take up in-place changes that were made through the base or another view."""
         view = self._view
-        if view is None or view.version == self._version[0]:
+        if view is None or view.severed or view.version == self._version[0]:
             return
         view.version = self._version[0]
         base = view.base
@@ -475,8 +479,8 @@ def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
         ):
             array = array.astype(dtypes.of_number(array.dtype.type(0).item()))
     dtypes.as_dtype(array.dtype)
-    if like is not None:
-        array = devices.put(array, like.device)
+    if like is not None:  # an operand, perhaps saved: it must not change with the caller's array
+        array = devices.put(array.copy() if array is value else array, like.device)
     return Tensor(array)
 
 

@@ -1,6 +1,6 @@
 """Checks for operations, the library's own and users': every shape, dtype, layout and device.
 
-    check_op(OpCase("softplus", autograd.softplus, [(3, 2)], reference=lambda x: np.log1p(np.exp(x))))
+    check_op(OpCase("softplus", autograd.softplus, reference=lambda x: np.log1p(np.exp(x))))
 """
 
 from __future__ import annotations

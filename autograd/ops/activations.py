@@ -290,12 +290,12 @@ def _normal_distribution(xp: Any, x: Any) -> Any:
 
 def _gelu_slope(xp: Any, x: Any, out: Any = None) -> Any:
     density = _normal_density(xp, x, out)
-    xp.multiply(density, x, out=density)
+    xp.multiply(density, x, out=density, where=density != 0)  # not 0 times infinity
     return xp.add(density, _normal_distribution(xp, x), out=density)
 
 
 _gelu_tower = Tower(
-    ({(0, 0): 1}, {(1, 1): -1}), {(0, 1): 2, (2, 1): -1}, start=2
+    ({(0, 0): 1}, {(1, 1): -1}), {(0, 1): 2, (2, 1): -1}, start=2, decays=True
 )
 normal_density_op = Op("normal_density", _normal_density)
 gelu_derivative_op = Op(

@@ -10,6 +10,8 @@ from .. import devices, dtypes
 from ..tensor import Tensor, method
 from .registry import Op, cast, move
 
+__all__ = ["to"]
+
 Op("to", lambda xp, x, out=None, *, dtype: x.astype(dtype), {"x": lambda g: g}, linear=True)
 Op(
     "to_device",

@@ -12,7 +12,7 @@ from .. import devices, dtypes
 from ..random import Generator, default_generator
 from ..tensor import Tensor, method
 from .registry import Op
-from .shape import broadcast_shapes, shape_arguments
+from .shape import broadcast_shapes, into, shape_arguments
 
 __all__ = [
     "arange",
@@ -45,8 +45,13 @@ __all__ = [
     "zeros_like",
 ]
 
-ones_like_op = Op("ones_like", lambda xp, x, out=None: xp.ones(x.shape, x.dtype))
-zeros_like_op = Op("zeros_like", lambda xp, x, out=None: xp.zeros(x.shape, x.dtype))
+
+def _constant(make: Callable[..., Any], x: Any, out: Any, value: int) -> Any:
+    return make(x.shape, x.dtype) if out is None else into(out, value)
+
+
+ones_like_op = Op("ones_like", lambda xp, x, out=None: _constant(xp.ones, x, out, 1))
+zeros_like_op = Op("zeros_like", lambda xp, x, out=None: _constant(xp.zeros, x, out, 0))
 
 
 # ---- from values

@@ -174,7 +174,10 @@ def _scattered(op: Op, x: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
 
 @method
 def scatter(x: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
-    """Return a copy of `x` with `src` (a tensor or a number) written at `index` along `dim`."""
+    """Return a copy of `x` with `src` (a tensor or a number) written at `index` along `dim`.
+
+    Where positions repeat, one of the values stays and the gradient of `src` is undefined.
+    """
     src = value if src is None else src
     if src is None:
         raise TypeError("scatter() needs src (a tensor or a number) or value")

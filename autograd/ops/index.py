@@ -364,8 +364,9 @@ def index_put(
     """Return a copy of `x` with `values` (broadcast) put, or added, at the positions `indices`.
 
     indices  one integer or boolean tensor a dimension; None for a whole dimension.
-    Where positions repeat, accumulate=True adds every value; without it the result at such a
-    position is one of them.  Raises IndexError and RuntimeError (dtypes or shapes do not match).
+    Where positions repeat, accumulate=True adds every value; without it one of them stays and the
+    gradient of `values` is undefined.  Raises IndexError for positions out of range, RuntimeError
+    for dtypes that differ and shapes that do not fit.
     """
     index = tuple(_ALL if item is None else item for item in indices)
     normal = normal_index(x, index)

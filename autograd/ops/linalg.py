@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..tensor import Tensor, method
 from .arithmetic import conj_of, mul, neg, sub
-from .matmul import linear, matmul_op
+from .matmul import matmul_op
 from .registry import Op, cast
 from .shape import adjoint, normal_axis, reshape_op
 
@@ -18,8 +18,6 @@ __all__ = [
     "LinAlgError", "cholesky", "cross", "det", "inv", "inverse", "logdet", "lstsq", "pinv",
     "pinverse", "slogdet", "solve", "trace",
 ]
-
-_linear = linear  # the affine layer's product has its home in matmul.py
 
 
 class LinAlgError(RuntimeError):

@@ -125,7 +125,7 @@ def _searchsorted(xp: Any, boundaries: Any, values: Any, *, right: bool) -> Any:
     count = boundaries.shape[-1]
     first = count if right else values.shape[-1]
     from_boundaries = order < count if right else order >= first
-    before = xp.cumsum(from_boundaries, axis=-1)
+    before = xp.cumsum(from_boundaries.astype(np.int64), axis=-1)
     ranks = xp.argsort(order, axis=-1, kind="stable")
     ranks = ranks[..., count:] if right else ranks[..., :first]
     return xp.take_along_axis(before, ranks, axis=-1).astype(np.int64)

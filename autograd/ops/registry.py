@@ -82,7 +82,11 @@ class Op:
         self.display = "".join(part.capitalize() for part in name.split("_")) + "Backward0"
         parameters = list(inspect.signature(forward).parameters.values())[1:]
         self.variadic = any(p.kind is _VARIADIC for p in parameters)
-        self.inputs = tuple(p.name for p in parameters if p.kind in (_POSITIONAL, _VARIADIC))
+        self.inputs = tuple(
+            p.name
+            for p in parameters
+            if p.kind in (_POSITIONAL, _VARIADIC) and p.name != "out"
+        )
         self.positions = {name: position for position, name in enumerate(self.inputs)}
         self.attributes = {
             p.name: p.default
@@ -405,8 +409,13 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
     xp = np
     if array_type is not np.ndarray:
         xp = devices.namespace_of(next(a._data for a in args if isinstance(a, Tensor)))
-    with np.errstate(all="ignore"):
-        result = op.forward(xp, *arrays, **attributes)
+    try:
+        with np.errstate(all="ignore"):
+            result = op.forward(xp, *arrays, **attributes)
+    except ValueError as error:
+        if op.broadcasts:
+            _check_broadcast(op, arrays, error)
+        raise
     if type(result) is tuple:
         outputs = tuple([_as_output(data) for data in result])
     else:
@@ -420,6 +429,22 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
     return outputs if type(result) is tuple else outputs[0]
 
 
+def _check_broadcast(op: Op, arrays: list, error: ValueError) -> None:
+    """Raise RuntimeError naming the dimension when the shapes of `arrays` do not broadcast."""
+    shapes = [a.shape for a in arrays if hasattr(a, "shape")]
+    if op.name in ("matmul", "linear"):
+        return
+    for shape in shapes[1:]:
+        for k, (a, b) in enumerate(zip(reversed(shapes[0]), reversed(shape), strict=False), 1):
+            if a != b and 1 not in (a, b):
+                dim = max(len(shapes[0]), len(shape)) - k
+                raise RuntimeError(
+                    f"{op.name}: The size of tensor a ({a}) must match the size of tensor b ({b}) "
+                    f"at non-singleton dimension {dim}; shapes {[list(s) for s in shapes]} do not "
+                    "broadcast, reshape or expand one of them"
+                ) from error
+
+
 def _as_output(data: Any) -> Tensor:
     """Return an array as a Tensor; a numpy scalar becomes a 0-d array."""
     return Tensor(np.asarray(data) if isinstance(data, np.generic) else data)
@@ -431,11 +456,12 @@ def _mark_views(op: Op, source: Tensor, attributes: dict, tensors: tuple) -> Non
         if not devices.share_memory(source._data, tensor._data):
             continue
         step = (op if op.outputs == 1 else Output(op, position), attributes)
-        base, chain = source, (step,)
+        base, chain, severed = source, (step,), not modes.state.grad_enabled
         if source._view is not None:
             base, chain = source._view.base, (*source._view.chain, step)
+            severed = severed or source._view.severed
         tensor._version = source._version
-        tensor._view = ViewOf(base, chain, source._version[0])
+        tensor._view = ViewOf(base, chain, source._version[0], severed)
 
 
 class Output:

@@ -358,7 +358,7 @@ def _error_function(name: str, sign: int, doc: str) -> Callable[[Tensor], Tensor
         xp.exp(out, out=out)
         return xp.multiply(out, sign * 2 / math.sqrt(math.pi), out=out)
 
-    tower = Tower(({(0, 0): 1}, {(1, 1): -2}), {(0, 1): 1})
+    tower = Tower(({(0, 0): 1}, {(1, 1): -2}), {(0, 1): 1}, decays=True)
     return unary(smooth(name, special(name), slope, tower, seed="x"), doc)
 
 

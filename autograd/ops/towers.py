@@ -40,6 +40,8 @@ class Tower:
     rates    the derivative of each variable.
     first    the derivative number `start` of the function.
     square   what the square of variable 0 equals, where that shortens the polynomials.
+    decays   the last variable is a factor that outweighs all others where it underflows: there the
+             result is 0, whatever the others have overflown to.
     """
 
     def __init__(
@@ -49,11 +51,13 @@ class Tower:
         *,
         start: int = 1,
         square: Polynomial | None = None,
+        decays: bool = False,
     ) -> None:
         self.rates = rates
         self.first = first
         self.start = start
         self.square = square
+        self.decays = decays
 
     @cache  # noqa: B019 - towers are module constants and live for ever
     def polynomial(self, order: int) -> Polynomial:
@@ -97,7 +101,10 @@ class Tower:
         """Return the derivative of this order; `out` must not be one of the variables."""
         if out is None:
             out = xp.empty_like(variables[-1])
-        return _run(xp, self.plan(order), variables, out)
+        result = _run(xp, self.plan(order), variables, out)
+        if self.decays:
+            xp.copyto(result, 0, where=variables[-1] == 0)
+        return result
 
 
 def _nested(poly: Polynomial) -> Any:

@@ -42,9 +42,8 @@ class Adagrad(Optimizer):
                 raise ValueError(f"Adagrad: invalid {name}: {group[name]}; it must be >= 0")
 
     def _update(
-        self, parameter: Tensor, grad: Any, state: dict[str, Any], group: dict[str, Any]
+        self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        values = parameter._data
         xp = devices.namespace_of(values)
         if not state:
             state["step"] = 0

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from .. import devices
-from ..tensor import Tensor
 from .optimizer import Optimizer, zeros_like
 
 
@@ -43,9 +42,8 @@ class Adam(Optimizer):
         )
 
     def _update(
-        self, parameter: Tensor, grad: Any, state: dict[str, Any], group: dict[str, Any]
+        self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        values = parameter._data
         xp = devices.namespace_of(values)
         beta1, beta2 = group["betas"]
         if not state:
@@ -72,10 +70,7 @@ class Adam(Optimizer):
         xp.multiply(grad, 1 - beta1, out=work)
         mean += work
         square *= beta2
-        if values.dtype.kind == "c":
-            xp.multiply(grad, grad.conj(), out=work)
-        else:
-            xp.multiply(grad, grad, out=work)
+        xp.multiply(grad, grad, out=work)
         work *= 1 - beta2
         square += work
         if group["amsgrad"]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import devices, modes
+from .. import devices, dtypes, modes
 from ..nn.module import clear_grad
 from ..tensor import Tensor
 
@@ -110,15 +110,19 @@ class Optimizer:
             for parameter in group["params"]:
                 if parameter._grad is not None:
                     state = self.state.setdefault(parameter, {})
-                    self._update(parameter, parameter._grad._data, state, group)
+                    values, grad = _real_arrays(parameter)
+                    self._update(values, grad, state, group)
                     parameter._version[0] += 1
         self.steps_taken += 1
         return loss
 
     def _update(
-        self, parameter: Tensor, grad: Any, state: dict[str, Any], group: dict[str, Any]
+        self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Write the new values into the parameter's array; `grad` must stay as it is."""
+        """Write the new values of one parameter into the array `values`; `grad` must stay as it is.
+
+        Both are real: a complex parameter comes as the vector of its real and imaginary parts.
+        """
         raise NotImplementedError(f"{type(self).__name__} defines no _update")
 
     def _workspace(self, like: Any, count: int = 1) -> list:
@@ -201,6 +205,21 @@ class Optimizer:
 def zeros_like(array: Any) -> Tensor:
     """Return a tensor of zeros of an array's shape, dtype and device: a fresh state entry."""
     return Tensor(devices.namespace_of(array).zeros(array.shape, array.dtype))
+
+
+def _real_arrays(parameter: Tensor) -> tuple[Any, Any]:
+    """Return the arrays of a parameter and its gradient, complex ones seen as pairs of reals."""
+    values, grad = parameter._data, parameter._grad._data
+    if values.dtype.kind != "c":
+        return values, grad
+    if not values.flags.c_contiguous:
+        raise RuntimeError(
+            f"a complex parameter (shape {list(values.shape)}) must be contiguous to be optimized; "
+            "make it from .contiguous()"
+        )
+    grad = devices.namespace_of(grad).ascontiguousarray(grad)
+    real = dtypes.real_of(values.dtype)
+    return values.reshape(-1).view(real), grad.reshape(-1).view(real)
 
 
 def _copied(value: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import devices
-from ..tensor import Tensor
 from .optimizer import Optimizer, zeros_like
 
 
@@ -44,9 +43,8 @@ class RMSprop(Optimizer):
             raise ValueError(f"RMSprop: invalid alpha: {group['alpha']}; it must lie in [0, 1]")
 
     def _update(
-        self, parameter: Tensor, grad: Any, state: dict[str, Any], group: dict[str, Any]
+        self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        values = parameter._data
         xp = devices.namespace_of(values)
         alpha = group["alpha"]
         if not state:

@@ -44,9 +44,8 @@ class SGD(Optimizer):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
 
     def _update(
-        self, parameter: Tensor, grad: Any, state: dict[str, Any], group: dict[str, Any]
+        self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        values = parameter._data
         momentum = group["momentum"]
         direction, decayed = self._workspace(values, 2)
         if group["weight_decay"]:

@@ -32,9 +32,9 @@ Kind = Literal["sum", "rows"]
 class Chunked:
     """A function of points and shared arrays, recorded and replayed chunk by chunk.
 
-    fn      `(rows, shared) -> Tensors`: both arguments are lists of Tensors.
-    shared  arrays that all chunks read (parameters); they are read anew at each call, so write the
-            parameters into these very arrays.
+    fn      `(rows) -> Tensors`; rows is a list of Tensors, one an array of points.
+    shared  the Tensors that `fn` reads besides (parameters).  They are read anew at each call, so
+            change them in place.
     kinds   one an output: "sum" (added over chunks) or "rows" (joined along the first dimension).
     threads workers; None takes one a core.
     chunk   rows a chunk; None chooses it so that the working set stays in the L2 cache.
@@ -44,8 +44,8 @@ class Chunked:
 
     def __init__(
         self,
-        fn: Callable[[list[Tensor], list[Tensor]], Sequence[Tensor]],
-        shared: Sequence[np.ndarray],
+        fn: Callable[[list[Tensor]], Sequence[Tensor]],
+        shared: Sequence[Tensor],
         kinds: Sequence[Kind],
         *,
         threads: int | None = None,
@@ -87,19 +87,17 @@ class Chunked:
         """Return the optimized program for chunks of `count` rows."""
         count = len(rows[0]) if count is None else count
         key = (count, *(r.shape[1:] for r in rows), *(r.dtype for r in rows))
-        key += tuple((s.shape, s.dtype) for s in self.shared)
+        key += tuple((s._data.shape, s._data.dtype, s._requires_grad) for s in self.shared)
         if key not in self._programs:
             self._programs[key] = self._record([r[:count] for r in rows])
         return self._programs[key]
 
     def _record(self, rows: Sequence[np.ndarray]) -> Program:
-        row_tensors = [Tensor(np.array(r)) for r in rows]
-        shared = [Tensor(s.copy()).requires_grad_() for s in self.shared]
-        count = len(row_tensors)
-        names = [f"row{k}" for k in range(count)] + [f"p{k}" for k in range(len(shared))]
+        count = len(rows)
+        names = [f"row{k}" for k in range(count)] + [f"p{k}" for k in range(len(self.shared))]
         program, _ = trace(
-            lambda *inputs: self.fn(list(inputs[:count]), list(inputs[count:])),
-            [*row_tensors, *shared],
+            lambda *inputs: self.fn(list(inputs[:count])),
+            [*(Tensor(np.array(r)) for r in rows), *self.shared],
             names,
         )
         return optimize(program)
@@ -125,7 +123,8 @@ class Chunked:
         return max(size, min(count, _SMALLEST_CHUNK))
 
     def _given(self, count: int, rows: Sequence[np.ndarray]) -> list:
-        return [np.zeros((count, *r.shape[1:]), r.dtype) for r in rows] + self.shared
+        own = [np.zeros((count, *r.shape[1:]), r.dtype) for r in rows]
+        return own + [s._data for s in self.shared]
 
     def _executor(self, rows: Sequence[np.ndarray], start: int, stop: int, slot: int) -> Any:
         key = (stop - start, slot)

@@ -1,0 +1,283 @@
+"""The config file's keys, declared once, and the checks that need more than one of them."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pinn import derivatives, expressions, references
+from pinn.checks import nearest
+from pinn.config.errors import listed
+from pinn.config.schema import (
+    INVALID,
+    NAME,
+    Choice,
+    Field,
+    Integer,
+    Items,
+    Kind,
+    Names,
+    Number,
+    Optional,
+    Path,
+    Reader,
+    Record,
+    Tagged,
+    Text,
+    record_of,
+)
+from pinn.config.tree import Mapping, Node, Scalar
+
+if TYPE_CHECKING:
+    import pinn
+
+# The classes behind the names a config gives, with the settings that their signatures declare.
+CLASSES = {
+    "initial": "Initial",
+    "dirichlet": "Dirichlet",
+    "mlp": "MLP",
+    "adam": "Adam",
+    "lbfgs": "LBFGS",
+}
+
+# What a config may leave out. The training stages come from `pinn.default_training`.
+DEFAULTS = "{model: mlp, sampling: {}, weighting: {}, output: {}}"
+
+_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
+_EXPRESSION = Text("an expression such as -sin(pi*x)")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A coordinate of the domain: `[low, high]` for space, `{time: [low, high]}` for time."""
+
+    what = "[low, high] or {time: [low, high]}"
+
+    def read(self, node: Node, path: Path, reader: Reader) -> Any:
+        if not isinstance(node, Mapping):
+            return self._bounds(node, path, reader)
+        if list(node.entries) != ["time"]:
+            return reader.complain(path, f"expected {self.what}, got {node}", node.place)
+        bounds = self._bounds(node.entries["time"], (*path, "time"), reader)
+        return INVALID if bounds is INVALID else {"time": bounds}
+
+    def _bounds(self, node: Node, path: Path, reader: Reader) -> Any:
+        bounds = reader.read(Items(Number(), self.what, length=2), node, path)
+        if bounds is not INVALID and not bounds[0] < bounds[1]:
+            low, high = bounds
+            message = f"expected low < high, got low {low:g} and high {high:g}"
+            return reader.complain(path, message, node.place)
+        return bounds
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A reference solution: the name of one that ships, or a formula for each unknown."""
+
+    what = "the name of a shipped reference or a mapping from unknowns to expressions"
+
+    def read(self, node: Node, path: Path, reader: Reader) -> Any:
+        kind: Kind = Names(_EXPRESSION) if isinstance(node, Mapping) else Text(self.what)
+        return kind.read(node, path, reader)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Names of unknowns: a list, or one name."""
+
+    what = "a list of names such as [u, v]"
+
+    def read(self, node: Node, path: Path, reader: Reader) -> Any:
+        name = Text("a name of letters, digits and _ that starts with a letter", NAME)
+        if isinstance(node, Scalar) and not node.is_null:
+            value = name.read(node, path, reader)
+            return INVALID if value is INVALID else [value]
+        return Items(name, self.what, least=1).read(node, path, reader)
+
+
+def document() -> Record:
+    """The whole config file. Imports the classes whose settings it mirrors."""
+    import pinn
+
+    initial = record_of(pinn.Initial, unknown=Text(), value=_EXPRESSION, order=Integer(low=0))
+    dirichlet = record_of(
+        pinn.Dirichlet,
+        unknown=Text(),
+        value=_EXPRESSION,
+        on=Optional(Text("a face such as x=-1")),
+    )
+    settings = record_of(pinn.Parameter).record.fields
+    parameter = Record({key: entry for key, entry in settings.items() if key != "name"})
+    condition = Tagged({"initial": initial, "dirichlet": dirichlet}, "condition")
+    conditions = "a list of conditions such as [initial: {unknown: u, value: 0}]"
+    numbers = "a mapping from names to numbers"
+    ranges = "a mapping from names to {initial, lower, upper}"
+    weights = "a mapping from block names to weights"
+    axes = "a mapping from coordinates to their bounds such as {x: [-1, 1], t: {time: [0, 1]}}"
+    texts = "a mapping from names to equations such as {heat: u_t - u_xx}"
+    problem = Record(
+        {
+            "name": Field(Text("a name of letters, digits, _, - and .", _FILE_NAME), "problem"),
+            "domain": Field(Names(Axis(), axes, least=1)),
+            "unknowns": Field(Listed()),
+            "constants": Field(Optional(Names(Number(), numbers), dict), dict),
+            "parameters": Field(Optional(Names(parameter, ranges), dict), dict),
+            "equations": Field(Names(_EXPRESSION, texts, least=1)),
+            "conditions": Field(Optional(Items(condition, conditions), list), list),
+            "reference": Field(Optional(Shipped()), None),
+        }
+    )
+    stages = {"adam": record_of(pinn.Adam), "lbfgs": record_of(pinn.LBFGS)}
+    return Record(
+        {
+            "problem": Field(problem),
+            "model": Field(Tagged({"mlp": record_of(pinn.MLP)}, "model")),
+            "sampling": Field(record_of(pinn.Sampling)),
+            "weighting": Field(Optional(Names(Number(low=0), weights), dict), dict),
+            "training": Field(
+                Items(Tagged(stages, "training stage"), "a list of training stages", least=1)
+            ),
+            "precision": Field(Choice(("float64", "float32")), "float64"),
+            "device": Field(Choice(("cpu", "cuda")), "cpu"),
+            "seed": Field(Integer(low=0), 0),
+            "output": Field(
+                Record(
+                    {
+                        "directory": Field(Optional(Text("a directory")), None),
+                        "log_every": Field(Integer(low=1), 100),
+                    }
+                )
+            ),
+        }
+    )
+
+
+def make_domain(axes: dict[str, Any]) -> pinn.Domain:
+    """Build the domain from its section; ValueError for two times."""
+    import pinn
+
+    made = [
+        pinn.Time(name, *axis["time"]) if isinstance(axis, dict) else pinn.Interval(name, *axis)
+        for name, axis in axes.items()
+    ]
+    return functools.reduce(operator.mul, made)
+
+
+def make(tagged: dict[str, dict[str, Any]]) -> Any:
+    """Build a condition, model or training stage from `{name: settings}`."""
+    import pinn
+
+    ((tag, values),) = tagged.items()
+    return getattr(pinn, CLASSES[tag])(**values)
+
+
+def check_names(data: dict[str, Any], reader: Reader) -> None:
+    """Check the names of a whole config against each other; mistakes go to `reader`.
+
+    Takes the data as `document` reads it. The classes would refuse most of this as well, but they
+    do not know the line.
+    """
+    import pinn
+
+    problem = data["problem"]
+    try:
+        domain = make_domain(problem["domain"])
+    except ValueError as error:
+        reader.complain(("problem", "domain"), str(error))
+        return
+    known = _Known(problem, domain, reader)
+    if not known.names_are_usable():
+        return  # a text's meaning hangs on them
+    for name, values in problem["parameters"].items():
+        try:
+            pinn.Parameter(name, **values)
+        except ValueError as error:
+            message = str(error).removeprefix(f"parameter {name!r}: ")
+            reader.complain(("problem", "parameters", name), message)
+    for name, text in problem["equations"].items():
+        known.expression(text, ("problem", "equations", name), equation=True)
+    blocks = [*problem["equations"]]
+    for i, tagged in enumerate(problem["conditions"]):
+        ((kind, body),) = tagged.items()
+        path = ("problem", "conditions", str(i), kind)
+        known.unknown(body["unknown"], (*path, "unknown"))
+        known.expression(body["value"], (*path, "value"))
+        condition = make(tagged)
+        try:
+            condition.check(domain)
+            blocks.append(condition.name(domain))
+        except ValueError as error:
+            reader.complain(path, str(error))
+    known.reference(problem["reference"])
+    if not reader.complaints:  # else a block may be missing here only for want of its equation
+        for name in data["weighting"]:
+            if name not in blocks:
+                message = f"expected a block out of {listed(blocks)}, got {name!r}"
+                reader.complain(("weighting", name), message + nearest(name, blocks))
+
+
+class _Known:
+    """The names of one problem, and the checks of texts against them."""
+
+    def __init__(self, problem: dict[str, Any], domain: pinn.Domain, reader: Reader) -> None:
+        self.problem = problem
+        self.domain = domain
+        self.reader = reader
+        self.unknowns = tuple(problem["unknowns"])
+
+    def names_are_usable(self) -> bool:
+        """Check that every declared name can be written in an equation and means one thing."""
+        groups: dict[str, list[str]] = {}
+        sections = {"domain": "coordinates"}  # where a section is not called like its names
+        usable = True
+        for section in ("domain", "unknowns", "constants", "parameters"):
+            group = groups.setdefault(sections.get(section, section), [])
+            for i, name in enumerate(self.problem[section]):
+                try:
+                    # One name more each time: the first that does not fit is the one to tell of.
+                    group.append(name)
+                    derivatives.check_names(**{"unknowns": [], **groups})
+                except ValueError as error:
+                    group.pop()
+                    key = str(i) if section == "unknowns" else name
+                    self.reader.complain(("problem", section, key), str(error))
+                    usable = False
+        return usable
+
+    def unknown(self, name: str, path: Path) -> None:
+        """Check the name of an unknown."""
+        if name not in self.unknowns:
+            message = f"expected an unknown out of {listed(self.unknowns)}, got {name!r}"
+            self.reader.complain(path, message + nearest(name, self.unknowns))
+
+    def expression(
+        self, text: str, path: Path, *, equation: bool = False, exact: bool = False
+    ) -> None:
+        """Resolve a text: only equations know the unknowns, and an exact value no parameters."""
+        try:
+            derivatives.resolve(
+                expressions.parse(text),
+                unknowns=self.unknowns if equation else (),
+                coordinates=self.domain.coordinates,
+                space=self.domain.space,
+                constants=tuple(self.problem["constants"]),
+                parameters=() if exact else tuple(self.problem["parameters"]),
+            )
+        except expressions.ExpressionError as error:
+            self.reader.complain(path, str(error))
+
+    def reference(self, reference: str | dict[str, str] | None) -> None:
+        """Check the name of a reference that ships, or the formula of each unknown."""
+        path = ("problem", "reference")
+        if isinstance(reference, dict):
+            for unknown, text in reference.items():
+                self.unknown(unknown, (*path, unknown))
+                self.expression(text, (*path, unknown), exact=True)
+        elif reference is not None and reference not in references.names():
+            names = references.names()
+            message = f"expected one of {listed(names)}, or {{unknown: expression}}"
+            message += f", got {reference!r}{nearest(reference, names)}"
+            self.reader.complain(path, message)

@@ -1,0 +1,88 @@
+"""Values of the command line, laid over the tree of a config file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pinn.config.errors import Complaint, ConfigError, Place, listed
+from pinn.config.tree import Mapping, Node, Scalar, Sequence, parse_yaml
+
+
+@dataclass(frozen=True)
+class Override:
+    """One value for one place of a config: the keys that lead there, the value, its origin."""
+
+    keys: tuple[str, ...]
+    value: Node
+    place: Place
+
+    @classmethod
+    def parse(cls, text: str, source: str) -> Override:
+        """Read `key.path=value`.
+
+        Keys are joined by dots, list items named by number (`training.0.adam.steps=10`); the value
+        is YAML. `source` is what messages call the override. Raises ConfigError for a text without
+        "=", an empty key or a value that is not YAML.
+        """
+        place = Place(source)
+        path, equals, value = text.partition("=")
+        if not equals:
+            message = "expected key.path=value, such as training.0.adam.steps=100"
+            raise ConfigError([Complaint(place, "", message)])
+        keys = tuple(key.strip() for key in path.split("."))
+        if not all(keys):
+            message = f"expected keys joined by dots before '=', got {path!r}"
+            raise ConfigError([Complaint(place, "", message)])
+        return cls(keys, parse_yaml(value.strip(), source, line=None), place)
+
+    @classmethod
+    def of(cls, path: str, text: str, source: str) -> Override:
+        """Make an override whose value is a text as it stands, with no YAML in it."""
+        place = Place(source)
+        return cls(tuple(path.split(".")), Scalar(text, place, quoted=True), place)
+
+    def apply(self, root: Mapping) -> None:
+        """Set the value in place, making mappings that are missing on the way.
+
+        Raises ConfigError for a path through something that has no such item.
+        """
+        node: Node = root
+        for depth, key in enumerate(self.keys[:-1]):
+            here, after = ".".join(self.keys[:depth]), self.keys[depth + 1]
+            if isinstance(node, Mapping):
+                below = _opened(node.entries.get(key), after, self.place)
+                if below is not node.entries.get(key):
+                    node.put(key, below, self.place)
+            elif isinstance(node, Sequence):
+                index = self._index(node, key, here)
+                below = node.items[index] = _opened(node.items[index], after, self.place)
+            else:
+                raise self._no_keys(node, key, here)
+            node = below
+        here, key = ".".join(self.keys[:-1]), self.keys[-1]
+        if isinstance(node, Mapping):
+            node.put(key, self.value, self.place)
+        elif isinstance(node, Sequence):
+            node.items[self._index(node, key, here)] = self.value
+        else:
+            raise self._no_keys(node, key, here)
+
+    def _index(self, node: Sequence, key: str, here: str) -> int:
+        indices = [str(index) for index in range(len(node.items))]
+        if key in indices:
+            return int(key)
+        message = f"this is {node}; expected an item's number ({listed(indices)}), got {key!r}"
+        raise ConfigError([Complaint(self.place, here, message)])
+
+    def _no_keys(self, node: Node, key: str, here: str) -> ConfigError:
+        message = f"this is {node}; it cannot hold the key {key!r}"
+        return ConfigError([Complaint(self.place, here, message)])
+
+
+def _opened(node: Node | None, key: str, place: Place) -> Node:
+    """The node, made a mapping where it is missing, empty, or `mlp` short for `{mlp: {}}`."""
+    if node is None or (isinstance(node, Scalar) and node.is_null):
+        return Mapping({}, place)
+    if isinstance(node, Scalar) and node.text == key:
+        return Mapping({key: Mapping({}, place)}, node.place, {key: node.place})
+    return node

@@ -1,0 +1,729 @@
+"""The meaning of names in an equation: unknowns, their derivatives, coordinates and coefficients.
+
+`resolve` turns a parsed tree into one whose leaves are typed, with every `diff`, `grad`, `div`,
+`dot`, `vec` and `laplacian` worked out symbolically. What is left to compute are derivatives of
+unknowns (`Derivative`, `Laplacian`) and arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from pinn.expressions import (
+    CONSTANTS,
+    FLOAT_FUNCTIONS,
+    OPERATORS,
+    RESERVED,
+    Binary,
+    Call,
+    Expression,
+    ExpressionError,
+    Name,
+    Number,
+    Unary,
+    abridge,
+    evaluate,
+    evaluate_leaves,
+    fold,
+    nodes,
+    parse,
+    suggest,
+)
+
+MAX_ORDER = 16
+# Nodes that the symbolic rules may visit for one equation: under a second of work.
+MAX_EXPANSION = 40_000
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+# ------------------------------------------------------------------------------------------ leaves
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coordinate(Expression):
+    """A coordinate of the domain, such as x or t."""
+
+    name: str
+
+    @property
+    def label(self) -> tuple[str]:
+        return (self.name,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Constant(Expression):
+    """A declared constant of the problem, such as nu."""
+
+    name: str
+
+    @property
+    def label(self) -> tuple[str]:
+        return (self.name,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ParameterRef(Expression):
+    """A trainable coefficient of an inverse problem."""
+
+    name: str
+
+    @property
+    def label(self) -> tuple[str]:
+        return (self.name,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Derivative(Expression):
+    """A partial derivative of an unknown; of order 0, the unknown itself.
+
+    ``coordinates`` holds one name an order and is canonical when sorted in domain order, as
+    `resolve` and `parse_name` make it: ``Derivative("u", ("x", "x", "t"))`` is u_xxt.
+    """
+
+    unknown: str
+    coordinates: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coordinates", tuple(self.coordinates))
+        super().__post_init__()
+
+    @property
+    def order(self) -> int:
+        return len(self.coordinates)
+
+    @property
+    def label(self) -> tuple[str, tuple[str, ...]]:
+        return (self.unknown, self.coordinates)
+
+    def text(self) -> str:
+        if not self.coordinates:
+            return self.unknown
+        if all(len(name) == 1 for name in self.coordinates):
+            return f"{self.unknown}_{''.join(self.coordinates)}"
+        parts = [self.unknown]
+        for name, group in groupby(self.coordinates):
+            count = len(list(group))
+            parts += [name, str(count)] if count > 1 else [name]
+        return f"diff({', '.join(parts)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Laplacian(Expression):
+    """The Laplacian of an unknown over the space coordinates, applied `times` times."""
+
+    unknown: str
+    times: int = 1
+
+    @property
+    def label(self) -> tuple[str, int]:
+        return (self.unknown, self.times)
+
+    def text(self) -> str:
+        return "laplacian(" * self.times + self.unknown + ")" * self.times
+
+
+def parse_name(
+    name: str, unknowns: Sequence[str], coordinates: Sequence[str]
+) -> Derivative | None:
+    """Read a name such as ``u``, ``u_xx`` or ``u_tx`` as an unknown or a derivative of one.
+
+    The letters after the last underscore are one-letter coordinates, in any order; the result has
+    them in the order of `coordinates`. Returns None for any other name; derivatives in coordinates
+    with longer names are written ``diff(u, x1)``.
+    """
+    if name in unknowns:
+        return Derivative(name)
+    base, _, suffix = name.rpartition("_")
+    if base not in unknowns or not 0 < len(suffix) <= MAX_ORDER:
+        return None
+    if any(letter not in coordinates for letter in suffix):
+        return None
+    return Derivative(base, _in_domain_order(suffix, coordinates))
+
+
+def _in_domain_order(names: Iterable[str], coordinates: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(names, key=list(coordinates).index))
+
+
+def check_names(
+    *,
+    unknowns: Sequence[str],
+    coordinates: Sequence[str],
+    constants: Iterable[str] = (),
+    parameters: Iterable[str] = (),
+) -> None:
+    """Check that every declared name can be written in an equation and means one thing.
+
+    Raises:
+        ValueError: a name that is not a letter followed by letters, digits and underscores, is
+            taken by the language (``pi``, ``sin``, ``diff`` ...), is declared twice, or reads as
+            the derivative of an unknown.
+    """
+    kinds: dict[str, str] = {}
+    groups = {
+        "an unknown": unknowns,
+        "a coordinate": coordinates,
+        "a constant": constants,
+        "a parameter": parameters,
+    }
+    for kind, names in groups.items():
+        for name in names:
+            if not isinstance(name, str) or not _NAME.fullmatch(name):
+                raise ValueError(
+                    f"the name of {kind} is a letter followed by letters, digits and "
+                    f"underscores, got {name!r}"
+                )
+            if name in RESERVED:
+                raise ValueError(
+                    f"{name!r} cannot name {kind}: it is a word of the expression language; "
+                    "choose another name"
+                )
+            if name in kinds:
+                raise ValueError(
+                    f"{name!r} is declared as {kinds[name]} and again as {kind}; rename one"
+                )
+            kinds[name] = kind
+    for name, kind in kinds.items():
+        others = [unknown for unknown in unknowns if unknown != name]
+        reading = parse_name(name, others, coordinates)
+        if reading is not None:
+            raise ValueError(
+                f"{name!r} cannot name {kind}: it reads as a derivative of the unknown "
+                f"{reading.unknown!r}; rename it"
+            )
+
+
+# -------------------------------------------------------------------------------------- resolution
+
+
+def resolve(
+    expression: Expression | str,
+    *,
+    unknowns: Sequence[str],
+    coordinates: Sequence[str],
+    space: Sequence[str],
+    constants: Iterable[str] = (),
+    parameters: Iterable[str] = (),
+) -> Expression:
+    """Give every name of an expression its meaning and work out its differential operators.
+
+    `coordinates` are in domain order; `space` are those without time, which `laplacian`, `grad` and
+    `div` run over. The result's leaves are `Number`, `Coordinate`, `Constant`, `ParameterRef`,
+    `Derivative` and `Laplacian`; its nodes are `Unary`, `Binary` and `Call` of a function.
+    ``diff(e, x, 2, t)`` is the derivative of any subexpression, twice in x and once in t. At a kink
+    of abs the derivative is 0; where min or max has a tie it is that of the first argument.
+
+    Raises:
+        ExpressionError: an unknown name, a derivative of something that is not an unknown or in
+            something that is not a coordinate, a vector where a scalar belongs or the reverse, or
+            a derivative of order above 16 or too large to expand.
+        ValueError: the declared names are not usable (see `check_names`).
+    """
+    constants, parameters = tuple(constants), tuple(parameters)
+    check_names(
+        unknowns=unknowns, coordinates=coordinates, constants=constants, parameters=parameters
+    )
+    if isinstance(expression, str):
+        expression = parse(expression)
+    resolver = _Resolver(
+        tuple(unknowns), tuple(coordinates), tuple(space), constants, parameters
+    )
+    result = fold(expression, resolver.combine)
+    if isinstance(result, _Vector):
+        raise expression.error(
+            f"the expression is a vector of {len(result)} components, but a scalar belongs here; "
+            "use dot(...) or div(...), or write one equation a component"
+        )
+    return result
+
+
+def derivatives_in(resolved: Expression) -> tuple[Derivative | Laplacian, ...]:
+    """Return the distinct `Derivative` and `Laplacian` leaves in order of first appearance."""
+    return tuple(node for node in nodes(resolved) if isinstance(node, Derivative | Laplacian))
+
+
+def evaluate_resolved(
+    resolved: Expression,
+    values: Mapping[Expression, Any],
+    functions: Mapping[str, Callable[..., Any]] = FLOAT_FUNCTIONS,
+) -> Any:
+    """Evaluate a resolved tree from the values of its typed leaves.
+
+    Values, functions and errors are as in `pinn.expressions.evaluate`; the keys are leaves, such
+    as ``Derivative("u", ("x",))`` or ``Coordinate("x")``.
+    """
+
+    def leaf(node: Expression) -> Any:
+        if node in values:
+            return values[node]
+        raise node.error(
+            f"no value was given for {node}{suggest(str(node), map(str, values), 'values')}"
+        )
+
+    return evaluate_leaves(resolved, leaf, functions)
+
+
+class _Vector(tuple[Expression, ...]):
+    """The components of a vector, while operators are being worked out."""
+
+
+_Value = Expression | _Vector
+
+
+class _Resolver:
+    """Resolves one expression; its methods take the node they serve, for positions in errors."""
+
+    def __init__(
+        self,
+        unknowns: tuple[str, ...],
+        coordinates: tuple[str, ...],
+        space: tuple[str, ...],
+        constants: tuple[str, ...],
+        parameters: tuple[str, ...],
+    ) -> None:
+        self.unknowns = unknowns
+        self.coordinates = coordinates
+        self.space = space
+        self.constants = constants
+        self.parameters = parameters
+        self.visited = 0
+
+    def combine(self, node: Expression, values: list[_Value]) -> _Value:
+        if isinstance(node, Name):
+            return self.name(node)
+        if isinstance(node, Call) and node.function in OPERATORS:
+            return getattr(self, node.function)(node, values)
+        if any(isinstance(value, _Vector) for value in values):
+            return self.vector_arithmetic(node, values)
+        return node.with_children(values)
+
+    # Names
+
+    def name(self, node: Name) -> Expression:
+        name, place = node.name, _place(node)
+        if name in CONSTANTS:
+            return Number(CONSTANTS[name], **place)
+        if name in self.coordinates:
+            return Coordinate(name, **place)
+        if name in self.constants:
+            return Constant(name, **place)
+        if name in self.parameters:
+            return ParameterRef(name, **place)
+        reading = parse_name(name, self.unknowns, self.coordinates)
+        if reading is not None:
+            return Derivative(*reading.label, **place)
+        raise self.unknown_name(node)
+
+    def unknown_name(self, node: Name) -> ExpressionError:
+        name = node.name
+        known = [*self.unknowns, *self.coordinates, *self.constants, *self.parameters]
+        base, _, suffix = name.rpartition("_")
+        if base in self.unknowns and suffix:
+            if suffix in self.coordinates:
+                return node.error(
+                    f"{name!r}: coordinates with longer names are written diff({base}, {suffix})"
+                )
+            for i, letter in enumerate(suffix):
+                if letter not in self.coordinates:
+                    return node.error(
+                        f"{abridge(name)!r}: {letter!r} is not a coordinate; the coordinates are "
+                        + ", ".join(self.coordinates),
+                        len(base) + 1 + i,
+                    )
+            return node.error(
+                f"a derivative of order {len(suffix)}; orders go up to {MAX_ORDER}", len(base) + 1
+            )
+        if base in known and suffix and all(letter in self.coordinates for letter in suffix):
+            return node.error(
+                f"{name!r}: {base!r} is not an unknown, so it has no derivative by suffix; the "
+                f"unknowns are {', '.join(self.unknowns)} (diff(...) takes any expression)"
+            )
+        derivatives = [f"{u}_{x}" for u in self.unknowns for x in self.coordinates if len(x) == 1]
+        hint = suggest(name, [*known, *CONSTANTS, *derivatives[:8]])
+        return node.error(f"unknown name {abridge(name)!r}{hint}")
+
+    # Operators: each takes the call and its resolved arguments
+
+    def diff(self, node: Call, values: list[_Value]) -> Expression:
+        result = self.scalar(node, values[0], 0)
+        steps: list[str] = []
+        count_allowed = False
+        for argument, value in zip(node.arguments[1:], values[1:], strict=True):
+            if isinstance(value, Coordinate):
+                steps.append(value.name)
+                count_allowed = True
+            elif isinstance(value, Number) and count_allowed:
+                count = value.value
+                if count != math.floor(count) or not 1 <= count <= MAX_ORDER:
+                    raise argument.error(
+                        f"the order of a derivative is a whole number from 1 to {MAX_ORDER}, "
+                        f"got {value}"
+                    )
+                steps += [steps[-1]] * (int(count) - 1)
+                count_allowed = False
+            else:
+                raise argument.error(
+                    "diff takes an expression, then coordinates, each with an order if it is "
+                    f"wanted, as in diff(u, x, 2); got {abridge(str(argument))}; the coordinates "
+                    f"are {', '.join(self.coordinates)}"
+                )
+        self.check_order(node, len(steps))
+        for coordinate in _in_domain_order(steps, self.coordinates):
+            result = self.derivative(node, result, coordinate)
+        return result
+
+    def laplacian(self, node: Call, values: list[_Value]) -> Expression:
+        self.need_space(node)
+        operand = self.scalar(node, values[0], 0)
+        if isinstance(operand, Laplacian):
+            self.check_order(node, 2 * operand.times + 2)
+            return Laplacian(operand.unknown, operand.times + 1, **_place(node))
+        if isinstance(operand, Derivative) and operand.order == 0:
+            return Laplacian(operand.unknown, **_place(node))
+        total: Expression = _ZERO
+        for coordinate in self.space:
+            once = self.derivative(node, operand, coordinate)
+            total = _add(total, self.derivative(node, once, coordinate), node)
+        return total
+
+    def grad(self, node: Call, values: list[_Value]) -> _Vector:
+        self.need_space(node)
+        operand = self.scalar(node, values[0], 0)
+        return _Vector(self.derivative(node, operand, coordinate) for coordinate in self.space)
+
+    def div(self, node: Call, values: list[_Value]) -> Expression:
+        self.need_space(node)
+        vector = self.vector(node, values[0], 0)
+        if len(vector) != len(self.space):
+            raise node.arguments[0].error(
+                f"div takes a vector with one component for each of {', '.join(self.space)}; this "
+                f"one has {len(vector)}"
+            )
+        first = vector[0]
+        if isinstance(first, Derivative) and vector == tuple(
+            Derivative(first.unknown, (coordinate,)) for coordinate in self.space
+        ):
+            # The gradient of an unknown: kept whole, as in laplacian(u).
+            return Laplacian(first.unknown, **_place(node))
+        total: Expression = _ZERO
+        for component, coordinate in zip(vector, self.space, strict=True):
+            total = _add(total, self.derivative(node, component, coordinate), node)
+        return total
+
+    def dot(self, node: Call, values: list[_Value]) -> Expression:
+        left, right = self.vector(node, values[0], 0), self.vector(node, values[1], 1)
+        if len(left) != len(right):
+            raise node.error(
+                f"dot takes vectors of equal length, got {len(left)} and {len(right)} components"
+            )
+        total: Expression = _ZERO
+        for a, b in zip(left, right, strict=True):
+            total = _add(total, _multiply(a, b, node), node)
+        return total
+
+    def vec(self, node: Call, values: list[_Value]) -> _Vector:
+        return _Vector(self.scalar(node, value, i) for i, value in enumerate(values))
+
+    def vector_arithmetic(self, node: Expression, values: list[_Value]) -> _Vector:
+        """Sums of vectors, and products and quotients of a vector with a scalar."""
+        if isinstance(node, Unary):
+            return _Vector(node.with_children([component]) for component in values[0])
+        if isinstance(node, Binary):
+            left, right = values
+            both = isinstance(left, _Vector) and isinstance(right, _Vector)
+            if both and node.operator in ("+", "-") and len(left) == len(right):
+                pairs = list(zip(left, right, strict=True))
+            elif not both and node.operator == "*" and isinstance(right, _Vector):
+                pairs = [(left, component) for component in right]
+            elif not both and node.operator in ("*", "/") and isinstance(left, _Vector):
+                pairs = [(component, right) for component in left]
+            else:
+                shapes = " and ".join(
+                    f"a vector of {len(value)}" if isinstance(value, _Vector) else "a scalar"
+                    for value in values
+                )
+                raise node.error(
+                    f"'{node.operator}' has no meaning between {shapes}; use dot(a, b) for a "
+                    "product of vectors"
+                )
+            return _Vector(node.with_children(pair) for pair in pairs)
+        raise node.error(f"{node.label[0]} takes scalars, got a vector; use dot(...) or div(...)")
+
+    # Checks
+
+    def scalar(self, node: Call, value: _Value, index: int) -> Expression:
+        if isinstance(value, _Vector):
+            raise node.arguments[index].error(
+                f"{node.function} takes a scalar here, got a vector of {len(value)} components"
+            )
+        return value
+
+    def vector(self, node: Call, value: _Value, index: int) -> _Vector:
+        if not isinstance(value, _Vector):
+            raise node.arguments[index].error(
+                f"{node.function} takes a vector here, such as grad(u) or vec(u, v); got a scalar"
+            )
+        return value
+
+    def need_space(self, node: Call) -> None:
+        if not self.space:
+            raise node.error(f"{node.function} needs a space coordinate; the domain has none")
+
+    def check_order(self, node: Expression, order: int) -> None:
+        if order > MAX_ORDER:
+            raise node.error(f"a derivative of order {order}; orders go up to {MAX_ORDER}")
+
+    # Calculus
+
+    def derivative(self, node: Call, operand: Expression, coordinate: str) -> Expression:
+        """Differentiate a resolved expression once, on behalf of the operator `node`."""
+
+        def rule(part: Expression, inner: list[Expression]) -> Expression:
+            self.visit(node)
+            if isinstance(part, Derivative | Laplacian):
+                return self.leaf_derivative(node, part, coordinate)
+            if isinstance(part, Coordinate):
+                return _ONE if part.name == coordinate else _ZERO
+            if not part.children or all(value is _ZERO for value in inner):
+                return _ZERO
+            if isinstance(part, Unary):
+                return inner[0] if part.operator == "+" else _negate(inner[0], part)
+            return _RULES[part.label[0]](part, part.children, inner)
+
+        return fold(operand, rule)
+
+    def visit(self, node: Call) -> None:
+        self.visited += 1
+        if self.visited > MAX_EXPANSION:
+            raise node.error(
+                f"{node.function} expands to too many terms; introduce an unknown for a part of "
+                "it, or lower the order"
+            )
+
+    def leaf_derivative(
+        self, node: Call, leaf: Derivative | Laplacian, coordinate: str
+    ) -> Expression:
+        counts = {leaf.coordinates: 1} if isinstance(leaf, Derivative) else self.expand(node, leaf)
+        total: Expression = _ZERO
+        for coordinates, count in counts.items():
+            self.check_order(node, len(coordinates) + 1)
+            ordered = _in_domain_order((*coordinates, coordinate), self.coordinates)
+            term = Derivative(leaf.unknown, ordered, position=leaf.position, source=leaf.source)
+            total = _add(total, _multiply(_number(count, leaf), term, leaf), leaf)
+        return total
+
+    def expand(self, node: Call, leaf: Laplacian) -> dict[tuple[str, ...], int]:
+        """Write a power of the Laplacian as derivatives with their multiplicities."""
+        counts: dict[tuple[str, ...], int] = {(): 1}
+        for _ in range(leaf.times):
+            following: dict[tuple[str, ...], int] = {}
+            for coordinates, count in counts.items():
+                for name in self.space:
+                    self.visit(node)
+                    key = _in_domain_order((*coordinates, name, name), self.coordinates)
+                    following[key] = following.get(key, 0) + count
+            counts = following
+        return counts
+
+
+# ------------------------------------------------------------------------- arithmetic on the trees
+
+_ZERO = Number(0.0)
+_ONE = Number(1.0)
+
+
+def _place(at: Expression) -> dict[str, Any]:
+    return {"position": at.position, "source": at.source}
+
+
+def _number(value: float, at: Expression) -> Expression:
+    if value == 0:
+        return _ZERO
+    magnitude = Number(abs(value), **_place(at))
+    return magnitude if value > 0 else Unary("-", magnitude, **_place(at))
+
+
+def _literal(node: Expression) -> float | None:
+    if isinstance(node, Number):
+        return node.value
+    if isinstance(node, Unary) and isinstance(node.operand, Number):
+        return node.operand.value if node.operator == "+" else -node.operand.value
+    return None
+
+
+def _folded(
+    operator: Callable[[float, float], float], a: Expression, b: Expression, at: Expression
+) -> Expression | None:
+    left, right = _literal(a), _literal(b)
+    if left is None or right is None:
+        return None
+    value = operator(left, right)
+    return _number(value, at) if math.isfinite(value) else None
+
+
+def _is(node: Expression, value: float) -> bool:
+    return _literal(node) == value
+
+
+def _negate(a: Expression, at: Expression) -> Expression:
+    if _is(a, 0):
+        return _ZERO
+    if isinstance(a, Unary) and a.operator == "-":
+        return a.operand
+    return Unary("-", a, **_place(at))
+
+
+def _add(a: Expression, b: Expression, at: Expression) -> Expression:
+    if _is(a, 0):
+        return b
+    if _is(b, 0):
+        return a
+    folded = _folded(lambda x, y: x + y, a, b, at)
+    return folded if folded is not None else Binary("+", a, b, **_place(at))
+
+
+def _subtract(a: Expression, b: Expression, at: Expression) -> Expression:
+    if _is(b, 0):
+        return a
+    if _is(a, 0):
+        return _negate(b, at)
+    folded = _folded(lambda x, y: x - y, a, b, at)
+    return folded if folded is not None else Binary("-", a, b, **_place(at))
+
+
+def _multiply(a: Expression, b: Expression, at: Expression) -> Expression:
+    if _is(a, 0) or _is(b, 0):
+        return _ZERO
+    for factor, other in ((a, b), (b, a)):
+        if _is(factor, 1):
+            return other
+        if _is(factor, -1):
+            return _negate(other, at)
+    folded = _folded(lambda x, y: x * y, a, b, at)
+    return folded if folded is not None else Binary("*", a, b, **_place(at))
+
+
+def _divide(a: Expression, b: Expression, at: Expression) -> Expression:
+    if _is(a, 0):
+        return _ZERO
+    return a if _is(b, 1) else Binary("/", a, b, **_place(at))
+
+
+def _power(base: Expression, exponent: Expression, at: Expression) -> Expression:
+    if _is(exponent, 0):
+        return _ONE
+    return base if _is(exponent, 1) else Binary("**", base, exponent, **_place(at))
+
+
+def _apply(function: str, *arguments: Expression, at: Expression) -> Expression:
+    return Call(function, arguments, **_place(at))
+
+
+def _where(
+    symbol: str,
+    left: Expression,
+    right: Expression,
+    yes: Expression,
+    no: Expression,
+    at: Expression,
+) -> Expression:
+    if yes == no:
+        return yes
+    return _apply("where", Binary(symbol, left, right, **_place(at)), yes, no, at=at)
+
+
+# ------------------------------------------------------------------------- rules of differentiation
+# Each takes the node f, its operands, and the derivatives of the operands.
+
+_Operands = Sequence[Expression]
+_Rule = Callable[[Expression, _Operands, _Operands], Expression]
+
+
+def _product_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
+    (a, b), (da, db) = operands, inner
+    return _add(_multiply(da, b, f), _multiply(a, db, f), f)
+
+
+def _quotient_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
+    (_, b), (da, db) = operands, inner
+    return _divide(_subtract(da, _multiply(f, db, f), f), b, f)
+
+
+def _power_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
+    (a, b), (da, db) = operands, inner
+    fixed = _number_value(b)
+    exponent = b if fixed is None else _number(fixed, b)
+    slope = _multiply(exponent, _power(a, _subtract(exponent, _ONE, f), f), f)
+    total = _multiply(slope, da, f)
+    if not _is(db, 0):
+        total = _add(total, _multiply(_multiply(f, _apply("log", a, at=f), f), db, f), f)
+    return total
+
+
+def _number_value(node: Expression) -> float | None:
+    """Return the value of a literal or of one operation between two, such as -1/2."""
+    if isinstance(node, Binary) and None not in map(_literal, node.children):
+        return evaluate(node, {})
+    return _literal(node)
+
+
+def _abs_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
+    (a,), (da,) = operands, inner
+    below = _where("<", a, _ZERO, _negate(da, f), _ZERO, f)
+    return _where(">", a, _ZERO, da, below, f)
+
+
+def _minimum_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
+    return _where("<=", *operands, *inner, f)
+
+
+def _maximum_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
+    return _where(">=", *operands, *inner, f)
+
+
+def _where_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
+    condition = operands[0]
+    return _where(condition.operator, condition.left, condition.right, inner[1], inner[2], f)
+
+
+def _chain(slope: Callable[[Expression, Expression], Expression]) -> _Rule:
+    """Make the rule of a smooth function from its derivative, given the node f and its argument."""
+
+    def rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
+        return _multiply(slope(f, operands[0]), inner[0], f)
+
+    return rule
+
+
+def _square(a: Expression, at: Expression) -> Expression:
+    return _power(a, Number(2.0), at)
+
+
+_RULES: Mapping[str, _Rule] = {
+    "+": lambda f, operands, inner: _add(*inner, f),
+    "-": lambda f, operands, inner: _subtract(*inner, f),
+    "*": _product_rule,
+    "/": _quotient_rule,
+    "**": _power_rule,
+    # A comparison is the condition of a where; it has no slope of its own.
+    **dict.fromkeys(("<", "<=", ">", ">="), lambda f, operands, inner: _ZERO),
+    "sin": _chain(lambda f, a: _apply("cos", a, at=f)),
+    "cos": _chain(lambda f, a: _negate(_apply("sin", a, at=f), f)),
+    "tan": _chain(lambda f, a: _add(_ONE, _square(f, f), f)),
+    "exp": _chain(lambda f, a: f),
+    "log": lambda f, operands, inner: _divide(inner[0], operands[0], f),
+    "sqrt": lambda f, operands, inner: _divide(inner[0], _multiply(Number(2.0), f, f), f),
+    "tanh": _chain(lambda f, a: _subtract(_ONE, _square(f, f), f)),
+    "sinh": _chain(lambda f, a: _apply("cosh", a, at=f)),
+    "cosh": _chain(lambda f, a: _apply("sinh", a, at=f)),
+    "abs": _abs_rule,
+    "min": _minimum_rule,
+    "max": _maximum_rule,
+    "where": _where_rule,
+}

@@ -1,0 +1,153 @@
+"""The unknowns of a model at a set of points, and their derivatives in the coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+import autograd as T
+from pinn.derivatives import Constant, Coordinate, Derivative, Laplacian, ParameterRef
+from pinn.terms import Scope
+
+
+def coordinate_columns(points: np.ndarray, dtype, device) -> list[T.Tensor]:
+    """Return a leaf of shape (n, 1) that requires grad for each coordinate of points (n, d).
+
+    Columns that are leaves of their own have well-defined gradients each; slices of one (n, d)
+    tensor would be its children, on which the model does not depend.
+    """
+    return [
+        T.tensor(points[:, j : j + 1], dtype=dtype, device=device, requires_grad=True)
+        for j in range(points.shape[1])
+    ]
+
+
+class Plan:
+    """Which derivatives a set of leaves takes, so that sweeps of reverse mode are shared.
+
+    u_xx is the derivative of u_x, and one sweep from u_x gives all of its planned children: u_x and
+    u_t come together, and u_x serves u_xx and u_xt.
+    """
+
+    def __init__(self, leaves: Iterable[Derivative | Laplacian], space: tuple[str, ...]) -> None:
+        self._children: dict[Derivative, list[str]] = {}
+        for leaf in leaves:
+            if isinstance(leaf, Laplacian):
+                for coordinate in space:
+                    self._add(leaf.unknown, (coordinate, coordinate))
+            else:
+                self._add(leaf.unknown, leaf.coordinates)
+
+    def _add(self, unknown: str, coordinates: tuple[str, ...]) -> None:
+        for order, coordinate in enumerate(coordinates):
+            children = self._children.setdefault(Derivative(unknown, coordinates[:order]), [])
+            if coordinate not in children:
+                children.append(coordinate)
+
+    def children(self, parent: Derivative, coordinate: str) -> list[str]:
+        """Return the coordinates to differentiate `parent` in, at one go, when one is needed."""
+        planned = self._children.get(parent, [])
+        return planned if coordinate in planned else [coordinate]
+
+
+class Field:
+    """Values of names at n points, computed when they are asked for and kept.
+
+    `field[leaf]` is a tensor of shape (n,) for a coordinate, an unknown or a derivative, of shape
+    () for a parameter, and a float for a constant. Derivatives are nested reverse mode, with a
+    graph: they can be differentiated again, in the coordinates and in the parameters. The model
+    must treat each point on its own (no batch statistics), else the sum trick behind them does not
+    hold.
+
+    columns: one (n, 1) leaf for each coordinate. coefficients: parameter name -> tensor ().
+    `asked` lists the leaves that were asked for, in order.
+    """
+
+    def __init__(
+        self,
+        module: T.nn.Module,
+        scope: Scope,
+        columns: list[T.Tensor],
+        coefficients: Mapping[str, T.Tensor],
+        plan: Plan,
+    ) -> None:
+        self.n = columns[0].shape[0]
+        self.asked: dict[Derivative | Laplacian, None] = {}
+        self._module = module
+        self._scope = scope
+        self._columns = dict(zip(scope.coordinates, columns, strict=True))
+        self._coefficients = coefficients
+        self._plan = plan
+        self._known: dict[Derivative | Laplacian, T.Tensor] = {}
+
+    def __contains__(self, leaf: Any) -> bool:
+        return isinstance(leaf, Derivative | Laplacian | Coordinate | ParameterRef | Constant)
+
+    def __getitem__(self, leaf: Any) -> Any:
+        if isinstance(leaf, Derivative | Laplacian):
+            self.asked[leaf] = None
+            return self._value(leaf)
+        if isinstance(leaf, Coordinate):
+            return self._columns[leaf.name].reshape(-1)
+        if isinstance(leaf, ParameterRef):
+            return self._coefficients[leaf.name]
+        if isinstance(leaf, Constant):
+            return self._scope.constants[leaf.name]
+        raise KeyError(leaf)
+
+    def _value(self, leaf: Derivative | Laplacian) -> T.Tensor:
+        if leaf not in self._known:
+            if isinstance(leaf, Laplacian):
+                self._known[leaf] = self._laplacian(leaf)
+            elif not leaf.coordinates:
+                self._run_module()
+            else:
+                *before, last = leaf.coordinates
+                parent = Derivative(leaf.unknown, tuple(before))
+                names = self._plan.children(parent, last)
+                for name, value in zip(
+                    names, self._gradients(self._value(parent), names), strict=True
+                ):
+                    child = Derivative(leaf.unknown, (*before, name))
+                    self._known.setdefault(child, value)
+        return self._known[leaf]
+
+    def _run_module(self) -> None:
+        points = T.cat(list(self._columns.values()), dim=1)
+        outputs = self._module(points)
+        expected = (self.n, len(self._scope.unknowns))
+        if tuple(outputs.shape) != expected:
+            raise ValueError(
+                f"the model maps {tuple(points.shape)} points to shape {tuple(outputs.shape)}; "
+                f"expected {expected}, a column for each of {', '.join(self._scope.unknowns)}"
+            )
+        for j, unknown in enumerate(self._scope.unknowns):
+            self._known[Derivative(unknown, ())] = outputs[:, j]
+
+    def _gradients(self, value: T.Tensor, names: Iterable[str]) -> list[T.Tensor]:
+        """Return the derivatives of a value (n,) in some coordinates, each (n,)."""
+        columns = [self._columns[name] for name in names]
+        if not value.requires_grad:
+            return [T.zeros_like(value) for _ in columns]
+        gradients = T.grad(
+            value, columns, T.ones_like(value), create_graph=True, allow_unused=True
+        )
+        return [T.zeros_like(value) if g is None else g.reshape(-1) for g in gradients]
+
+    def _laplacian(self, leaf: Laplacian) -> T.Tensor:
+        space = self._scope.space
+        if leaf.times == 1:
+            seconds = [self._value(Derivative(leaf.unknown, (name, name))) for name in space]
+        else:
+            inner = self._value(Laplacian(leaf.unknown, leaf.times - 1))
+            firsts = self._gradients(inner, space)
+            seconds = [
+                self._gradients(first, [name])[0]
+                for name, first in zip(space, firsts, strict=True)
+            ]
+        total = seconds[0]
+        for second in seconds[1:]:
+            total = total + second
+        return total

@@ -1,0 +1,110 @@
+"""The unknowns of a model and their derivatives at a set of points, by one Taylor-mode sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import autograd as T
+from autograd.jets import Channels, Sum, choose_channels, read, sweep
+from pinn.combinations import Combination, laplacian_terms
+from pinn.derivatives import Constant, Coordinate, Derivative, Laplacian, ParameterRef
+from pinn.terms import Scope
+
+Leaf = Derivative | Laplacian | Combination
+
+
+class JetPlan:
+    """The channels of a sweep that give a set of leaves, and where each leaf is read.
+
+    leaves: the derivatives that are asked for. Printing a plan shows its channels.
+    """
+
+    def __init__(self, leaves: Iterable[Leaf], scope: Scope) -> None:
+        self._number = {name: k for k, name in enumerate(scope.coordinates)}
+        self._space = scope.space
+        self.leaves = tuple(dict.fromkeys(leaves))
+        keys = [self.key(leaf) for leaf in self.leaves]
+        self.channels: Channels = choose_channels(
+            [key for key in keys if isinstance(key, tuple)],
+            [key for key in keys if isinstance(key, Sum)],
+        )
+
+    def key(self, leaf: Leaf) -> tuple[int, ...] | Sum:
+        """Return the channel that a leaf is: a multi-index, or a weighted sum of them."""
+        if isinstance(leaf, Derivative):
+            return self._index(leaf.coordinates)
+        terms = leaf.terms if isinstance(leaf, Combination) else laplacian_terms(leaf, self._space)
+        return Sum(tuple((self._index(names), weight) for names, weight in terms))
+
+    def _index(self, names: Iterable[str]) -> tuple[int, ...]:
+        return tuple(sorted(self._number[name] for name in names))
+
+    def __str__(self) -> str:
+        names = list(self._number)
+
+        def text(index: tuple[int, ...]) -> str:
+            return "d" + "".join(names[k] for k in index)
+
+        lines = [f"{self.channels.count} channels, order {self.channels.order}: value"]
+        lines += [f"  {text(index)}" for index in self.channels.singles]
+        for total in self.channels.sums:
+            lines.append("  " + " + ".join(f"{w:g} {text(i)}" for i, w in total.terms))
+        lines.append("for " + ", ".join(str(leaf) for leaf in self.leaves))
+        return "\n".join(lines)
+
+
+class JetField:
+    """Values of names at n points: `field[leaf]` as `pinn.field.Field` gives it.
+
+    All planned derivatives of all unknowns come from one forward sweep at the first use. Raises
+    autograd.jets.NoTaylorRule for a model with an operation that has no Taylor rule, and KeyError
+    for a derivative that was not planned.
+    """
+
+    def __init__(
+        self,
+        module: T.nn.Module,
+        scope: Scope,
+        columns: list[T.Tensor],
+        coefficients: Mapping[str, T.Tensor],
+        plan: JetPlan,
+    ) -> None:
+        self.n = columns[0].shape[0]
+        self._module = module
+        self._scope = scope
+        self._columns = columns
+        self._coefficients = coefficients
+        self._plan = plan
+        self._found: dict[Any, T.Tensor] | None = None
+
+    def __contains__(self, leaf: Any) -> bool:
+        return isinstance(leaf, Leaf | Coordinate | ParameterRef | Constant)
+
+    def __getitem__(self, leaf: Any) -> Any:
+        if isinstance(leaf, Leaf):
+            if self._found is None:
+                self._found = self._sweep()
+            key = self._plan.key(leaf)
+            column = self._scope.unknowns.index(leaf.unknown)
+            return read(self._found, key, self._found[()])[:, column]
+        if isinstance(leaf, Coordinate):
+            return self._columns[self._scope.coordinates.index(leaf.name)].reshape(-1)
+        if isinstance(leaf, ParameterRef):
+            return self._coefficients[leaf.name]
+        if isinstance(leaf, Constant):
+            return self._scope.constants[leaf.name]
+        raise KeyError(leaf)
+
+    def _sweep(self) -> dict[Any, T.Tensor]:
+        def model(*columns: T.Tensor) -> T.Tensor:
+            return self._module(T.cat(list(columns), dim=1))
+
+        (found,) = sweep(model, self._columns, self._plan.channels)
+        expected = (self.n, len(self._scope.unknowns))
+        if tuple(found[()].shape) != expected:
+            raise ValueError(
+                f"the model maps {self.n} points to shape {tuple(found[()].shape)}; expected "
+                f"{expected}, a column for each of {', '.join(self._scope.unknowns)}"
+            )
+        return found

@@ -1,0 +1,7 @@
+"""Solvers over one flat vector, one a file; each is a training stage."""
+
+from pinn.optimizers.adam import Adam
+from pinn.optimizers.lbfgs import LBFGS
+from pinn.optimizers.stage import Diverged, Stage, StageEnd, StageStopped, Step, StopReason
+
+__all__ = ["LBFGS", "Adam", "Diverged", "Stage", "StageEnd", "StageStopped", "Step", "StopReason"]

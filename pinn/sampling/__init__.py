@@ -1,0 +1,16 @@
+"""Where the collocation points go: methods on the unit cube, counts, and seeded streams."""
+
+from pinn.sampling.methods import METHODS, grid, halton, latin_hypercube, sobol, uniform
+from pinn.sampling.sampling import Sampling
+from pinn.sampling.streams import stream
+
+__all__ = [
+    "METHODS",
+    "Sampling",
+    "grid",
+    "halton",
+    "latin_hypercube",
+    "sobol",
+    "stream",
+    "uniform",
+]

@@ -1,0 +1,65 @@
+"""Ways to place n points in the unit cube: (n, dimensions, rng) -> array (n, dimensions)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pinn.geometry.domain import UnitSampler
+
+
+def uniform(n: int, dimensions: int, rng: np.random.Generator) -> np.ndarray:
+    """Independent uniform points."""
+    return rng.random((n, dimensions))
+
+
+def grid(n: int, dimensions: int, rng: np.random.Generator) -> np.ndarray:
+    """The centres of the cells of an even grid, the largest of at most n cells; rng is not used.
+
+    Sides differ by at most one cell, so 2500 points in two dimensions are 50 x 50 and 100 points
+    in three are 5 x 5 x 4.
+    """
+    counts = [int(n ** (1 / dimensions) + 1e-9)] * dimensions
+    for axis in range(dimensions):
+        counts[axis] += 1
+        if np.prod(counts, dtype=float) > n:
+            counts[axis] -= 1
+            break
+    axes = [(np.arange(count) + 0.5) / count for count in counts]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, dimensions)
+
+
+def latin_hypercube(n: int, dimensions: int, rng: np.random.Generator) -> np.ndarray:
+    """Points of which each of n equal slabs along each axis holds exactly one.
+
+    McKay, Beckman and Conover, Technometrics 21 (1979) 239.
+    """
+    strata = np.stack([rng.permutation(n) for _ in range(dimensions)], axis=1)
+    return (strata + rng.random((n, dimensions))) / n
+
+
+def sobol(n: int, dimensions: int, rng: np.random.Generator) -> np.ndarray:
+    """The first n points of a scrambled Sobol sequence; each draw scrambles anew.
+
+    Without the scrambling every draw would give the same points.
+    """
+    from scipy.stats import qmc
+
+    # Drawing a power of two and keeping the first n gives the same points without the warning.
+    power = max(n - 1, 0).bit_length()
+    return qmc.Sobol(dimensions, scramble=True, rng=rng).random_base2(power)[:n]
+
+
+def halton(n: int, dimensions: int, rng: np.random.Generator) -> np.ndarray:
+    """The first n points of a scrambled Halton sequence; each draw scrambles anew."""
+    from scipy.stats import qmc
+
+    return qmc.Halton(dimensions, scramble=True, rng=rng).random(n)
+
+
+METHODS: dict[str, UnitSampler] = {
+    "uniform": uniform,
+    "grid": grid,
+    "latin-hypercube": latin_hypercube,
+    "sobol": sobol,
+    "halton": halton,
+}

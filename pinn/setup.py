@@ -1,0 +1,252 @@
+"""Everything that determines a training run, checked; to and from JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import numbers
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import autograd as T
+from pinn.checks import check_choice
+from pinn.conditions import Dirichlet, Initial
+from pinn.files import to_json
+from pinn.geometry import Box, Interval, Time
+from pinn.models import MLP
+from pinn.objective import Objective, check_weights
+from pinn.optimizers import LBFGS, Adam, Stage
+from pinn.parameters import FlatParameters, Parameter
+from pinn.problem import Problem
+from pinn.sampling import Sampling, stream
+from pinn.training import default_training
+
+PRECISIONS = {"float64": T.float64, "float32": T.float32}
+
+# The classes that a saved setup may name, by the names that configs use.
+_CONDITIONS = {"initial": Initial, "dirichlet": Dirichlet}
+_MODELS = {"mlp": MLP}
+_STAGES = {"adam": Adam, "lbfgs": LBFGS}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The arguments of pinn.solve with every default filled in; equal setups give equal bits."""
+
+    problem: Problem
+    model: Any
+    sampling: Sampling
+    training: tuple[Stage, ...]
+    weights: dict[str, float]
+    seed: int
+    precision: str
+    device: str
+
+    @classmethod
+    def checked(
+        cls,
+        problem: Problem,
+        model: Any = None,
+        sampling: Sampling | None = None,
+        training: Iterable[Stage] | None = None,
+        weights: Mapping[str, float] | None = None,
+        seed: int = 0,
+        precision: str = "float64",
+        device: str = "cpu",
+    ) -> Setup:
+        """Return a setup; TypeError or ValueError naming the argument that cannot work."""
+        if not isinstance(problem, Problem):
+            raise TypeError(f"problem: expected pinn.Problem, got {problem!r}")
+        model = MLP() if model is None else model
+        if not callable(getattr(model, "build", None)):
+            raise TypeError(f"model: expected a model such as pinn.MLP(), got {model!r}")
+        sampling = Sampling() if sampling is None else sampling
+        if not isinstance(sampling, Sampling):
+            raise TypeError(f"sampling: expected pinn.Sampling, got {sampling!r}")
+        stages = default_training() if training is None else training
+        if isinstance(stages, Stage):
+            raise TypeError(f"training: expected a list of stages, got {stages!r}; write [stage]")
+        stages = tuple(stages)
+        for stage in stages:
+            if not isinstance(stage, Stage):
+                raise TypeError(
+                    f"training: expected stages such as pinn.Adam(), pinn.LBFGS(), got {stage!r}"
+                )
+        if not stages:
+            raise ValueError("training: expected at least one stage, got none")
+        if isinstance(seed, bool) or not isinstance(seed, numbers.Integral):
+            raise TypeError(f"seed: expected a whole number, got {seed!r}")
+        if seed < 0:
+            raise ValueError(f"seed: expected zero or more, got {seed}")
+        check_choice("precision", precision, PRECISIONS)
+        return cls(
+            problem,
+            model,
+            sampling,
+            stages,
+            check_weights(problem, weights),
+            int(seed),
+            precision,
+            str(device),
+        )
+
+    @property
+    def dtype(self) -> T.dtype:
+        """The dtype of the model."""
+        return PRECISIONS[self.precision]
+
+    def initial_parameters(self) -> FlatParameters:
+        """Build the model from the seed, with the problem's coefficients at their start."""
+        module = self.model.build(
+            self.problem.domain,
+            self.problem.unknowns,
+            stream(self.seed, "model"),
+            self.dtype,
+            self.device,
+        )
+        return FlatParameters(module, self.problem.parameters, self.dtype, self.device)
+
+    def draw_points(self, number: int = 0) -> dict[str, np.ndarray]:
+        """Return the collocation points of every block, (n, d), of a draw counted from 0.
+
+        Each draw of each block has a stream of its own: the same number gives the same points.
+        """
+        return {
+            residual.name: residual.sample(
+                self.sampling, stream(self.seed, "points", residual.name, str(number))
+            )
+            for residual in self.problem.residuals
+        }
+
+    def objective(self) -> Objective:
+        """Build the objective at its start."""
+        return Objective(
+            self.problem,
+            self.initial_parameters(),
+            self.draw_points(),
+            self.weights,
+            dtype=self.dtype,
+            device=self.device,
+        )
+
+    def to_json(self) -> str:
+        """Return the setup as JSON; functions become null.
+
+        Raises TypeError for a model or a training stage of a class that pinn does not ship.
+        """
+        problem = self.problem
+        return to_json(
+            {
+                "problem": {
+                    "name": problem.name,
+                    "domain": [
+                        [i.name, "time" if i.is_time else "space", i.low, i.high]
+                        for i in problem.domain.intervals
+                    ],
+                    "unknowns": problem.unknowns,
+                    "equations": {n: _source(e) for n, e in problem.equations.items()},
+                    "conditions": [
+                        {**_tagged("condition", c, _CONDITIONS), "value": _source(c.value)}
+                        for c in problem.conditions
+                    ],
+                    "constants": dict(problem.constants),
+                    "parameters": [dataclasses.asdict(p) for p in problem.parameters],
+                    "reference": _reference(problem.reference),
+                },
+                "model": _tagged("model", self.model, _MODELS),
+                "sampling": dataclasses.asdict(self.sampling),
+                "training": [_tagged("training", stage, _STAGES) for stage in self.training],
+                "weights": self.weights,
+                "seed": self.seed,
+                "precision": self.precision,
+                "device": self.device,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Setup:
+        """Return the setup that `to_json` wrote.
+
+        An equation or value that was a function comes back as one that only raises RuntimeError:
+        the solution can be evaluated and differentiated, but not trained further. Raises
+        ValueError, KeyError or TypeError for other text.
+        """
+        data = json.loads(text)
+        section = data["problem"]
+        kinds = {"time": Time, "space": Interval}
+        intervals = [
+            kinds[kind](name, low, high) for name, kind, low, high in section["domain"]
+        ]
+        problem = Problem(
+            domain=Box(*intervals) if len(intervals) > 1 else intervals[0],
+            unknowns=section["unknowns"],
+            equations={n: _restored(n, source) for n, source in section["equations"].items()},
+            conditions=[_restored_condition(c) for c in section["conditions"]],
+            constants=section["constants"],
+            parameters=[Parameter(**p) for p in section["parameters"]],
+            reference=section["reference"],
+            name=section["name"],
+        )
+        return cls.checked(
+            problem,
+            _untagged(data["model"], _MODELS),
+            Sampling(**data["sampling"]),
+            [_untagged(stage, _STAGES) for stage in data["training"]],
+            data["weights"],
+            data["seed"],
+            data["precision"],
+            data["device"],
+        )
+
+
+class NotSaved:
+    """Stands for a function of the problem in a setup that was loaded from a file."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __call__(self, s: Any) -> Any:
+        raise RuntimeError(
+            f"{self.what}: it was a Python function, which a file cannot hold; build the problem "
+            "again in Python to train it or to evaluate its residual"
+        )
+
+
+def _source(source: Any) -> str | float | None:
+    return None if callable(source) else source
+
+
+def _restored(what: str, source: Any) -> Any:
+    return NotSaved(what) if source is None else source
+
+
+def _restored_condition(values: Mapping[str, Any]) -> Any:
+    value = _restored(f"the value of a condition of {values['unknown']!r}", values["value"])
+    return _untagged({**values, "value": value}, _CONDITIONS)
+
+
+def _reference(reference: Any) -> Any:
+    if callable(reference):
+        return None
+    if isinstance(reference, Mapping):
+        # A formula that was a function is left out; the others can still be compared with.
+        return {name: s for name, s in reference.items() if not callable(s)} or None
+    return reference
+
+
+def _tagged(what: str, value: Any, classes: Mapping[str, type]) -> dict[str, Any]:
+    for tag, kind in classes.items():
+        if type(value) is kind:
+            settings = {f.name: getattr(value, f.name) for f in dataclasses.fields(kind)}
+            return {"kind": tag, **settings}
+    raise TypeError(
+        f"{what}: a file can hold {', '.join(c.__name__ for c in classes.values())}, "
+        f"not {type(value).__name__}"
+    )
+
+
+def _untagged(values: Mapping[str, Any], classes: Mapping[str, type]) -> Any:
+    return classes[values["kind"]](**{k: v for k, v in values.items() if k != "kind"})

@@ -1,0 +1,85 @@
+"""From a problem to its trained solution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pinn.accuracy import Errors, TestSet
+from pinn.objective import Objective
+from pinn.optimizers import Stage
+from pinn.problem import Problem
+from pinn.resources import training_resources
+from pinn.sampling import Sampling
+from pinn.setup import Setup
+from pinn.solution import Report, Solution
+from pinn.training import Redraw, StepRecord, check_callbacks, notify, train
+
+
+class Session:
+    """What a callback gets in `on_start`: the setup, and the way to a solution at any step."""
+
+    def __init__(self, setup: Setup, objective: Objective, test: TestSet) -> None:
+        self.setup = setup
+        self.objective = objective
+        self._test = test
+
+    def solution(self, record: StepRecord) -> Solution:
+        """Return the solution as it stands at a step, without its errors: a checkpoint.
+
+        Training is not touched: the solution has a model of its own.
+        """
+        report = Report(
+            stop_reason="running",
+            message=f"not finished: step {record.step}",
+            loss=record.loss,
+            losses=dict(record.losses),
+            wall_seconds=record.seconds,
+            steps=record.step,
+        )
+        return Solution(self.setup, record.theta, report, record)
+
+    def errors(self, record: StepRecord) -> Errors:
+        """Return the errors against the reference at a step, for display only."""
+        return self._test.errors(self.solution(record).evaluate)
+
+
+def solve(
+    problem: Problem,
+    model: Any = None,
+    sampling: Sampling | None = None,
+    training: Iterable[Stage] | None = None,
+    weights: Mapping[str, float] | None = None,
+    seed: int = 0,
+    precision: str = "float64",
+    device: str = "cpu",
+    callbacks: Iterable[Any] = (),
+) -> Solution:
+    """Train a network to satisfy a problem, and return it with a report.
+
+    model: pinn.MLP(); sampling: pinn.Sampling(); training: a list of stages, default_training().
+    weights: block name -> weight in the loss, 1 where left out. precision: "float64" or "float32".
+    device: "cpu" or "cuda". callbacks: functions of a step record, or objects with the methods of
+    pinn.training.Callback; pinn.Progress() shows progress, and without it nothing is printed.
+
+    Equal arguments give equal bits. Ctrl-C stops training and returns what there is, with
+    report.stop_reason "interrupted"; a loss that is not finite ends it as "diverged". The problem's
+    reference takes no part in training: it is compared with once, at the end.
+
+    Raises TypeError or ValueError, naming the argument, before training begins.
+    """
+    callbacks = check_callbacks(callbacks)
+    setup = Setup.checked(problem, model, sampling, training, weights, seed, precision, device)
+    with training_resources():
+        objective = setup.objective()
+        # Before training, so that a reference that fails does so at once.
+        test = TestSet(problem, (block.points for block in objective.blocks))
+        notify(callbacks, "on_start", Session(setup, objective, test))
+        every = setup.sampling.redraw
+        redraw = None if every is None else Redraw(every, setup.draw_points)
+        result = train(objective, setup.training, callbacks, redraw)
+        solution = Solution(setup, result.theta, Report.of(result, Errors({}, {}), {}), result.last)
+        errors = test.errors(solution.evaluate)
+        solution.report = Report.of(result, errors, solution.parameters)
+    notify(callbacks, "on_end", solution)
+    return solution

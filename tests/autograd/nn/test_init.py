@@ -1,0 +1,91 @@
+"""Initial values: their distributions, seeds and errors."""
+
+import math
+
+import numpy as np
+import pytest
+
+import autograd as T
+from autograd import nn
+
+
+def generator(seed=0):
+    return T.Generator().manual_seed(seed)
+
+
+@pytest.mark.parametrize(
+    ("fill", "bound"),
+    [
+        (lambda w, g: nn.init.xavier_uniform_(w, 2.0, g), 2 * math.sqrt(6 / 500)),
+        (lambda w, g: nn.init.kaiming_uniform_(w, generator=g), math.sqrt(2 * 3 / 300)),
+        (
+            lambda w, g: nn.init.kaiming_uniform_(w, math.sqrt(5), "fan_out", generator=g),
+            math.sqrt(3 * 2 / 6 / 200),
+        ),
+        (lambda w, g: nn.init.uniform_(w, -0.25, 0.25, g), 0.25),
+    ],
+)
+def test_uniform_fillings_reach_their_bound_and_no_further(fill, bound):
+    w = T.zeros(200, 300, dtype=T.float64)
+    assert fill(w, generator()) is w
+    values = w.numpy()
+    assert np.abs(values).max() <= bound
+    assert np.abs(values).max() >= 0.999 * bound
+    assert abs(values.mean()) < 5 * bound / math.sqrt(3 * values.size)
+    assert abs(values.std() / (bound / math.sqrt(3)) - 1) < 0.02
+
+
+@pytest.mark.parametrize(
+    ("fill", "std"),
+    [
+        (lambda w, g: nn.init.xavier_normal_(w, 1.5, g), 1.5 * math.sqrt(2 / 500)),
+        (
+            lambda w, g: nn.init.kaiming_normal_(w, nonlinearity="relu", generator=g),
+            math.sqrt(2 / 300),
+        ),
+        (lambda w, g: nn.init.normal_(w, 0.0, 3.0, g), 3.0),
+    ],
+)
+def test_normal_fillings_have_their_deviation(fill, std):
+    w = T.zeros(200, 300, dtype=T.float64)
+    fill(w, generator())
+    values = w.numpy()
+    assert abs(values.std() / std - 1) < 0.02
+    assert abs(values.mean()) < 5 * std / math.sqrt(values.size)
+    assert abs((np.abs(values) < std).mean() - math.erf(math.sqrt(0.5))) < 0.01
+
+
+def test_same_seed_same_values_and_nothing_is_recorded():
+    a, b = nn.Linear(3, 4, generator=generator(5)), nn.Linear(3, 4, generator=generator(5))
+    assert a.weight.tolist() == b.weight.tolist() and a.bias.tolist() == b.bias.tolist()
+    c = nn.Linear(3, 4, generator=generator(6))
+    assert a.weight.tolist() != c.weight.tolist()
+    nn.init.normal_(a.weight, generator=generator())
+    assert a.weight.is_leaf and a.weight.requires_grad
+
+
+def test_linear_starts_within_one_over_the_root_of_its_inputs():
+    lin = nn.Linear(400, 300, generator=generator(), dtype=T.float64)
+    bound = 1 / math.sqrt(400)
+    for values in (lin.weight.detach().numpy(), lin.bias.detach().numpy()):
+        assert np.abs(values).max() <= bound
+        assert np.abs(values).max() >= 0.98 * bound
+    assert nn.Linear(0, 2).bias.tolist() == [0.0, 0.0]
+
+
+def test_constants():
+    w = nn.Parameter(T.rand(2))
+    assert nn.init.ones_(w).tolist() == [1.0, 1.0]
+    assert nn.init.zeros_(w).tolist() == [0.0, 0.0]
+    assert nn.init.constant_(w, 2.5).tolist() == [2.5, 2.5]
+
+
+def test_errors_name_the_shape_and_the_choices():
+    with pytest.raises(ValueError, match="fewer than 2 dimensions"):
+        nn.init.xavier_uniform_(T.zeros(3))
+    with pytest.raises(ValueError, match="mode must be"):
+        nn.init.kaiming_normal_(T.zeros(3, 3), mode="fan")
+    with pytest.raises(ValueError, match="unsupported nonlinearity 'tahn'"):
+        nn.init.calculate_gain("tahn")
+    assert nn.init.calculate_gain("tanh") == 5 / 3
+    assert nn.init.calculate_gain("leaky_relu", 3) == math.sqrt(0.2)

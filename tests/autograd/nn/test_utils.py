@@ -1,0 +1,71 @@
+"""Parameters as a vector, and clipping."""
+
+import math
+
+import numpy as np
+import pytest
+
+import autograd as T
+from autograd import nn
+
+
+def parameters():
+    return [
+        nn.Parameter(T.tensor([[1.0, 2.0], [3.0, 4.0]])),
+        nn.Parameter(T.tensor(5.0)),
+        nn.Parameter(T.tensor([6.0])),
+    ]
+
+
+def test_vector_round_trip_is_in_place():
+    many = parameters()
+    vector = nn.utils.parameters_to_vector(many)
+    assert vector.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    assert vector.requires_grad
+    arrays = [p._data for p in many]
+    nn.utils.vector_to_parameters(vector.detach() * 2, many)
+    assert many[0].tolist() == [[2.0, 4.0], [6.0, 8.0]] and many[1].item() == 10
+    assert all(p._data is a for p, a in zip(many, arrays, strict=True))
+
+
+def test_vector_of_another_size_is_refused_before_anything_is_written():
+    many = parameters()
+    with pytest.raises(ValueError, match=r"have 6 elements, the vector has shape \[7\]"):
+        nn.utils.vector_to_parameters(T.zeros(7), many)
+    assert many[1].item() == 5
+
+
+def set_grads(many):
+    for p in many:
+        p.grad = T.tensor(np.full(p.shape, 2.0, np.float32))
+
+
+def test_clip_grad_norm_scales_to_the_norm():
+    many = parameters()
+    set_grads(many)
+    total = nn.utils.clip_grad_norm_(many, 1.0)
+    assert total.shape == () and total.item() == pytest.approx(math.sqrt(24), rel=1e-6)
+    squares = sum(float((p.grad.numpy() ** 2).sum()) for p in many)
+    assert math.sqrt(squares) == pytest.approx(1.0, rel=1e-5)
+    set_grads(many)
+    assert nn.utils.clip_grad_norm_(many, 1.0, norm_type=math.inf).item() == 2.0
+    assert many[1].grad.item() == pytest.approx(1.0, rel=1e-5)
+    assert nn.utils.clip_grad_norm_(many, 100.0, norm_type=1).item() == pytest.approx(6, rel=1e-5)
+    assert many[1].grad.item() == pytest.approx(1.0, rel=1e-5)
+    assert nn.utils.clip_grad_norm_([nn.Parameter(T.ones(1))], 1.0).item() == 0
+
+
+def test_clip_refuses_a_norm_that_is_not_finite():
+    many = parameters()
+    set_grads(many)
+    many[1].grad = T.tensor(math.nan)
+    with pytest.raises(RuntimeError, match="is non-finite"):
+        nn.utils.clip_grad_norm_(many, 1.0, error_if_nonfinite=True)
+
+
+def test_clip_grad_value():
+    many = parameters()
+    many[2].grad = T.tensor([-7.0])
+    many[1].grad = T.tensor(0.25)
+    nn.utils.clip_grad_value_(many, 0.5)
+    assert many[2].grad.tolist() == [-0.5] and many[1].grad.item() == 0.25

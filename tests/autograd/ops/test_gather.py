@@ -1,0 +1,112 @@
+"""gather, scatter, index_select, index_add: values, gradients of every order, errors."""
+
+import numpy as np
+import pytest
+
+import autograd as T
+from autograd.ops import gather as G
+from autograd.testing import OpCase, check_op
+
+PLACES = np.array([[2, 0, 2], [1, 1, 0]])
+DISTINCT = np.array([[2, 0], [1, 2]])
+
+
+def _positions(x, values):
+    """Return index values on the device of x."""
+    return T.tensor(np.asarray(values), device=x.device)
+
+
+CASES = [
+    OpCase("gather", lambda x: G.gather(x, 1, _positions(x, PLACES)), [((2, 3),), ((4, 3),)],
+           reference=lambda x: np.take_along_axis(x[:2], PLACES, 1), complex=True),
+    OpCase("gather 0-d", lambda x: G.gather(x, 0, _positions(x, 0)), [((),)],
+           reference=lambda x: x),
+    OpCase("scatter_add", lambda x, y: G.scatter_add(x, 1, _positions(x, PLACES), y),
+           [((2, 3), (2, 3)), ((2, 4), (3, 5))], complex=True,
+           reference=lambda x, y: _scatter(x, y, np.add)),
+    OpCase("scatter", lambda x, y: G.scatter(x, 1, _positions(x, DISTINCT), y),
+           [((2, 3), (2, 2))],
+           reference=lambda x, y: _scatter(x, y, lambda old, new: new, DISTINCT)),
+    OpCase("scatter number", lambda x: G.scatter(x, 1, _positions(x, PLACES), 2.5), [((2, 3),)],
+           reference=lambda x: _scatter(x, np.full((2, 3), 2.5), lambda old, new: new)),
+    OpCase("index_select", lambda x: G.index_select(x, 1, _positions(x, [2, 0, 2])),
+           [((2, 3),), ((2, 3, 2),), ((0, 3),)], reference=lambda x: x[:, [2, 0, 2]],
+           complex=True),
+    OpCase("index_add", lambda x, y: G.index_add(x, 1, _positions(x, [2, 2]), y, alpha=3),
+           [((2, 3), (2, 2)), ((2, 3, 2), (2, 2, 2))],
+           reference=lambda x, y: _index_add(x, y), complex=True),
+    OpCase("take_along_dim", lambda x: G.take_along_dim(x, _positions(x, [[1], [-1]]), 1),
+           [((1, 3),), ((2, 3),)],
+           reference=lambda x: np.array([[x[0, 1]], [x[-1, 2]]])),
+    OpCase("take_along_dim flat", lambda x: G.take_along_dim(x, _positions(x, [3, 3, 0])),
+           [((2, 2),)], reference=lambda x: x.reshape(-1)[[3, 3, 0]]),
+    OpCase("take", lambda x: G.take(x, _positions(x, [[3, -1], [0, 0]])), [((2, 2),)],
+           reference=lambda x: x.reshape(-1)[[[3, -1], [0, 0]]]),
+    OpCase("repeat_interleave", lambda x: G.repeat_interleave(x, 2, 1), [((2, 3),)],
+           reference=lambda x: np.repeat(x, 2, 1)),
+    OpCase("repeat_interleave counts",
+           lambda x: G.repeat_interleave(x, _positions(x, [2, 0, 1]), -1), [((2, 3),)],
+           reference=lambda x: np.repeat(x, [2, 0, 1], -1)),
+    OpCase("repeat_interleave flat", lambda x: G.repeat_interleave(x, 2), [((2, 2),), ((),)],
+           reference=lambda x: np.repeat(x, 2)),
+]
+
+
+def _scatter(x, source, combine, places=PLACES):
+    x = x.copy()
+    for i, j in np.ndindex(places.shape):
+        x[i, places[i, j]] = combine(x[i, places[i, j]], source[i, j])
+    return x
+
+
+def _index_add(x, y):
+    x = x.copy()
+    for k in range(2):
+        x[:, 2] += 3 * y[:, k]
+    return x
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_values_and_derivatives(case):
+    check_op(case)
+
+
+def test_a_changed_index_is_noticed():
+    x = T.ones(3, requires_grad=True)
+    places = T.tensor([0, 1])
+    y = x.gather(0, places).sum()
+    places._data[:] = 2
+    places._version[0] += 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        T.grad(y, x)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: x.gather(1, T.tensor([[3]])), RuntimeError,
+         "index 3 is out of bounds for dimension 1 with size 3"),
+        (lambda x: x.gather(1, T.tensor([[-1]])), RuntimeError, "index -1 is out of bounds"),
+        (lambda x: x.gather(1, T.tensor([[0.5]])), RuntimeError, "Expected dtype int64 for index"),
+        (lambda x: x.gather(1, T.tensor([0])), RuntimeError, "same number of dimensions"),
+        (lambda x: x.gather(1, T.tensor([[0]] * 3)), RuntimeError, "no larger than self"),
+        (lambda x: x.gather(2, T.tensor([[0]])), IndexError, "Dimension out of range"),
+        (lambda x: x.scatter(1, T.tensor([[0]]), T.tensor([[1]])), RuntimeError,
+         "self.dtype to be equal to src.dtype"),
+        (lambda x: x.scatter(1, T.tensor([[0, 1]]), T.ones(1, 1)), RuntimeError,
+         "no larger than src"),
+        (lambda x: x.scatter(1, T.tensor([[0]])), TypeError, "needs src"),
+        (lambda x: x.index_select(0, T.tensor([2])), IndexError, "index 2 is out of bounds"),
+        (lambda x: x.index_select(0, T.tensor([[0]])), IndexError, "supposed to be a vector"),
+        (lambda x: x.index_select(0, [0]), TypeError, "index must be a Tensor"),
+        (lambda x: x.index_add(0, T.tensor([0]), T.ones(2, 3)), RuntimeError, "source must have"),
+        (lambda x: x.index_add(0, T.tensor([0]), T.tensor([[1, 2, 3]])), RuntimeError,
+         "same scalar type"),
+        (lambda x: x.take_along_dim(T.tensor([[3]]), 1), IndexError, "out of bounds"),
+        (lambda x: x.take_along_dim(T.tensor([0]), 1), RuntimeError, "same number of dimensions"),
+        (lambda x: x.repeat_interleave(T.tensor([1, 2]), 1), RuntimeError, "one a slice"),
+    ],
+)
+def test_bad_arguments_are_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call(T.ones(2, 3))

@@ -1,0 +1,183 @@
+"""Kinks and steps: values, gradients at ties and limits, refusals, dtypes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import autograd
+from autograd import Tensor
+from autograd.ops import piecewise
+from autograd.testing import BINARY_SHAPES, OpCase, check_op
+
+
+def leaf(values, dtype=np.float64) -> Tensor:
+    return Tensor(np.array(values, dtype), requires_grad=True)
+
+
+def gradients(y: Tensor, *inputs: Tensor) -> list[list[float]]:
+    return [g.numpy().tolist() for g in autograd.grad(y.sum(), inputs)]
+
+
+def away_from_zero(rng, shape):
+    return [rng.uniform(0.2, 2.0, shape) * rng.choice([-1.0, 1.0], shape)]
+
+
+def apart(rng, *shapes):
+    """Values whose fractional parts keep inputs away from each other."""
+    return [k * 0.3 + 0.1 + rng.integers(-2, 2, shape) for k, shape in enumerate(shapes)]
+
+
+TERNARY = [((), (), ()), ((2, 3), (3,), ()), ((2, 1), (1, 3), (2, 3)), ((0, 3), (3,), (1,))]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        OpCase("abs", piecewise.abs, make=away_from_zero, reference=np.abs, complex=True),
+        OpCase("sign", piecewise.sign, make=away_from_zero, reference=np.sign),
+        OpCase("sgn", piecewise.sgn, make=away_from_zero, complex=True,
+               reference=lambda x: x / np.abs(x), order=3),
+        OpCase("floor", piecewise.floor, make=apart, reference=np.floor),
+        OpCase("ceil", piecewise.ceil, make=apart, reference=np.ceil),
+        OpCase("trunc", piecewise.trunc, make=apart, reference=np.trunc),
+        OpCase("round", piecewise.round, make=apart, reference=np.round),
+        OpCase("round decimals", lambda x: piecewise.round(x, decimals=1),
+               domain=(0.11, 0.14), reference=lambda x: np.round(x, 1)),
+        OpCase("maximum", piecewise.maximum, BINARY_SHAPES, make=apart, reference=np.maximum),
+        OpCase("minimum", piecewise.minimum, BINARY_SHAPES, make=apart, reference=np.minimum),
+        OpCase("maximum number", lambda x: piecewise.maximum(x, 0.0), make=away_from_zero,
+               reference=lambda x: np.maximum(x, 0)),
+        OpCase("clamp", lambda x: piecewise.clamp(x, -0.1, 0.5), make=away_from_zero,
+               reference=lambda x: np.clip(x, -0.1, 0.5)),
+        OpCase("clamp tensors", piecewise.clamp, TERNARY, make=apart,
+               reference=lambda x, low, high: np.minimum(np.maximum(x, low), high)),
+        OpCase("where", lambda x, y: piecewise.where(x > y, x * x, y * y * y), BINARY_SHAPES,
+               make=apart, reference=lambda x, y: np.where(x > y, x * x, y**3)),
+        OpCase("where number", lambda x: piecewise.where(x > 0, x * x, 1), make=away_from_zero,
+               reference=lambda x: np.where(x > 0, x * x, 1)),
+        OpCase("hypot", piecewise.hypot, BINARY_SHAPES, domain=(0.3, 2), reference=np.hypot,
+               order=4),
+        OpCase("lerp", piecewise.lerp, TERNARY,
+               reference=lambda a, b, w: a + w * (b - a)),
+        OpCase("lerp number", lambda a, b: piecewise.lerp(a, b, 0.75), BINARY_SHAPES,
+               reference=lambda a, b: a + 0.75 * (b - a)),
+    ],
+    ids=str,
+)
+def test_every_shape_dtype_layout_and_device(case):
+    check_op(case)
+
+
+def test_sub_gradients_at_kinks():
+    assert gradients(piecewise.abs(x := leaf([0.0, -0.0])), x) == [[0.0, 0.0]]
+    x, y = leaf([1.0, 2.0]), leaf([1.0, 1.0])
+    assert gradients(piecewise.maximum(x, y), x, y) == [[0.5, 1.0], [0.5, 0.0]]
+    assert gradients(piecewise.minimum(x, y), x, y) == [[0.5, 0.0], [0.5, 1.0]]
+    x = leaf([0.0, 1.0, 2.0])
+    assert gradients(piecewise.clamp(x, 0.0, 1.0), x) == [[1.0, 1.0, 0.0]]
+    z = Tensor(np.zeros(1, np.complex128), requires_grad=True)
+    assert autograd.grad(piecewise.abs(z).sum(), z)[0].numpy().tolist() == [0]
+
+
+def test_a_tie_shared_thrice():
+    x = leaf([2.0])
+    assert gradients(piecewise.maximum(x, x), x) == [[1.0]]
+
+
+def test_stopped_infinite_gradients_are_zero():
+    weights = Tensor(np.array([np.inf]))
+    x, y = leaf([1.0]), leaf([2.0])
+    for result in (
+        piecewise.maximum(x, y), piecewise.where(x > y, x, y), piecewise.clamp(y - x, 5.0, 6.0)
+    ):
+        g = autograd.grad(result, x, weights, allow_unused=True)[0]
+        assert g.item() == 0.0
+    # the well-known trap: 0 * inf in the branch that was not chosen stays out with a safe input
+    x = leaf([0.0, 4.0])
+    safe = piecewise.where(x > 0, x, 1)
+    y = piecewise.where(x > 0, safe.sqrt(), 0)
+    assert gradients(y, x) == [[0.0, 0.25]]
+
+
+def test_nan_passes_through():
+    x = leaf([np.nan])
+    for function in (
+        lambda v: piecewise.maximum(v, 1.0), lambda v: piecewise.minimum(v, 1.0),
+        lambda v: piecewise.clamp(v, 0, 1), piecewise.abs, piecewise.sign,
+    ):
+        assert math.isnan(function(x).item())
+    nan = Tensor(np.array([np.nan]))
+    assert math.isnan(piecewise.clamp(leaf([3.0]), nan, None).item())
+
+
+def test_hypot_at_zero_and_at_extremes():
+    x, y = leaf([0.0, 3e200, 1e-200]), leaf([0.0, 4e200, 0.0])
+    h = piecewise.hypot(x, y)
+    np.testing.assert_allclose(h.detach().numpy(), [0.0, 5e200, 1e-200], rtol=1e-15)
+    gx, gy = autograd.grad(h.sum(), (x, y), create_graph=True)
+    np.testing.assert_allclose(gx.detach().numpy(), [0.0, 0.6, 1.0], rtol=1e-15)
+    np.testing.assert_allclose(gy.detach().numpy(), [0.0, 0.8, 0.0], rtol=1e-15)
+    (second,) = autograd.grad(gx.sum(), x)
+    assert np.isfinite(second.numpy()[0])
+
+
+def test_clamp_with_limits_crossed_or_missing():
+    x = Tensor(np.array([-3.0, 0.0, 3.0]))
+    assert piecewise.clamp(x, 2, -1).numpy().tolist() == [-1.0, -1.0, -1.0]
+    assert piecewise.clamp(x, min=0).numpy().tolist() == [0.0, 0.0, 3.0]
+    assert piecewise.clamp_max(x, 0).numpy().tolist() == [-3.0, 0.0, 0.0]
+    assert piecewise.clamp_min(x, 0).numpy().tolist() == [0.0, 0.0, 3.0]
+    with pytest.raises(RuntimeError, match="At least one of 'min' or 'max' must not be None"):
+        piecewise.clamp(x)
+    integers = Tensor(np.array([0, 1, 3]))
+    assert piecewise.clamp(integers, 1, 2).dtype == np.int64
+    assert piecewise.clamp(integers, 0.5, 2.5).numpy().tolist() == [0.5, 1.0, 2.5]
+
+
+def test_where_promotes_as_pytorch_does():
+    condition = Tensor(np.array([True, False]))
+    single = Tensor(np.ones(2, np.float32))
+    assert piecewise.where(condition, single, 0.5).dtype == np.float32
+    assert piecewise.where(condition, single, Tensor(np.array(0.5))).dtype == np.float32
+    assert piecewise.where(condition, Tensor(np.ones(2)), single).dtype == np.float64
+    assert piecewise.where(condition, 2.5, Tensor(np.array([1, 2]))).dtype == np.float32
+    assert piecewise.where(condition, True, Tensor(np.array([4, 5]))).numpy().tolist() == [1, 5]
+    assert piecewise.where(condition, 1.0, 2.0).dtype == np.float32
+    assert [i.numpy().tolist() for i in piecewise.where(condition)] == [[0]]
+    assert single.where(condition, 0.0).numpy().tolist() == [1.0, 0.0]
+    with pytest.raises(RuntimeError, match="expected condition to be a boolean tensor"):
+        piecewise.where(single, single, single)
+    with pytest.raises(TypeError, match="both x and y"):
+        piecewise.where(condition, single)
+
+
+def test_steps_keep_integers_and_refuse_complex():
+    integers = Tensor(np.array([-2, 3]))
+    for function in (piecewise.floor, piecewise.ceil, piecewise.trunc, piecewise.round):
+        assert function(integers).dtype == np.int64
+        assert function(integers).numpy().tolist() == [-2, 3]
+    assert piecewise.sign(Tensor(np.array([True, False]))).dtype == np.bool_
+    z = Tensor(np.array([1 + 2j]))
+    for function in (piecewise.floor, piecewise.sign, lambda v: piecewise.maximum(v, v)):
+        with pytest.raises(RuntimeError, match="complex"):
+            function(z)
+    assert piecewise.round(Tensor(np.array([0.5, 1.5, 2.5]))).numpy().tolist() == [0.0, 2.0, 2.0]
+
+
+def test_lerp_is_exact_at_its_ends():
+    a, b = Tensor(np.array([0.1, 1e16])), Tensor(np.array([0.7, 1.0]))
+    for weight in (0, 0.0, Tensor(np.array(0.0))):
+        assert piecewise.lerp(a, b, weight).numpy().tolist() == [0.1, 1e16]
+    for weight in (1, 1.0, Tensor(np.array(1.0))):
+        assert piecewise.lerp(a, b, weight).numpy().tolist() == [0.7, 1.0]
+
+
+def test_python_operators():
+    x = Tensor(np.array([-1.5, 2.25]))
+    assert abs(x).numpy().tolist() == [1.5, 2.25]
+    assert round(x, 1).numpy().tolist() == [-1.5, 2.2]
+    assert x.absolute().numpy().tolist() == x.abs().numpy().tolist()
+    assert x.clip(0, 1).numpy().tolist() == [0.0, 1.0]

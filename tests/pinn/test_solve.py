@@ -1,0 +1,168 @@
+"""pinn.solve: known accuracy, equal bits, and what is refused before training begins."""
+
+import numpy as np
+import pytest
+
+import pinn
+
+ODE = pinn.Problem(
+    pinn.Time("t", 0, 2), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1)],
+    reference={"u": "exp(-t)"},
+)  # fmt: skip
+X, Y = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1)
+SMALL = {"model": pinn.MLP(width=10, depth=1), "sampling": pinn.Sampling(interior=40)}
+
+
+def test_an_ordinary_equation():
+    solution = pinn.solve(ODE, **SMALL, training=[pinn.LBFGS(500)])
+    assert solution.report.rel_l2["u"] < 1e-5
+    assert solution.report.max_error["u"] < 1e-5
+    t = np.linspace(0, 2, 7)
+    np.testing.assert_allclose(solution.evaluate(t=t)["u"], np.exp(-t), atol=1e-5)
+    np.testing.assert_allclose(solution.derivative("u_t", t=t), -np.exp(-t), atol=1e-3)
+
+
+def test_a_second_order_equation_with_both_initial_conditions():
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 2), ["u"], {"swing": lambda s: s.u_tt + s.u},
+        [pinn.Initial("u", 0), pinn.Initial("u", 1, order=1)], reference={"u": "sin(t)"},
+    )  # fmt: skip
+    solution = pinn.solve(problem, **SMALL, training=[pinn.LBFGS(500)])
+    assert solution.report.rel_l2["u"] < 1e-4
+
+
+def test_poissons_equation():
+    problem = pinn.Problem(
+        X * Y, ["u"], {"poisson": "laplacian(u) + 2*pi**2*sin(pi*x)*sin(pi*y)"},
+        [pinn.Dirichlet("u", 0)], reference={"u": "sin(pi*x)*sin(pi*y)"},
+    )  # fmt: skip
+    solution = pinn.solve(
+        problem, pinn.MLP(width=12, depth=2), pinn.Sampling(interior=150, boundary=80),
+        [pinn.LBFGS(400)], weights={"dirichlet_u": 100},
+    )  # fmt: skip
+    assert solution.report.rel_l2["u"] < 5e-3
+
+
+def test_a_system_of_two_unknowns():
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 2), ["a", "b"], {"first": "a_t - b", "second": "b_t + a"},
+        [pinn.Initial("a", 0), pinn.Initial("b", 1)], reference={"a": "sin(t)", "b": "cos(t)"},
+    )  # fmt: skip
+    solution = pinn.solve(problem, **SMALL, training=[pinn.LBFGS(500)])
+    assert max(solution.report.rel_l2.values()) < 1e-4
+
+
+def test_a_coefficient_is_found():
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + k*u"},
+        [pinn.Initial("u", 1), pinn.Initial("u", -2, order=1)],
+        parameters=[pinn.Parameter("k", 0.5, lower=0)],
+    )  # fmt: skip
+    solution = pinn.solve(problem, **SMALL, training=[pinn.LBFGS(500)])
+    assert solution.report.parameters["k"] == pytest.approx(2, abs=1e-3)
+    assert solution.parameters == solution.report.parameters
+    assert solution.report.rel_l2 == {}
+
+
+def test_equal_arguments_give_equal_bits_and_other_seeds_other_ones():
+    stages = [pinn.Adam(20), pinn.LBFGS(20)]
+    first, second, other = (
+        pinn.solve(ODE, **SMALL, training=stages, seed=seed) for seed in (4, 4, 5)
+    )
+    assert first.theta.tobytes() == second.theta.tobytes()
+    assert first.report.loss == second.report.loss
+    assert first.report.rel_l2 == second.report.rel_l2
+    assert not np.isin(first.theta, other.theta).any()
+
+
+def test_callbacks_and_a_reference_change_no_bit():
+    stages = [pinn.Adam(20)]
+    plain = pinn.Problem(ODE.domain, ODE.unknowns, ODE.equations, ODE.conditions)
+    quiet = pinn.solve(plain, **SMALL, training=stages)
+    watched = pinn.solve(ODE, **SMALL, training=stages, callbacks=[Watcher()])
+    assert quiet.theta.tobytes() == watched.theta.tobytes()
+
+
+class Watcher(pinn.Callback):
+    """Evaluates in the middle of training, as a run's log does."""
+
+    def on_start(self, session):
+        self.session = session
+        self.errors = []
+        self.ended = None
+
+    def on_step(self, record):
+        snapshot = self.session.solution(record)
+        assert snapshot.report.stop_reason == "running"
+        assert snapshot.report.loss == record.loss
+        self.errors.append(self.session.errors(record).rel_l2["u"])
+
+    def on_end(self, solution):
+        self.ended = solution
+
+
+def test_callbacks_see_solutions_on_the_way():
+    watcher = Watcher()
+    solution = pinn.solve(ODE, **SMALL, training=[pinn.LBFGS(100)], callbacks=[watcher])
+    assert watcher.ended is solution
+    assert len(watcher.errors) == solution.report.steps
+    assert watcher.errors[-1] == solution.report.rel_l2["u"] < 0.1 * watcher.errors[0]
+
+
+def test_nothing_is_printed(capfd):
+    pinn.solve(ODE, **SMALL, training=[pinn.Adam(5)])
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_report_says_what_happened():
+    report = pinn.solve(ODE, **SMALL, training=[pinn.Adam(5), pinn.LBFGS(6)]).report
+    assert (report.stop_reason, report.steps) == ("steps done", 11)
+    assert set(report.losses) == {"decay", "initial_u"}
+    assert report.loss == pytest.approx(sum(report.losses.values()))
+    assert 0 < report.wall_seconds < 30
+    assert "stopped: steps done; loss " in report.summary()
+    assert "relative L2 error of u " in report.summary()
+
+
+def test_an_interrupted_run_still_gives_its_solution():
+    def interrupt(record):
+        raise KeyboardInterrupt
+
+    solution = pinn.solve(ODE, **SMALL, callbacks=[interrupt])
+    assert solution.report.stop_reason == "interrupted"
+    assert solution.report.rel_l2["u"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"problem": "burgers"}, TypeError, "problem: expected pinn.Problem"),
+        ({"model": "mlp"}, TypeError, "model: expected a model such as pinn.MLP"),
+        ({"sampling": 2500}, TypeError, "sampling: expected pinn.Sampling"),
+        ({"training": []}, ValueError, "training: expected at least one stage"),
+        ({"training": pinn.Adam()}, TypeError, "expected a list of stages"),
+        ({"training": ["adam"]}, TypeError, "training: expected stages such as"),
+        ({"weights": {"deca": 1}}, ValueError, "did you mean 'decay'"),
+        ({"seed": -1}, ValueError, "seed: expected zero or more, got -1"),
+        ({"seed": 0.5}, TypeError, "seed: expected a whole number"),
+        ({"precision": "float16"}, ValueError, "precision: expected one of float64, float32"),
+        ({"callbacks": ["progress"]}, TypeError, "callbacks: expected"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, error, message):
+    with pytest.raises(error, match=message):
+        pinn.solve(**{"problem": ODE, **arguments})
+
+
+def test_a_reference_that_fails_does_so_before_training():
+    problem = pinn.Problem(
+        X, ["u"], {"e": "u_x"}, reference=lambda s: np.where(s.x > 0.5, np.nan, s.x)
+    )
+    with pytest.raises(ValueError, match="reference of 'u': not finite at 500 of 1001 .* x = 0.50"):
+        pinn.solve(problem, callbacks=[lambda record: pytest.fail("training began")])
+
+
+def test_float32():
+    solution = pinn.solve(ODE, **SMALL, training=[pinn.LBFGS(100)], precision="float32")
+    assert solution.evaluate(t=0.5)["u"].dtype == np.float32
+    assert solution.report.rel_l2["u"] < 1e-2
