@@ -287,8 +287,6 @@ def _accumulate(tensor: Tensor, gradient: Tensor, create_graph: bool, lock: Any)
         tensor._grad = gradient.clone() if present is None else present + gradient
     elif present is None:
         tensor._grad = Tensor(gradient._data.copy())
-    elif present._requires_grad:
-        tensor._grad = (present + gradient).detach()
     else:
         present._data += gradient._data
         present._version[0] += 1

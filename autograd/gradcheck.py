@@ -119,7 +119,7 @@ def _gradient_function(fn: Callable, count: int) -> Callable:
         wanted = [t for t in inputs if isinstance(t, Tensor) and t.requires_grad]
         pairs = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
         if not pairs:
-            return [Tensor(t._data * 0) for t in wanted]
+            return [Tensor(_like(np.zeros(t.shape, t.dtype), t)) for t in wanted]
         return list(
             grad(
                 [o for o, _ in pairs],

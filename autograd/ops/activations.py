@@ -202,6 +202,12 @@ def _times_x(xp: Any, x: Any, seed: Any, out: Any) -> Any:
     return xp.multiply(x, seed) if out is None else xp.multiply(x, seed, out=out)
 
 
+def _variance(xp: Any, s: Any) -> Any:
+    """Compute s (1 - s)."""
+    rest = xp.subtract(1, s, out=xp.empty_like(s))
+    return xp.multiply(rest, s, out=rest)
+
+
 # silu: x s with s = sigmoid(x), s' = w = s - s*s, w' = w (1 - 2 s)
 _silu_tower = Tower(
     ({(0, 0, 1): 1}, {(0, 0, 0): 1}, {(0, 0, 1): 1, (1, 0, 1): -2}),
@@ -213,7 +219,7 @@ silu_op = _gated(
     lambda xp, x, out=None: _times_x(xp, x, sigmoid_forward(xp, x), out),
     sigmoid_forward,
     _silu_tower,
-    lambda xp, x, s: (s, x, s * (1 - s)),
+    lambda xp, x, s: (s, x, _variance(xp, s)),
 )
 
 # mish: x t with t = tanh(softplus(x)) = s (2 - s) / (2 - 2 s + s*s), t' = (1 - t*t) s
@@ -290,7 +296,9 @@ def _normal_distribution(xp: Any, x: Any) -> Any:
 
 def _gelu_slope(xp: Any, x: Any, out: Any = None) -> Any:
     density = _normal_density(xp, x, out)
-    xp.multiply(density, x, out=density, where=density != 0)  # not 0 times infinity
+    underflown = density == 0
+    xp.multiply(density, x, out=density)
+    xp.copyto(density, 0, where=underflown)  # not 0 times infinity
     return xp.add(density, _normal_distribution(xp, x), out=density)
 
 

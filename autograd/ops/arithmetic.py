@@ -157,10 +157,10 @@ def _pow(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
 def _pow_rule_x(g: Tensor, x: Tensor, y: Any) -> Tensor:
     if not isinstance(y, Tensor):
         return _monomial_rule(g, x, y)
-    # where the exponent is 0 the power is constant: no 0 * inf at x = 0
-    slope = mul_op(y, pow_op(x, sub_op(y, 1)))
-    slope = REGISTRY["where"](REGISTRY["eq"](y, 0), 0, slope)
-    return mul_op(g, conj_of(slope))
+    # 0 * x**-1 is 0 also at x = 0: there the exponent -1 is replaced
+    constant = REGISTRY["logical_and"](REGISTRY["eq"](x, 0), REGISTRY["eq"](y, 0))
+    lowered = REGISTRY["where"](constant, 0, sub_op(y, 1))
+    return mul_op(g, conj_of(mul_op(y, pow_op(x, lowered))))
 
 
 def _pow_rule_y(g: Tensor, x: Any, y: Tensor, out: Tensor) -> Tensor:

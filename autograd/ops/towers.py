@@ -135,6 +135,14 @@ def _nested(poly: Polynomial) -> Any:
     return (factors, main, coefficients)
 
 
+def _value(xp: Any, plan: Any, variables: tuple, out: Any = None) -> Any:
+    """Return the value of a nested coefficient: a variable itself, else evaluated into `out`."""
+    factors, main, coefficients = plan
+    if main is None and len(factors) == 1 and coefficients[0] == 1.0:
+        return variables[factors[0]]
+    return _run(xp, plan, variables, xp.empty_like(variables[0]) if out is None else out)
+
+
 def _run(xp: Any, plan: Any, variables: tuple, out: Any) -> Any:
     """Evaluate nested Horner steps into `out`."""
     if not isinstance(plan, tuple):
@@ -150,15 +158,14 @@ def _run(xp: Any, plan: Any, variables: tuple, out: Any) -> Any:
     else:
         x = variables[main]
         if isinstance(highest, tuple):
-            current = xp.multiply(_run(xp, highest, variables, out), x, out=out)
+            current = xp.multiply(_value(xp, highest, variables, out), x, out=out)
         else:
             current = x if highest == 1.0 else xp.multiply(x, highest, out=out)
         last = len(coefficients) - 1
         for position in range(1, last + 1):
             coefficient = coefficients[position]
             if isinstance(coefficient, tuple):
-                term = _run(xp, coefficient, variables, xp.empty_like(out))
-                current = xp.add(current, term, out=out)
+                current = xp.add(current, _value(xp, coefficient, variables), out=out)
             elif coefficient:
                 current = xp.add(current, coefficient, out=out)
             if position < last:

@@ -19,6 +19,8 @@ import numpy as np
 from ..tensor import Tensor
 from .executors import make_executor
 from .passes import optimize
+from .passes.dead import remove_dead_code
+from .passes.per_row import split_rows
 from .program import Program
 from .trace import trace
 
@@ -26,7 +28,7 @@ LANES = 16
 _PROBE_ROWS = 64
 _SMALLEST_CHUNK = 64
 
-Kind = Literal["sum", "rows"]
+Kind = Literal["sum", "rows", "per_row"]
 
 
 class Chunked:
@@ -35,7 +37,8 @@ class Chunked:
     fn      `(rows) -> Tensors`; rows is a list of Tensors, one an array of points.
     shared  the Tensors that `fn` reads besides (parameters).  They are read anew at each call, so
             change them in place.
-    kinds   one an output: "sum" (added over chunks) or "rows" (joined along the first dimension).
+    kinds   one an output: "sum" (added over chunks), "rows" (joined along the first dimension), or
+            "per_row": `fn` returns a sum over rows, what is joined are its rows (passes/per_row.py).
     threads workers; None takes one a core.
     chunk   rows a chunk; None chooses it so that the working set stays in the L2 cache.
     Calling it with the point arrays returns the outputs as new arrays.
@@ -60,8 +63,10 @@ class Chunked:
         self.executor = executor
         self._programs: dict[tuple, Program] = {}
         self._bound: dict[tuple, Any] = {}
+        self._memory: list[int] = []
 
     def __call__(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
+        self._forget_moved()
         count = len(rows[0])
         bounds = self._bounds(rows, count)
         lanes = _lanes(len(bounds))
@@ -75,7 +80,7 @@ class Chunked:
                 self._executor(rows, start, stop, slot)
         sums = self._run_lanes(rows, bounds, lanes, joined, workers)
         totals = [
-            None if kind == "rows" else _ordered_sum([lane[k] for lane in sums])
+            _ordered_sum([lane[k] for lane in sums]) if kind == "sum" else None
             for k, kind in enumerate(self.kinds)
         ]
         return [
@@ -100,7 +105,9 @@ class Chunked:
             [*(Tensor(np.array(r)) for r in rows), *self.shared],
             names,
         )
-        return optimize(program)
+        program = optimize(program)
+        apart = [k for k, kind in enumerate(self.kinds) if kind == "per_row"]
+        return remove_dead_code(split_rows(program, apart, count)) if apart else program
 
     def _bounds(self, rows: Sequence[np.ndarray], count: int) -> list[tuple[int, int]]:
         """Return (start, stop) of chunks whose sizes differ by one row at most."""
@@ -134,6 +141,13 @@ class Chunked:
                 self.executor, program, self._given(stop - start, rows)
             )
         return self._bound[key]
+
+    def _forget_moved(self) -> None:
+        """Bind again where a shared tensor got other memory."""
+        memory = [id(s._data) for s in self.shared]
+        if memory != self._memory:
+            self._memory = memory
+            self._bound.clear()
 
     def _empty_rows(self, rows: Sequence, bounds: list, k: int, count: int) -> np.ndarray:
         output = self.program(rows, bounds[0][1] - bounds[0][0]).outputs[k]
@@ -173,7 +187,7 @@ class Chunked:
                 target[...] = source[start:stop]
             executor.run()
             for k, (kind, output) in enumerate(zip(self.kinds, executor.outputs, strict=True)):
-                if kind == "rows":
+                if kind != "sum":
                     joined[k][start:stop] = output
                 elif totals[k] is None:
                     totals[k] = np.array(output)

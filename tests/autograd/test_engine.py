@@ -197,6 +197,21 @@ def test_plain_inputs_cost_no_vjp(register):
     )
     op(leaf([1.0]), T.tensor([2.0], dtype=T.float64)).backward()
     assert asked == ["x"]
+    x, y = leaf([1.0]), leaf([2.0])
+    T.grad(op(x, y), y)
+    op(x, y).backward(inputs=[y])
+    assert asked == ["x", "y", "y"]
+
+
+def test_what_lies_below_the_inputs_may_be_freed_already():
+    x = leaf([2.0])
+    middle = T.exp(x) * x
+    middle.backward()
+    assert T.grad(middle * 3, middle)[0].tolist() == [3.0]
+    (middle * 3).backward(inputs=[middle])
+    assert middle.grad.tolist() == [3.0]
+    with pytest.raises(RuntimeError, match=SECOND_TIME):
+        T.grad(middle * 3, x)
 
 
 # ---- failures

@@ -147,6 +147,14 @@ def test_tails_are_finite_in_value_and_derivatives(name):
         assert np.all(np.isfinite(values.detach().numpy())), order
 
 
+def test_gelu_at_infinity():
+    x = Tensor(np.array([-np.inf, np.inf]), requires_grad=True)
+    (first,) = autograd.grad(activations.gelu(x).sum(), x, create_graph=True)
+    assert first.detach().numpy().tolist() == [0.0, 1.0]
+    (second,) = autograd.grad(first.sum(), x)
+    assert second.numpy().tolist() == [0.0, 0.0]
+
+
 def test_left_tails_keep_relative_accuracy():
     x = Tensor(np.array([-20.0, -30.0]))
     np.testing.assert_allclose(

@@ -76,4 +76,10 @@ def test_row_047_accumulation_is_in_place_only_without_create_graph(dtype, cycle
     (x * x).backward(create_graph=True)
     assert x.grad is not first
     assert first.tolist() == [8.0] and x.grad.tolist() == [12.0]
+    differentiable = x.grad
+    product = differentiable * differentiable
+    (x * x).backward()
+    assert x.grad is differentiable and x.grad.tolist() == [16.0]
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.backward()
     x.grad = None

@@ -67,6 +67,20 @@ def test_row_084_no_grad_decorates_functions_and_generators():
     for inside in bare_steps():
         assert inside is False and T.is_grad_enabled() is True
 
+    at_the_end = []
+
+    @T.no_grad()
+    def closed_early():
+        try:
+            yield
+        finally:
+            at_the_end.append(T.is_grad_enabled())
+
+    generator = closed_early()
+    next(generator)
+    generator.close()
+    assert at_the_end == [False] and T.is_grad_enabled() is True
+
 
 def test_row_085_enable_grad_inside_no_grad(dtype):
     x = T.tensor([2.0], dtype=dtype, requires_grad=True)
@@ -96,6 +110,13 @@ def test_row_086_set_grad_enabled_as_context_and_statement():
         assert T.is_grad_enabled() is False
     finally:
         T.set_grad_enabled(True)
+
+    @T.set_grad_enabled(False)
+    def decorated():
+        return T.is_grad_enabled()
+
+    assert T.is_grad_enabled() is True
+    assert decorated() is False and T.is_grad_enabled() is True
     for context in (T.set_grad_enabled(False), T.no_grad()):
         T.set_grad_enabled(True)
         with pytest.raises(ZeroDivisionError):

@@ -1,0 +1,246 @@
+"""Per-row gradients: the gradient of a sum over rows, taken apart into its rows.
+
+A reverse sweep seeded with ones gives `sum_n dr_n/dW`.  The adjoints of the rows only meet in the
+contractions over points at the end of the sweep (weight gradients, bias sums).  This pass finds
+them and leaves the row index in: `einsum('cna,cnb->nab')` instead of `einsum('cna,cnb->ab')`, one
+contraction a layer.  Everything before is untouched, everything after carries a leading row axis.
+
+A value with rows is known by how its rows lie in it: flattened, it is `outer x rows x inner`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ops.registry import REGISTRY, Op
+from ..program import Argument, Instruction, Program, Value
+from .rewriting import ARITHMETIC, UFUNCS
+
+_ELEMENTWISE = frozenset(UFUNCS) | ARITHMETIC | {"where", "to", "sign"}
+
+
+class CannotSplitRows(RuntimeError):
+    """An operation mixes the rows in a way that this pass does not know."""
+
+
+def _outer_rows(xp: Any, x: Any, y: Any, out: Any = None, *, rows: int) -> Any:
+    """Contract (outer * rows, a) and (outer * rows, b) over outer to (rows, a, b)."""
+    left = x.reshape(-1, rows, x.shape[-1]).transpose(1, 2, 0)
+    right = y.reshape(-1, rows, y.shape[-1]).transpose(1, 0, 2)
+    return xp.matmul(left, right) if out is None else xp.matmul(left, right, out=out)
+
+
+outer_rows_op = Op("outer_rows", _outer_rows)
+
+
+def split_rows(program: Program, outputs: Sequence[int], inputs: int) -> Program:
+    """Return a program whose outputs of these numbers keep their rows: (rows, *shape).
+
+    The first `inputs` inputs carry the rows in their first dimension.
+    Raises CannotSplitRows for an operation between points that is no plain contraction.
+    """
+    return _Splitter(program, inputs).split(outputs)
+
+
+class _Splitter:
+    def __init__(self, program: Program, inputs: int) -> None:
+        self.program = program
+        self.rows = program.inputs[0].shape[0]
+        self.inner: dict[Value, int] = {
+            v: v.size // self.rows for v in program.inputs[:inputs]
+        }  # a value with rows -> elements inside one row, for each outer block
+        self.batched: dict[Value, Value] = {}  # a contracted value -> its per-row version
+        self.instructions: list[Instruction] = []
+
+    def split(self, outputs: Sequence[int]) -> Program:
+        for instruction in self.program.instructions:
+            self.instructions.append(instruction)
+            self._visit(instruction)
+        results = list(self.program.outputs)
+        for k in outputs:
+            if results[k] in self.batched:
+                results[k] = self.batched[results[k]]
+            elif results[k] in self.inner:
+                raise CannotSplitRows("an output keeps its rows already")
+            else:
+                shape = (self.rows, *results[k].shape)
+                zero = np.zeros(shape, results[k].dtype)
+                results[k] = self.program.new_constant(zero)
+        return self.program.replaced(self.instructions, results)
+
+    def _emit(
+        self, name: str, inputs: Sequence[Argument], to: tuple[int, ...], /, **attributes: Any
+    ) -> Value:
+        dtype = next(i.dtype for i in inputs if isinstance(i, Value))
+        output = self.program.new_value(to, dtype)
+        self.instructions.append(Instruction(REGISTRY[name], tuple(inputs), attributes, (output,)))
+        return output
+
+    def _visit(self, instruction: Instruction) -> None:
+        name = instruction.op.name
+        values = list(instruction.values())
+        with_rows = any(v in self.inner for v in values)
+        batched = any(v in self.batched for v in values)
+        if not with_rows and not batched:
+            return
+        if name == "matmul" and with_rows:
+            self._matmul(instruction)
+        elif name in ("sum_to", "sum") and with_rows:
+            self._sum(instruction)
+        elif batched:
+            self._on_batch(instruction)
+        else:
+            self._with_rows(instruction)
+
+    # ---- values with rows
+
+    def _with_rows(self, instruction: Instruction) -> None:
+        """Follow the rows through an operation that treats each by itself."""
+        name = instruction.op.name
+        sources = [v for v in instruction.values() if v in self.inner]
+        source = sources[0]
+        for output in instruction.outputs:
+            if name in _ELEMENTWISE or name in ("cat", "stack", "unbind", "expand", "slice",
+                                                "permute", "embed"):
+                self.inner[output] = self._inner_by_dimension(instruction, source, output)
+            elif name == "reshape":
+                self.inner[output] = self.inner[source]
+            else:
+                raise CannotSplitRows(f"operation '{name}' between points")
+
+    def _row_dimension(self, value: Value) -> int | None:
+        """Return the dimension of a value that the rows lie in, as its last factor."""
+        inner = 1
+        for dim in range(len(value.shape) - 1, -1, -1):
+            if inner == self.inner[value] and value.shape[dim] % self.rows == 0:
+                return dim
+            inner *= value.shape[dim]
+        return None
+
+    def _inner_by_dimension(self, instruction: Instruction, source: Value, output: Value) -> int:
+        dim = self._row_dimension(source)
+        name = instruction.op.name
+        if dim is None:
+            raise CannotSplitRows(f"operation '{name}': the rows are spread over dimensions")
+        from_end = len(source.shape) - dim
+        if name == "stack" and instruction.attributes["dim"] % len(output.shape) > dim:
+            from_end += 1
+        elif name == "unbind":
+            along = instruction.attributes["dim"] % len(source.shape)
+            if along == dim:
+                raise CannotSplitRows("operation 'unbind' along the rows")
+            from_end -= along > dim
+        elif name == "permute":
+            from_end = len(output.shape) - instruction.attributes["axes"].index(dim)
+        elif name in ("slice", "embed") and len(source.shape) != len(output.shape):
+            if dim != 0:
+                raise CannotSplitRows(f"operation '{name}' before the rows")
+            from_end = len(output.shape)
+        inner = 1
+        for size in output.shape[len(output.shape) - from_end + 1 :]:
+            inner *= size
+        return inner
+
+    # ---- contractions
+
+    def _matmul(self, instruction: Instruction) -> None:
+        x, y = instruction.inputs
+        (output,) = instruction.outputs
+        flags = instruction.attributes
+        x_rows, y_rows = x in self.inner, y in self.inner
+        if x_rows and not y_rows and not flags["transpose_x"] and y not in self.batched:
+            self.inner[output] = self.inner[x] // x.shape[-1] * output.shape[-1]
+            return
+        if not (x_rows and y_rows and flags["transpose_x"] and not flags["transpose_y"]):
+            raise CannotSplitRows("a matrix product between points")
+        if len(x.shape) != 2 or len(y.shape) != 2 or self.inner[x] != x.shape[1]:
+            raise CannotSplitRows("a contraction over points of more than two dimensions")
+        self.batched[output] = self._emit(
+            "outer_rows", (x, y), (self.rows, *output.shape), rows=self.rows
+        )
+
+    def _sum(self, instruction: Instruction) -> None:
+        (x,) = instruction.inputs
+        (output,) = instruction.outputs
+        dim = self._row_dimension(x)
+        if dim is None:
+            raise CannotSplitRows("a sum over rows that are spread over dimensions")
+        kept = _kept_dimensions(instruction)
+        if dim in kept:
+            inner = 1
+            for k in kept:
+                if k > dim:
+                    inner *= x.shape[k]
+            self.inner[output] = inner
+            return
+        if x.shape[dim] != self.rows:
+            raise CannotSplitRows("a sum over points in blocks")
+        # put the rows first, then sum over the other dimensions as before
+        order = (dim, *(k for k in range(len(x.shape)) if k != dim))
+        first = x if dim == 0 else self._emit(
+            "permute", (x,), tuple(x.shape[k] for k in order), axes=order
+        )
+        shape = tuple(x.shape[k] if k in kept else 1 for k in order[1:])
+        summed = first
+        if shape != first.shape[1:]:
+            summed = self._emit("sum_to", (first,), (self.rows, *shape), shape=(self.rows, *shape))
+        final = (self.rows, *output.shape)
+        self.batched[output] = summed if summed.shape == final else self._emit(
+            "reshape", (summed,), final, shape=final
+        )
+
+    # ---- values that carry a leading row axis
+
+    def _on_batch(self, instruction: Instruction) -> None:
+        name, attributes = instruction.op.name, dict(instruction.attributes)
+        if any(v in self.inner for v in instruction.values()):
+            raise CannotSplitRows(f"operation '{name}' between contracted values and points")
+        if len(instruction.outputs) != 1:
+            raise CannotSplitRows(f"operation '{name}' on contracted values")
+        (output,) = instruction.outputs
+        shape = (self.rows, *output.shape)
+        inputs = [self._lifted(i, len(output.shape)) for i in instruction.inputs]
+        if name in _ELEMENTWISE or name == "matmul":
+            pass
+        elif name in ("reshape", "expand", "sum_to"):
+            attributes["shape"] = shape
+        elif name in ("cat", "stack"):
+            attributes["dim"] = attributes["dim"] % len(output.shape) + 1
+            inputs = [self._repeated(i) for i in instruction.inputs]
+        elif name == "permute":
+            attributes["axes"] = (0, *(a + 1 for a in attributes["axes"]))
+        else:
+            raise CannotSplitRows(f"operation '{name}' on contracted values")
+        self.batched[output] = self._emit(name, inputs, shape, **attributes)
+
+    def _lifted(self, argument: Argument, ndim: int) -> Argument:
+        """Return the per-row version, with ones after the row axis so that it broadcasts."""
+        if not isinstance(argument, Value) or argument not in self.batched:
+            return argument
+        value = self.batched[argument]
+        missing = ndim - len(argument.shape)
+        if missing <= 0:
+            return value
+        shape = (self.rows, *(1,) * missing, *argument.shape)
+        return self._emit("reshape", (value,), shape, shape=shape)
+
+    def _repeated(self, argument: Argument) -> Argument:
+        if argument in self.batched:
+            return self.batched[argument]
+        shape = (self.rows, *argument.shape)
+        return self._emit("expand", (argument,), shape, shape=shape)
+
+
+def _kept_dimensions(instruction: Instruction) -> tuple[int, ...]:
+    """Return the dimensions of the input that a sum keeps in full."""
+    (x,) = instruction.inputs
+    if instruction.op.name == "sum":
+        return tuple(k for k in range(len(x.shape)) if k not in instruction.attributes["axes"])
+    target = instruction.attributes["shape"]
+    extra = len(x.shape) - len(target)
+    return tuple(
+        extra + k for k, size in enumerate(target) if size == x.shape[extra + k]
+    )
