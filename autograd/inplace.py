@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from . import modes
 from .ops.arithmetic import add, div, mul, operand, sub
 from .ops.index import index_put_op, normal_index
@@ -184,11 +186,18 @@ _define("div_", div)
 _define("clamp_", clamp)
 
 
+def _like(value: Any, x: Tensor) -> Tensor:
+    """Return `value` as a tensor of the dtype and device of `x`; a number is rounded only once."""
+    if isinstance(value, (int, float, complex, list, tuple)):
+        value = np.asarray(value, x.dtype)
+    return as_tensor(value, x).to(x.dtype).to(device=x.device)
+
+
 @method
 def copy_(self: Tensor, source: Any) -> Tensor:
     """Copy `source` (broadcast, cast and moved) into this tensor; gradients flow to `source`."""
     _check_writable(self)
-    source = as_tensor(source, self).to(self.dtype).to(device=self.device).expand(self.shape)
+    source = _like(source, self).expand(self.shape)
     if self._view is None and modes.state.grad_enabled and self.requires_grad:
         return _replace(self, view_write_op(_before(self, keep_data=False), source, chain=()))
     return _replace(self, source.clone())
@@ -199,7 +208,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     """Write `value` (broadcast, cast and moved) at `index`; gradients flow to it."""
     _check_writable(self)
     normal = normal_index(self, index)
-    value = as_tensor(value, self).to(self.dtype).to(device=self.device)
+    value = _like(value, self)
     if all(item is None or isinstance(item, (int, slice)) for item in normal):
         region = self[index]
         while value.ndim > region.ndim and value.shape[0] == 1:
@@ -217,7 +226,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
 @method
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Set every element to `value`."""
-    return copy_(self, operand(value, self))
+    return copy_(self, value)
 
 
 @method

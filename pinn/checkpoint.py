@@ -55,9 +55,10 @@ def checkpoint_arrays(setup: Setup, last: StepRecord | None) -> dict[str, np.nda
     if last is not None:
         progress = {name: getattr(last, name) for name in progress}
         solver = last.solver_state
+    drawn = setup.draw_points(progress["draw"])
     return {
         "progress": np.array(to_json(progress)),
-        **{f"points/{name}": points for name, points in setup.draw_points(progress["draw"]).items()},
+        **{f"points/{name}": points for name, points in drawn.items()},
         **{f"solver/{name}": np.array(array) for name, array in solver.items()},
     }
 

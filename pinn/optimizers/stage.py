@@ -85,6 +85,6 @@ class Stage(ABC):
         """Lower the loss from theta; `on_step` is told of every accepted iterate.
 
         done: steps that the stage has taken before it was restarted; numbers go on from there, and
-        `steps` counts them. Exceptions of `evaluate` and `on_step` pass through. `theta` is not changed in place, nor is
-        an array that was handed to `on_step`.
+        `steps` counts them. Exceptions of `evaluate` and `on_step` pass through. `theta` is not
+        changed in place, nor is an array that was handed to `on_step`.
         """

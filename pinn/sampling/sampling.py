@@ -17,8 +17,8 @@ class Sampling:
     interior: points of each equation. initial: points of each initial condition. boundary: points
     of each boundary condition, shared among its faces by their size. A grid has at most that many.
     redraw: steps after which all points are drawn anew, None for never; new points keep a network
-    from fitting its points alone, and restart L-BFGS. Raises ValueError for a count below one or an unknown method, TypeError for a count that is not
-    a whole number.
+    from fitting its points alone, and restart L-BFGS. Raises ValueError for a count below one or an
+    unknown method, TypeError for a count that is not a whole number.
     """
 
     interior: int = 2500

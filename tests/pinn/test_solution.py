@@ -57,7 +57,8 @@ def test_coordinates_broadcast_and_shapes_are_kept(solution):
 def test_large_sets_of_points_equal_small_ones(solution):
     x = np.linspace(-1, 1, 20_001)
     whole = solution.evaluate(x=x, t=0.2)["u"]
-    np.testing.assert_allclose(whole[::4000], solution.evaluate(x=x[::4000], t=0.2)["u"], rtol=1e-12)
+    few = solution.evaluate(x=x[::4000], t=0.2)["u"]
+    np.testing.assert_allclose(whole[::4000], few, rtol=1e-12)
     slope = solution.derivative("u_x", x=x, t=0.2)
     assert slope.shape == x.shape
     np.testing.assert_allclose(
@@ -77,7 +78,8 @@ def test_derivatives_equal_finite_differences(solution):
         "u_x": (u(x + h, t) - u(x - h, t)) / (2 * h),
         "u_t": (u(x, t + h) - u(x, t - h)) / (2 * h),
         "u_xx": (u(x + h, t) - 2 * u(x, t) + u(x - h, t)) / h**2,
-        "u_xt": (u(x + h, t + h) - u(x + h, t - h) - u(x - h, t + h) + u(x - h, t - h)) / (4 * h**2),
+        "u_xt": (u(x + h, t + h) - u(x + h, t - h) - u(x - h, t + h) + u(x - h, t - h))
+        / (4 * h**2),
         "laplacian(u)": (u(x + h, t) - 2 * u(x, t) + u(x - h, t)) / h**2,
     }
     for text, expected in values.items():
@@ -100,7 +102,7 @@ def test_any_expression_of_the_problem_can_be_evaluated(solution):
     [
         ({"x": 0}, TypeError, "expected the coordinates x, t; missing: t, not known: none"),
         ({"x": 0, "t": 0, "z": 0}, TypeError, "missing: none, not known: z"),
-        ({"x": np.zeros(3), "t": np.zeros(4)}, ValueError, r"broadcast together: x \(3,\), t \(4,\)"),
+        ({"x": np.zeros(3), "t": np.zeros(4)}, ValueError, r"together: x \(3,\), t \(4,\)"),
         ({"x": "a", "t": 0}, ValueError, "could not convert"),
     ],
 )

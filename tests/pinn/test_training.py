@@ -145,7 +145,8 @@ def test_ctrl_c_before_the_first_step():
 
 def test_a_loss_that_is_not_finite_ends_training_and_names_the_block():
     records = []
-    result = train(objective(), [pinn.Adam(10, learning_rate=1e200), pinn.LBFGS()], [records.append])
+    stages = [pinn.Adam(10, learning_rate=1e200), pinn.LBFGS()]
+    result = train(objective(), stages, [records.append])
     assert result.reason == StopReason.DIVERGED
     assert [s.name for s in result.stages] == ["adam"]
     assert "block 'decay'" in result.message

@@ -157,3 +157,28 @@ def _generic(
             target[...] = result
 
     return several
+
+
+def find_not_finite(program: Program, inputs: Sequence[Any]) -> str | None:
+    """Return the name of the first operation whose result is not finite, or None.
+
+    The program is run as it was recorded, one operation after the other.
+    """
+    arrays: dict[Value, Any] = dict(zip(program.inputs, inputs, strict=True))
+
+    def array_of(argument: Any) -> Any:
+        if not isinstance(argument, Value):
+            return argument
+        return argument.data if argument.kind == CONSTANT else arrays[argument]
+
+    with np.errstate(all="ignore"):
+        for instruction in program.instructions:
+            result = instruction.op.forward(
+                np, *[array_of(i) for i in instruction.inputs], **instruction.attributes
+            )
+            results = result if isinstance(result, tuple) else (result,)
+            for output, one in zip(instruction.outputs, results, strict=True):
+                arrays[output] = np.asarray(one)
+                if arrays[output].dtype.kind in "fc" and not np.isfinite(arrays[output]).all():
+                    return instruction.op.name
+    return None

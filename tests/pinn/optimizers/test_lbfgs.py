@@ -70,7 +70,7 @@ def test_no_further_decrease():
 @pytest.mark.parametrize(
     ("evaluations", "reason", "message"),
     [
-        (2, StopReason.LINE_SEARCH, "after 0 steps 2 evaluations along the gradient found no lower"),
+        (2, StopReason.LINE_SEARCH, "after 0 steps 2 evaluations along the gradient found"),
         (50, StopReason.NO_DECREASE, "after 0 steps a line search ended without a lower loss"),
     ],
 )
