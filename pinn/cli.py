@@ -91,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     train.add_argument("--seed", metavar="N", help="the same as --set seed=N")
     train.add_argument("--device", metavar="cpu|cuda", help="the same as --set device=...")
+    train.add_argument("--threads", metavar="N", help="the same as --set threads=N")
     train.add_argument("--out", metavar="DIR", help="the run directory")
     train.add_argument("--overwrite", action="store_true", help="replace the run that is there")
     train.add_argument("--quiet", action="store_true", help="print only the final line")
@@ -207,7 +208,9 @@ def _overrides(arguments: argparse.Namespace) -> list[Override]:
     from pinn.config import Override
 
     overrides = [Override.parse(text, f"--set {text}") for text in arguments.set]
-    for option, path in (("seed", "seed"), ("device", "device"), ("out", "output.directory")):
+    shortcuts = {"seed": "seed", "device": "device", "threads": "threads",
+                 "out": "output.directory"}
+    for option, path in shortcuts.items():
         text = getattr(arguments, option)
         if text is not None:
             overrides.append(Override.of(path, text, f"--{option} {text}"))

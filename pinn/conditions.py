@@ -18,10 +18,15 @@ Value = str | float | Callable[[Any], Any]
 
 
 class Condition(ABC):
-    """A quantity of one unknown, a value for it, and the part of the domain where both agree."""
+    """A quantity of one unknown, a value for it, and the part of the domain where both agree.
+
+    A soft condition is a residual block, trained with the others. A hard one holds exactly,
+    whatever the network does (pinn.hard), and has no block.
+    """
 
     unknown: str
     value: Value
+    hard: bool = False
 
     @abstractmethod
     def name(self, domain: Domain) -> str:
@@ -44,15 +49,18 @@ class Condition(ABC):
 class Initial(Condition):
     """u = value, or u_t = value with order=1, at the start of time.
 
-    value: text, number or callable. Raises ValueError for another order, and when the problem is
-    made for a domain without a time coordinate.
+    value: text, number or callable. hard: hold exactly instead of in training; order 1 then needs
+    order 0 to be hard too. Raises ValueError for another order, and when the problem is made for a
+    domain without a time coordinate.
     """
 
     unknown: str
     value: Value
     order: int = 0
+    hard: bool = False
 
     def __post_init__(self) -> None:
+        _check_hard("initial", self)
         if isinstance(self.order, bool) or self.order not in (0, 1):
             raise ValueError(
                 f"initial condition of {self.unknown!r}: expected order 0 (the unknown) or 1 (its "
@@ -81,13 +89,18 @@ class Initial(Condition):
 class Dirichlet(Condition):
     """u = value on every face of every space coordinate, or on one face.
 
-    value: text, number or callable. on: None for all faces, or a text such as "x=-1". A face that
-    the domain does not have is a ValueError when the problem is made.
+    value: text, number or callable. on: None for all faces, or a text such as "x=-1". hard: hold
+    exactly instead of in training. A face that the domain does not have is a ValueError when the
+    problem is made.
     """
 
     unknown: str
     value: Value
     on: str | None = None
+    hard: bool = False
+
+    def __post_init__(self) -> None:
+        _check_hard("Dirichlet", self)
 
     def faces(self, domain: Domain) -> tuple[Face, ...]:
         """Return the faces where the condition holds."""
@@ -109,3 +122,11 @@ class Dirichlet(Condition):
 
     def sample(self, domain: Domain, sampling: Sampling, rng: np.random.Generator) -> np.ndarray:
         return domain.sample_faces(self.faces(domain), sampling.boundary, sampling.sampler, rng)
+
+
+def _check_hard(kind: str, condition: Initial | Dirichlet) -> None:
+    if not isinstance(condition.hard, bool):
+        raise TypeError(
+            f"{kind} condition of {condition.unknown!r}: hard: expected True or False, "
+            f"got {condition.hard!r}"
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,15 @@ def coordinate_columns(points: np.ndarray, dtype, device) -> list[T.Tensor]:
         T.tensor(points[:, j : j + 1], dtype=dtype, device=device, requires_grad=True)
         for j in range(points.shape[1])
     ]
+
+
+def run_model(module: T.nn.Module, columns: Sequence[T.Tensor]) -> T.Tensor:
+    """Return a model's outputs at points given by columns, (n, unknowns).
+
+    A model with a method forward_columns gets the coordinates apart, as pinn.hard.HardModel asks.
+    """
+    apart = getattr(module, "forward_columns", None)
+    return module(T.cat(list(columns), dim=1)) if apart is None else apart(columns)
 
 
 class Plan:
@@ -115,13 +124,13 @@ class Field:
         return self._known[leaf]
 
     def _run_module(self) -> None:
-        points = T.cat(list(self._columns.values()), dim=1)
-        outputs = self._module(points)
+        outputs = run_model(self._module, list(self._columns.values()))
         expected = (self.n, len(self._scope.unknowns))
         if tuple(outputs.shape) != expected:
             raise ValueError(
-                f"the model maps {tuple(points.shape)} points to shape {tuple(outputs.shape)}; "
-                f"expected {expected}, a column for each of {', '.join(self._scope.unknowns)}"
+                f"the model maps {(self.n, len(self._columns))} points to shape "
+                f"{tuple(outputs.shape)}; expected {expected}, a column for each of "
+                f"{', '.join(self._scope.unknowns)}"
             )
         for j, unknown in enumerate(self._scope.unknowns):
             self._known[Derivative(unknown, ())] = outputs[:, j]

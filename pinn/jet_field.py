@@ -9,6 +9,7 @@ import autograd as T
 from autograd.jets import Channels, Sum, choose_channels, read, sweep
 from pinn.combinations import Combination, laplacian_terms
 from pinn.derivatives import Constant, Coordinate, Derivative, Laplacian, ParameterRef
+from pinn.field import run_model
 from pinn.terms import Scope
 
 Leaf = Derivative | Laplacian | Combination
@@ -98,7 +99,7 @@ class JetField:
 
     def _sweep(self) -> dict[Any, T.Tensor]:
         def model(*columns: T.Tensor) -> T.Tensor:
-            return self._module(T.cat(list(columns), dim=1))
+            return run_model(self._module, columns)
 
         (found,) = sweep(model, self._columns, self._plan.channels)
         expected = (self.n, len(self._scope.unknowns))

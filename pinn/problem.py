@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from pinn.derivatives import Constant, Coordinate, Derivative, Laplacian
 from pinn.field import Field
 from pinn.geometry import Domain
 from pinn.geometry.interval import check_name
+from pinn.hard import Ansatz
 from pinn.parameters import Parameter
 from pinn.sampling import Sampling
 from pinn.terms import NUMPY_FUNCTIONS, TENSOR_FUNCTIONS, Namespace, Scope, Term
@@ -44,6 +46,11 @@ class Residual:
         if known is None or self.quantity is None:
             return known
         return (self.quantity, *known)
+
+    def combined(self) -> Residual | None:
+        """Return the residual with its sums of derivatives as single leaves; None for functions."""
+        term = self.term.combined()
+        return None if term is None else dataclasses.replace(self, term=term)
 
     def evaluate(self, field: Field) -> T.Tensor:
         """Return the residual at the points of a field, shape (n,).
@@ -88,8 +95,9 @@ class Problem:
     shipped reference, a mapping unknown -> text, or a function of the namespace with numpy arrays
     (one array, or a dict by unknown); it is only compared with, never trained on.
 
-    `residuals` lists the blocks: one for each equation, under its name, and one for each condition,
-    under names such as initial_u, initial_u_t, dirichlet_u, dirichlet_u_x_low.
+    `residuals` lists the blocks: one for each equation, under its name, and one for each condition
+    that is not hard, under names such as initial_u, initial_u_t, dirichlet_u, dirichlet_u_x_low.
+    `ansatz` is the formula u = A + B*N that makes the hard ones hold, None where there are none.
 
     Raises ValueError, naming the equation, condition or name, for anything that does not fit
     together; TypeError for an argument of another kind.
@@ -129,6 +137,13 @@ class Problem:
         self.scope = self._scope(unknowns=True)
         self.residuals = (*self._equation_residuals(), *self._condition_residuals())
         self._check_blocks()
+        self.ansatz = Ansatz.of(
+            domain,
+            self.unknowns,
+            self.conditions,
+            self.constants,
+            [parameter.name for parameter in self.parameters],
+        )
         self._reference_terms = self._make_reference()
 
     def __repr__(self) -> str:
@@ -229,6 +244,8 @@ class Problem:
                 condition.check(self.domain)
             except ValueError as error:
                 raise ValueError(f"{kind} condition of {condition.unknown!r}: {error}") from error
+            if condition.hard:
+                continue
             name = condition.name(self.domain)
             what = f"condition {name!r}"
             residuals.append(
@@ -257,8 +274,8 @@ class Problem:
         unused = [unknown for unknown in self.unknowns if unknown not in used]
         if unused:
             raise ValueError(
-                f"unknowns: {', '.join(unused)} appear in no equation and no condition; "
-                "leave them out"
+                f"unknowns: {', '.join(unused)} appear in no equation and no condition (hard ones "
+                "do not count: they train nothing); leave them out"
             )
 
     def _make_reference(self) -> references.Reference | Term | dict[str, Term] | None:

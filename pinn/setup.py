@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 import autograd as T
-from pinn.checks import check_choice
+from pinn.checks import check_choice, check_count
 from pinn.conditions import Dirichlet, Initial
 from pinn.files import to_json
 from pinn.geometry import Box, Interval, Time
 from pinn.models import MLP
-from pinn.objective import Objective, check_weights
+from pinn.objective import DERIVATIVES, ENGINES, Objective, check_weights
 from pinn.optimizers import LBFGS, Adam, Stage
 from pinn.parameters import FlatParameters, Parameter
 from pinn.problem import Problem
@@ -34,7 +34,10 @@ _STAGES = {"adam": Adam, "lbfgs": LBFGS}
 
 @dataclass(frozen=True)
 class Setup:
-    """The arguments of pinn.solve with every default filled in; equal setups give equal bits."""
+    """The arguments of pinn.solve with every default filled in; equal setups give equal bits.
+
+    The number of threads is the one that changes no bit: files leave it out.
+    """
 
     problem: Problem
     model: Any
@@ -44,6 +47,9 @@ class Setup:
     seed: int
     precision: str
     device: str
+    engine: str
+    derivatives: str
+    threads: int | None
 
     @classmethod
     def checked(
@@ -56,6 +62,9 @@ class Setup:
         seed: int = 0,
         precision: str = "float64",
         device: str = "cpu",
+        engine: str = "recorded",
+        derivatives: str = "jets",
+        threads: int | None = None,
     ) -> Setup:
         """Return a setup; TypeError or ValueError naming the argument that cannot work."""
         if not isinstance(problem, Problem):
@@ -82,6 +91,10 @@ class Setup:
         if seed < 0:
             raise ValueError(f"seed: expected zero or more, got {seed}")
         check_choice("precision", precision, PRECISIONS)
+        check_choice("engine", engine, ENGINES)
+        check_choice("derivatives", derivatives, DERIVATIVES)
+        if threads is not None:
+            check_count("threads", threads)
         return cls(
             problem,
             model,
@@ -91,6 +104,9 @@ class Setup:
             int(seed),
             precision,
             str(device),
+            engine,
+            derivatives,
+            threads,
         )
 
     @property
@@ -130,6 +146,9 @@ class Setup:
             self.weights,
             dtype=self.dtype,
             device=self.device,
+            engine=self.engine,
+            derivatives=self.derivatives,
+            threads=self.threads,
         )
 
     def to_json(self) -> str:
@@ -163,6 +182,8 @@ class Setup:
                 "seed": self.seed,
                 "precision": self.precision,
                 "device": self.device,
+                "engine": self.engine,
+                "derivatives": self.derivatives,
             }
         )
 
@@ -199,6 +220,8 @@ class Setup:
             data["seed"],
             data["precision"],
             data["device"],
+            data["engine"],
+            data["derivatives"],
         )
 
 

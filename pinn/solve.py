@@ -54,12 +54,19 @@ def solve(
     precision: str = "float64",
     device: str = "cpu",
     callbacks: Iterable[Any] = (),
+    *,
+    engine: str = "recorded",
+    derivatives: str = "jets",
+    threads: int | None = None,
 ) -> Solution:
     """Train a network to satisfy a problem, and return it with a report.
 
     model: pinn.MLP(); sampling: pinn.Sampling(); training: a list of stages, default_training().
     weights: block name -> weight in the loss, 1 where left out. precision: "float64" or "float32".
-    device: "cpu" or "cuda". callbacks: functions of a step record, or objects with the methods of
+    device: "cpu" or "cuda". engine: "recorded" (traced once, replayed in chunks), or "eager" for
+    debugging. derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again,
+    for models with operations that have no Taylor rule). threads: None takes all cores; the bits
+    are the same for any number. callbacks: functions of a step record, or objects with the methods of
     pinn.training.Callback; pinn.Progress() shows progress, and without it nothing is printed.
 
     Equal arguments give equal bits. Ctrl-C stops training and returns what there is, with
@@ -69,7 +76,10 @@ def solve(
     Raises TypeError or ValueError, naming the argument, before training begins.
     """
     callbacks = check_callbacks(callbacks)
-    setup = Setup.checked(problem, model, sampling, training, weights, seed, precision, device)
+    setup = Setup.checked(
+        problem, model, sampling, training, weights, seed, precision, device,
+        engine, derivatives, threads,
+    )
     with training_resources():
         objective = setup.objective()
         # Before training, so that a reference that fails does so at once.

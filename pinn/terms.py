@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import numbers
 from collections.abc import Callable, Mapping
@@ -12,6 +13,7 @@ import numpy as np
 
 import autograd as T
 from pinn import derivatives, expressions
+from pinn.combinations import combine
 from pinn.derivatives import Derivative, Laplacian
 
 
@@ -104,6 +106,14 @@ class Term:
         if self.tree is not None:
             return tuple(derivatives.derivatives_in(self.tree))
         return None if callable(self.source) else ()
+
+    def combined(self) -> Term | None:
+        """Return the term with its sums of derivatives as single leaves; None for functions."""
+        if self.tree is None:
+            return None
+        term = copy.copy(self)
+        term.tree = combine(self.tree, self.scope.constants, self.scope.space)
+        return term
 
     def evaluate(self, values: Any, functions: Mapping[str, Callable]) -> Any:
         """Return the value, given `values[leaf]` for every leaf of the tree."""

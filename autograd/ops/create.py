@@ -71,7 +71,7 @@ def tensor(
         device = devices.device_of(data) if device is None else device
         array = devices.backend_of(data).to_host(data)
     else:
-        array = _host_array(data)
+        array = _host_array(data, dtype)
     return Tensor(
         devices.put(_cast(array, dtype, copy=True), devices.as_device(device)), requires_grad
     )
@@ -87,7 +87,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         return data.to(dtype=dtype, device=device)
     if type(data) in devices._by_array_type and not isinstance(data, np.ndarray):
         return Tensor(data).to(dtype=dtype, device=device)
-    array = _cast(_host_array(data), dtype, copy=False)
+    array = _cast(_host_array(data, dtype), dtype, copy=False)
     return Tensor(devices.put(array, devices.as_device(device)))
 
 
@@ -125,8 +125,11 @@ def _cast(array: np.ndarray, dtype: Any, copy: bool) -> np.ndarray:
         return np.array(array, dtype=target) if copy else np.asarray(array, dtype=target)
 
 
-def _host_array(data: Any) -> np.ndarray:
-    """Return `data` as a numpy array; Python floats and complex numbers take the default dtype."""
+def _host_array(data: Any, dtype: Any = None) -> np.ndarray:
+    """Return `data` as a numpy array; Python floats and complex numbers take the default dtype.
+
+    Where another `dtype` is asked for, they are left in double precision: rounded once, later.
+    """
     if isinstance(data, np.ndarray):
         return data.view(np.ndarray)
     if isinstance(data, np.generic):
@@ -139,7 +142,7 @@ def _host_array(data: Any) -> np.ndarray:
         raise ValueError(
             f"cannot make a tensor of a ragged sequence: {error}; every row needs the same length"
         ) from error
-    if _holds_arrays(data):
+    if dtype is not None or _holds_arrays(data):
         return array
     with np.errstate(over="ignore"):
         if array.dtype.kind == "f" and (isinstance(data, (list, tuple, float, int))):

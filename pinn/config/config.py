@@ -34,6 +34,9 @@ class Experiment:
     seed: int
     precision: str
     device: str
+    engine: str
+    derivatives: str
+    threads: int | None
 
 
 @dataclass(frozen=True)
@@ -175,6 +178,9 @@ def _build(data: dict[str, Any], reader: Reader) -> Experiment:
         data["seed"],
         data["precision"],
         data["device"],
+        data["engine"],
+        data["derivatives"],
+        data["threads"],
     )
 
 

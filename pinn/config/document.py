@@ -142,6 +142,9 @@ def document() -> Record:
             ),
             "precision": Field(Choice(("float64", "float32")), "float64"),
             "device": Field(Choice(("cpu", "cuda")), "cpu"),
+            "engine": Field(Choice(("recorded", "eager")), "recorded"),
+            "derivatives": Field(Choice(("jets", "nested")), "jets"),
+            "threads": Field(Optional(Integer(low=1)), None),
             "seed": Field(Integer(low=0), 0),
             "output": Field(
                 Record(

@@ -145,6 +145,36 @@ def test_dtypes_of_created_tensors():
     assert T.tensor(np.ones(2)).dtype == "float64", "an array keeps its dtype"
 
 
+def test_python_numbers_are_rounded_once_to_the_dtype_asked_for():
+    assert T.tensor(0.3, dtype=T.float64).item() == 0.3
+    assert T.tensor([0.3, 1], dtype=T.float64).tolist() == [0.3, 1.0]
+    assert T.tensor([0.1 + 0.3j], dtype=T.complex128).tolist() == [0.1 + 0.3j]
+    assert T.as_tensor([0.3], dtype=T.float64).tolist() == [0.3]
+    assert T.tensor(0.3).item() == np.float32(0.3)
+    assert T.tensor(2**24 + 1, dtype=T.int64).item() == 2**24 + 1
+    x = T.ones(3, dtype=T.float64)
+    assert T.full_like(x, 0.3).tolist() == [0.3] * 3 and x.new_tensor([0.3]).tolist() == [0.3]
+    for change in (
+        lambda t: t.fill_(0.3),
+        lambda t: t.zero_().add_(0.3),
+        lambda t: t.copy_(0.3),
+        lambda t: t.mul_(0.3),
+        lambda t: t.clamp_(0.0, 0.3),
+        lambda t: t.__setitem__(slice(None), 0.3),
+        lambda t: t.__setitem__([0, 1, 2], [0.3, 0.3, 0.3]),
+        lambda t: t.__setitem__(T.tensor([True, True, True]), 0.3),
+    ):
+        y = x.clone()
+        change(y)
+        assert y.tolist() == [0.3] * 3
+    c = T.tensor([True, True, True])
+    for y in (
+        x * 0.3, 0.3 * x, T.where(c, 0.3, x), T.where(~c, x, 0.3), T.clamp(x, 0.0, 0.3),
+        x.masked_fill(c, 0.3), T.lerp(x * 0, x, 0.3), T.add(x * 0, x, alpha=0.3), 0.3 / x,
+    ):  # fmt: skip
+        assert y.tolist() == [0.3] * 3
+
+
 def test_joins_and_choices_promote():
     assert T.cat([ones("float32", 2), ones("float64", 2)]).dtype == "float64"
     assert T.maximum(ones("int32", 2), ones("float32", 2)).dtype == "float32"

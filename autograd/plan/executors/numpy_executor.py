@@ -88,7 +88,7 @@ class NumpyExecutor:
         inputs = [self._argument(i) for i in instruction.inputs]
         arrays = [self.array(o) for o in instruction.outputs]
         if op.name in UFUNCS:
-            self.steps.append(partial(getattr(np, UFUNCS[op.name]), *inputs, arrays[0]))
+            self.steps.append(partial(getattr(np, UFUNCS[op.name]), *inputs, out=arrays[0]))
         elif op.name in ("stack", "cat"):
             self._bind_join(instruction, memory)
         elif op.name == "matmul":

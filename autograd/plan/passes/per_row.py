@@ -39,7 +39,8 @@ outer_rows_op = Op("outer_rows", _outer_rows)
 def split_rows(program: Program, outputs: Sequence[int], inputs: int) -> Program:
     """Return a program whose outputs of these numbers keep their rows: (rows, *shape).
 
-    The first `inputs` inputs carry the rows in their first dimension.
+    The first `inputs` inputs carry the rows in their first dimension.  The seed of the sweep has to
+    be one of them: adjoints that are constants would have lost their rows.
     Raises CannotSplitRows for an operation between points that is no plain contraction.
     """
     return _Splitter(program, inputs).split(outputs)
@@ -155,7 +156,7 @@ class _Splitter:
             self.inner[output] = self.inner[x] // x.shape[-1] * output.shape[-1]
             return
         if not (x_rows and y_rows and flags["transpose_x"] and not flags["transpose_y"]):
-            raise CannotSplitRows("a matrix product between points")
+            raise CannotSplitRows(f"a matrix product between points: {instruction}")
         if len(x.shape) != 2 or len(y.shape) != 2 or self.inner[x] != x.shape[1]:
             raise CannotSplitRows("a contraction over points of more than two dimensions")
         self.batched[output] = self._emit(

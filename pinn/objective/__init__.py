@@ -1,0 +1,9 @@
+"""The training objective: residual blocks, and everything an optimizer may want of them."""
+
+from pinn.objective.block import DERIVATIVES, Block
+from pinn.objective.engines import ENGINES, Engine
+from pinn.objective.objective import Evaluation, Objective, check_weights
+
+__all__ = [
+    "DERIVATIVES", "ENGINES", "Block", "Engine", "Evaluation", "Objective", "check_weights",
+]

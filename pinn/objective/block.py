@@ -1,0 +1,105 @@
+"""One residual on one set of points, with a weight."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+import autograd as T
+from pinn.combinations import Combination
+from pinn.derivatives import Derivative, Laplacian
+from pinn.expressions import nodes
+from pinn.field import Field, Plan, coordinate_columns
+from pinn.jet_field import JetField, JetPlan
+from pinn.parameters import FlatParameters
+from pinn.problem import Problem, Residual
+
+Derivatives = Literal["jets", "nested"]
+DERIVATIVES = ("jets", "nested")
+
+# Rows of the run that finds out what a function asks for, and whether its result has a row a point.
+_PROBE_ROWS = 3
+
+
+class Block:
+    """One residual on one set of points: r(theta; X) of n rows, with a weight.
+
+    derivatives: "jets" carries all derivatives in the coordinates forward in one sweep; "nested"
+    differentiates again and again in reverse mode.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        residual: Residual,
+        parameters: FlatParameters,
+        points: np.ndarray,
+        weight: float,
+        derivatives: Derivatives,
+        dtype: T.dtype,
+        device: str,
+    ) -> None:
+        self.name = residual.name
+        self.what = residual.what
+        self.weight = weight
+        self.points = points
+        self.derivatives = derivatives
+        self._problem = problem
+        self._residual = residual
+        self._parameters = parameters
+        self._dtype = dtype
+        self._device = device
+        self.plan: Plan | JetPlan = Plan((), ())
+        self._prepare()
+
+    def columns(self, rows: slice = slice(None)) -> list[T.Tensor]:
+        """Return the coordinates of the points as leaves of shape (n, 1)."""
+        return self.columns_of(self.points[rows])
+
+    def columns_of(self, points: np.ndarray) -> list[T.Tensor]:
+        """Return the coordinates of other points, (n, d), as leaves of shape (n, 1)."""
+        return coordinate_columns(points, self._dtype, self._device)
+
+    def residual(self, columns: list[T.Tensor]) -> T.Tensor:
+        """Return the residual at points given by columns, shape (n,), with its graph."""
+        return self._residual.evaluate(self._field(columns))
+
+    def _field(self, columns: list[T.Tensor]) -> Any:
+        arguments = (
+            self._parameters.module,
+            self._problem.scope,
+            columns,
+            self._parameters.coefficients(),
+            self.plan,
+        )
+        return JetField(*arguments) if isinstance(self.plan, JetPlan) else Field(*arguments)
+
+    def _prepare(self) -> None:
+        """Find the derivatives asked for, on a few points, and check the result's shape."""
+        probe = self.columns(slice(0, _PROBE_ROWS))
+        field = self._field(probe)
+        residual = self._residual.evaluate(field)
+        if not residual.requires_grad:
+            raise ValueError(
+                f"{self.what}: expected a residual that depends on the unknowns, got one "
+                "that does not; was it detached, or made by numpy?"
+            )
+        if self.derivatives == "nested":
+            self.plan = Plan(field.asked, self._problem.domain.space)
+            return
+        scope = self._problem.scope
+        self.plan = JetPlan(field.asked, scope)
+        combined = self._residual.combined()
+        if combined is not None:
+            # a leaf that is a sum may save a channel, or cost one: take what is cheaper
+            plan = JetPlan(_leaves(combined), scope)
+            if plan.channels.count < self.plan.channels.count:
+                self.plan, self._residual = plan, combined
+        self._residual.evaluate(self._field(probe))  # an op without a Taylor rule shows here
+
+
+def _leaves(residual: Residual) -> list[Any]:
+    found = [n for n in nodes(residual.term.tree) if isinstance(n, Derivative | Laplacian
+                                                                | Combination)]
+    return found if residual.quantity is None else [residual.quantity, *found]

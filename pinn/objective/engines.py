@@ -1,0 +1,84 @@
+"""How a computation over the points of a block is carried out.
+
+A computation is a function of the columns of some points that returns Tensors; `kinds` says of each
+result whether it is added over the points or joined along them (autograd.plan.chunks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+import autograd as T
+from autograd.plan.chunks import Chunked, Kind
+
+ENGINES = ("recorded", "eager")
+Computation = Callable[[list[T.Tensor]], Sequence[T.Tensor]]
+
+
+class Engine(Protocol):
+    """What carries out computations."""
+
+    def run(
+        self, key: Hashable, computation: Computation, kinds: Sequence[Kind], rows: list[T.Tensor]
+    ) -> list[np.ndarray]:
+        """Return the results as host arrays; equal keys mean the same computation."""
+
+
+class EagerEngine:
+    """Runs the computation as it is written, on all points at once: for debugging."""
+
+    def __init__(self, shared: Sequence[T.Tensor]) -> None:
+        self._shared = list(shared)
+
+    def run(
+        self, key: Hashable, computation: Computation, kinds: Sequence[Kind], rows: list[T.Tensor]
+    ) -> list[np.ndarray]:
+        if "per_row" not in kinds:
+            return [_host(result) for result in computation(rows)]
+        each = [
+            [_host(r) for r in computation([c[k : k + 1].detach().requires_grad_() for c in rows])]
+            for k in range(len(rows[0]))
+        ]
+        return [
+            np.stack(column) if kind == "per_row"
+            else np.concatenate(column) if kind == "rows"
+            else np.sum(column, axis=0)
+            for kind, column in zip(kinds, zip(*each, strict=True), strict=True)
+        ]
+
+
+class RecordedEngine:
+    """Records each computation once and replays it over chunks of points, with threads."""
+
+    def __init__(self, shared: Sequence[T.Tensor], threads: int | None = None) -> None:
+        self._shared = list(shared)
+        self._threads = threads
+        self._recorded: dict[Hashable, Chunked] = {}
+
+    def run(
+        self, key: Hashable, computation: Computation, kinds: Sequence[Kind], rows: list[T.Tensor]
+    ) -> list[np.ndarray]:
+        if key not in self._recorded:
+            self._recorded[key] = Chunked(
+                lambda columns: computation([c.requires_grad_() for c in columns]),
+                self._shared,
+                kinds,
+                threads=self._threads,
+            )
+        return self._recorded[key]([_host(row) for row in rows])
+
+
+def _host(tensor: T.Tensor) -> np.ndarray:
+    return tensor.detach().cpu().numpy()
+
+
+def make_engine(name: str, shared: Sequence[T.Tensor], threads: int | None, device: str) -> Any:
+    """Return the engine "recorded" or "eager"; ValueError for another name."""
+    if name == "eager" or device != "cpu":
+        return EagerEngine(shared)
+    if name == "recorded":
+        return RecordedEngine(shared, threads)
+    raise ValueError(f"engine: expected 'recorded' or 'eager', got {name!r}")
