@@ -223,8 +223,8 @@ def _seeds(roots: tuple, gradients: Any, create_graph: bool) -> list[tuple[tuple
                             f"{type(root).__name__}")
         if root.__dispatch__ is not None:
             raise RuntimeError(
-                f"element {position} of tensors is a {type(root).__name__} of a forward sweep, which "
-                "reverse mode cannot see into; differentiate outside the sweep"
+                f"element {position} of tensors is a {type(root).__name__} of a forward sweep, "
+                "which reverse mode cannot see into; differentiate outside the sweep"
             )
         if gradient is not None and not isinstance(gradient, Tensor):
             raise TypeError(
@@ -242,8 +242,8 @@ def _seeds(roots: tuple, gradients: Any, create_graph: bool) -> list[tuple[tuple
         elif gradient.shape != root.shape:
             raise RuntimeError(
                 f"Mismatch in shape: grad_output[{position}] has a shape of "
-                f"{list(gradient.shape)} and output[{position}] has a shape of {list(root.shape)}; "
-                "pass a gradient of the output's shape"
+                f"{list(gradient.shape)} and output[{position}] has a shape of "
+                f"{list(root.shape)}; pass a gradient of the output's shape"
             )
         elif gradient.is_complex() != root.is_complex():
             raise RuntimeError(

@@ -126,7 +126,7 @@ def _replace(x: Tensor, result: Tensor, written: bool = False) -> Tensor:
     if not modes.state.grad_enabled:
         return x
     if x._view is None:
-        _take_place(x, result)
+        x._take_place_of(result)
     else:
         _rebase(x, result)
     return x
@@ -136,13 +136,6 @@ def _category(tensor: Tensor) -> int:
     return "bui".find(tensor.dtype.kind) // 3 if tensor.dtype.kind in "bui" else (
         1 if tensor.dtype.kind == "f" else 2
     )
-
-
-def _take_place(x: Tensor, result: Tensor) -> None:
-    x._node, x._index, x._requires_grad = result._node, result._index, result._requires_grad
-    if x._retains_grad:  # what is retained is the gradient of the present value
-        x._retains_grad = False
-        x.retain_grad()
 
 
 def _rebase(x: Tensor, result: Tensor) -> None:
@@ -155,7 +148,7 @@ def _rebase(x: Tensor, result: Tensor) -> None:
     fresh._version = base._version
     if old._requires_grad or result._requires_grad:
         link(view_write_op, (old, result), {"chain": view.chain}, (fresh,))
-    _take_place(base, fresh)
+    base._take_place_of(fresh)
     view.version = -1
     view.severed = False
     x._sync()

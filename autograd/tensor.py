@@ -224,11 +224,19 @@ class Tensor:
             fresh = base
             for op, attrs in view.chain:
                 fresh = op(fresh, **attrs)
+        self._take_place_of(fresh)
+
+    def _take_place_of(self, other: Tensor) -> None:
+        """Move to the place of `other` in the graph; a gradient retained is the one there."""
         self._node, self._index, self._requires_grad = (
-            fresh._node,
-            fresh._index,
-            fresh._requires_grad,
+            other._node,
+            other._index,
+            other._requires_grad,
         )
+        if self._retains_grad:
+            self._retains_grad = False
+            if self._requires_grad:
+                self.retain_grad()
 
     def _edge(self) -> tuple | None:
         """Return the (node, output index) that this tensor's gradient flows to, or None."""

@@ -665,6 +665,13 @@ def test_retain_grad_and_hooks_around_a_change():
     y.sum().backward()
     assert seen == [[3.0, 3.0]], "the hook belongs to the value it was registered on"
     assert y.grad.tolist() == [1.0, 1.0], "the gradient is that of the present value"
+    base = x * 1
+    view = base[0]
+    view.retain_grad()
+    base.mul_(2)
+    assert view.retains_grad is True
+    (view * 5).backward()
+    assert view.grad.item() == 5.0
 
 
 # ---- views
@@ -1057,6 +1064,13 @@ def test_concurrent_backward_on_shared_leaves_loses_nothing():
 
     in_threads(6, work)
     assert w.grad.tolist() == [50.0 * (1 + 2 + 3 + 4 + 5 + 6)] * 50
+
+
+def test_threads_that_meet_at_a_new_leaf_share_its_sink():
+    for _ in range(30):
+        w = leaf([1.0, 1.0])
+        in_threads(4, lambda number, w=w: (w * 2).sum().backward())
+        assert w.grad.tolist() == [8.0, 8.0]
 
 
 def test_concurrent_backward_through_a_shared_graph():

@@ -2,30 +2,34 @@
 
 Views take no memory.  The inputs of a `stack` or `cat` are computed right into their slots of the
 result where they can be.  All other values take a block of one arena for the time between their
-first writing and last reading; an elementwise operation may write over an input of the same shape
-that dies with it.
+first writing and last reading; an elementwise operation may write over an input that dies with it,
+where each element is read and written at the same place.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..program import COMPUTED, VIEWS, Instruction, Program, Value
+from .clusters import fused_op
 from .rewriting import UFUNCS
 
 _ALIGNMENT = 64
+_ELEMENTWISE = frozenset({*UFUNCS, fused_op.name})
 _JOINS = frozenset({"stack", "cat"})
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A place inside another value: `array(parent)[key]`."""
+    """A place inside another value: `array(parent)[key]`, `shift` bytes from its start."""
 
     parent: Value
     key: tuple
+    shift: int
 
 
 @dataclass
@@ -33,11 +37,13 @@ class Memory:
     """Where the values of a program lie.
 
     views   value -> the instruction that makes it as a view of its input.
+    shifts  view -> bytes from the start of its input, for the views that are dense.
     slots   value -> its place inside a joined value.
     offsets value -> byte offset of its block in the arena; `arena_bytes` is the arena's size.
     """
 
     views: dict[Value, Instruction] = field(default_factory=dict)
+    shifts: dict[Value, int] = field(default_factory=dict)
     slots: dict[Value, Slot] = field(default_factory=dict)
     offsets: dict[Value, int] = field(default_factory=dict)
     arena_bytes: int = 0
@@ -71,16 +77,27 @@ def _find_views(program: Program, memory: Memory) -> None:
             if one.size == 0 or np.may_share_memory(one, source):
                 memory.views[output] = instruction
                 arrays[output] = one
+                if one.flags.c_contiguous:
+                    memory.shifts[output] = one.ctypes.data - source.ctypes.data
 
 
 def _root(value: Value, memory: Memory) -> Value:
+    return _place(value, memory)[0]
+
+
+def _place(value: Value, memory: Memory) -> tuple[Value, int | None]:
+    """Return the value whose block holds `value`, and the bytes before it; None if not dense."""
+    shift: int | None = 0
     while True:
         if value in memory.views:
+            inner = memory.shifts.get(value)
             value = memory.views[value].inputs[0]
         elif value in memory.slots:
+            inner = memory.slots[value].shift
             value = memory.slots[value].parent
         else:
-            return value
+            return value, shift
+        shift = None if shift is None or inner is None else shift + inner
 
 
 def _place_joined(program: Program, memory: Memory) -> None:
@@ -90,7 +107,7 @@ def _place_joined(program: Program, memory: Memory) -> None:
         if instruction.op.name not in _JOINS or len(instruction.outputs) != 1:
             continue
         (joined,) = instruction.outputs
-        position = 0
+        position = shift = 0
         dim = instruction.attributes["dim"] % len(joined.shape)
         for value in instruction.inputs:
             step = 1 if instruction.op.name == "stack" else value.shape[dim]
@@ -110,7 +127,8 @@ def _place_joined(program: Program, memory: Memory) -> None:
                 and maker.op.name not in _JOINS
             )
             if placeable:
-                memory.slots[value] = Slot(joined, (here,))
+                memory.slots[value] = Slot(joined, (here,), shift)
+            shift += value.nbytes
 
 
 def _assign_blocks(program: Program, memory: Memory) -> None:
@@ -134,35 +152,51 @@ def _assign_blocks(program: Program, memory: Memory) -> None:
             ending.setdefault(last[root], []).append(root)
     free: dict[int, list[int]] = {}
     for number, instruction in enumerate(program.instructions):
-        dying = ending.get(number, [])
-        released = set()
-        if instruction.op.name in UFUNCS or instruction.op.name == "fused":
-            released = {
-                root for root in dying if root not in instruction.outputs
-                and _may_write_over(root, instruction)
-            }
-            for root in released:
-                free.setdefault(_rounded(root), []).append(memory.offsets[root])
+        dying = [root for root in ending.get(number, []) if root in memory.offsets]
         for root in starting.get(number, []):
             size = _rounded(root)
-            if free.get(size):
+            over = next(
+                (old for old in dying if _may_write_over(old, root, instruction, memory)), None
+            )
+            if over is not None:
+                dying.remove(over)
+                memory.offsets[root] = memory.offsets[over]
+            elif free.get(size):
                 memory.offsets[root] = free[size].pop()
             else:
                 memory.offsets[root] = memory.arena_bytes
                 memory.arena_bytes += size
-        for root in dying:
-            if root not in released:
-                free.setdefault(_rounded(root), []).append(memory.offsets[root])
+        unread = [root for root in starting.get(number, []) if last[root] == number]
+        for root in (*dying, *unread):
+            free.setdefault(_rounded(root), []).append(memory.offsets[root])
 
 
-def _may_write_over(root: Value, instruction: Instruction) -> bool:
-    """Whether an output may take the block of a dying input: both are read and written in step."""
-    if root not in instruction.inputs:
+def _may_write_over(
+    old: Value, new: Value, instruction: Instruction, memory: Memory
+) -> bool:
+    """Whether `new` may take the block of `old`, which dies: both are read and written in step.
+
+    Each output inside `new` has to lie where one full input inside `old` lies, or apart from all.
+    """
+    if instruction.op.name not in _ELEMENTWISE or _rounded(old) != _rounded(new):
         return False
-    return all(
-        output.shape == root.shape and output.dtype == root.dtype
-        for output in instruction.outputs
-    )
+    outputs = _places_inside(new, instruction.outputs, memory)
+    for value, place in _places_inside(old, instruction.values(), memory):
+        for output, start in outputs:
+            if place is None or start is None:
+                return False
+            same = place == start and value.size == output.size and value.dtype == output.dtype
+            apart = place + value.nbytes <= start or start + output.nbytes <= place
+            if not (same or apart):
+                return False
+    return True
+
+
+def _places_inside(
+    root: Value, values: Iterable[Value], memory: Memory
+) -> list[tuple[Value, int | None]]:
+    places = [(value, *_place(value, memory)) for value in values]
+    return [(value, shift) for value, inside, shift in places if inside is root]
 
 
 def _rounded(value: Value) -> int:

@@ -84,7 +84,8 @@ def test_the_update_is_the_formula_written_out(member, size):
         signs.add(np.sign(theta))
         v = s / ys - hy / q
         expected = (H - np.outer(hy, hy) / q + phi * q * np.outer(v, v)) / tau + np.outer(s, s) / ys
-        np.testing.assert_allclose(unpacked(inverse), expected, rtol=0, atol=1e-11 * abs(expected).max())
+        error = np.abs(unpacked(inverse) - expected).max()
+        assert error < 1e-11 * np.abs(expected).max()
         # The same in terms of B = inverse(H).
         w = y / ys - B @ s / sbs
         direct = tau * (
@@ -168,12 +169,12 @@ def test_positive_definiteness_is_seen():
 
 
 @pytest.mark.parametrize("member", MEMBERS)
-@pytest.mark.parametrize("y_of_s", [lambda s: -s, lambda s: 0 * s, lambda s: np.roll(s, 1) * [1, -1]])
-def test_a_pair_without_positive_curvature_is_skipped(member, y_of_s):
-    s = np.array([1.0, 2.0])
+@pytest.mark.parametrize("y", [(-1.0, -2.0), (0.0, 0.0), (2.0, -1.0), (2.0, -1.0 + 2e-16)])
+def test_a_pair_without_positive_curvature_is_skipped(member, y):
+    s, y = np.array([1.0, 2.0]), np.array(y)
     inverse = made(np.diag([1.0, 2.0]))
     before = unpacked(inverse)
-    assert not inverse.update(s, y_of_s(s), 1.0, member)
+    assert not inverse.update(s, y, 1.0, member)
     np.testing.assert_array_equal(unpacked(inverse), before)
 
 
@@ -200,5 +201,5 @@ def test_outside_of_the_formulas_it_is_bfgs(b):
 
 
 def test_a_triangle_of_another_size_is_refused():
-    with pytest.raises(ValueError, match="expected 6 numbers, .* 3 parameters, got shape \\(10,\\)"):
+    with pytest.raises(ValueError, match="expected 6 numbers, .* 3 parameters, got shape .10,"):
         InverseHessian(3).set_packed(np.zeros(10), 1.0)

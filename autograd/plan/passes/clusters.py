@@ -1,0 +1,349 @@
+"""Clusters: elementwise instructions that meet become one loop with several inputs and outputs.
+
+Every instruction has a stage, the length of the longest way to it on which steps inside of a loop
+are free.  Elementwise instructions of one stage and one shape that share values form a unit, and
+a unit of two or more becomes a `fused` instruction.  What leaves a unit is written to memory; what
+is cheap to compute again from arrays that the reading unit needs anyway is computed again instead
+(the derivatives of an activation in the reverse sweep, say), which saves both the memory between
+the two and the way there and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...ops.registry import REGISTRY, Op
+from ..program import Argument, Instruction, Program, Value
+from .rewriting import ARITHMETIC, UFUNCS
+
+# Arithmetic on values in registers costs about a sixth of fetching one from the L2 cache.
+_STEPS_WORTH_A_VALUE = 6
+# Small round numbers are part of the formula; others (coefficients, weights) are given at run time,
+# so that another value of a coefficient needs no other loop.
+_LARGEST_LITERAL = 64
+
+
+class Operand(NamedTuple):
+    """What a step reads: "input", "step" or "number" with its position, or a "literal" itself."""
+
+    kind: str
+    value: float
+
+
+class Step(NamedTuple):
+    """One elementwise operation of a loop."""
+
+    op: str
+    operands: tuple[Operand, ...]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The body of a loop over (rows, columns), without sizes: equal loops share one kernel.
+
+    dtype    "float32" or "float64", of all inputs and outputs.
+    layouts  one an input: "full" (rows, columns), "row" (1, columns), "column" (rows, 1), "scalar".
+    numbers  how many numbers are given at run time.
+    steps    what is computed for each element.
+    outputs  positions of the steps that are written, all of them full.
+    """
+
+    dtype: str
+    layouts: tuple[str, ...]
+    numbers: int
+    steps: tuple[Step, ...]
+    outputs: tuple[int, ...]
+
+    @property
+    def flat(self) -> bool:
+        """Whether rows and columns can be one loop."""
+        return not {"row", "column"}.intersection(self.layouts)
+
+
+def _fused(
+    xp: Any, *inputs: Any, out: Any = None, loop: Loop, numbers: tuple, size: tuple
+) -> Any:
+    """Compute a loop with whole arrays."""
+    results: list[Any] = []
+    for step in loop.steps:
+        pool = {"input": inputs, "step": results, "number": numbers}
+        arguments = [
+            o.value if o.kind == "literal" else pool[o.kind][int(o.value)] for o in step.operands
+        ]
+        results.append(getattr(xp, UFUNCS[step.op])(*arguments))
+    outputs = tuple(results[k] for k in loop.outputs)
+    return outputs if len(outputs) > 1 else outputs[0]
+
+
+fused_op = Op("fused", _fused)
+
+
+def fuse(program: Program, operations: Iterable[str] = ARITHMETIC) -> Program:
+    """Return the program with its elementwise `operations` grouped into loops where that pays."""
+    return _Clusters(program, frozenset(operations)).fused()
+
+
+class _Unit:
+    """What is computed in one loop, or an instruction that stays alone.
+
+    home    the instructions that are computed here.
+    inlined values that can be computed here, whether at home or again.
+    needed  values that are read outside.
+    """
+
+    def __init__(self, key: tuple | None, stage: int) -> None:
+        self.key = key
+        self.stage = stage
+        self.home: list[Instruction] = []
+        self.inlined: set[Value] = set()
+        self.needed: set[Value] = set()
+        self.instruction: Instruction | None = None
+
+
+class _Clusters:
+    def __init__(self, program: Program, operations: frozenset[str]) -> None:
+        self.program = program
+        self.position = {i: k for k, i in enumerate(program.instructions)}
+        self.maker = {o: i for i in program.instructions for o in i.outputs}
+        self.key = {i: _loop_key(i, operations) for i in program.instructions}
+        self.unit: dict[Instruction, _Unit] = {}
+        self.units: list[_Unit] = []
+
+    def fused(self) -> Program:
+        self._make_units()
+        loops = sorted((u for u in self.units if u.key is not None), key=lambda u: u.stage)
+        for unit in loops:
+            self._compute_again(unit)
+        self._find_needed(loops)
+        for unit in loops:
+            if unit.needed:
+                unit.instruction = self._built(unit)
+        return self.program.replaced(list(self._in_order()))
+
+    # ---- grouping
+
+    def _make_units(self) -> None:
+        stages = self._stages()
+        groups: dict[tuple, list[Instruction]] = {}
+        for instruction in self.program.instructions:
+            key = self.key[instruction]
+            if key is None:
+                unit = self._unit(None, stages[instruction], [instruction])
+                unit.instruction = instruction
+            else:
+                groups.setdefault((stages[instruction], key), []).append(instruction)
+        for (stage, key), group in groups.items():
+            for members in _connected(group):
+                self._unit(key, stage, members)
+
+    def _unit(self, key: tuple | None, stage: int, members: list[Instruction]) -> _Unit:
+        unit = _Unit(key, stage)
+        unit.home = members
+        unit.inlined = {o for i in members for o in i.outputs}
+        self.unit.update(dict.fromkeys(members, unit))
+        self.units.append(unit)
+        return unit
+
+    def _stages(self) -> dict[Instruction, int]:
+        stages: dict[Instruction, int] = {}
+        for instruction in self.program.instructions:
+            stage = 0
+            for value in instruction.values():
+                maker = self.maker.get(value)
+                if maker is not None:
+                    together = self.key[maker] is not None and self.key[maker] == self.key[
+                        instruction
+                    ]
+                    stage = max(stage, stages[maker] + (not together))
+            stages[instruction] = stage
+        return stages
+
+    def _maker_unit(self, value: Value) -> _Unit | None:
+        maker = self.maker.get(value)
+        return None if maker is None else self.unit[maker]
+
+    # ---- computing again
+
+    def _compute_again(self, unit: _Unit) -> None:
+        """Inline values of earlier units where that saves more arrays than it reads."""
+        arrays = self._leaves(unit, unit.inlined)
+        again = {
+            value: self._way(maker, value)
+            for value in arrays
+            if (maker := self._maker_unit(value)) is not None and maker.key == unit.key
+        }
+        if not again:
+            return
+        present = arrays - set(again)
+        steps = set().union(*again.values())
+        new = {
+            leaf for leaf in self._leaves(unit, steps) - present
+            if leaf.shape == unit.key[0]
+        }
+        if len(new) <= len(again) and len(steps) <= _STEPS_WORTH_A_VALUE * len(again):
+            unit.inlined |= steps
+            return
+        for way in again.values():
+            if len(way) <= _STEPS_WORTH_A_VALUE and self._leaves(unit, way) <= present:
+                unit.inlined |= way
+
+    def _way(self, unit: _Unit, value: Value) -> set[Value]:
+        """Return the values that computing `value` as `unit` does goes through."""
+        way: set[Value] = set()
+        pending = [value]
+        while pending:
+            current = pending.pop()
+            if current in unit.inlined and current not in way:
+                way.add(current)
+                pending.extend(self.maker[current].values())
+        return way
+
+    def _leaves(self, unit: _Unit, values: set[Value]) -> set[Value]:
+        """Return what is read to compute `values`, all of them by steps of one loop."""
+        read = {v for value in values for v in self.maker[value].values()}
+        return read - values - unit.inlined
+
+    def _find_needed(self, loops: list[_Unit]) -> None:
+        """Find what each unit writes, from the last to the first."""
+        outside = set(self.program.outputs)
+        for unit in self.units:
+            if unit.key is None:
+                outside.update(unit.instruction.values())
+        for unit in loops:
+            unit.needed = {o for i in unit.home for o in i.outputs if o in outside}
+        for unit in reversed(loops):
+            for value in self._read(unit)[1]:
+                maker = self._maker_unit(value)
+                if maker is not None and maker.key is not None:
+                    maker.needed.add(value)
+
+    def _read(self, unit: _Unit) -> tuple[list[Instruction], list[Value]]:
+        """Return the instructions behind what a unit writes, in order, and the arrays they read."""
+        way = set().union(*(self._way(unit, value) for value in unit.needed))
+        steps = sorted((self.maker[v] for v in way), key=self.position.__getitem__)
+        read = dict.fromkeys(v for i in steps for v in i.values() if v not in way)
+        return steps, list(read)
+
+    # ---- the result
+
+    def _built(self, unit: _Unit) -> Instruction:
+        instructions, inputs = self._read(unit)
+        if len(instructions) == 1:
+            return instructions[0]
+        shape, dtype = unit.key
+        results = {i.outputs[0]: k for k, i in enumerate(instructions)}
+        places = {v: k for k, v in enumerate(inputs)}
+        numbers: list[float] = []
+
+        def operand(argument: Argument) -> Operand:
+            if isinstance(argument, Value):
+                if argument in results:
+                    return Operand("step", results[argument])
+                return Operand("input", places[argument])
+            if _is_literal(argument):
+                return Operand("literal", float(argument))
+            if argument not in numbers:
+                numbers.append(argument)
+            return Operand("number", numbers.index(argument))
+
+        steps = tuple(
+            Step(i.op.name, tuple(operand(a) for a in i.inputs)) for i in instructions
+        )
+        outputs = [v for v in results if v in unit.needed]
+        loop = Loop(
+            str(dtype), tuple(layout(v.shape, shape) for v in inputs), len(numbers), steps,
+            tuple(results[v] for v in outputs),
+        )
+        attributes = {"loop": loop, "numbers": tuple(numbers), "size": loop_size(shape)}
+        return Instruction(fused_op, tuple(inputs), attributes, tuple(outputs))
+
+    def _in_order(self) -> Iterator[Instruction]:
+        """Yield the instructions in the order of the program, each loop where it is first read."""
+        maker = {
+            o: u.instruction for u in self.units if u.instruction for o in u.instruction.outputs
+        }
+        done: set[Instruction] = set()
+        wanted = [i for i in self.program.instructions if self.key[i] is None]
+        wanted += [maker[v] for v in self.program.outputs if v in maker]
+        for instruction in wanted:
+            pending = [instruction]
+            while pending:
+                current = pending[-1]
+                before = [maker[v] for v in current.values() if v in maker]
+                missing = [i for i in before if i not in done]
+                if missing and current not in done:
+                    pending.extend(reversed(missing))
+                    continue
+                pending.pop()
+                if current not in done:
+                    done.add(current)
+                    yield current
+
+
+def loop_size(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Return (rows, columns) of a loop: the last dimension, where it is one, and all others."""
+    columns = shape[-1] if shape else 1
+    size = int(np.prod(shape, dtype=np.int64))
+    return (1, size) if columns == 1 else (size // columns, columns)
+
+
+def layout(shape: tuple[int, ...], full: tuple[int, ...]) -> str | None:
+    """Return how an array of `shape` is read in a loop over `full`; None where it cannot be."""
+    padded = (1,) * (len(full) - len(shape)) + tuple(shape)
+    if padded == full:
+        return "full"
+    if all(n == 1 for n in padded):
+        return "scalar"
+    if padded[:-1] == full[:-1] and padded[-1] == 1:
+        return "column"
+    if padded[-1] == full[-1] and all(n == 1 for n in padded[:-1]):
+        return "row"
+    return None
+
+
+def _loop_key(instruction: Instruction, operations: frozenset[str]) -> tuple | None:
+    """Return (shape, dtype) of the loop that an instruction can be part of."""
+    if instruction.op.name not in operations or len(instruction.outputs) != 1:
+        return None
+    (output,) = instruction.outputs
+    if output.size == 0 or output.dtype not in (np.float32, np.float64) or instruction.attributes:
+        return None
+    for argument in instruction.inputs:
+        if isinstance(argument, Value):
+            if argument.dtype != output.dtype or layout(argument.shape, output.shape) is None:
+                return None
+        elif type(argument) not in (int, float):
+            return None
+    if not any(isinstance(a, Value) for a in instruction.inputs):
+        return None
+    return output.shape, output.dtype
+
+
+def _connected(group: list[Instruction]) -> Iterator[list[Instruction]]:
+    """Yield the parts of a group that share no array of the loop's shape."""
+    leader = {i: i for i in group}
+
+    def find(instruction: Instruction) -> Instruction:
+        while leader[instruction] is not instruction:
+            leader[instruction] = leader[leader[instruction]]
+            instruction = leader[instruction]
+        return instruction
+
+    reader: dict[Value, Instruction] = {}
+    for instruction in group:
+        (output,) = instruction.outputs
+        for value in (output, *instruction.values()):
+            if value.shape == output.shape:
+                leader[find(instruction)] = find(reader.setdefault(value, instruction))
+    parts: dict[Instruction, list[Instruction]] = {}
+    for instruction in group:
+        parts.setdefault(find(instruction), []).append(instruction)
+    yield from parts.values()
+
+
+def _is_literal(number: float) -> bool:
+    return abs(number) <= _LARGEST_LITERAL and float(number * 4).is_integer()

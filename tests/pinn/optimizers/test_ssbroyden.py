@@ -1,0 +1,403 @@
+"""SSBroyden: known minima, scipy's BFGS beside it, restarts, new points and exact resumption."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize, rosen, rosen_der
+
+from pinn.optimizers import Diverged, StopReason, ssbroyden
+from pinn.optimizers.ssbroyden import SSBroyden
+
+MEMBERS = ["bfgs", "ssbfgs", "ssbroyden"]
+TRANSFORMS = ["value", "sqrt", "log"]
+START = np.array([-1.2, 1.0, 0.5, -0.7])
+
+
+def rosenbrock(theta):
+    return float(rosen(theta)), rosen_der(theta)
+
+
+def quadratic(rng, size, minimum):
+    """A convex quadratic with condition 100, its minimum value and place."""
+    q, _ = np.linalg.qr(rng.standard_normal((size, size)))
+    matrix = (q * np.geomspace(1, 100, size)) @ q.T
+    centre = rng.standard_normal(size)
+
+    def evaluate(theta):
+        d = theta - centre
+        return minimum + 0.5 * float(d @ matrix @ d), matrix @ d
+
+    return evaluate, matrix, centre
+
+
+def counted(evaluate):
+    seen = []
+
+    def count(theta):
+        seen.append(theta.tobytes())
+        return evaluate(theta)
+
+    return count, seen
+
+
+def run(evaluate, start=START, **settings):
+    steps = []
+    return SSBroyden(**settings).minimize(evaluate, start.copy(), steps.append), steps
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("size", [2, 5, 20])
+def test_rosenbrock_is_minimised_in_about_the_steps_of_scipys_bfgs(member, transform, size):
+    start = np.random.default_rng(1).uniform(-2, 2, size)
+    theirs = minimize(rosen, start, jac=rosen_der, method="BFGS", options={"gtol": 1e-9})
+    np.testing.assert_allclose(theirs.x, 1, atol=1e-8)
+    evaluate, seen = counted(rosenbrock)
+    end, steps = run(evaluate, start, member=member, transform=transform, gradient_tolerance=4e-12)
+    # The least eigenvalue of the Hessian there is 0.39: such a gradient is within 1e-10.
+    np.testing.assert_allclose(end.theta, 1, rtol=0, atol=1e-10)
+    assert end.reason == StopReason.CONVERGED
+    assert np.abs(rosen_der(end.theta)).max() <= 4e-12
+    # Of a loss that falls to zero log and sqrt have a spike at the minimum, not a parabola.
+    assert len(steps) < (2 if transform == "value" else 5) * theirs.nit
+    assert len(set(seen)) == len(seen) == steps[-1].state["evaluations"]
+    assert [step.number for step in steps] == list(range(1, len(steps) + 1))
+    assert all(step.loss == rosen(step.theta) for step in steps)
+    assert all(a.loss > b.loss for a, b in zip(steps, steps[1:], strict=False))
+
+
+def test_bfgs_with_exact_searches_ends_on_a_quadratic_after_as_many_steps_as_dimensions():
+    size = 6
+    evaluate, matrix, centre = quadratic(np.random.default_rng(0), size, 0.0)
+
+    # The minimum along the direction, by two evaluations, in place of the Wolfe search.
+    def exact(along, f0, d0, first, most, conditions):
+        _, slope = along(1.0)
+        alpha = d0 / (d0 - slope)
+        along(alpha)
+        return alpha
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssbroyden, "wolfe_step", exact)
+        end, steps = run(
+            evaluate, np.zeros(size), member="bfgs", transform="value", steps=size,
+        )  # fmt: skip
+    np.testing.assert_allclose(end.theta, centre, rtol=0, atol=1e-10)
+    # By then H is the inverse of the matrix.
+    inverse = np.zeros((size, size))
+    inverse.T[np.triu_indices(size)] = steps[-1].state["packed"] * steps[-1].state["scale"]
+    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    np.testing.assert_allclose(inverse @ matrix, np.eye(size), atol=1e-8)
+
+
+def plain_ssbroyden(evaluate, theta, alphas):
+    """log L, the paper's equations with dense matrices, at the step lengths given."""
+    n = len(theta)
+    H = np.eye(n)
+    loss, gradient = evaluate(theta)
+    g = gradient / loss
+    for number, alpha in enumerate(alphas):
+        s = -alpha * H @ g
+        theta = theta + s
+        loss, gradient = evaluate(theta)
+        y = gradient / loss - g
+        ys = y @ s
+        if number == 0:
+            H = np.eye(n) * ys / (y @ y)
+            V = np.eye(n) - np.outer(s, y) / ys
+            H = V @ H @ V.T + np.outer(s, s) / ys
+        else:
+            b, h = -alpha * (s @ g) / ys, (y @ H @ y) / ys
+            a = b * h - 1
+            c = np.sqrt(a / (1 + a))
+            rho = min(1, h * (1 - c))
+            theta_b = max((rho - 1) / a, min(1 / rho, (1 - b) / b))
+            sigma = 1 + a * theta_b
+            sigma_n = abs(sigma) ** (1 / (1 - n))
+            bound = min(1, 1 / b)
+            tau = (
+                min(bound * sigma_n, sigma)
+                if theta_b <= 0
+                else bound * min(sigma_n, 1 / theta_b)
+            )
+            phi = (1 - theta_b) / sigma
+            hy = H @ y
+            v = s / ys - hy / (y @ hy)
+            H = (
+                H - np.outer(hy, hy) / (y @ hy) + phi * (y @ hy) * np.outer(v, v)
+            ) / tau + np.outer(s, s) / ys
+        g = gradient / loss
+        yield theta, H, g
+
+
+def test_the_steps_are_those_of_the_equations_and_satisfy_the_wolfe_conditions():
+    evaluate, *_ = quadratic(np.random.default_rng(3), 7, 0.3)
+    start = np.zeros(7)
+    _, steps = run(evaluate, start, steps=25)
+    # The step lengths follow from the first plain run: alpha is the ratio of step to direction.
+    thetas = [start, *(step.theta for step in steps)]
+    alphas = []
+
+    def lengths():
+        direction = -evaluate(start)[1] / evaluate(start)[0]
+        for here, there in zip(thetas, thetas[1:], strict=False):
+            alphas.append(float((there - here) @ direction / (direction @ direction)))
+            loss, gradient = evaluate(here)
+            slope = gradient @ direction / loss
+            new_loss, new_gradient = evaluate(there)
+            assert math.log(new_loss) <= math.log(loss) + 1e-4 * alphas[-1] * slope + 1e-15
+            assert abs(new_gradient @ direction / new_loss) <= 0.9 * abs(slope)
+            yield alphas[-1]
+            direction = -current[1] @ current[2]
+
+    current = None
+    for current, step in zip(plain_ssbroyden(evaluate, start, lengths()), steps, strict=False):
+        np.testing.assert_allclose(step.theta, current[0], rtol=0, atol=1e-6)
+    assert len(alphas) == 25
+    assert any(alpha != 1 for alpha in alphas) and any(a == pytest.approx(1) for a in alphas)
+
+
+def test_log_does_not_see_the_scale_of_the_loss():
+    def scaled(theta):
+        loss, gradient = rosenbrock(theta)
+        return loss * 2.0**-40, gradient * 2.0**-40
+
+    _, plain = run(rosenbrock, steps=12)
+    _, small = run(scaled, steps=12)
+    for a, b in zip(plain, small, strict=True):
+        np.testing.assert_allclose(a.theta, b.theta, rtol=1e-9)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_all_transforms_find_the_same_minimum(transform):
+    evaluate, _, centre = quadratic(np.random.default_rng(4), 8, 0.7)
+    end, _ = run(evaluate, np.zeros(8), transform=transform, gradient_tolerance=1e-7)
+    assert end.reason == StopReason.CONVERGED
+    np.testing.assert_allclose(end.theta, centre, atol=1e-7)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_at_the_limit_of_rounding_it_restarts_and_then_stops(transform):
+    rng = np.random.default_rng(5)
+    A, b = rng.standard_normal((30, 5)), rng.standard_normal(30)
+
+    def least_squares(theta):
+        r = A @ theta - b
+        return float(r @ r), 2 * A.T @ r
+
+    end, steps = run(least_squares, np.zeros(5), transform=transform)
+    assert end.reason == StopReason.LINE_SEARCH
+    assert "a line search along the gradient found no lower loss" in end.message
+    np.testing.assert_allclose(end.theta, np.linalg.lstsq(A, b)[0], atol=1e-6)
+    np.testing.assert_array_equal(end.theta, steps[-1].theta)
+
+
+def test_a_failed_search_restarts_from_the_gradient_and_goes_on():
+    fail_at, calls = 9, 0
+
+    search = ssbroyden.wolfe_step
+
+    def failing(*arguments):
+        nonlocal calls
+        calls += 1
+        return None if calls == fail_at else search(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssbroyden, "wolfe_step", failing)
+        end, steps = run(rosenbrock, transform="value", gradient_tolerance=1e-9)
+    np.testing.assert_allclose(end.theta, 1, atol=1e-8)
+    assert steps[-1].state["restarts"] == 1
+    # The step after the failure goes along the gradient.
+    s = steps[fail_at - 1].theta - steps[fail_at - 2].theta
+    g = rosen_der(steps[fail_at - 2].theta)
+    assert s @ g == pytest.approx(-np.linalg.norm(s) * np.linalg.norm(g), rel=1e-12)
+
+
+def test_a_start_at_the_minimum_takes_no_step():
+    end, steps = run(rosenbrock, np.ones(4))
+    assert (end.reason, steps) == (StopReason.CONVERGED, [])
+    assert "after 0 steps" in end.message
+
+
+def test_steps_done():
+    end, steps = run(rosenbrock, steps=7)
+    assert (end.reason, end.message, len(steps)) == (StopReason.STEPS, "all 7 steps done", 7)
+    end = SSBroyden(steps=7).minimize(rosenbrock, START.copy(), steps.append, done=5)
+    assert [step.number for step in steps[7:]] == [6, 7]
+
+
+def test_one_parameter():
+    end, _ = run(lambda t: (float(t @ t) + 1, 2 * t), np.array([3.0]), gradient_tolerance=1e-9)
+    assert abs(end.theta[0]) < 1e-9
+
+
+def test_a_trial_without_a_finite_loss_is_taken_back():
+    def walled(theta):
+        # Finite only near by; a first step of length one leads out.
+        r = float(theta @ theta)
+        if r > 1.1:
+            raise Diverged("out of bounds")
+        return 5 - math.sqrt(1.1 - r), theta / math.sqrt(1.1 - r)
+
+    end, _ = run(walled, np.array([1.0, 0.2]), gradient_tolerance=1e-6)
+    np.testing.assert_allclose(end.theta, 0, atol=1e-5)
+
+
+def test_a_start_without_a_finite_loss_is_told():
+    def bad(theta):
+        raise Diverged("nan")
+
+    with pytest.raises(Diverged):
+        run(bad)
+
+
+def test_a_loss_below_zero_needs_its_value():
+    with pytest.raises(ValueError, match="expected a loss >= 0 for transform 'log', got -1.000e"):
+        run(lambda t: (-1.0, t))
+    end, _ = run(
+        lambda t: (float(t @ t) - 9, 2 * t), START, transform="value", gradient_tolerance=1e-8
+    )
+    np.testing.assert_allclose(end.theta, 0, atol=1e-8)
+
+
+def saved(step):
+    return {name: np.array(array) for name, array in step.state.items()}
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+@pytest.mark.parametrize("stop", [1, 2, 17])
+def test_a_resumed_run_gives_the_same_bits(member, stop):
+    start = np.random.default_rng(6).uniform(-2, 2, 9)
+    states = {}
+    whole = []
+
+    def keep(step):
+        whole.append(step)
+        if step.number == stop:
+            states[stop] = saved(step)
+
+    stage = SSBroyden(steps=60, member=member)
+    end = stage.minimize(rosenbrock, start.copy(), keep)
+    rest = []
+    resumed = stage.minimize(
+        rosenbrock, whole[stop - 1].theta.copy(), rest.append, stop, states[stop]
+    )
+    assert resumed.theta.tobytes() == end.theta.tobytes()
+    for a, b in zip(whole[stop:], rest, strict=True):
+        assert (a.number, a.loss, a.theta.tobytes()) == (b.number, b.loss, b.theta.tobytes())
+    assert saved(rest[-1]).keys() == saved(whole[-1]).keys()
+    for name, array in saved(whole[-1]).items():
+        assert array.tobytes() == rest[-1].state[name].tobytes(), name
+
+
+def test_the_state_stays_what_it_was_or_is_gone():
+    stage, kept = SSBroyden(steps=5), []
+    stage.minimize(rosenbrock, START.copy(), lambda step: kept.append((step, saved(step))))
+    for step, then in kept[:-1]:
+        assert (len(then), len(step.state), list(step.state)) == (8, 0, [])
+        with pytest.raises(KeyError, match="ask for the solver's state before the next step"):
+            step.state["packed"]
+    step, then = kept[-1]
+    assert then.keys() == step.state.keys()
+    assert all(np.array_equal(step.state[name], then[name]) for name in then)
+
+
+def test_other_points_keep_the_inverse_hessian():
+    evaluate, matrix, centre = quadratic(np.random.default_rng(7), 10, 0.5)
+    steps = []
+    stage = SSBroyden(steps=200, gradient_tolerance=1e-6)
+    SSBroyden(steps=30).minimize(evaluate, np.zeros(10), lambda s: steps.append((s, saved(s))))
+    theta, state = steps[-1][0].theta, steps[-1][1]
+
+    def moved(theta):
+        d = theta - centre - 0.01
+        return 0.5 + 0.5 * float(d @ matrix @ d), matrix @ d
+
+    with_memory, without = [], []
+    end = stage.minimize(moved, theta.copy(), with_memory.append, 0, state)
+    stage.minimize(moved, theta.copy(), without.append)
+    np.testing.assert_allclose(end.theta, centre + 0.01, atol=1e-6)
+    assert len(with_memory) < len(without)
+    # The first step is the full quasi-Newton step with the matrix that was kept.
+    H = np.zeros((10, 10))
+    H.T[np.triu_indices(10)] = state["packed"] * state["scale"]
+    H = np.tril(H) + np.tril(H, -1).T
+    loss, gradient = moved(theta)
+    np.testing.assert_allclose(with_memory[0].theta, theta - H @ gradient / loss, rtol=1e-12)
+    assert with_memory[-1].state["restarts"] == 0
+
+
+def test_other_points_restart_where_the_inverse_hessian_is_not_positive_definite():
+    steps = []
+    SSBroyden(steps=10).minimize(rosenbrock, START.copy(), lambda s: steps.append((s, saved(s))))
+    theta, state = steps[-1][0].theta, steps[-1][1]
+    state["packed"][0] = -1.0
+    state["loss"] = np.array(0.0)
+    rest = []
+    SSBroyden(steps=1).minimize(rosenbrock, theta.copy(), rest.append, 0, state)
+    assert rest[0].state["restarts"] == 1
+    s, g = rest[0].theta - theta, rosen_der(theta)
+    assert s @ g == pytest.approx(-np.linalg.norm(s) * np.linalg.norm(g), rel=1e-12)
+
+
+def test_the_state_of_another_network_is_refused():
+    steps = []
+    SSBroyden(steps=3).minimize(rosenbrock, START.copy(), lambda s: steps.append(saved(s)))
+    with pytest.raises(ValueError, match="inverse Hessian: expected 3 numbers"):
+        SSBroyden().minimize(rosenbrock, np.zeros(2), id, 0, steps[-1])
+
+
+@pytest.mark.parametrize("where", ["evaluate", "on_step"])
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, StopIteration, ZeroDivisionError])
+def test_exceptions_pass_through(where, kind):
+    count = 0
+
+    def fail(value):
+        nonlocal count
+        count += 1
+        if count == 4:
+            raise kind
+        return value
+
+    evaluate = (lambda t: fail(rosenbrock(t))) if where == "evaluate" else rosenbrock
+    with pytest.raises(kind):
+        SSBroyden().minimize(evaluate, START.copy(), fail if where == "on_step" else id)
+
+
+def test_nothing_that_was_handed_out_changes_later():
+    kept = []
+    start = START.copy()
+    SSBroyden(steps=9).minimize(rosenbrock, start, lambda s: kept.append((s.theta, s.theta.copy())))
+    np.testing.assert_array_equal(start, START)
+    for now, then in kept:
+        np.testing.assert_array_equal(now, then)
+
+
+def test_a_loss_of_zero_is_the_end():
+    def bowl(theta):
+        inside = float(theta @ theta) < 1
+        return (0.0, 0 * theta) if inside else (float(theta @ theta), 2 * theta)
+
+    for transform in TRANSFORMS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            end, _ = run(bowl, np.array([1.3, 0.0]), transform=transform)
+        assert (end.reason, bowl(end.theta)[0]) == (StopReason.CONVERGED, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"steps": 0}, "ssbroyden: steps"),
+        ({"member": "sbroyden"}, "ssbroyden: member: .*; did you mean 'ssbroyden'"),
+        ({"transform": "exp"}, "ssbroyden: transform: expected one of log, sqrt, value"),
+        ({"gradient_tolerance": -1}, "ssbroyden: gradient_tolerance"),
+        ({"line_search": 0}, "ssbroyden: line_search"),
+        ({"seconds": 0}, "ssbroyden: seconds"),
+    ],
+)
+def test_bad_settings_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        SSBroyden(**arguments)

@@ -1,0 +1,138 @@
+"""RAD: the distribution it draws from, its limits, and that equal streams give equal points."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pinn.sampling import stream
+from pinn.sampling.rad import draw_by_density, rad_density, rad_points
+
+
+@pytest.mark.parametrize(("power", "floor"), [(1, 1), (2, 0), (0.5, 3), (0, 1), (1, 0)])
+def test_the_density_is_the_papers(power, floor):
+    r = np.random.default_rng(0).standard_normal(50)
+    p = np.abs(r) ** power / np.mean(np.abs(r) ** power) + floor
+    np.testing.assert_allclose(rad_density(r, power, floor), p, rtol=1e-13)
+    # The scale of the residual does not matter, however large or small.
+    for scale in (1e-300, 1e200):
+        np.testing.assert_allclose(rad_density(scale * r, power, floor), p, rtol=1e-12)
+
+
+def test_a_residual_that_vanishes_or_is_not_finite():
+    np.testing.assert_array_equal(rad_density(np.zeros(3), 1, 0), 1)
+    np.testing.assert_array_equal(
+        rad_density(np.array([1.0, np.nan, 3.0, -np.inf])), [1.5, math.inf, 2.5, math.inf]
+    )
+    np.testing.assert_array_equal(rad_density(np.full(2, np.nan)), math.inf)
+
+
+def test_single_draws_follow_the_density():
+    density = np.array([0.1, 1.0, 2.0, 4.0, 0.5, 0.0])
+    rng = stream(1, "rad")
+    counts = np.bincount([draw_by_density(density, 1, rng)[0] for _ in range(20_000)], minlength=6)
+    assert counts[5] == 0
+    expected = 20_000 * density[:5] / density.sum()
+    assert stats.chisquare(counts[:5], expected).pvalue > 1e-3
+
+
+def test_draws_without_replacement_are_those_one_after_the_other():
+    # Every ordered triple out of five has the product of the conditional probabilities.
+    w = np.array([1.0, 2.0, 3.0, 5.0, 8.0])
+    probability = {}
+    for triple in itertools.permutations(range(5), 3):
+        left, chance = w.sum(), 1.0
+        for i in triple:
+            chance *= w[i] / left
+            left -= w[i]
+        probability[triple] = chance
+    rng = stream(2, "rad")
+    counts = dict.fromkeys(probability, 0)
+    for _ in range(30_000):
+        counts[tuple(int(i) for i in draw_by_density(w, 3, rng))] += 1
+    observed = [counts[t] for t in probability]
+    expected = [30_000 * p for p in probability.values()]
+    assert stats.chisquare(observed, expected).pvalue > 1e-3
+
+
+def chi_square_of_points(power, floor, target):
+    """The p-value of RAD points in [0, 1], r = x, against the integral of `target` over bins."""
+    rng = stream(3, "rad")
+    edges = np.linspace(0, 1, 11)
+    # Few out of many candidates: drawing without replacement changes next to nothing.
+    points = np.concatenate(
+        [
+            rad_points(c, c[:, 0], 100, rng, power, floor)[:, 0]
+            for c in (rng.random((20_000, 1)) for _ in range(100))
+        ]
+    )
+    counts, _ = np.histogram(points, edges)
+    return stats.chisquare(counts, len(points) * np.diff(target(edges))).pvalue
+
+
+@pytest.mark.parametrize(
+    ("power", "floor", "target"),
+    [
+        (1, 1, lambda x: (x**2 + x) / 2),  # density (2 x + 1) / 2
+        (1, 0, lambda x: x**2),
+        (2, 1, lambda x: (x**3 + x) / 2),
+        (0, 1, lambda x: x),
+        (1, 1e9, lambda x: x),
+    ],
+)
+def test_points_follow_the_density_and_become_even_in_its_limits(power, floor, target):
+    assert chi_square_of_points(power, floor, target) > 1e-3
+
+
+def test_the_test_sees_another_density():
+    assert chi_square_of_points(1, 1, lambda x: x) < 1e-6
+
+
+def test_points_are_different_candidates():
+    rng = stream(0, "rad")
+    candidates = rng.random((500, 2))
+    points = rad_points(candidates, candidates[:, 0] ** 9, 400, rng)
+    assert points.shape == (400, 2)
+    assert len(np.unique(points, axis=0)) == 400
+    assert all((candidates == point).all(axis=1).any() for point in points)
+    everything = rad_points(candidates, candidates[:, 0], 500, rng)
+    np.testing.assert_array_equal(np.unique(everything, axis=0), np.unique(candidates, axis=0))
+
+
+def test_equal_streams_give_equal_points():
+    candidates = stream(0, "c").random((300, 2))
+    residual = np.sin(9 * candidates[:, 0])
+    first, second, other = (
+        rad_points(candidates, residual, 50, stream(*path))
+        for path in [(4, "points", "u", "1"), (4, "points", "u", "1"), (4, "points", "u", "2")]
+    )
+    assert first.tobytes() == second.tobytes()
+    assert first.tobytes() != other.tobytes()
+
+
+def test_candidates_without_a_finite_residual_are_always_taken():
+    candidates = np.arange(100.0)[:, None]
+    residual = np.ones(100)
+    residual[[7, 70]] = np.nan, np.inf
+    for number in range(5):
+        points = rad_points(candidates, residual, 5, stream(number, "rad"))
+        assert {7.0, 70.0} <= set(points[:, 0])
+
+
+def test_candidates_of_no_density_are_taken_last():
+    residual = np.zeros(10)
+    residual[[2, 5, 8]] = 1.0
+    taken = draw_by_density(rad_density(residual, 1, 0), 5, stream(0, "rad"))
+    assert set(taken[:3]) == {2, 5, 8} and len(set(taken)) == 5
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    rng = stream(0, "rad")
+    with pytest.raises(ValueError, match="expected at least 5 candidates to draw from, got 4"):
+        rad_points(np.zeros((4, 2)), np.ones(4), 5, rng)
+    with pytest.raises(ValueError, match="one residual for each of 4 candidates, got 3"):
+        rad_points(np.zeros((4, 2)), np.ones(3), 2, rng)
+    with pytest.raises(ValueError, match=r"shape \(n,\), got \(4, 1\)"):
+        rad_density(np.ones((4, 1)))
