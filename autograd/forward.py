@@ -111,16 +111,48 @@ def _push_transposed(
         if not pulled:
             pushed = tuple(REGISTRY["zeros_like"](s) for s in seeds)
         else:
-            pushed = grad(
-                [g for g, _ in pulled],
-                seeds,
-                [t for _, t in pulled],
-                create_graph=records,
-                materialize_grads=True,
-            )
+            pushed = _transpose(pulled, seeds, records)
     remaining = iter(pushed)
     results = tuple(next(remaining) if _real_or_complex(o) else None for o in outs)
     return results if isinstance(outputs, tuple) else results[0]
+
+
+def _transpose(
+    pulled: Sequence[tuple[Tensor, Tensor]], seeds: tuple[Tensor, ...], create_graph: bool
+) -> tuple[Tensor, ...]:
+    """Return the derivative of sum <v, t> over the pairs (v, t) for the seeds that v is linear in.
+
+    Where v or t are duals of an enclosing sweep the product rule gives a dual.
+    """
+    levels = [a.level for pair in pulled for a in pair if isinstance(a, Dual)]
+    if not levels:
+        live = [(v, t) for v, t in pulled if v.requires_grad]
+        if not live:
+            return tuple(REGISTRY["zeros_like"](s) for s in seeds)
+        return grad(
+            [v for v, _ in live],
+            seeds,
+            [t for _, t in live],
+            retain_graph=True,
+            create_graph=create_graph,
+            materialize_grads=True,
+        )
+    level = max(levels)
+    primal = [(_primal(v, level), _primal(t, level)) for v, t in pulled]
+    tangent = [(v.tangent, _primal(t, level)) for v, t in pulled if _is_at(v, level)]
+    tangent += [(_primal(v, level), t.tangent) for v, t in pulled if _is_at(t, level)]
+    return tuple(
+        Dual(p, q, level)
+        for p, q in zip(
+            _transpose(primal, seeds, create_graph),
+            _transpose(tangent, seeds, create_graph),
+            strict=True,
+        )
+    )
+
+
+def _primal(value: Tensor, level: int) -> Tensor:
+    return value.primal if _is_at(value, level) else value
 
 
 def _real_or_complex(tensor: Tensor) -> bool:

@@ -3,7 +3,7 @@
 from pinn.conditions import Dirichlet, Initial
 from pinn.geometry import Box, Interval, Time
 from pinn.models import MLP
-from pinn.optimizers import LBFGS, Adam, StopReason
+from pinn.optimizers import LBFGS, Adam, SSBroyden, StopReason
 from pinn.parameters import Parameter
 from pinn.problem import Problem
 from pinn.sampling import Sampling
@@ -24,6 +24,7 @@ __all__ = [
     "Problem",
     "Progress",
     "Report",
+    "SSBroyden",
     "Sampling",
     "Solution",
     "StopReason",

@@ -55,7 +55,7 @@ def checkpoint_arrays(setup: Setup, last: StepRecord | None) -> dict[str, np.nda
     if last is not None:
         progress = {name: getattr(last, name) for name in progress}
         solver = last.solver_state
-    drawn = setup.draw_points(progress["draw"])
+    drawn = setup.draw_points() if last is None else last.points
     return {
         "progress": np.array(to_json(progress)),
         **{f"points/{name}": points for name, points in drawn.items()},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,23 +13,26 @@ import numpy as np
 
 import autograd as T
 from pinn.checks import check_choice, check_count
-from pinn.conditions import Dirichlet, Initial
+from pinn.conditions import Condition, Dirichlet, Initial
 from pinn.files import to_json
 from pinn.geometry import Box, Interval, Time
+from pinn.hard import HardModel
 from pinn.models import MLP
 from pinn.objective import DERIVATIVES, ENGINES, Objective, check_weights
-from pinn.optimizers import LBFGS, Adam, Stage
+from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage
 from pinn.parameters import FlatParameters, Parameter
 from pinn.problem import Problem
-from pinn.sampling import Sampling, stream
+from pinn.sampling import Sampling, rad_points, stream
 from pinn.training import default_training
+
+Residuals = Callable[[Mapping[str, np.ndarray]], Mapping[str, np.ndarray]]
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
 
 # The classes that a saved setup may name, by the names that configs use.
 _CONDITIONS = {"initial": Initial, "dirichlet": Dirichlet}
 _MODELS = {"mlp": MLP}
-_STAGES = {"adam": Adam, "lbfgs": LBFGS}
+_STAGES = {"adam": Adam, "lbfgs": LBFGS, "ssbroyden": SSBroyden}
 
 
 @dataclass(frozen=True)
@@ -123,19 +126,37 @@ class Setup:
             self.dtype,
             self.device,
         )
+        if self.problem.ansatz is not None:
+            module = HardModel(module, self.problem.ansatz)
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device)
 
-    def draw_points(self, number: int = 0) -> dict[str, np.ndarray]:
+    def draw_points(
+        self, number: int = 0, residuals: Residuals | None = None
+    ) -> dict[str, np.ndarray]:
         """Return the collocation points of every block, (n, d), of a draw counted from 0.
 
         Each draw of each block has a stream of its own: the same number gives the same points.
+        residuals: where sampling is adaptive, gives the residuals (n,) at other points of some
+        blocks; without it the points do not depend on the model.
         """
-        return {
-            residual.name: residual.sample(
-                self.sampling, stream(self.seed, "points", residual.name, str(number))
+        sampling = self.sampling
+        drawn = {}
+        for residual in self.problem.residuals:
+            name, rng = residual.name, stream(self.seed, "points", residual.name, str(number))
+            if residuals is None or sampling.adaptive is None or residual.quantity is not None:
+                drawn[name] = residual.sample(sampling, rng)
+                continue
+            even = dataclasses.replace(sampling, interior=sampling.candidates, method="uniform")
+            candidates = residual.sample(even, rng)
+            drawn[name] = rad_points(
+                candidates,
+                residuals({name: candidates})[name],
+                sampling.interior,
+                rng,
+                sampling.rad_power,
+                sampling.rad_floor,
             )
-            for residual in self.problem.residuals
-        }
+        return drawn
 
     def objective(self) -> Objective:
         """Build the objective at its start."""
@@ -154,7 +175,8 @@ class Setup:
     def to_json(self) -> str:
         """Return the setup as JSON; functions become null.
 
-        Raises TypeError for a model or a training stage of a class that pinn does not ship.
+        Raises TypeError for a model or a training stage of a class that pinn does not ship, and for
+        a hard condition whose value is a function: without it the unknowns have no value.
         """
         problem = self.problem
         return to_json(
@@ -168,7 +190,7 @@ class Setup:
                     "unknowns": problem.unknowns,
                     "equations": {n: _source(e) for n, e in problem.equations.items()},
                     "conditions": [
-                        {**_tagged("condition", c, _CONDITIONS), "value": _source(c.value)}
+                        {**_tagged("condition", c, _CONDITIONS), "value": _condition_value(c)}
                         for c in problem.conditions
                     ],
                     "constants": dict(problem.constants),
@@ -240,6 +262,15 @@ class NotSaved:
 
 def _source(source: Any) -> str | float | None:
     return None if callable(source) else source
+
+
+def _condition_value(condition: Condition) -> str | float | None:
+    if condition.hard and callable(condition.value):
+        raise TypeError(
+            f"a hard condition of {condition.unknown!r} has a Python function as its value, which "
+            "a file cannot hold, and the solution is made of it; give the value as text to save it"
+        )
+    return _source(condition.value)
 
 
 def _restored(what: str, source: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from pinn.accuracy import Errors, TestSet
 from pinn.objective import Objective
 from pinn.optimizers import Stage
@@ -86,7 +88,11 @@ def solve(
         test = TestSet(problem, (block.points for block in objective.blocks))
         notify(callbacks, "on_start", Session(setup, objective, test))
         every = setup.sampling.redraw
-        redraw = None if every is None else Redraw(every, setup.draw_points)
+
+        def draw(number: int) -> dict[str, np.ndarray]:
+            return setup.draw_points(number, lambda at: objective.residuals(objective.theta, at))
+
+        redraw = None if every is None else Redraw(every, draw)
         result = train(objective, setup.training, callbacks, redraw)
         solution = Solution(setup, result.theta, Report.of(result, Errors({}, {}), {}), result.last)
         errors = test.errors(solution.evaluate)

@@ -20,7 +20,7 @@ HISTORY_STRIDE = 10
 
 def default_training() -> list[Stage]:
     """Return the stages that are used where none are given: Adam to settle, then L-BFGS."""
-    return [Adam(steps=1000, learning_rate=5e-3, final_rate=1e-3), LBFGS(steps=10_000)]
+    return [Adam(steps=500, learning_rate=5e-3, final_rate=1e-3), LBFGS(steps=6000)]
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,9 @@ class StepRecord:
 
     step counts from 1 over all stages, stage_step within this one. loss is the weighted sum, losses
     are the unweighted mean squares by block, both at `theta`, a read-only array. seconds is wall
-    time since training began. solver_state holds the solver's own arrays by name. draw counts
-    how often the points had been drawn anew.
+    time since training began. solver_state holds the solver's own arrays by name, and may be empty
+    after the next step. draw counts how often the points had been drawn anew; points are these, by
+    block name.
     """
 
     step: int
@@ -56,6 +57,7 @@ class StepRecord:
     theta: np.ndarray = field(repr=False)
     solver_state: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
     draw: int = 0
+    points: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as a line of metrics: numbers and texts, without arrays."""
@@ -150,7 +152,8 @@ def check_callbacks(callbacks: Iterable[Any]) -> tuple[Any, ...]:
 class Redraw:
     """New points on the way: `draw(number)` gives the points of draw 1, 2, ..., by block name.
 
-    They are taken after every `every` steps of a stage that goes on.
+    They are taken after every `every` steps of a stage that goes on, and once when its line search
+    fails. The objective is at the last accepted theta when `draw` is called.
     """
 
     every: int
@@ -203,6 +206,8 @@ class _Loop:
         self.index = 0
         self.steps = 0
         self.stage_step = 0
+        # The step at which a failed line search was last answered by new points.
+        self.helped_at: int | None = None
         self.reports: list[StageReport] = []
         self.history: list[dict[str, Any]] = []
         self.last: StepRecord | None = None
@@ -241,14 +246,25 @@ class _Loop:
             if math.isnan(self.accepted[1]):
                 self.evaluate(self.accepted[0])
                 self.accepted = self.tried[-1]
-            end = None
+            end = state = None
             while end is None:
+                theta = self.accepted[0].copy()
                 try:
                     end = stage.minimize(
-                        self.evaluate, self.accepted[0].copy(), self.on_step, self.stage_step
+                        self.evaluate, theta, self.on_step, self.stage_step, state
                     )
                 except _NewPoints:
+                    state = self.last.solver_state
                     continue
+                if (
+                    end.reason is StopReason.LINE_SEARCH
+                    and self.redraw is not None
+                    and self.helped_at != self.steps
+                ):
+                    # On other points there may be a way down.
+                    self.helped_at = self.steps
+                    self.take_new_points()
+                    end = state = None
             # The step of Adam ends at a theta that has not been evaluated yet.
             if not np.array_equal(end.theta, self.accepted[0]):
                 self.accepted = self.find(end.theta)
@@ -296,6 +312,7 @@ class _Loop:
             theta=theta,
             solver_state=step.state,
             draw=self.draws,
+            points={block.name: block.points for block in self.objective.blocks},
         )
         if step.number == 1 or step.number % HISTORY_STRIDE == 0:
             self.history.append(self.last.as_dict())
@@ -316,6 +333,8 @@ class _Loop:
 
     def take_new_points(self) -> None:
         self.draws += 1
+        # A line search may have left it elsewhere.
+        self.objective.parameters.load(self.accepted[0])
         self.objective.set_points(self.redraw.draw(self.draws))
 
     def remember_last(self) -> None:

@@ -22,6 +22,7 @@ from .jet import (
     elementwise_linear_rule,
     join_rule,
     linear_rule,
+    part,
     product_rule,
     unary_rule,
     where_rule,
@@ -57,6 +58,25 @@ def _square_rule(op: Op, args: tuple, attributes: dict) -> Tensor:
     return product_rule(REGISTRY["mul"], (x, x), {})
 
 
+def _power_rule(op: Op, args: tuple, attributes: dict) -> Tensor:
+    """x**y: a smooth function of x for a number y."""
+    x, y = args
+    if isinstance(y, Tensor):
+        return general_rule(op, args, attributes)
+    if y == 2:
+        return product_rule(REGISTRY["mul"], (x, x), {})
+    return _of_one_variable(REGISTRY["monomial"], (x,), {"exponent": y, "scale": 1})
+
+
+def _extremum_rule(op: Op, args: tuple, attributes: dict) -> Tensor:
+    """The larger or the smaller of two: each channel comes from the one that is chosen."""
+    x, y = args
+    compare = REGISTRY["ge" if op.name == "maximum" else "le"]
+    chosen = apply(compare, part(x, ()), part(y, ()))
+    return where_rule(REGISTRY["where"], (chosen, x, y), {})
+
+
+_of_one_variable = unary_rule(_slopes)
 _BY_NAME: dict[str, Callable] = {
     "add": additive_rule,
     "sub": additive_rule,
@@ -68,6 +88,9 @@ _BY_NAME: dict[str, Callable] = {
     "matmul": affine_rule,
     "square": _square_rule,
     "exp": unary_rule(_exponential),
+    "pow": _power_rule,
+    "maximum": _extremum_rule,
+    "minimum": _extremum_rule,
 }
 _ELEMENTWISE_LINEAR = ("neg", "to", "to_device", "conj", "real", "imag")
 _SMOOTH = frozenset({
@@ -94,5 +117,5 @@ def _rule_of(name: str, op: Op) -> Callable:
     if op.linear:
         return elementwise_linear_rule if name in _ELEMENTWISE_LINEAR else linear_rule
     if name in _SMOOTH:
-        return unary_rule(_slopes)
+        return _of_one_variable
     return general_rule

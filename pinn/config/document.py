@@ -41,6 +41,7 @@ CLASSES = {
     "mlp": "MLP",
     "adam": "Adam",
     "lbfgs": "LBFGS",
+    "ssbroyden": "SSBroyden",
 }
 
 # What a config may leave out. The training stages come from `pinn.default_training`.
@@ -130,7 +131,11 @@ def document() -> Record:
             "reference": Field(Optional(Shipped()), None),
         }
     )
-    stages = {"adam": record_of(pinn.Adam), "lbfgs": record_of(pinn.LBFGS)}
+    stages = {
+        "adam": record_of(pinn.Adam),
+        "lbfgs": record_of(pinn.LBFGS),
+        "ssbroyden": record_of(pinn.SSBroyden),
+    }
     return Record(
         {
             "problem": Field(problem),
@@ -211,7 +216,8 @@ def check_names(data: dict[str, Any], reader: Reader) -> None:
         condition = make(tagged)
         try:
             condition.check(domain)
-            blocks.append(condition.name(domain))
+            if not condition.hard:  # a hard one has no block
+                blocks.append(condition.name(domain))
         except ValueError as error:
             reader.complain(path, str(error))
     known.reference(problem["reference"])

@@ -29,6 +29,7 @@ from pinn.conditions import Condition, Dirichlet, Initial
 from pinn.derivatives import Coordinate, ParameterRef, evaluate_resolved
 from pinn.expressions import Expression, Number, nodes
 from pinn.geometry import Box, Domain, Face, Interval, Time
+from pinn.hard.compatibility import check_data
 from pinn.hard.trees import Given, Network, freeze, minus, number, over, plus, times
 from pinn.terms import TENSOR_FUNCTIONS, Scope, Term
 
@@ -76,8 +77,6 @@ class Ansatz:
         constants: Mapping[str, float],
         parameters: Iterable[str] = (),
     ) -> None:
-        from pinn.hard.compatibility import check_data
-
         self.domain = domain
         self.unknowns = tuple(unknowns)
         self._constants = dict(constants)

@@ -24,6 +24,7 @@ from pinn.expressions import (
 
 _COMPARISONS = ("<", "<=", ">", ">=")
 _PERIODIC = ("sin", "cos", "tan")
+_MOST_FACTORS = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,4 +185,13 @@ def _without_neutral(node: Binary, left: float | None, right: float | None) -> E
             return a
         case "**" if right == 0:
             return Number(1)
+        case "**" if right is not None and right in range(2, _MOST_FACTORS + 1):
+            return _product(a, int(right))
     return node
+
+
+def _product(base: Expression, count: int) -> Expression:
+    """Return base**count by squaring: products end in Taylor mode where a power has all orders."""
+    half = base if count < 4 else _product(base, count // 2)
+    square = Binary("*", half, half)
+    return Binary("*", square, base) if count % 2 else square

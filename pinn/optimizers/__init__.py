@@ -2,6 +2,17 @@
 
 from pinn.optimizers.adam import Adam
 from pinn.optimizers.lbfgs import LBFGS
+from pinn.optimizers.ssbroyden import SSBroyden
 from pinn.optimizers.stage import Diverged, Stage, StageEnd, StageStopped, Step, StopReason
 
-__all__ = ["LBFGS", "Adam", "Diverged", "Stage", "StageEnd", "StageStopped", "Step", "StopReason"]
+__all__ = [
+    "LBFGS",
+    "Adam",
+    "Diverged",
+    "SSBroyden",
+    "Stage",
+    "StageEnd",
+    "StageStopped",
+    "Step",
+    "StopReason",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +59,7 @@ class Adam(Stage):
         theta: np.ndarray,
         on_step: Callable[[Step], None],
         done: int = 0,
+        state: Mapping[str, np.ndarray] | None = None,
     ) -> StageEnd:
         first = np.zeros_like(theta)
         second = np.zeros_like(theta)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +48,7 @@ class LBFGS(Stage):
         theta: np.ndarray,
         on_step: Callable[[Step], None],
         done: int = 0,
+        state: Mapping[str, np.ndarray] | None = None,
     ) -> StageEnd:
         # scipy.optimize takes a good part of a second to import.
         from scipy.optimize import OptimizeResult, minimize

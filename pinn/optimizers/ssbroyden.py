@@ -101,8 +101,8 @@ class SSBroyden(Stage):
             return _Point(theta, loss, gradient, loss, gradient)
         if loss < 0:
             raise ValueError(
-                f"ssbroyden: expected a loss >= 0 for transform {self.transform!r}, got {loss:.3e}; "
-                "use transform 'value'"
+                f"ssbroyden: expected a loss >= 0 for transform {self.transform!r}, "
+                f"got {loss:.3e}; use transform 'value'"
             )
         loss_here = max(loss, _LEAST_LOSS)
         if self.transform == "log":

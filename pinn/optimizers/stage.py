@@ -69,7 +69,7 @@ class Stage(ABC):
     """A solver with its settings; `seconds` limits the wall time of the stage (None: no limit)."""
 
     name: ClassVar[str]
-    # Whether what the solver remembers holds for one loss only, so that new points restart it.
+    # Whether new points restart the solver: what it knows of the loss holds for the old ones only.
     needs_fixed_points: ClassVar[bool]
     steps: int
     seconds: float | None
@@ -81,10 +81,12 @@ class Stage(ABC):
         theta: np.ndarray,
         on_step: Callable[[Step], None],
         done: int = 0,
+        state: Mapping[str, np.ndarray] | None = None,
     ) -> StageEnd:
         """Lower the loss from theta; `on_step` is told of every accepted iterate.
 
         done: steps that the stage has taken before it was restarted; numbers go on from there, and
-        `steps` counts them. Exceptions of `evaluate` and `on_step` pass through. `theta` is not
+        `steps` counts them. state: the `state` of the last of them, for a solver that can go on
+        with it although the points are other ones by now; None to begin anew. Exceptions of `evaluate` and `on_step` pass through. `theta` is not
         changed in place, nor is an array that was handed to `on_step`.
         """

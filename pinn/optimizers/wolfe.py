@@ -105,9 +105,8 @@ def more_thuente(
         trial = _Point(step, f, d)
         if descending and target < f <= best.f:
             # While f itself is not low enough, interpolate f less the line, which has a minimum.
-            best, other, step, bracketed = _next(
-                best.tilted(needed), other.tilted(needed), trial.tilted(needed), bracketed, low, high
-            )
+            tilted = (point.tilted(needed) for point in (best, other, trial))
+            best, other, step, bracketed = _next(*tilted, bracketed, low, high)
             best, other = best.tilted(-needed), other.tilted(-needed)
         else:
             best, other, step, bracketed = _next(best, other, trial, bracketed, low, high)

@@ -1,6 +1,7 @@
 """Where the collocation points go: methods on the unit cube, counts, and seeded streams."""
 
 from pinn.sampling.methods import METHODS, grid, halton, latin_hypercube, sobol, uniform
+from pinn.sampling.rad import rad_density, rad_points
 from pinn.sampling.sampling import Sampling
 from pinn.sampling.streams import stream
 
@@ -10,6 +11,8 @@ __all__ = [
     "grid",
     "halton",
     "latin_hypercube",
+    "rad_density",
+    "rad_points",
     "sobol",
     "stream",
     "uniform",

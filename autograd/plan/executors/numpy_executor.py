@@ -16,19 +16,22 @@ from ..program import CONSTANT, Instruction, Program, Value
 class NumpyExecutor:
     """A program bound to memory.
 
-    inputs   arrays to fill before `run`, in the program's order (those given to `bind`, or own).
+    inputs   arrays to fill before `run`, in the program's order (those given, or own).
     outputs  arrays that hold the results after `run`; the next `run` writes over them.
+    xp       the array library.
     """
+
+    xp: Any = np
 
     def __init__(self, program: Program, given: Sequence[Any] = ()) -> None:
         self.program = program
         self.memory = plan_memory(program)
-        self._arena = _aligned(self.memory.arena_bytes)
+        self._arena = self._bytes(self.memory.arena_bytes)
         self._arrays: dict[Value, Any] = {}
         for position, value in enumerate(program.inputs):
             array = given[position] if position < len(given) else None
             if array is None:
-                array = np.zeros(value.shape, value.dtype)
+                array = self.xp.zeros(value.shape, value.dtype)
             elif array.shape != value.shape or array.dtype != value.dtype:
                 raise ValueError(
                     f"input {value.name!r}: expected an array {list(value.shape)} {value.dtype}, "
@@ -40,6 +43,17 @@ class NumpyExecutor:
             self._bind(instruction, self.memory)
         self.inputs = [self._arrays[v] for v in program.inputs]
         self.outputs = [self.array(v) for v in program.outputs]
+
+    def _bytes(self, size: int) -> Any:
+        """Return the memory of the arena."""
+        raw = np.empty(size + 64, np.uint8)
+        start = -raw.ctypes.data % 64
+        return raw[start : start + size]
+
+    @property
+    def _sum(self) -> Callable:
+        """The sum of an array; the ufunc's own is faster than numpy.sum."""
+        return np.add.reduce
 
     @property
     def nbytes(self) -> int:
@@ -59,11 +73,11 @@ class NumpyExecutor:
             return found
         memory = self.memory
         if value.kind == CONSTANT:
-            array = value.data
+            array = self.xp.asarray(value.data)
         elif value in memory.views:
             instruction = memory.views[value]
             result = instruction.op.forward(
-                np, self.array(instruction.inputs[0]), **instruction.attributes
+                self.xp, self.array(instruction.inputs[0]), **instruction.attributes
             )
             if isinstance(result, tuple):
                 result = result[instruction.outputs.index(value)]
@@ -88,20 +102,22 @@ class NumpyExecutor:
         inputs = [self._argument(i) for i in instruction.inputs]
         arrays = [self.array(o) for o in instruction.outputs]
         if op.name in UFUNCS:
-            self.steps.append(partial(getattr(np, UFUNCS[op.name]), *inputs, out=arrays[0]))
+            self.steps.append(partial(getattr(self.xp, UFUNCS[op.name]), *inputs, out=arrays[0]))
         elif op.name in ("stack", "cat"):
             self._bind_join(instruction, memory)
         elif op.name == "matmul":
             left, right = inputs
             left = left.swapaxes(-1, -2) if instruction.attributes["transpose_x"] else left
             right = right.swapaxes(-1, -2) if instruction.attributes["transpose_y"] else right
-            self.steps.append(partial(np.matmul, left, right, arrays[0]))
-        elif op.name == "sum_to" and (axes := _whole_axes(instruction)) is not None:
-            self.steps.append(partial(np.add.reduce, inputs[0], axes, None, arrays[0].reshape(
-                [n for k, n in enumerate(instruction.inputs[0].shape) if k not in axes]
-            )))
+            self.steps.append(partial(self.xp.matmul, left, right, out=arrays[0]))
+        elif op.name == "sum_to" and (axes := summed_axes(instruction)) is not None:
+            kept = [n for k, n in enumerate(instruction.inputs[0].shape) if k not in axes]
+            self.steps.append(
+                partial(self._sum, inputs[0], axis=axes, out=arrays[0].reshape(kept))
+            )
         else:
-            self.steps.append(_generic(op.forward, inputs, instruction.attributes, arrays))
+            forward = partial(op.forward, self.xp)
+            self.steps.append(_generic(forward, inputs, instruction.attributes, arrays))
 
     def _bind_join(self, instruction: Instruction, memory: Memory) -> None:
         """Copy what could not be computed in place."""
@@ -118,18 +134,12 @@ class NumpyExecutor:
             slot = memory.slots.get(value)
             here = key[:1] == [*slot.key] and dim == 0 if slot is not None else False
             if slot is None or slot.parent is not joined or not here:
-                self.steps.append(partial(np.copyto, target[tuple(key)], self.array(value)))
+                self.steps.append(partial(self.xp.copyto, target[tuple(key)], self.array(value)))
             position += step
 
 
-def _aligned(size: int) -> np.ndarray:
-    raw = np.empty(size + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    return raw[start : start + size]
-
-
-def _whole_axes(instruction: Instruction) -> tuple[int, ...] | None:
-    """Return the axes that a `sum_to` sums over, if there are any."""
+def summed_axes(instruction: Instruction) -> tuple[int, ...] | None:
+    """Return the axes that a `sum_to` sums over; None where there are none."""
     source, target = instruction.inputs[0].shape, instruction.outputs[0].shape
     extra = len(source) - len(target)
     axes = tuple(range(extra)) + tuple(
@@ -146,14 +156,14 @@ def _generic(
         (target,) = outputs
 
         def one() -> None:
-            result = forward(np, *inputs, **attributes)
+            result = forward(*inputs, **attributes)
             if result is not target:
                 target[...] = result
 
         return one
 
     def several() -> None:
-        for target, result in zip(outputs, forward(np, *inputs, **attributes), strict=True):
+        for target, result in zip(outputs, forward(*inputs, **attributes), strict=True):
             target[...] = result
 
     return several

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 from ..program import Program
 from .algebra import simplify
@@ -29,11 +30,20 @@ PASSES = (
 
 def optimize(program: Program) -> Program:
     """Run all passes; AUTOGRAD_DEBUG=1 prints the program before and after each."""
-    debug = os.environ.get("AUTOGRAD_DEBUG") == "1"
-    if debug:
+    if _debug():
         print(f"recorded\n{program}", file=sys.stderr)
     for name, run in PASSES:
-        program = run(program)
-        if debug:
-            print(f"after {name}\n{program}", file=sys.stderr)
+        program = run_pass(name, run, program)
     return program
+
+
+def run_pass(name: str, run: Callable[[Program], Program], program: Program) -> Program:
+    """Run one pass; AUTOGRAD_DEBUG=1 prints the program after it."""
+    program = run(program)
+    if _debug():
+        print(f"after {name}\n{program}", file=sys.stderr)
+    return program
+
+
+def _debug() -> bool:
+    return os.environ.get("AUTOGRAD_DEBUG") == "1"

@@ -2,10 +2,11 @@
 
 Every instruction has a stage, the length of the longest way to it on which steps inside of a loop
 are free.  Elementwise instructions of one stage and one shape that share values form a unit, and
-a unit of two or more becomes a `fused` instruction.  What leaves a unit is written to memory; what
-is cheap to compute again from arrays that the reading unit needs anyway is computed again instead
-(the derivatives of an activation in the reverse sweep, say), which saves both the memory between
-the two and the way there and back.
+a unit becomes a `fused` instruction; one instruction alone does so where it broadcasts rows or
+columns, which numpy does slowly.  What leaves a unit is written to memory; what is cheap to compute
+again from arrays that the reading unit needs anyway is computed again instead (the derivatives of
+an activation in the reverse sweep, say), which saves both the memory between the two and the way
+there and back.
 """
 
 from __future__ import annotations
@@ -232,9 +233,10 @@ class _Clusters:
 
     def _built(self, unit: _Unit) -> Instruction:
         instructions, inputs = self._read(unit)
-        if len(instructions) == 1:
-            return instructions[0]
         shape, dtype = unit.key
+        layouts = tuple(layout(v.shape, shape) for v in inputs)
+        if len(instructions) == 1 and not {"row", "column"}.intersection(layouts):
+            return instructions[0]
         results = {i.outputs[0]: k for k, i in enumerate(instructions)}
         places = {v: k for k, v in enumerate(inputs)}
         numbers: list[float] = []
@@ -255,8 +257,7 @@ class _Clusters:
         )
         outputs = [v for v in results if v in unit.needed]
         loop = Loop(
-            str(dtype), tuple(layout(v.shape, shape) for v in inputs), len(numbers), steps,
-            tuple(results[v] for v in outputs),
+            str(dtype), layouts, len(numbers), steps, tuple(results[v] for v in outputs)
         )
         attributes = {"loop": loop, "numbers": tuple(numbers), "size": loop_size(shape)}
         return Instruction(fused_op, tuple(inputs), attributes, tuple(outputs))

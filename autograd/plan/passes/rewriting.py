@@ -16,7 +16,7 @@ UFUNCS = {
     "expm1": "expm1", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "sinh": "sinh",
     "cosh": "cosh", "tanh": "tanh", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
     "abs": "absolute", "maximum": "maximum", "minimum": "minimum", "atan2": "arctan2",
-    "hypot": "hypot", "pow": "power", "sign": "sign",
+    "hypot": "hypot", "sign": "sign",
 }
 """Registered operations that are one call of a numpy ufunc: they may also write over an input."""
 

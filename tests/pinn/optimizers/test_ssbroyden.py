@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, rosen, rosen_der
 
-from pinn.optimizers import Diverged, StopReason, ssbroyden
-from pinn.optimizers.ssbroyden import SSBroyden
+import pinn
+from pinn.optimizers import Diverged, SSBroyden, Stage, StageEnd, Step, StopReason, ssbroyden
+from pinn.setup import Setup
+from pinn.training import Redraw, train
 
 MEMBERS = ["bfgs", "ssbfgs", "ssbroyden"]
 TRANSFORMS = ["value", "sqrt", "log"]
@@ -385,6 +387,133 @@ def test_a_loss_of_zero_is_the_end():
             warnings.simplefilter("error")
             end, _ = run(bowl, np.array([1.3, 0.0]), transform=transform)
         assert (end.reason, bowl(end.theta)[0]) == (StopReason.CONVERGED, 0.0)
+
+
+ODE = pinn.Problem(
+    pinn.Time("t", 0, 2), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1)],
+    reference={"u": "exp(-t)"},
+)  # fmt: skip
+
+
+def small(**sampling):
+    settings = {"interior": 40, "redraw": 10, "adaptive": "rad", "candidates": 200, **sampling}
+    return Setup.checked(ODE, pinn.MLP(width=8, depth=1), pinn.Sampling(**settings))
+
+
+def adaptive(setup, objective):
+    def draw(number):
+        return setup.draw_points(number, lambda at: objective.residuals(objective.theta, at))
+
+    return Redraw(setup.sampling.redraw, draw)
+
+
+def test_it_solves_an_equation_on_points_that_move():
+    setup = small()
+    solution = pinn.solve(ODE, setup.model, setup.sampling, [SSBroyden(200)])
+    assert solution.report.rel_l2["u"] < 1e-5
+    again = pinn.solve(ODE, setup.model, setup.sampling, [SSBroyden(200)])
+    assert solution.theta.tobytes() == again.theta.tobytes()
+
+
+def test_new_points_in_training_keep_what_was_learned():
+    setup, records = small(), []
+    objective = setup.objective()
+    train(objective, [SSBroyden(60)], [records.append], adaptive(setup, objective))
+    assert [r.stage_step for r in records] == list(range(1, 61))
+    assert [r.draw for r in records] == [n // 10 for n in range(60)]
+    last = records[-1].solver_state
+    assert last["restarts"] == 0 and not last["fresh"]
+    assert last["evaluations"] >= 60 + 1 + 5
+    for before, after in zip(records, records[1:], strict=False):
+        same = all(np.array_equal(before.points[name], after.points[name]) for name in after.points)
+        assert same == (before.draw == after.draw)
+
+
+@pytest.mark.parametrize("stop", [13, 20])
+def test_a_checkpoint_of_a_solution_is_resumed_to_the_same_bits(stop):
+    setup, kept, arrays = small(), [], {}
+
+    class Keeper(pinn.Callback):
+        def on_start(self, session):
+            self.session = session
+
+        def on_step(self, record):
+            kept.append(record)
+            if record.step == stop:
+                arrays.update(self.session.solution(record).checkpoint())
+
+    pinn.solve(ODE, setup.model, setup.sampling, [SSBroyden(29)], callbacks=[Keeper()])
+    objective = setup.objective()
+    objective.set_points(
+        {n.removeprefix("points/"): a for n, a in arrays.items() if n.startswith("points/")}
+    )
+    theta = np.concatenate([a.ravel() for n, a in arrays.items() if n.startswith("theta/")])
+    state = {n.removeprefix("solver/"): a for n, a in arrays.items() if n.startswith("solver/")}
+    assert theta.tobytes() == kept[stop - 1].theta.tobytes()
+    if stop % setup.sampling.redraw == 0:
+        # The points of this step were drawn anew right after it.
+        objective.parameters.load(theta)
+        redraw = adaptive(setup, objective)
+        objective.set_points(redraw.draw(kept[stop - 1].draw + 1))
+
+    def evaluate(theta):
+        found = objective.value_and_gradient(theta)
+        return found.loss, found.gradient
+
+    rest = []
+    until = (stop // 10 + 1) * 10
+    SSBroyden(min(until, 29)).minimize(evaluate, theta, rest.append, stop, state)
+    assert len(rest) == min(until, 29) - stop
+    for record, step in zip(kept[stop:], rest, strict=False):
+        assert (record.loss, record.theta.tobytes()) == (step.loss, step.theta.tobytes())
+
+
+class Stuck(Stage):
+    """Takes its first steps, and finds no way down ever after."""
+
+    name, needs_fixed_points, seconds = "stuck", True, None
+
+    def __init__(self, steps, way):
+        self.steps, self.way, self.most, self.calls = steps, way, steps, 0
+
+    def minimize(self, evaluate, theta, on_step, done=0, state=None):
+        self.calls += 1
+        evaluate(theta)
+        while done < self.way:
+            done += 1
+            on_step(Step(done, theta, 1.0))
+        self.way = min(2 * self.way, self.most)
+        return StageEnd(theta, StopReason.LINE_SEARCH, "no way down")
+
+
+@pytest.mark.parametrize(
+    ("way", "every", "calls", "draws"), [(0, 100, 2, 1), (0, None, 1, 0), (3, None, 1, 0)]
+)
+def test_a_failed_line_search_is_tried_once_on_other_points(way, every, calls, draws):
+    setup, stage = small(redraw=100), Stuck(50, way)
+    objective, drawn = setup.objective(), []
+
+    def draw(number):
+        drawn.append(number)
+        return setup.draw_points(number)
+
+    result = train(objective, [stage], (), None if every is None else Redraw(every, draw))
+    assert (result.reason, result.message) == (StopReason.LINE_SEARCH, "no way down")
+    assert (stage.calls, len(drawn)) == (calls, draws)
+
+
+def test_every_step_taken_earns_another_try():
+    setup, stage, drawn = small(redraw=100), Stuck(50, 3), []
+
+    def draw(number):
+        drawn.append(number)
+        return setup.draw_points(number)
+
+    # Three steps, three more, six more, and then none.
+    stage.most = 12
+    result = train(setup.objective(), [stage], (), Redraw(100, draw))
+    assert (result.reason, result.steps) == (StopReason.LINE_SEARCH, 12)
+    assert (stage.calls, drawn) == (4, [1, 2, 3])
 
 
 @pytest.mark.parametrize(

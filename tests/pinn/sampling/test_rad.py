@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pinn.sampling import stream
-from pinn.sampling.rad import draw_by_density, rad_density, rad_points
+import pinn
+from pinn.sampling import rad_density, rad_points, stream
+from pinn.sampling.rad import draw_by_density
+from pinn.setup import Setup
 
 
 @pytest.mark.parametrize(("power", "floor"), [(1, 1), (2, 0), (0.5, 3), (0, 1), (1, 0)])
@@ -136,3 +138,69 @@ def test_arrays_that_do_not_fit_are_refused():
         rad_points(np.zeros((4, 2)), np.ones(3), 2, rng)
     with pytest.raises(ValueError, match=r"shape \(n,\), got \(4, 1\)"):
         rad_density(np.ones((4, 1)))
+
+
+PROBLEM = pinn.Problem(
+    pinn.Interval("x", -1, 1) * pinn.Time("t", 0, 1), ["u", "v"],
+    {"first": "u_t - u_xx", "second": "v_t + u"}, [pinn.Initial("u", 0), pinn.Dirichlet("v", 0)],
+)  # fmt: skip
+
+
+def setup(**settings):
+    sampling = pinn.Sampling(**{"interior": 300, "redraw": 5, "candidates": 2000, **settings})
+    return Setup.checked(PROBLEM, pinn.MLP(width=4, depth=1), sampling, seed=3)
+
+
+def test_new_interior_points_go_where_their_own_residual_is():
+    asked = []
+
+    def residuals(points):
+        asked.extend((name, array.shape) for name, array in points.items())
+        return {name: {"first": p[:, 0], "second": p[:, 1]}[name] for name, p in points.items()}
+
+    made = setup(adaptive="rad", rad_power=2, rad_floor=0)
+    points = made.draw_points(1, residuals)
+    assert asked == [("first", (2000, 2)), ("second", (2000, 2))]
+    assert {name: array.shape for name, array in points.items()} == {
+        "first": (300, 2), "second": (300, 2), "initial_u": (100, 2), "dirichlet_v": (200, 2)
+    }  # fmt: skip
+    assert (np.abs(points["first"]) <= 1).all()
+    # Means of the densities x^2 on [-1, 1] and t^2 on [0, 1]; a few percent of the candidates.
+    assert np.mean(np.abs(points["first"][:, 0])) == pytest.approx(3 / 4, abs=0.04)
+    assert np.mean(points["first"][:, 1]) == pytest.approx(1 / 2, abs=0.05)
+    assert np.mean(points["second"][:, 1]) == pytest.approx(3 / 4, abs=0.04)
+    plain = made.draw_points(1)
+    for name in ("initial_u", "dirichlet_v"):
+        np.testing.assert_array_equal(points[name], plain[name])
+    again = made.draw_points(1, residuals)
+    other = made.draw_points(2, residuals)
+    for name, array in points.items():
+        assert array.tobytes() == again[name].tobytes() != other[name].tobytes()
+
+
+def test_without_adaptive_sampling_no_residual_is_asked_for():
+    made = setup()
+    points = made.draw_points(2, lambda at: pytest.fail("asked"))
+    for name, array in made.draw_points(2).items():
+        np.testing.assert_array_equal(points[name], array)
+
+
+def test_the_settings_are_kept_in_a_file():
+    made = setup(adaptive="rad", rad_floor=0.5)
+    assert Setup.from_json(made.to_json()).sampling == made.sampling
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"adaptive": "rd"}, "sampling: adaptive: expected one of rad, got 'rd'; did you mean"),
+        ({"adaptive": "rad", "redraw": None}, "sampling: adaptive: expected `redraw`"),
+        ({"adaptive": "rad", "candidates": 9}, "candidates: expected at least the 300 interior"),
+        ({"candidates": 0}, "sampling: candidates: expected one or more"),
+        ({"rad_power": -1}, "sampling: rad_power: expected a number >= 0"),
+        ({"rad_floor": math.inf}, "sampling: rad_floor: expected a finite number"),
+    ],
+)
+def test_bad_settings_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        setup(**arguments)

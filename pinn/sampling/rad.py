@@ -1,0 +1,73 @@
+"""RAD: collocation points drawn anew where the residual is large."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def rad_density(residual: np.ndarray, power: float = 1.0, floor: float = 1.0) -> np.ndarray:
+    """Return |r|^power / mean(|r|^power) + floor, the density that points are drawn from, (n,).
+
+    Where a residual is not finite the density is infinite, and the mean is that of the others. A
+    residual that vanishes everywhere gives an even density. ValueError for an array that is not one
+    number a candidate.
+
+    Wu, Zhu, Tan, Kartha and Lu, Comput. Methods Appl. Mech. Eng. 403 (2023) 115671, equation 2.
+    """
+    size = np.abs(np.asarray(residual, dtype=np.float64))
+    if size.ndim != 1 or not size.size:
+        raise ValueError(
+            f"RAD: expected one residual for each candidate, shape (n,), got {size.shape}"
+        )
+    finite = np.isfinite(size)
+    density = np.full(size.shape, math.inf)
+    largest = size[finite].max(initial=0.0)
+    if largest == 0:
+        density[finite] = 1.0
+        return density
+    # By the largest, so that no power overflows; the quotient does not change.
+    powers = (size[finite] / largest) ** power
+    density[finite] = powers / powers.mean() + floor
+    return density
+
+
+def draw_by_density(density: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return n different indices, drawn one after the other in proportion to the density.
+
+    A candidate of infinite density is taken before all others, one of density zero after them. Uses
+    one random number for each candidate. ValueError for more indices than candidates.
+
+    Exponential keys: Efraimidis and Spirakis, Inf. Process. Lett. 97 (2006) 181.
+    """
+    if n > len(density):
+        raise ValueError(f"RAD: expected at least {n} candidates to draw from, got {len(density)}")
+    waiting = rng.standard_exponential(len(density))
+    with np.errstate(divide="ignore"):
+        # The first of exponential clocks with these rates rings is the first drawn, and so on.
+        keys = waiting / density
+    # Stable, so that ties (at zero and infinity) have one order everywhere.
+    return np.argsort(keys, kind="stable")[:n]
+
+
+def rad_points(
+    candidates: np.ndarray,
+    residual: np.ndarray,
+    n: int,
+    rng: np.random.Generator,
+    power: float = 1.0,
+    floor: float = 1.0,
+) -> np.ndarray:
+    """Return n of the candidates, (n, d), drawn without replacement from `rad_density`.
+
+    candidates: (m, d) with m >= n, evenly spread. residual: (m,). power 0 draws evenly, floor 0
+    from the residual alone. Candidates whose residual is not finite are always among the points:
+    the loss that they make then tells of them. ValueError for arrays that do not fit together.
+    """
+    if len(candidates) != len(residual):
+        raise ValueError(
+            f"RAD: expected one residual for each of {len(candidates)} candidates, "
+            f"got {len(residual)}"
+        )
+    return candidates[draw_by_density(rad_density(residual, power, floor), n, rng)]
