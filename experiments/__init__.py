@@ -1,0 +1,1 @@
+"""Studies: what the project claims, measured."""

@@ -1,0 +1,125 @@
+"""Ours: jets, recorded in chunks and replayed, with numpy or with fused loops.
+
+Everything that depends on how the product runs a step is in `_Gradient`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import autograd as T
+from autograd.plan.chunks import Chunked
+from autograd.tensor import Tensor
+from experiments.bench.adam import Adam
+from experiments.bench.engines import CannotRun
+from experiments.bench.profiling import profile_executor
+from experiments.bench.workloads import Workload
+from pinn.combinations import Combination
+from pinn.derivatives import Derivative, Laplacian, evaluate_resolved
+from pinn.expressions import nodes
+from pinn.jet_field import JetField, JetPlan
+from pinn.terms import TENSOR_FUNCTIONS
+
+
+class _Arrays:
+    """The network's functions over our tensors."""
+
+    linear = staticmethod(T.nn.functional.linear)
+    tanh = staticmethod(T.tanh)
+    sin = staticmethod(T.sin)
+    cos = staticmethod(T.cos)
+
+    @staticmethod
+    def join(parts: list[Tensor]) -> Tensor:
+        return T.cat(parts, dim=1)
+
+
+class _Gradient:
+    """Loss and gradient of a workload at the parameters in `theta`, which may change in place."""
+
+    def __init__(self, workload: Workload, executor: str, seed: int, threads: int) -> None:
+        initial = workload.parameters(seed)
+        self.theta = np.concatenate([a.reshape(-1) for a in initial.values()])
+        given: dict[str, Tensor] = {}
+        start = 0
+        for name, array in initial.items():
+            view = self.theta[start : start + array.size].reshape(array.shape)
+            given[name] = Tensor(view).requires_grad_()
+            start += array.size
+        self._shared = list(given.values())
+        given |= {name: Tensor(array) for name, array in workload.frozen(seed).items()}
+        points = workload.draw_points(seed)
+        self._rows = [np.ascontiguousarray(column[:, None]) for column in points.T]
+        self._count = len(points)
+        self._gradient = np.empty_like(self.theta)
+        self.trees = workload.trees(combined=True)
+        leaves = [
+            node for tree in self.trees for node in nodes(tree)
+            if isinstance(node, Derivative | Laplacian | Combination)
+        ]
+        scope = workload.scope
+        self.plan = JetPlan(leaves, scope)
+
+        def model(x: Tensor) -> Tensor:
+            return workload.network(given, x, _Arrays)
+
+        def block(columns: list[Tensor]) -> list[Tensor]:
+            field = JetField(model, scope, columns, {}, self.plan)
+            residuals = [evaluate_resolved(t, field, TENSOR_FUNCTIONS) for t in self.trees]
+            total = sum(((r * r).sum() for r in residuals[1:]), (residuals[0] ** 2).sum())
+            return [total, *T.grad(total, self._shared, materialize_grads=True)]
+
+        self.chunked = Chunked(
+            block, self._shared, ["sum"] * (1 + len(self._shared)),
+            threads=threads, executor=executor,
+        )
+
+    def __call__(self) -> tuple[float, np.ndarray]:
+        """Return the loss and the gradient (a buffer that the next call writes over)."""
+        total, *gradients = self.chunked(self._rows)
+        np.concatenate([g.reshape(-1) for g in gradients], out=self._gradient)
+        self._gradient /= self._count
+        return float(total) / self._count, self._gradient
+
+    def bound(self) -> tuple[Any, int]:
+        """Return one executor, filled with points, and its number of rows; for profiling."""
+        (count, _), executor = next(iter(self.chunked._bound.items()))
+        for target, source in zip(executor.inputs, self._rows, strict=False):
+            target[...] = source[:count]
+        return executor, count
+
+
+class _Step:
+    def __init__(self, workload: Workload, executor: str, seed: int, threads: int) -> None:
+        self._gradient = _Gradient(workload, executor, seed, threads)
+        self._adam = Adam(self._gradient.theta)
+        self._points = workload.points
+
+    def step(self) -> float:
+        loss, gradient = self._gradient()
+        self._adam.update(gradient)
+        return loss
+
+    def first_moment(self) -> np.ndarray:
+        return self._adam.first.astype(np.float64)
+
+    def profile(self) -> dict[str, Any]:
+        """Return where the time of one chunk goes, and what the plan is."""
+        executor, rows = self._gradient.bound()
+        found = profile_executor(executor, rows, self._points)
+        found["channels"] = str(self._gradient.plan).splitlines()
+        return found
+
+
+def prepare(workload: Workload, way: str, seed: int, threads: int) -> _Step:
+    """Return the step with the executor `way`; CannotRun where this build does not have it."""
+    from autograd.plan.executors import make_executor
+    from autograd.plan.program import Program
+
+    try:
+        make_executor(way, Program([], [], []))
+    except ValueError as error:
+        raise CannotRun(f"this build has no executor {way!r}: {error}") from error
+    return _Step(workload, way, seed, threads)

@@ -1,0 +1,149 @@
+"""The results as Markdown, and the table for the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number with few digits, "-" for none."""
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+
+
+def times(value: float | None) -> str:
+    """Return a factor."""
+    return "-" if value is None else f"{value:.2f}x"
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """Return an aligned Markdown table."""
+    widths = [max(len(line[k]) for line in [header, *rows]) for k in range(len(header))]
+
+    def line(cells: list[str]) -> str:
+        return "| " + " | ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) + " |"
+
+    return "\n".join([line(header), line(["-" * w for w in widths]), *map(line, rows)])
+
+
+def speed_table(results: dict[str, Any]) -> str:
+    """Return the main table: milliseconds a step, ratios, and the floor."""
+    header = [
+        "row", "torch", "jax", "jax way", "ours", "ours numba", "best peer / ours",
+        "best peer / numba", "products", "ours / products",
+    ]
+    rows = []
+    for row in results["rows"]:
+        line = row["summary"]
+        rows.append([
+            row["name"], number(line["torch_ms"]), number(line["jax_ms"]), line["jax_way"] or "-",
+            number(line["ours_ms"]), number(line["ours_numba_ms"]), times(line["speedup_numpy"]),
+            times(line["speedup_numba"]), number(line["products_ms"]), times(line["over_products"]),
+        ])
+    return table(header, rows)
+
+
+def all_ways_table(results: dict[str, Any]) -> str:
+    """Return every engine in every way: median, quartiles, first call, agreement."""
+    header = ["row", "engine", "way", "ms", "quartiles", "first call s", "gradient differs by"]
+    rows = []
+    for row in results["rows"]:
+        for name, ways in row["engines"].items():
+            for way, entry in ways.items():
+                if "ms" not in entry:
+                    why = f"{entry.get('kind', 'not run')}: {entry.get('error', '')}"
+                    rows.append([row["name"], name, way, "-", why.replace("|", "/"), "-", "-"])
+                    continue
+                low, high = entry["quartiles_ms"]
+                difference = entry.get("gradient_difference")
+                rows.append([
+                    row["name"], name, way, number(entry["ms"]), f"{number(low)}-{number(high)}",
+                    number(entry["first_call_s"]),
+                    "-" if difference is None else f"{difference:.0e}",
+                ])
+    return table(header, rows)
+
+
+def cold_table(results: dict[str, Any]) -> str:
+    """Return first call and peak memory, each in a fresh process."""
+    header = ["row", "engine", "way", "first call s", "MiB above interpreter", "MiB above imports"]
+    rows = []
+    for row in results["rows"]:
+        for name, one in row.get("cold", {}).items():
+            if "error" in one:
+                rows.append([row["name"], name, one["way"], f"{one['kind']}: {one['error']}", "", ""])
+                continue
+            rows.append([
+                row["name"], name, one["way"], number(one["first_call_s"]),
+                number(one["above_interpreter_mib"]), number(one["above_imports_mib"]),
+            ])
+    return table(header, rows)
+
+
+def scaling_table(studies: list[dict[str, Any]]) -> str:
+    """Return one study: milliseconds of the fastest way of each engine."""
+    names = list(dict.fromkeys(name for one in studies for name in one["engines"]))
+    rows = []
+    for one in studies:
+        cells = []
+        for name in names:
+            timed = [e["ms"] for e in one["engines"].get(name, {}).values() if "ms" in e]
+            cells.append(number(min(timed)) if timed else "-")
+        rows.append([str(one["value"]), *cells])
+    return table(["value", *names], rows)
+
+
+def targets_table(results: dict[str, Any]) -> str:
+    """Return the targets, hit or missed, with the figures."""
+    rows = [
+        [
+            t["target"], t["row"], t["wanted"], number(t["measured"]), t["verdict"],
+            number(t["missed_by"]),
+        ]
+        for t in results["targets"]
+    ]
+    return table(["target", "row", "wanted", "measured", "verdict", "missed by"], rows)
+
+
+def profile_table(results: dict[str, Any]) -> str:
+    """Return where the time of ours goes, one thread, by kind of call."""
+    rows = []
+    for row in results["rows"]:
+        for way, entry in row["engines"].get("ours", {}).items():
+            profile = entry.get("profile")
+            if not profile:
+                continue
+            total = profile["ms_one_thread"]
+            kinds = list(profile["kinds"].items())[:7]
+            shares = ", ".join(f"{k} {100 * v['ms'] / total:.0f}%" for k, v in kinds)
+            rows.append([
+                row["name"], way, number(total), str(profile["chunk_rows"]),
+                number(profile["arena_bytes"] / 2**20), str(profile["calls"]), shares,
+            ])
+    header = ["row", "way", "ms, one thread", "chunk", "arena MiB", "calls", "where"]
+    return table(header, rows)
+
+
+def markdown(results: dict[str, Any], figures: list[str]) -> str:
+    """Return the whole report."""
+    machine = ", ".join(f"{k} {v}" for k, v in results["machine"].items())
+    versions = ", ".join(f"{k} {v}" for k, v in results["versions"].items())
+    parts = [
+        "# Benchmarks: one training step (loss, gradient, Adam)",
+        f"`{results['command']}`; seed {results['seed']}, {results['threads']} threads, "
+        f"{results['rounds']} interleaved rounds, medians of milliseconds.",
+        f"Machine: {machine}.\nVersions: {versions}.",
+        *[f"Left out: {name}: {why}." for name, why in results["left_out"].items()],
+        speed_table(results),
+        "`products` are the matrix products between hidden layers alone, with a channel for the "
+        "value and each derivative needed; the best way of each peer counts.",
+        *[f"![{name}]({name})" for name in figures],
+        "## Targets", targets_table(results),
+        "## Every way", all_ways_table(results),
+        "## First call and memory in a fresh process", cold_table(results),
+        "## Where our time goes", profile_table(results),
+    ]
+    for study, entries in results["scaling"].items():
+        parts += [f"## Scaling: {study}", scaling_table(entries)]
+    return "\n\n".join(parts) + "\n"

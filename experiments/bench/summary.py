@@ -1,0 +1,125 @@
+"""What a row's measurements say: the best peer, ratios, the floor, and the targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from experiments.bench.engines import ENGINES
+from experiments.bench.workloads import MEMORY_ROW, SMALL_ROW
+
+PEERS = tuple(name for name, engine in ENGINES.items() if engine.peer)
+_MIB = 1024.0
+_LONG_STEP = 0.25  # seconds; a first step as long as this says nothing about the start
+
+
+def best(engines: dict[str, Any], names: Iterable[str]) -> tuple[str, float] | None:
+    """Return "engine way" and milliseconds of the fastest among the named engines."""
+    timed = [
+        (entry["ms"], f"{name} {way}")
+        for name in names
+        for way, entry in engines.get(name, {}).items()
+        if "ms" in entry
+    ]
+    return min(timed)[::-1] if timed else None
+
+
+def best_way(engines: dict[str, Any], name: str) -> str | None:
+    """Return the fastest way of an engine."""
+    found = best(engines, [name])
+    return None if found is None else found[0].split(" ", 1)[1]
+
+
+def milliseconds(engines: dict[str, Any], name: str, way: str | None = None) -> float | None:
+    """Return the median of an engine in one way (its fastest for None)."""
+    if way is not None:
+        return engines.get(name, {}).get(way, {}).get("ms")
+    found = best(engines, [name])
+    return None if found is None else found[1]
+
+
+def ratio(a: float | None, b: float | None) -> float | None:
+    """Return a / b, None where one is missing."""
+    return a / b if a is not None and b else None
+
+
+def summarize(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures of a row's line in the table."""
+    engines = row["engines"]
+    peer = best(engines, PEERS)
+    peer_ms = None if peer is None else peer[1]
+    ours, fused = milliseconds(engines, "ours"), milliseconds(engines, "ours-numba")
+    floor = milliseconds(engines, "products", "plain")
+    fastest = min((ms for ms in (ours, fused) if ms is not None), default=None)
+    return {
+        "ours_ms": ours,
+        "ours_numba_ms": fused,
+        "torch_ms": milliseconds(engines, "torch"),
+        "jax_ms": milliseconds(engines, "jax"),
+        "jax_way": best_way(engines, "jax"),
+        "best_peer": None if peer is None else peer[0],
+        "speedup_numpy": ratio(peer_ms, ours),
+        "speedup_numba": ratio(peer_ms, fused),
+        "speedup_jax": ratio(milliseconds(engines, "jax"), fastest),
+        "products_ms": floor,
+        "products_ours_ms": milliseconds(engines, "products", "ours"),
+        "over_products": ratio(fastest, floor),
+    }
+
+
+def _target(
+    name: str, row: str, measured: float | None, wanted: float, at_least: bool
+) -> dict[str, Any]:
+    hit = None
+    if measured is not None:
+        hit = measured >= wanted if at_least else measured <= wanted
+    return {
+        "target": name,
+        "row": row,
+        "wanted": ("at least " if at_least else "at most ") + f"{wanted:g}",
+        "measured": measured,
+        "verdict": "not measured" if hit is None else "hit" if hit else "missed",
+        "missed_by": abs(measured - wanted) if hit is False else None,
+    }
+
+
+def targets(results: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return every target with the figure measured and whether it was hit."""
+    found = []
+    rows = {row["name"]: row for row in results["rows"]}
+    for name, row in rows.items():
+        line = row["summary"]
+        found += [
+            _target("faster than the best peer, numpy", name, line["speedup_numpy"], 2, True),
+            _target("faster than the best peer, numba", name, line["speedup_numba"], 3, True),
+        ]
+        if row["workload"]["network"]["width"] >= 64:
+            over = line["over_products"]
+            found.append(_target("time over matrix products", name, over, 2, False))
+    if SMALL_ROW in rows:
+        speedup = rows[SMALL_ROW]["summary"]["speedup_jax"]
+        found.append(_target("faster than JAX", SMALL_ROW, speedup, 2, True))
+    for name, row in rows.items():
+        cold = row.get("cold", {}).get("ours", {})
+        if "first_call_s" in cold and cold["step_s"] < _LONG_STEP:
+            first = cold["first_call_s"]
+            found.append(_target("first step cold, seconds", name, first, 0.5, False))
+    if MEMORY_ROW in rows:
+        memory = rows[MEMORY_ROW].get("cold", {}).get("ours", {}).get("above_interpreter_mib")
+        gib = ratio(memory, _MIB)
+        found.append(_target("memory above the interpreter, GiB", MEMORY_ROW, gib, 1, False))
+    found.append(
+        _target("spread of time a point, N from 10 000", "points", linearity(results), 0.1, False)
+    )
+    return found
+
+
+def linearity(results: dict[str, Any], least: int = 10_000) -> float | None:
+    """Return how much our time a point varies over the study of N: largest / smallest - 1."""
+    each = [
+        ratio(milliseconds(one["engines"], "ours"), one["value"])
+        for one in results.get("scaling", {}).get("points", [])
+        if one["value"] >= least
+    ]
+    each = [value for value in each if value]
+    return max(each) / min(each) - 1 if len(each) > 1 else None
