@@ -21,6 +21,9 @@ def training_resources() -> Iterator[None]:
     One thread makes the bits independent of the number of cores, and at the sizes of these networks
     it is also the fastest: a matrix product takes microseconds, less than waking a second thread.
     """
+    # scipy brings a BLAS of its own, and a limit reaches only what is loaded: loaded later, inside
+    # L-BFGS, its idle threads would take more processor time than the network.
+    import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_limits
 
     _keep_freed_memory()

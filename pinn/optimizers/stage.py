@@ -87,6 +87,7 @@ class Stage(ABC):
 
         done: steps that the stage has taken before it was restarted; numbers go on from there, and
         `steps` counts them. state: the `state` of the last of them, for a solver that can go on
-        with it although the points are other ones by now; None to begin anew. Exceptions of `evaluate` and `on_step` pass through. `theta` is not
-        changed in place, nor is an array that was handed to `on_step`.
+        with it although the points are other ones by now; None to begin anew. Exceptions of
+        `evaluate` and `on_step` pass through. `theta` is not changed in place, nor is an array that
+        was handed to `on_step`.
         """

@@ -31,7 +31,7 @@ class Sampling:
     initial: int = 100
     boundary: int = 200
     method: Literal["uniform", "grid", "latin-hypercube", "sobol", "halton"] = "latin-hypercube"
-    redraw: int | None = 1500
+    redraw: int | None = 500
     adaptive: Literal["rad"] | None = None
     candidates: int = 20_000
     rad_power: float = 1.0

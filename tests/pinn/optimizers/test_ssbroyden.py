@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import minimize, rosen, rosen_der
 
 import pinn
+import pinn.config
 from pinn.optimizers import Diverged, SSBroyden, Stage, StageEnd, Step, StopReason, ssbroyden
 from pinn.setup import Setup
 from pinn.training import Redraw, train
@@ -466,6 +467,20 @@ def test_a_checkpoint_of_a_solution_is_resumed_to_the_same_bits(stop):
     assert len(rest) == min(until, 29) - stop
     for record, step in zip(kept[stop:], rest, strict=False):
         assert (record.loss, record.theta.tobytes()) == (step.loss, step.theta.tobytes())
+
+
+def test_a_config_names_the_stage_and_the_sampling(tmp_path):
+    path = tmp_path / "case.yaml"
+    path.write_text(
+        "problem: {domain: {t: {time: [0, 1]}}, unknowns: [u], equations: {decay: u_t + u}}\n"
+        "sampling: {adaptive: rad, redraw: 50, rad_floor: 0.5}\n"
+        "training: [ssbroyden: {steps: 9, member: ssbfgs, transform: sqrt}]\n"
+    )
+    experiment = pinn.config.load(path).experiment
+    assert tuple(experiment.training) == (SSBroyden(9, "ssbfgs", "sqrt"),)
+    assert experiment.sampling == pinn.Sampling(redraw=50, adaptive="rad", rad_floor=0.5)
+    setup = Setup.checked(ODE, sampling=experiment.sampling, training=experiment.training)
+    assert Setup.from_json(setup.to_json()).training == setup.training
 
 
 class Stuck(Stage):

@@ -1,0 +1,221 @@
+"""Kernels for the GPU, without one: their text, compiled as host code, against numpy."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import hashlib
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autograd as T
+from autograd import devices
+from autograd.plan import optimize, trace
+from autograd.plan.codegen import GPU_OPERATIONS, cuda_kernel
+from autograd.plan.executors import make_executor
+from autograd.plan.executors.cupy_executor import CupyExecutor
+from autograd.plan.passes.clusters import Loop, Operand, Step, fuse
+from autograd.plan.passes.rewriting import ARITHMETIC, UFUNCS
+from autograd.strict import StrictArray, strict_backend
+
+COMPILER = shutil.which("c++") or shutil.which("g++")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
+_TYPES = {"float32": "float", "float64": "double"}
+
+
+class HostKernel:
+    """What `cupy.ElementwiseKernel` does with its text, compiled for the host.
+
+    Parameters are references to the elements, as in cupy: an output that lies on an input is
+    written where the input is read.
+    """
+
+    folder: Path
+
+    def __init__(self, in_params: str, out_params: str, operation: str, name: str) -> None:
+        inputs = [p.split() for p in in_params.split(", ")]
+        outputs = [p.split() for p in out_params.split(", ")]
+        self.inputs, self.outputs = len(inputs), len(outputs)
+        self.dtype = outputs[0][0]
+        references = [
+            f"const {_TYPES[t]} &{n} = (({_TYPES[t]} *)p[{k}])[i];"
+            for k, (t, n) in enumerate(inputs)
+        ] + [
+            f"{_TYPES[t]} &{n} = (({_TYPES[t]} *)p[{k + self.inputs}])[i];"
+            for k, (t, n) in enumerate(outputs)
+        ]
+        text = "\n".join([
+            "#include <cmath>", "using namespace std;",
+            f'extern "C" void {name}(long count, void **p) {{',
+            "for (long i = 0; i < count; ++i) {",
+            *references, operation + ";", "} }", "",
+        ])
+        path = self.folder / (hashlib.sha256(text.encode()).hexdigest()[:16] + ".cpp")
+        path.write_text(text)
+        library = path.with_suffix(".so")
+        subprocess.run(
+            [COMPILER, "-O1", "-shared", "-fPIC", "-o", str(library), str(path)], check=True,
+            timeout=120,
+        )
+        self.function = getattr(ctypes.CDLL(str(library)), name)
+
+    def __call__(self, *arguments) -> None:
+        outputs = [a._host for a in arguments[self.inputs :]]
+        shape = outputs[0].shape
+        inputs = []
+        for argument in arguments[: self.inputs]:
+            host = argument._host if isinstance(argument, StrictArray) else argument
+            inputs.append(
+                np.ascontiguousarray(np.broadcast_to(np.asarray(host, self.dtype), shape))
+            )
+        assert all(o.flags.c_contiguous and o.shape == shape for o in outputs)
+        pointers = (ctypes.c_void_p * (self.inputs + self.outputs))(
+            *(a.ctypes.data for a in (*inputs, *outputs))
+        )
+        self.function(ctypes.c_long(outputs[0].size), pointers)
+
+
+class Namespace:
+    """The strict test device's functions, and kernels."""
+
+    ElementwiseKernel = HostKernel
+
+    def __init__(self, xp) -> None:
+        self._xp = xp
+
+    def __getattr__(self, name: str):
+        return getattr(self._xp, name)
+
+
+@pytest.fixture
+def gpu(tmp_path, monkeypatch):
+    """Device "cuda", played by the strict test device with kernels that run on the host."""
+    monkeypatch.setattr(HostKernel, "folder", tmp_path, raising=False)
+    strict = strict_backend("cuda")
+    with devices.registered(dataclasses.replace(strict, xp=Namespace(strict.xp))) as backend:
+        yield backend
+
+
+def test_the_text_of_a_kernel():
+    loop = Loop(
+        "float32", ("full", "row"), 1,
+        (
+            Step("mul", (Operand("input", 0), Operand("input", 1))),
+            Step("tanh", (Operand("step", 0),)),
+            Step("sub", (Operand("literal", 1.0), Operand("number", 0))),
+            Step("maximum", (Operand("step", 1), Operand("step", 2))),
+        ),
+        (1, 3),
+    )
+    kernel = cuda_kernel(loop)
+    assert kernel.in_params == "float32 x0, float32 x1, float32 c0"
+    assert kernel.out_params == "float32 y0, float32 y1"
+    assert kernel.operation.splitlines() == [
+        "typedef float R;",
+        "const R a0 = x0;",
+        "const R a1 = x1;",
+        "const R s0 = a0 * a1;",
+        "const R s1 = tanh(s0);",
+        "const R s2 = R(1.0) - c0;",
+        "const R s3 = (s1 >= s2 || s1 != s1) ? s1 : s2;",
+        "y0 = s1;",
+        "y1 = s3;",
+    ]
+
+
+def test_every_input_is_read_before_anything_is_written(random_program):
+    program, _ = random_program(0, "float64")
+    for instruction in fuse(program, GPU_OPERATIONS).instructions:
+        if instruction.op.name == "fused":
+            lines = cuda_kernel(instruction.attributes["loop"]).operation.splitlines()
+            writes = [k for k, line in enumerate(lines) if re.match(r"y\d+ = s\d+;", line)]
+            reads = [k for k, line in enumerate(lines) if re.search(r"\bx\d+\b", line)]
+            assert reads and max(reads) < min(writes)
+
+
+def test_a_loop_on_the_gpu_holds_ufuncs_alone():
+    assert GPU_OPERATIONS <= set(UFUNCS) and ARITHMETIC <= GPU_OPERATIONS
+
+
+def test_transcendental_functions_join_the_loops():
+    program = optimize(trace(lambda a: [T.tanh(a * a) - T.sin(a)], [T.tensor(np.ones(5))])[0])
+    assert [i.op.name for i in fuse(program, GPU_OPERATIONS).instructions] == ["fused"]
+
+
+@needs_compiler
+def test_every_operation(gpu, dtype):
+    """One kernel with a step for each operation, on ordinary and on special numbers."""
+    names = sorted(GPU_OPERATIONS)
+    two = {"add", "sub", "mul", "div", "maximum", "minimum", "atan2", "hypot"}
+    steps = tuple(
+        Step(name, tuple(Operand("input", k) for k in range(2 if name in two else 1)))
+        for name in names
+    )
+    kernel = HostKernel(
+        *cuda_kernel(Loop(dtype.name, ("full", "full"), 0, steps, tuple(range(len(steps)))))
+    )
+    a = np.array([0.3, -0.7, 0.999, -2.5, 0.0, np.nan, np.inf, 1.0], dtype)
+    b = np.array([1.5, 0.2, -0.4, np.nan, 3.0, 1.0, 2.0, np.nan], dtype)
+    outputs = [StrictArray(np.empty_like(a)) for _ in names]
+    kernel(StrictArray(a), StrictArray(b), *outputs)
+    with np.errstate(all="ignore"):
+        for name, output in zip(names, outputs, strict=True):
+            ufunc = getattr(np, UFUNCS[name])
+            expected = ufunc(a, b) if name in two else ufunc(a)
+            np.testing.assert_allclose(
+                output._host, expected, rtol=8 * np.finfo(dtype).eps, err_msg=name
+            )
+
+
+@needs_compiler
+@pytest.mark.parametrize("seed", range(2))
+def test_random_programs_give_the_numbers_of_numpy(gpu, random_program, seed, dtype):
+    program, arrays = random_program(seed, dtype.name)
+    executor = make_executor("cupy", program, [gpu.from_host(a, 0) for a in arrays])
+    assert type(executor) is CupyExecutor
+    executor.run()
+    reference = make_executor("numpy", program, arrays)
+    reference.run()
+    tolerance = {"float32": 2e-5, "float64": 1e-13}[dtype.name]
+    for got, expected in zip(executor.outputs, reference.outputs, strict=True):
+        scale = max(1.0, np.abs(expected).max())
+        np.testing.assert_allclose(gpu.to_host(got), expected, rtol=0, atol=tolerance * scale)
+
+
+@needs_compiler
+def test_a_loop_that_writes_over_its_inputs(gpu):
+    def fn(a, w):
+        low, high = (a @ w).unbind(0)
+        return [T.stack([low * 2.0 + high, high * low - 1.0]) @ w]
+
+    a, w = np.random.default_rng(0).normal(size=(2, 30, 4)), np.eye(4)
+    program = optimize(trace(fn, [T.tensor(a), T.tensor(w)])[0])
+    executor = make_executor("cupy", program, [gpu.from_host(x, 0) for x in (a, w)])
+    executor.run()
+    expected = np.stack([a[0] * 2 + a[1], a[1] * a[0] - 1])
+    np.testing.assert_allclose(
+        gpu.to_host(executor.outputs[0]), expected, rtol=1e-14, atol=1e-14
+    )
+
+
+@pytest.mark.gpu
+def test_random_programs_on_a_gpu(random_program):
+    if not devices.cuda_is_available():
+        pytest.skip("no usable GPU")
+    backend = devices.backend("cuda")
+    for dtype, tolerance in (("float32", 2e-5), ("float64", 1e-13)):
+        program, arrays = random_program(1, dtype)
+        executor = make_executor("cupy", program, [backend.from_host(a, 0) for a in arrays])
+        executor.run()
+        reference = make_executor("numpy", program, arrays)
+        reference.run()
+        for got, expected in zip(executor.outputs, reference.outputs, strict=True):
+            scale = max(1.0, np.abs(expected).max())
+            np.testing.assert_allclose(
+                backend.to_host(got), expected, rtol=0, atol=tolerance * scale
+            )

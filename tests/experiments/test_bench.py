@@ -1,0 +1,179 @@
+"""The benchmark program: a whole short run of ours, the floor, and how figures are judged."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+
+
+def run(*arguments):
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return subprocess.run(
+        [sys.executable, "-m", "experiments.bench", *arguments],
+        capture_output=True, text=True, cwd=ROOT, timeout=120,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    )
+
+
+def test_a_quick_run_writes_results_table_and_figure(tmp_path):
+    done = run(
+        "--quick", "--rows", "burgers-20-small-f64", "--engines", "ours", "products",
+        "--rounds", "2", "--threads", "1", "--no-scaling", "--out", str(tmp_path),
+    )
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "bench_quick.json").read_text())
+    (row,) = results["rows"]
+    entry = row["engines"]["ours"]["numpy"]
+    assert 0 < entry["fastest_ms"] <= entry["ms"]
+    assert entry["first_call_s"] > 0 and entry["steps"] >= 2
+    # The seconds of one thread, by kind of call, add up to the whole.
+    profile = entry["profile"]
+    total = sum(kind["ms"] for kind in profile["kinds"].values())
+    assert total == pytest.approx(profile["ms_one_thread"], rel=1e-2)
+    assert row["cold"]["ours"]["above_interpreter_mib"] > 1
+    assert row["summary"]["products_ms"] > 0
+    assert results["machine"]["cores"] >= 1 and "numpy" in results["versions"]
+    text = (tmp_path / "bench_quick.md").read_text() + json.dumps(results)
+    assert str(tmp_path) not in text and str(ROOT) not in text
+    assert (tmp_path / "bench_quick_rows.png").read_bytes().startswith(b"\x89PNG")
+    assert "burgers-20-small-f64" in done.stdout
+
+
+def test_an_unknown_row_or_engine_is_refused_with_the_names(tmp_path):
+    done = run("--rows", "burgers-65", "--out", str(tmp_path / "none"))
+    assert done.returncode == 2
+    assert "'burgers-65'" in done.stderr and "burgers-64-f32" in done.stderr
+    assert not (tmp_path / "none").exists()
+
+
+def finite_difference_gradient(workload, seed, direction, h):
+    """Return the loss's slope along a direction, with derivatives in x by nested differences."""
+    nu = workload.constants["nu"]
+    points = workload.draw_points(seed)
+    initial = workload.parameters(seed)
+
+    class Arrays:
+        tanh, sin, cos = np.tanh, np.sin, np.cos
+
+        @staticmethod
+        def linear(x, weight, bias):
+            return x @ weight.T + (0 if bias is None else bias)
+
+        @staticmethod
+        def join(parts):
+            return np.concatenate(parts, axis=1)
+
+    def loss(scale):
+        given, start = {}, 0
+        for name, array in initial.items():
+            part = direction[start : start + array.size].reshape(array.shape)
+            given[name] = array + scale * part
+            start += array.size
+        given |= workload.frozen(seed)
+
+        def u(dx, dt):
+            return workload.network(given, points + np.array([dx, dt]), Arrays)[:, 0]
+
+        e = 1e-3  # fourth-order central differences: error about 1e-11 and rounding 1e-10
+        slope = [1 / 12, -2 / 3, 0, 2 / 3, -1 / 12]
+        curve = [-1 / 12, 4 / 3, -5 / 2, 4 / 3, -1 / 12]
+        steps = (-2, -1, 0, 1, 2)
+        u_x = sum(c * u(s * e, 0) for c, s in zip(slope, steps, strict=True)) / e
+        u_t = sum(c * u(0, s * e) for c, s in zip(slope, steps, strict=True)) / e
+        u_xx = sum(c * u(s * e, 0) for c, s in zip(curve, steps, strict=True)) / e**2
+        return np.mean((u_t + u(0, 0) * u_x - nu * u_xx) ** 2)
+
+    return loss(0.0), (loss(h) - loss(-h)) / (2 * h)
+
+
+@pytest.mark.parametrize("kind", ["mlp", "modified"])
+def test_our_step_has_the_loss_and_gradient_of_finite_differences(kind):
+    from experiments.bench.adam import BETA1
+    from experiments.bench.engines import ours
+    from experiments.bench.network import Network
+    from experiments.bench.workloads import NU, Workload
+
+    workload = Workload(
+        "small", ("u_t + u*u_x - nu*u_xx",), 40, "float64",
+        Network(kind=kind, width=6, depth=2, features=3), constants={"nu": NU},
+    )
+    step = ours.prepare(workload, "numpy", seed=3, threads=1)
+    loss = step.step()
+    gradient = step.first_moment() / (1 - BETA1)
+    direction = np.random.default_rng(0).standard_normal(gradient.size)
+    expected, slope = finite_difference_gradient(workload, 3, direction, 1e-4)
+    assert loss == pytest.approx(expected, rel=1e-6)
+    assert gradient @ direction == pytest.approx(slope, rel=1e-5)
+
+
+def test_the_floor_counts_the_channels_of_each_formulation():
+    from experiments.bench.engines.products import channel_count
+    from experiments.bench.workloads import select
+
+    names = ["burgers-64-f32", "kuramoto-64-f64", "laplace3d-64-f32", "poisson10d-64-f32"]
+    counts = [[channel_count(row, combined) for combined in (False, True)] for row in select(names)]
+    # Burgers: u, u_x, u_t, u_xx, or with u_t - nu u_xx as one; the Laplacian: u, d slopes, a sum.
+    assert counts == [[4, 3], [6, 5], [5, 5], [12, 12]]
+
+
+def test_adam_is_the_textbook_recursion():
+    from experiments.bench.adam import Adam
+
+    rng = np.random.default_rng(1)
+    theta = rng.standard_normal(5)
+    expected, m, v = theta.copy(), np.zeros(5), np.zeros(5)
+    adam = Adam(theta)
+    for k in range(1, 6):
+        g = rng.standard_normal(5)
+        adam.update(g)
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        expected -= 1e-3 * (m / (1 - 0.9**k)) / (np.sqrt(v / (1 - 0.999**k)) + 1e-8)
+    np.testing.assert_allclose(theta, expected, rtol=1e-13)
+
+
+def test_targets_say_by_how_much_they_are_missed():
+    from experiments.bench.summary import summarize, targets
+
+    row = {
+        "workload": {"network": {"width": 64}},
+        "engines": {
+            "ours": {"numpy": {"ms": 10.0}},
+            "torch": {"nested": {"ms": 40.0}},
+            "jax": {"reverse": {"ms": 50.0}, "jet": {"ms": 15.0}},
+            "products": {"plain": {"ms": 4.0}},
+        },
+    }
+    row = {"name": "a", **row, "summary": summarize(row)}
+    assert row["summary"]["best_peer"] == "jax jet"
+    found = {t["target"]: t for t in targets({"rows": [row], "scaling": {}})}
+    numpy_target = found["faster than the best peer, numpy"]
+    assert (numpy_target["verdict"], numpy_target["missed_by"]) == ("missed", 0.5)
+    assert found["time over matrix products"]["measured"] == 2.5
+    assert found["faster than the best peer, numba"]["verdict"] == "not measured"
+
+
+def test_a_worker_that_takes_too_long_is_stopped_and_starts_again():
+    from experiments.bench.engines import ENGINES
+    from experiments.bench.remote import Failed, Remote
+    from experiments.bench.workloads import select
+
+    (row,) = select(["burgers-20-small-f64"])
+    with Remote(ENGINES["products"], 1, 0, timeout=0.01) as remote:
+        with pytest.raises(Failed, match=r"stopped after 0\.01 s"):
+            remote.ask("memory")
+        remote.timeout = 60.0
+        reply = remote.ask("prepare", workload=row.to_json(), way="plain")
+        assert reply["facts"]["stacked_rows"] == 4_000
+        with pytest.raises(Failed, match="unknown"):
+            remote.ask("run", way="unknown", steps=1)
