@@ -278,6 +278,7 @@ def _implicit_one(root: Tensor, position: int) -> Tensor:
 
 def _accumulate(tensor: Tensor, gradient: Tensor, create_graph: bool, lock: Any) -> None:
     """Add `gradient` to `tensor.grad`: in place without create_graph, else as a new tensor."""
+    modes.refuse_write("filling .grad, as backward() does,", "Use autograd.grad")
     if lock is not None:
         with lock:
             _accumulate(tensor, gradient, create_graph, None)

@@ -49,6 +49,14 @@ class Dual(Tensor):
             )
         return outputs if pushed is None else Dual(outputs, pushed, level)
 
+    @staticmethod
+    def __no_rule__(function: str, position: int) -> RuntimeError:
+        return RuntimeError(
+            f"{function}: input {position} is a Dual, and a custom Function has no forward "
+            "derivative; write it in the library's operations, or use reverse mode "
+            "(functional.jvp with strategy='reverse-mode')"
+        )
+
 
 def next_level() -> int:
     """Return the number of a new forward sweep: nested sweeps have larger numbers."""

@@ -224,7 +224,8 @@ class Function:
         """Run `forward` and record the call where grad mode asks for it.
 
         Raises TypeError when `forward` returns neither a Tensor nor a tuple, and RuntimeError
-        inside a forward-mode sweep, for which a custom Function has no rule.
+        (under a Taylor-mode sweep NoTaylorRule) inside a forward-mode sweep, for which a custom
+        Function has no rule.
         """
         _refuse_interpreters(cls, args)
         needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
@@ -253,11 +254,7 @@ class Function:
 def _refuse_interpreters(cls: type[Function], args: tuple) -> None:
     for position, arg in enumerate(args):
         if isinstance(arg, Tensor) and arg.__dispatch__ is not None:
-            raise RuntimeError(
-                f"{cls.__name__}: input {position} is a {type(arg).__name__}, and a custom "
-                "Function has no forward derivative; write it in the library's operations, or "
-                "use reverse mode (functional.jvp with strategy='reverse-mode')"
-            )
+            raise arg.__no_rule__(cls.__name__, position)
 
 
 def _check_dirty(cls: type[Function], ctx: FunctionCtx, outputs: tuple) -> None:

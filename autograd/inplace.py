@@ -63,6 +63,7 @@ def _zeros(like: Tensor, shape: tuple) -> Tensor:
 
 def _check_writable(x: Tensor) -> None:
     """Refuse in-place changes of leaves that require grad (and of their views) while recording."""
+    modes.refuse_write("writing in place", "Use the out-of-place operation (where, cat, stack)")
     if x.__dispatch__ is not None:
         raise RuntimeError(
             f"an in-place operation on a {type(x).__name__} is not supported: forward mode follows "

@@ -18,6 +18,12 @@ class _State(threading.local):
 state = _State()
 
 
+def refuse_write(what: str, remedy: str) -> None:
+    """Raise TraceError while this thread records, for what a replay would not do again."""
+    if state.tracer is not None:
+        state.tracer.refuse_write(what, remedy)
+
+
 def is_grad_enabled() -> bool:
     """Return whether operations are recorded in this thread (True in a new thread)."""
     return state.grad_enabled

@@ -1,15 +1,23 @@
 """Solve differential equations with neural networks."""
 
-from pinn.conditions import Dirichlet, Initial
-from pinn.geometry import Box, Interval, Time
-from pinn.models import MLP
-from pinn.optimizers import LBFGS, Adam, SSBroyden, StopReason
-from pinn.parameters import Parameter
-from pinn.problem import Problem
-from pinn.sampling import Sampling
-from pinn.solution import Report, Solution, load
-from pinn.solve import solve
-from pinn.training import Callback, Progress, default_training
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pinn.conditions import Dirichlet, Initial
+    from pinn.geometry import Box, Interval, Time
+    from pinn.models import MLP
+    from pinn.optimizers import LBFGS, Adam, SSBroyden, StopReason
+    from pinn.parameters import Parameter
+    from pinn.problem import Problem
+    from pinn.sampling import Sampling
+    from pinn.solution import Report, Solution, load
+    from pinn.solving import solve
+    from pinn.training import Callback, Progress, default_training
+
+__version__ = "0.1.0"
 
 __all__ = [
     "LBFGS",
@@ -33,3 +41,29 @@ __all__ = [
     "load",
     "solve",
 ]
+
+# Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
+_HOMES = {
+    "pinn.conditions": ("Dirichlet", "Initial"),
+    "pinn.geometry": ("Box", "Interval", "Time"),
+    "pinn.models": ("MLP",),
+    "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "StopReason"),
+    "pinn.parameters": ("Parameter",),
+    "pinn.problem": ("Problem",),
+    "pinn.sampling": ("Sampling",),
+    "pinn.solution": ("Report", "Solution", "load"),
+    "pinn.solving": ("solve",),
+    "pinn.training": ("Callback", "Progress", "default_training"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'pinn' has no attribute {name!r}", name=name)
+    value = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pinn.config import Config, Override
     from pinn.recorder import Recorder
     from pinn.solution import Solution
-    from pinn.solve import Session
+    from pinn.solving import Session
 
 # Everything else is imported by the command that needs it: `--help` should not wait for numpy.
 
@@ -42,6 +43,14 @@ _TRAIN_EPILOG = """\
 example:
   python -m pinn train configs/burgers.yaml --set problem.constants.nu=0.05 --out runs/thick
 """
+
+
+def run() -> NoReturn:
+    """Run the command line as a process of its own: `python -m pinn`, and the script `pinn`."""
+    code = main()
+    # All is written and said; an impatient Ctrl-C must not turn the exit into a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

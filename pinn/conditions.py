@@ -124,6 +124,10 @@ class Dirichlet(Condition):
         return domain.sample_faces(self.faces(domain), sampling.boundary, sampling.sampler, rng)
 
 
+# The conditions by the names that configs and saved solutions use.
+CONDITIONS: dict[str, type[Condition]] = {"initial": Initial, "dirichlet": Dirichlet}
+
+
 def _check_hard(kind: str, condition: Initial | Dirichlet) -> None:
     if not isinstance(condition.hard, bool):
         raise TypeError(

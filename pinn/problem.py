@@ -154,10 +154,15 @@ class Problem:
         """Return the reference solution by unknown at points, or None where there is none.
 
         points: coordinate -> array, all of one shape, which the results have too. An unknown that
-        the reference does not give is left out.
+        the reference does not give is left out. Where a formula has no value the result is nan or
+        inf, without a warning.
         """
         if self._reference_terms is None:
             return None
+        with np.errstate(all="ignore"):
+            return self._exact(points)
+
+    def _exact(self, points: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         if isinstance(self._reference_terms, references.Reference):
             return self._reference_terms.evaluate(dict(points), dict(self.constants))
         arrays = {name: np.asarray(points[name]) for name in self.domain.coordinates}

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+import pinn
 from pinn.files import (
     DamagedFile,
     disk_error,
@@ -256,7 +257,7 @@ def machine_and_versions() -> dict[str, dict[str, Any]]:
             "system": f"{platform.system()} {platform.machine()}",
         },
         "versions": {
-            "pinn": _pinn_version(),
+            "pinn": pinn.__version__,
             "python": platform.python_version(),
             "numpy": np.__version__,
             "scipy": scipy.__version__,
@@ -309,17 +310,3 @@ def _memory_gib() -> float | None:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
     except (AttributeError, ValueError, OSError):
         return None  # not told by this system
-
-
-def _pinn_version() -> str:
-    from importlib import metadata
-
-    import pinn
-
-    version = getattr(pinn, "__version__", None)
-    if version is not None:
-        return str(version)
-    try:
-        return metadata.version("pinn")
-    except metadata.PackageNotFoundError:
-        return "not installed"

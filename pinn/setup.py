@@ -13,13 +13,13 @@ import numpy as np
 
 import autograd as T
 from pinn.checks import check_choice, check_count
-from pinn.conditions import Condition, Dirichlet, Initial
+from pinn.conditions import CONDITIONS, Condition
 from pinn.files import to_json
 from pinn.geometry import Box, Interval, Time
 from pinn.hard import HardModel
-from pinn.models import MLP
+from pinn.models import MLP, MODELS
 from pinn.objective import DERIVATIVES, ENGINES, Objective, check_weights
-from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage
+from pinn.optimizers import STAGES, Stage
 from pinn.parameters import FlatParameters, Parameter
 from pinn.problem import Problem
 from pinn.sampling import Sampling, rad_points, stream
@@ -28,11 +28,6 @@ from pinn.training import default_training
 Residuals = Callable[[Mapping[str, np.ndarray]], Mapping[str, np.ndarray]]
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
-
-# The classes that a saved setup may name, by the names that configs use.
-_CONDITIONS = {"initial": Initial, "dirichlet": Dirichlet}
-_MODELS = {"mlp": MLP}
-_STAGES = {"adam": Adam, "lbfgs": LBFGS, "ssbroyden": SSBroyden}
 
 
 @dataclass(frozen=True)
@@ -190,16 +185,16 @@ class Setup:
                     "unknowns": problem.unknowns,
                     "equations": {n: _source(e) for n, e in problem.equations.items()},
                     "conditions": [
-                        {**_tagged("condition", c, _CONDITIONS), "value": _condition_value(c)}
+                        {**_tagged("condition", c, CONDITIONS), "value": _condition_value(c)}
                         for c in problem.conditions
                     ],
                     "constants": dict(problem.constants),
                     "parameters": [dataclasses.asdict(p) for p in problem.parameters],
                     "reference": _reference(problem.reference),
                 },
-                "model": _tagged("model", self.model, _MODELS),
+                "model": _tagged("model", self.model, MODELS),
                 "sampling": dataclasses.asdict(self.sampling),
-                "training": [_tagged("training", stage, _STAGES) for stage in self.training],
+                "training": [_tagged("training", stage, STAGES) for stage in self.training],
                 "weights": self.weights,
                 "seed": self.seed,
                 "precision": self.precision,
@@ -235,9 +230,9 @@ class Setup:
         )
         return cls.checked(
             problem,
-            _untagged(data["model"], _MODELS),
+            _untagged(data["model"], MODELS),
             Sampling(**data["sampling"]),
-            [_untagged(stage, _STAGES) for stage in data["training"]],
+            [_untagged(stage, STAGES) for stage in data["training"]],
             data["weights"],
             data["seed"],
             data["precision"],
@@ -279,7 +274,7 @@ def _restored(what: str, source: Any) -> Any:
 
 def _restored_condition(values: Mapping[str, Any]) -> Any:
     value = _restored(f"the value of a condition of {values['unknown']!r}", values["value"])
-    return _untagged({**values, "value": value}, _CONDITIONS)
+    return _untagged({**values, "value": value}, CONDITIONS)
 
 
 def _reference(reference: Any) -> Any:

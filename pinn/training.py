@@ -110,7 +110,7 @@ class Callback:
     """
 
     def on_start(self, session: Any) -> None:
-        """Called once by pinn.solve before training; see pinn.solve.Session."""
+        """Called once by pinn.solve before training; see pinn.solving.Session."""
 
     def on_stage_start(self, info: StageInfo) -> None:
         """Called before the first step of each stage."""

@@ -2,8 +2,10 @@
 
 from .channels import Channels, Sum, choose_channels
 from .jet import Jet, NoTaylorRule
+from .stochastic import laplacian_estimate
 from .sweep import partials, read, sweep
 
 __all__ = [
-    "Channels", "Jet", "NoTaylorRule", "Sum", "choose_channels", "partials", "read", "sweep",
+    "Channels", "Jet", "NoTaylorRule", "Sum", "choose_channels", "laplacian_estimate", "partials",
+    "read", "sweep",
 ]

@@ -10,14 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..ops.registry import REGISTRY, Op, apply
+from ..ops.registry import REGISTRY, NoTaylorRule, Op, apply
 from ..tensor import Tensor
 from .channels import Channels, Key
 from .indices import chain_terms, product_terms
-
-
-class NoTaylorRule(RuntimeError):
-    """An operation without a Taylor rule was met under a derivative."""
 
 
 class Jet(Tensor):
@@ -41,12 +37,12 @@ class Jet(Tensor):
             return apply(op, *[_value(a) for a in args], **attributes)
         rule = op.taylor
         if rule is None:
-            raise NoTaylorRule(
-                f"operation '{op.name}' has no Taylor rule, so no derivative in the coordinates "
-                "can be pushed through it; use nested differentiation instead "
-                "(derivatives: nested in a config, autograd.grad(create_graph=True) in Python)"
-            )
+            raise NoTaylorRule(f"operation {op.name!r}")
         return rule(op, args, attributes)
+
+    @staticmethod
+    def __no_rule__(function: str, position: int) -> NoTaylorRule:
+        return NoTaylorRule(f"custom Function {function!r}")
 
 
 def _value(argument: Any) -> Any:

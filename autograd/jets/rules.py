@@ -34,7 +34,7 @@ def _slopes(op: Op, x: Tensor, y: Tensor, attributes: dict, order: int) -> list[
 
     The operations keep towers (ops/towers.py), so that order n costs about n cheap passes.
     """
-    linked = x.requires_grad
+    linked = y.requires_grad  # not in no_grad mode, whatever x says
     slopes = []
     with enable_grad():
         point = x if linked else x.detach().requires_grad_()

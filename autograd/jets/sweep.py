@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ..ops.create import ones
+from ..ops.create import ones, zeros_like
 from ..tensor import Tensor
 from .channels import Channels, Key, Sum, choose_channels
 from .indices import Index
@@ -104,4 +104,4 @@ def read(found: dict, key: Key, value: Tensor) -> Tensor:
         return found[key]
     if isinstance(key, Sum) and any(index in found for index, _ in key.terms):
         return _added([weight * found[index] for index, weight in key.terms if index in found])
-    return value.detach() * 0
+    return zeros_like(value.detach())

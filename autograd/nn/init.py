@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ..ops.create import rand, randn
 from ..tensor import Tensor
 from .module import write
@@ -72,8 +74,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with one value."""
-    tensor._data[...] = val
-    tensor._version[0] += 1
+    write(tensor, np.asarray(val))
     return tensor
 
 

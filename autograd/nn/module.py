@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import devices, dtypes
+from .. import devices, dtypes, modes
+from ..ops.registry import NoTaylorRule
 from ..tensor import Tensor
 from .parameter import Parameter
 
@@ -44,7 +45,11 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.forward(*args, **kwargs)
+        try:
+            return self.forward(*args, **kwargs)
+        except NoTaylorRule as error:
+            error.layers.append(self)
+            raise
 
     # ---- registration
 
@@ -446,6 +451,7 @@ def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
 
 def write(tensor: Tensor, array: Any) -> None:
     """Copy `array` (of any device and dtype that casts) into the memory of `tensor`."""
+    modes.refuse_write("writing into a tensor", "Do it before")
     tensor._data[...] = devices.put(array, tensor.device)
     tensor._version[0] += 1
 

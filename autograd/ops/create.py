@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import devices, dtypes
+from .. import devices, dtypes, modes
 from ..random import Generator, default_generator
 from ..tensor import Tensor, method
 from .registry import Op
@@ -336,6 +336,7 @@ def _draw(
     requires_grad: bool, generator: Generator | None,
 ) -> Tensor:
     """Return the leaf of `sample(numpy generator)`; the device is the generator's by default."""
+    modes.refuse_write("drawing random numbers", "Draw them before and pass them as an input")
     if device is None and generator is not None:
         device = generator.device
     source = default_generator if generator is None else generator

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import modes
 from ..tensor import Tensor, method
 from .arithmetic import mul
 from .index import add_at, axis_of, new_zeros, numbered, positions, slice_op, value_range, wrapped
@@ -212,6 +213,8 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor
     common = [max(a, b) if 0 not in (a, b) else 0 for a, b in pairs]
     wide, places = list(common), list(common)
     wide[axis], places[axis] = x.shape[axis], indices.shape[axis]
+    if modes.state.tracer is not None:
+        modes.state.tracer.refuse_index(indices._data)
     indices = Tensor(wrapped(indices._data, x.shape[axis] if x.ndim else 1, axis))
     return gather(expand(x, wide), axis, expand(indices, places))
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import devices
+from .. import devices, modes
 from ..tensor import Tensor, as_tensor, method
 from .registry import Op
 from .shape import into, normal_axis, reshape_op, sum_to_op
@@ -95,6 +95,8 @@ def _item(x: Tensor, item: Any) -> Any:
         return bool(item)
     if isinstance(item, Tensor):
         array = item._data
+        if modes.state.tracer is not None:
+            modes.state.tracer.refuse_index(array)
     elif type(item) in devices._by_array_type:
         array = item
     elif isinstance(item, (list, tuple, range)):

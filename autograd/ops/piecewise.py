@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from .. import dtypes
+from .. import dtypes, modes
 from ..tensor import Tensor, as_tensor, method
 from .arithmetic import add, mul_op, operands, sub, zeros_rule
 from .quotient import quotient_op
@@ -59,6 +59,8 @@ def where(condition: Tensor, x: Any = None, y: Any = None) -> Any:
             f"{condition.dtype}; write for example condition != 0"
         )
     if x is None and y is None:
+        if modes.state.tracer is not None:
+            modes.state.tracer.refuse_index(condition._data)
         return tuple(Tensor(index) for index in condition._data.nonzero())
     if x is None or y is None:
         raise TypeError("where takes the condition alone, or the condition and both x and y")

@@ -34,6 +34,37 @@ from ..tensor import Tensor, ViewOf
 
 REGISTRY: dict[str, Op] = {}
 
+
+class NoTaylorRule(RuntimeError):
+    """Something without a Taylor rule was met under a derivative in the coordinates.
+
+    what    what it is.
+    layers  the modules it was met in, the innermost first.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.layers: list[Any] = []
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what}{self._place()} has no Taylor rule, so no derivative in the coordinates "
+            "can be pushed through it; use nested differentiation instead (derivatives: nested in "
+            "a config, autograd.grad(create_graph=True) in Python)"
+        )
+
+    def _place(self) -> str:
+        if not self.layers:
+            return ""
+        names = [
+            next((name for name, child in outer.named_children() if child is inner), "?")
+            for inner, outer in zip(self.layers[:-1], self.layers[1:], strict=True)
+        ]
+        path = f" {'.'.join(reversed(names))!r}" if names else ""
+        return f" in layer{path} ({type(self.layers[0]).__name__})"
+
+
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _VARIADIC = inspect.Parameter.VAR_POSITIONAL
 

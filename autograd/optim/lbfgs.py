@@ -167,6 +167,7 @@ class LBFGS(Optimizer):
 
     def _place(self, vector: Any) -> None:
         """Write a vector into the parameters, in order."""
+        modes.refuse_write("a step of an optimizer", "Record the loss and its gradient alone")
         first = 0
         for parameter in self._parameters():
             last = first + parameter.numel()

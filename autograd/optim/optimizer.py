@@ -102,6 +102,7 @@ class Optimizer:
 
         closure  clears the gradients, computes the loss, calls backward() and returns the loss.
         """
+        modes.refuse_write("a step of an optimizer", "Record the loss and its gradient alone")
         loss = None
         if closure is not None:
             with modes.enable_grad():

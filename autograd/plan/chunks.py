@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 
+from .. import modes
 from ..tensor import Tensor
 from .executors import make_executor
 from .passes import optimize
@@ -35,14 +36,18 @@ class Chunked:
     """A function of points and shared arrays, recorded and replayed chunk by chunk.
 
     fn      `(rows) -> Tensors`; rows is a list of Tensors, one an array of points.
-    shared  the Tensors that `fn` reads besides (parameters).  They are read anew at each call, so
-            change them in place.
+    shared  the Tensors that `fn` reads besides (parameters).  They are read anew at each call.
+            Other tensors that it meets are constants; it is recorded again when the library writes
+            to one (writes through `.data` or a shared numpy array are not seen).
     kinds   one an output: "sum" (added over chunks), "rows" (joined along the first dimension), or
             "per_row": `fn` returns a sum over rows, what is joined are its rows (passes/per_row.py).
     threads workers; None takes one a core.
     chunk   rows a chunk; None chooses it so that the working set stays in the L2 cache.
-    Calling it with the point arrays returns the outputs as new arrays.
-    Raises TraceError where `fn` cannot be recorded.
+    guard   `() -> hashable`, what else `fn` branches on (a training flag); it is recorded once for
+            each value.  Shapes, dtypes, requires_grad and the grad mode are guarded in any case.
+    Calling it with the point arrays returns the outputs as new arrays.  Calls from several threads
+    take turns.  Raises TraceError where `fn` cannot be recorded, and ValueError for results that do
+    not fit `kinds`.
     """
 
     def __init__(
@@ -54,6 +59,7 @@ class Chunked:
         threads: int | None = None,
         chunk: int | None = None,
         executor: str = "numpy",
+        guard: Callable[[], Hashable] = lambda: None,
     ) -> None:
         self.fn = fn
         self.shared = list(shared)
@@ -61,24 +67,33 @@ class Chunked:
         self.threads = threads or os.cpu_count() or 1
         self.chunk = chunk
         self.executor = executor
+        self.guard = guard
+        self._lock = threading.RLock()
         self._programs: dict[tuple, Program] = {}
-        self._bound: dict[tuple, Any] = {}
-        self._memory: list[int] = []
+        self._bound: dict[tuple[Program, int], Any] = {}
+        self._memory: list[Any] = []
 
     def __call__(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
-        self._forget_moved()
+        with self._lock:
+            return self._run(rows)
+
+    def _run(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
+        self._forget_outdated()
         count = len(rows[0])
         bounds = self._bounds(rows, count)
         lanes = _lanes(len(bounds))
+        programs = {size: self.program(rows, size) for size in {b - a for a, b in bounds}}
+        some = programs[bounds[0][1] - bounds[0][0]]
         joined = [
-            None if kind == "sum" else self._empty_rows(rows, bounds, k, count)
-            for k, kind in enumerate(self.kinds)
+            None if kind == "sum" else np.empty((count, *output.shape[1:]), output.dtype)
+            for kind, output in zip(self.kinds, some.outputs, strict=True)
         ]
         workers = min(self.threads, len(lanes))
-        for slot in range(workers):  # record and bind before the threads start
-            for start, stop in {(0, b - a): (a, b) for a, b in bounds}.values():
-                self._executor(rows, start, stop, slot)
-        sums = self._run_lanes(rows, bounds, lanes, joined, workers)
+        executors = [  # bound before the threads start
+            {size: self._executor(program, slot, rows) for size, program in programs.items()}
+            for slot in range(workers)
+        ]
+        sums = self._run_lanes(rows, bounds, lanes, joined, executors)
         totals = [
             _ordered_sum([lane[k] for lane in sums]) if kind == "sum" else None
             for k, kind in enumerate(self.kinds)
@@ -91,7 +106,8 @@ class Chunked:
     def program(self, rows: Sequence[np.ndarray], count: int | None = None) -> Program:
         """Return the optimized program for chunks of `count` rows."""
         count = len(rows[0]) if count is None else count
-        key = (count, *(r.shape[1:] for r in rows), *(r.dtype for r in rows))
+        key = (count, modes.is_grad_enabled(), self.guard())
+        key += tuple((r.shape[1:], r.dtype) for r in rows)
         key += tuple((s._data.shape, s._data.dtype, s._requires_grad) for s in self.shared)
         if key not in self._programs:
             self._programs[key] = self._record([r[:count] for r in rows])
@@ -105,9 +121,23 @@ class Chunked:
             [*(Tensor(np.array(r)) for r in rows), *self.shared],
             names,
         )
+        self._check_results(program, len(rows[0]))
         program = optimize(program)
         apart = [k for k, kind in enumerate(self.kinds) if kind == "per_row"]
         return remove_dead_code(split_rows(program, apart, count)) if apart else program
+
+    def _check_results(self, program: Program, count: int) -> None:
+        if len(program.outputs) != len(self.kinds):
+            raise ValueError(
+                f"expected {len(self.kinds)} results, one for each of the kinds "
+                f"{', '.join(self.kinds)}; got {len(program.outputs)}"
+            )
+        for k, (kind, output) in enumerate(zip(self.kinds, program.outputs, strict=True)):
+            if kind == "rows" and output.shape[:1] != (count,):
+                raise ValueError(
+                    f"result {k} is of kind 'rows': expected {count} rows for {count} points, got "
+                    f"shape {list(output.shape)}; return one row a point, or make it a 'sum'"
+                )
 
     def _bounds(self, rows: Sequence[np.ndarray], count: int) -> list[tuple[int, int]]:
         """Return (start, stop) of chunks whose sizes differ by one row at most."""
@@ -133,28 +163,33 @@ class Chunked:
         own = [np.zeros((count, *r.shape[1:]), r.dtype) for r in rows]
         return own + [s._data for s in self.shared]
 
-    def _executor(self, rows: Sequence[np.ndarray], start: int, stop: int, slot: int) -> Any:
-        key = (stop - start, slot)
+    def _executor(self, program: Program, slot: int, rows: Sequence[np.ndarray]) -> Any:
+        key = (program, slot)
         if key not in self._bound:
-            program = self.program(rows, stop - start)
-            self._bound[key] = make_executor(
-                self.executor, program, self._given(stop - start, rows)
-            )
+            count = program.inputs[0].shape[0]
+            self._bound[key] = make_executor(self.executor, program, self._given(count, rows))
         return self._bound[key]
 
-    def _forget_moved(self) -> None:
-        """Bind again where a shared tensor got other memory."""
-        memory = [id(s._data) for s in self.shared]
-        if memory != self._memory:
+    def _forget_outdated(self) -> None:
+        """Bind again where a shared tensor got other memory; record again where a constant did."""
+        memory = [s._data for s in self.shared]
+        moved = len(memory) != len(self._memory) or any(
+            a is not b for a, b in zip(memory, self._memory, strict=True)
+        )
+        outdated = [key for key, program in self._programs.items() if not program.is_current()]
+        for key in outdated:
+            del self._programs[key]
+        if moved or outdated:
             self._memory = memory
             self._bound.clear()
 
-    def _empty_rows(self, rows: Sequence, bounds: list, k: int, count: int) -> np.ndarray:
-        output = self.program(rows, bounds[0][1] - bounds[0][0]).outputs[k]
-        return np.empty((count, *output.shape[1:]), output.dtype)
-
     def _run_lanes(
-        self, rows: Sequence, bounds: list, lanes: list[list[int]], joined: list, workers: int
+        self,
+        rows: Sequence,
+        bounds: list,
+        lanes: list[list[int]],
+        joined: list,
+        executors: list[dict[int, Any]],
     ) -> list[list]:
         sums: list[list] = [[] for _ in lanes]
         pending = iter(range(len(lanes)))
@@ -166,23 +201,25 @@ class Chunked:
                     lane = next(pending, None)
                 if lane is None:
                     return
-                sums[lane] = self._run_lane(rows, [bounds[c] for c in lanes[lane]], joined, slot)
+                mine = [bounds[chunk] for chunk in lanes[lane]]
+                sums[lane] = self._run_lane(rows, mine, joined, executors[slot])
 
         with single_threaded_blas():
-            if workers == 1:
+            others = [worker_pool().submit(work, slot) for slot in range(1, len(executors))]
+            try:
                 work(0)
-            else:
-                pool = worker_pool()
-                others = [pool.submit(work, slot) for slot in range(1, workers)]
-                work(0)
-                for other in others:
-                    other.result()
+            finally:
+                wait(others)  # none may still write when this returns or raises
+            for other in others:
+                other.result()
         return sums
 
-    def _run_lane(self, rows: Sequence, bounds: list, joined: list, slot: int) -> list:
+    def _run_lane(
+        self, rows: Sequence, bounds: list, joined: list, executors: dict[int, Any]
+    ) -> list:
         totals: list[Any] = [None] * len(self.kinds)
         for start, stop in bounds:
-            executor = self._executor(rows, start, stop, slot)
+            executor = executors[stop - start]
             for target, source in zip(executor.inputs, rows, strict=False):
                 target[...] = source[start:stop]
             executor.run()
@@ -233,6 +270,11 @@ def _blas() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
+
+
+# a forked child has none of the parent's threads
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=worker_pool.cache_clear)
 
 
 def single_threaded_blas() -> Any:

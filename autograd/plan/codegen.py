@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from .passes.clusters import Loop, Operand
-from .passes.rewriting import ARITHMETIC
 
 # Of two numbers, the first where it is NaN: what numpy.maximum and numpy.minimum do.
 _PYTHON = {
@@ -29,10 +28,9 @@ _CUDA = {
     "sin": "sin({0})", "cos": "cos({0})", "tan": "tan({0})", "sinh": "sinh({0})",
     "cosh": "cosh({0})", "tanh": "tanh({0})", "asin": "asin({0})", "acos": "acos({0})",
     "atan": "atan({0})", "atan2": "atan2({0}, {1})", "hypot": "hypot({0}, {1})",
-    "pow": "pow({0}, {1})",
 }
 
-CPU_OPERATIONS = ARITHMETIC
+CPU_OPERATIONS = frozenset(_PYTHON)
 """What a loop on the CPU holds: numpy's own loops are faster for transcendental functions."""
 
 GPU_OPERATIONS = frozenset(_CUDA)
@@ -114,9 +112,10 @@ def python_row_sum_source(dtype: str, *, cached: bool) -> str:
 
 
 def cuda_kernel(loop: Loop) -> KernelText:
-    """Return the loop as the text of a `cupy.ElementwiseKernel`; its inputs come first, then numbers.
+    """Return the loop as the text of a `cupy.ElementwiseKernel`.
 
-    All inputs are read before anything is written, so an output may lie on a full input.
+    Its arguments are the inputs, the numbers, the outputs.  All inputs are read before anything is
+    written, so an output may lie on a full input.
     """
     real = {"float32": "float", "float64": "double"}[loop.dtype]
     inputs = [f"x{k}" for k in range(len(loop.layouts))]

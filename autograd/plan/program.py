@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,6 +42,26 @@ class Value:
         return f"{'%' if self.kind == COMPUTED else '$'}{self.number}{self.name and ':' + self.name}"
 
 
+@dataclass(frozen=True, eq=False)
+class Captured:
+    """A tensor that was there before the recording and is a constant of the program."""
+
+    tensor: weakref.ref
+    data: Any
+    version: list[int]  # shared by all tensors of that memory; counts the library's writes to it
+    count: int
+
+    @classmethod
+    def of(cls, tensor: Any) -> Captured:
+        """Remember a tensor as it is now."""
+        return cls(weakref.ref(tensor), tensor._data, tensor._version, tensor._version[0])
+
+    def is_current(self) -> bool:
+        """Return whether the tensor has neither been written to nor been given other memory."""
+        tensor = self.tensor()
+        return self.version[0] == self.count and (tensor is None or tensor._data is self.data)
+
+
 Argument = Value | int | float | complex | bool | None
 
 
@@ -76,12 +97,18 @@ class Program:
 
     inputs   values given at each replay, in order.
     outputs  values read after each replay, in order; may be inputs or constants.
+    captured the tensors that were frozen into constants.
     """
 
     inputs: list[Value]
     instructions: list[Instruction]
     outputs: list[Value]
     counter: list[int] = field(default_factory=lambda: [0])
+    captured: list[Captured] = field(default_factory=list)
+
+    def is_current(self) -> bool:
+        """Return whether the tensors frozen into constants are as they were when recorded."""
+        return all(captured.is_current() for captured in self.captured)
 
     def new_value(self, shape: Iterable[int], dtype: Any) -> Value:
         """Return a new computed value of this program."""
@@ -98,7 +125,11 @@ class Program:
     ) -> Program:
         """Return the program with other instructions (and outputs)."""
         return Program(
-            self.inputs, instructions, self.outputs if outputs is None else outputs, self.counter
+            self.inputs,
+            instructions,
+            self.outputs if outputs is None else outputs,
+            self.counter,
+            self.captured,
         )
 
     def uses(self) -> dict[Value, int]:

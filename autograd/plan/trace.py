@@ -10,7 +10,9 @@ import numpy as np
 from .. import modes
 from ..ops.registry import Op
 from ..tensor import Tensor
-from .program import COMPUTED, INPUT, Argument, Instruction, Program, Value
+from .program import COMPUTED, INPUT, Argument, Captured, Instruction, Program, Value
+
+_SHAPED_BY_VALUES = frozenset({"nonzero", "unique"})
 
 
 class TraceError(RuntimeError):
@@ -21,13 +23,15 @@ class Tracer:
     """What `apply` reports to while a function is recorded.
 
     Arrays are known by identity; all of them are kept alive until the recording ends, so that no
-    identity is used twice.  An array that no recorded operation made is a constant.
+    identity is used twice.  An array that no recorded operation made is a constant, copied as it
+    is; `program.captured` tells later whether its tensor has changed since.
     """
 
     def __init__(self) -> None:
         self.program = Program([], [], [])
         self.values: dict[int, Value] = {}
         self.kept: list[Any] = []
+        self.varying: set[Value] = set()  # the inputs and what is computed from them
 
     def add_input(self, tensor: Tensor, name: str) -> None:
         """Declare a tensor as an input of the program."""
@@ -39,6 +43,7 @@ class Tracer:
         value = self.program.new_value(tensor._data.shape, tensor._data.dtype)
         value.kind, value.name = INPUT, name
         self._bind(tensor, value)
+        self.varying.add(value)
         self.program.inputs.append(value)
 
     def _bind(self, tensor: Tensor, value: Value) -> None:
@@ -49,7 +54,8 @@ class Tracer:
         """Return the value of a tensor; an unknown one becomes a constant."""
         value = self.values.get(id(tensor._data))
         if value is None:
-            value = self.program.new_constant(tensor._data)
+            value = self.program.new_constant(tensor._data.copy())
+            self.program.captured.append(Captured.of(tensor))
             self._bind(tensor, value)
         return value
 
@@ -58,6 +64,9 @@ class Tracer:
         inputs: tuple[Argument, ...] = tuple(
             self.value_of(a) if isinstance(a, Tensor) else a for a in args
         )
+        varies = any(value in self.varying for value in inputs if isinstance(value, Value))
+        if varies and op.name in _SHAPED_BY_VALUES:
+            self.refuse(f"{op.name}, a result whose shape depends on values,")
         results = []
         for tensor in outputs:
             if id(tensor._data) in self.values:
@@ -65,16 +74,30 @@ class Tracer:
                 tensor._data = tensor._data.view()
             value = self.program.new_value(tensor._data.shape, tensor._data.dtype)
             self._bind(tensor, value)
+            if varies:
+                self.varying.add(value)
             results.append(value)
         self.program.instructions.append(
             Instruction(op, inputs, dict(attributes), tuple(results))
         )
 
+    def refuse_index(self, array: Any) -> None:
+        """Raise TraceError for positions or a mask that are computed from the inputs."""
+        if self.values.get(id(array)) in self.varying:
+            self.refuse("an index computed from the inputs")
+
     def refuse(self, what: str) -> None:
         """Raise TraceError for a use of a value that a program cannot repeat."""
         raise TraceError(
             f"{what} inside a recorded step: the value would be frozen as it is now. Use tensor "
-            "operations (where, clamp) instead, or engine: eager in a config"
+            "operations (where, clamp, gather) instead, or engine: eager in a config"
+        )
+
+    def refuse_write(self, what: str, remedy: str) -> None:
+        """Raise TraceError for something that happens once, while recording, and never again."""
+        raise TraceError(
+            f"{what} inside a recorded step would happen now and never at a replay. {remedy}, or "
+            "use engine: eager in a config"
         )
 
 
@@ -84,7 +107,8 @@ def trace(
     """Run `fn(*inputs)` once and return the program of it and its results.
 
     `fn` returns a sequence of Tensors.  Raises TraceError where it looks at values (`bool()`,
-    `item()`, `numpy()`), writes in place, or draws random numbers.
+    `item()`, `numpy()`, positions computed from the inputs), writes in place, calls `backward()`,
+    steps an optimizer, or draws random numbers.
     """
     if modes.state.tracer is not None:
         raise TraceError("a recording is going on in this thread already; recordings do not nest")

@@ -42,7 +42,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     results = _measure(options, rows)
-    _write(results, options.out, "bench_quick" if options.quick else "bench")
     print(speed_table(results), "", targets_table(results), sep="\n")
     wrong = [
         f"{row['name']}: {name} {way}: {entry['error']}"
@@ -125,13 +124,14 @@ def _measure(options: argparse.Namespace, rows: list[workloads.Workload]) -> dic
             row = compare(remotes, workload, rounds, _say, profile=True)
             row = {"name": workload.name, **row, "summary": summarize(row)}
             results["rows"].append(row)
+            _write(results, options)
         if not options.no_scaling:
             results["scaling"] = _scaling(remotes, results, options, rounds)
     for row, workload in zip(results["rows"], rows, strict=True):
         if options.quick:
             workload = workloads.quick(workload)
         row["cold"] = _cold(engines, row, workload, threads, options)
-    results["targets"] = targets(results)
+    _write(results, options)
     return results
 
 
@@ -212,7 +212,10 @@ def _fastest_ways(results: dict[str, Any]) -> dict[str, tuple[str, ...]]:
     return {}
 
 
-def _write(results: dict[str, Any], folder: Path, name: str) -> None:
+def _write(results: dict[str, Any], options: argparse.Namespace) -> None:
+    """Judge and write what has been measured so far: a run that is stopped leaves its rows."""
+    results["targets"] = targets(results)
+    folder, name = options.out, "bench_quick" if options.quick else "bench"
     folder.mkdir(parents=True, exist_ok=True)
     figures = {f"{name}_rows.png": rows_figure(results)}
     if results["scaling"]:

@@ -36,7 +36,7 @@ def compare(
     """Time one workload: each engine in each of its ways in turn, `rounds` times.
 
     ways      engine -> the ways to take, where not all.
-    given_up  (engine, way) pairs that are left out; one that takes too much time or memory is added.
+    given_up  (engine, way) pairs left out; one that takes too much time or memory is added.
     Every way's gradient (read from Adam's first moment after the first step, so it is that of the
     very step that is timed) and its first three losses are compared before anything is timed; one
     that differs by more than TOLERANCE is not timed.  Returns plain values for the results file.
@@ -130,6 +130,9 @@ def _run_turns(turns: list, workload: Workload, rounds: int, say: Say) -> None:
                 seconds[k] += remote.ask("run", way=way, steps=steps)["seconds"]
             except Failed as error:
                 entry.update(error=str(error), kind=error.kind)
+                if error.kind in _FATAL:
+                    others = {way: one for r, way, one in turns if r is remote}
+                    _prepare_again(remote, workload, others)
     for k, (_, _, entry) in enumerate(turns):
         if seconds[k] and "error" not in entry:
             low, middle, high = np.percentile(seconds[k], [25, 50, 75]) * 1e3

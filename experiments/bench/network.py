@@ -78,7 +78,7 @@ class Network:
         phase = arrays.linear(points, given["frequencies"], None)
         x = arrays.join([arrays.cos(phase), arrays.sin(phase)])
         u, v = arrays.tanh(layer("gate_u", x)), arrays.tanh(layer("gate_v", x))
+        difference = u - v
         for k in range(self.depth):
-            z = arrays.tanh(layer(str(k), x))
-            x = z * u + (1.0 - z) * v
+            x = v + arrays.tanh(layer(str(k), x)) * difference  # z u + (1 - z) v
         return layer(str(self.depth), x)

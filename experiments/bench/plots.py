@@ -10,7 +10,9 @@ _COLOURS = {
     "ours": "#1b6ca8", "ours-numba": "#0b3c5d", "torch": "#d9763b", "jax": "#6a994e",
     "products": "#9a9a9a",
 }
-_LABELS = {"products": "matrix products alone", "ours": "ours (numpy)", "ours-numba": "ours (numba)"}
+_LABELS = {
+    "products": "matrix products alone", "ours": "ours (numpy)", "ours-numba": "ours (numba)"
+}
 _TITLES = {
     "points": "points N (4 x 64, f32)", "width": "width (4 layers, f32)",
     "order": "order of derivative (4 x 64, f64)", "threads": "threads (4 x 64, f32)",

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 _REPEATS = 15
 
@@ -15,12 +16,12 @@ _REPEATS = 15
 def profile_executor(executor: Any, rows: int, points: int) -> dict[str, Any]:
     """Time every bound call of an executor on one chunk, one thread.
 
-    Returns milliseconds a step of `points` rows (of one thread), by kind of call, the slowest calls,
-    the chunk's rows and the arena's bytes.  A step is what `executor.steps` holds.
+    Returns milliseconds a step of `points` rows (of one thread), by kind of call, the slowest
+    calls, the chunk's rows and the arena's bytes.  A step is what `executor.steps` holds.
     """
     steps = list(executor.steps)
     best = [float("inf")] * len(steps)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), threadpool_limits(limits=1, user_api="blas"):
         for _ in range(_REPEATS):
             for k, step in enumerate(steps):
                 start = time.perf_counter()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.bench.engines import Engine
-from experiments.bench.memory import resident_bytes, total_bytes
+from experiments.bench.memory import available_bytes, resident_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
 _MEMORY_SHARE = 0.75
@@ -32,7 +32,7 @@ class Remote:
     """One engine in a process of its own; a worker that was stopped is started again when asked.
 
     timeout: seconds for one command. A worker that takes more, or more than three quarters of the
-    machine's memory, is stopped and the command raises Failed.
+    memory that is free, is stopped and the command raises Failed.
     """
 
     def __init__(self, engine: Engine, threads: int, seed: int, timeout: float) -> None:
@@ -77,7 +77,8 @@ class Remote:
 
     def _wait(self, process: subprocess.Popen) -> str:
         end = time.monotonic() + self.timeout
-        limit = _MEMORY_SHARE * total_bytes()
+        used = resident_bytes(process.pid) or 0
+        limit = used + _MEMORY_SHARE * available_bytes()
         while True:
             try:
                 line = self._replies.get(timeout=_POLL_SECONDS)

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+_LEGEND = (
+    "`ours` replays with numpy alone, `ours numba` with fused loops; `objective` is pinn.Objective "
+    "as training calls it (float64 theta, a sweep a block). `products` are the matrix products "
+    "between hidden layers alone, with a channel for the value and each derivative needed. Of each "
+    "peer its best way counts."
+)
+
 
 def number(value: float | None, digits: int = 3) -> str:
     """Return a number with few digits, "-" for none."""
@@ -30,7 +37,7 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 def speed_table(results: dict[str, Any]) -> str:
     """Return the main table: milliseconds a step, ratios, and the floor."""
     header = [
-        "row", "torch", "jax", "jax way", "ours", "ours numba", "best peer / ours",
+        "row", "torch", "jax", "jax way", "ours", "ours numba", "objective", "best peer / ours",
         "best peer / numba", "products", "ours / products",
     ]
     rows = []
@@ -38,8 +45,9 @@ def speed_table(results: dict[str, Any]) -> str:
         line = row["summary"]
         rows.append([
             row["name"], number(line["torch_ms"]), number(line["jax_ms"]), line["jax_way"] or "-",
-            number(line["ours_ms"]), number(line["ours_numba_ms"]), times(line["speedup_numpy"]),
-            times(line["speedup_numba"]), number(line["products_ms"]), times(line["over_products"]),
+            number(line["ours_ms"]), number(line["ours_numba_ms"]), number(line["objective_ms"]),
+            times(line["speedup_numpy"]), times(line["speedup_numba"]),
+            number(line["products_ms"]), times(line["over_products"]),
         ])
     return table(header, rows)
 
@@ -72,7 +80,8 @@ def cold_table(results: dict[str, Any]) -> str:
     for row in results["rows"]:
         for name, one in row.get("cold", {}).items():
             if "error" in one:
-                rows.append([row["name"], name, one["way"], f"{one['kind']}: {one['error']}", "", ""])
+                why = f"{one['kind']}: {one['error']}"
+                rows.append([row["name"], name, one["way"], why, "-", "-"])
                 continue
             rows.append([
                 row["name"], name, one["way"], number(one["first_call_s"]),
@@ -136,8 +145,7 @@ def markdown(results: dict[str, Any], figures: list[str]) -> str:
         f"Machine: {machine}.\nVersions: {versions}.",
         *[f"Left out: {name}: {why}." for name, why in results["left_out"].items()],
         speed_table(results),
-        "`products` are the matrix products between hidden layers alone, with a channel for the "
-        "value and each derivative needed; the best way of each peer counts.",
+        _LEGEND,
         *[f"![{name}]({name})" for name in figures],
         "## Targets", targets_table(results),
         "## Every way", all_ways_table(results),

@@ -54,6 +54,7 @@ def summarize(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "ours_ms": ours,
         "ours_numba_ms": fused,
+        "objective_ms": milliseconds(engines, "objective"),
         "torch_ms": milliseconds(engines, "torch"),
         "jax_ms": milliseconds(engines, "jax"),
         "jax_way": best_way(engines, "jax"),

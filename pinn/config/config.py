@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -17,19 +17,21 @@ from pinn.config.errors import Complaint, ConfigError, Place
 from pinn.config.overrides import Override
 from pinn.config.schema import INVALID, Reader, plain, without_prefix
 from pinn.config.tree import Mapping, parse_yaml, read_yaml
-
-if TYPE_CHECKING:
-    import pinn
+from pinn.optimizers import Stage
+from pinn.parameters import Parameter
+from pinn.problem import Problem
+from pinn.sampling import Sampling
+from pinn.training import default_training
 
 
 @dataclass(frozen=True)
 class Experiment:
     """The objects a config describes; the fields are the arguments of `pinn.solve`."""
 
-    problem: pinn.Problem
+    problem: Problem
     model: Any
-    sampling: Any
-    training: list[Any]
+    sampling: Sampling
+    training: list[Stage]
     weights: dict[str, float]
     seed: int
     precision: str
@@ -109,7 +111,7 @@ def settings(spec: object) -> dict[str, Any]:
 
 
 def _tag(spec: object) -> str:
-    return next(tag for tag, name in CLASSES.items() if name == type(spec).__name__)
+    return next(tag for tag, made in CLASSES.items() if made is type(spec))
 
 
 class _Dumper(yaml.SafeDumper):
@@ -139,9 +141,7 @@ _Dumper.add_representer(str, _Dumper.text)
 
 def _fill_defaults(root: Mapping) -> None:
     """Add the sections that the file leaves out, before the overrides: they may reach into them."""
-    import pinn
-
-    stages = [{_tag(stage): settings(stage)} for stage in pinn.default_training()]
+    stages = [{_tag(stage): settings(stage)} for stage in default_training()]
     place = Place(f"{root.place.source} (defaults)")
     for text in (DEFAULTS, dump({"training": stages})):
         for key, value in parse_yaml(text, place.source, line=None).entries.items():
@@ -150,17 +150,15 @@ def _fill_defaults(root: Mapping) -> None:
 
 
 def _build(data: dict[str, Any], reader: Reader) -> Experiment:
-    import pinn
-
     section = data["problem"]
     try:
-        problem = pinn.Problem(
+        problem = Problem(
             domain=make_domain(section["domain"]),
             unknowns=section["unknowns"],
             equations=section["equations"],
             conditions=[make(condition) for condition in section["conditions"]],
             constants=section["constants"],
-            parameters=[pinn.Parameter(n, **p) for n, p in section["parameters"].items()],
+            parameters=[Parameter(n, **p) for n, p in section["parameters"].items()],
             reference=section["reference"],
             name=section["name"],
         )
@@ -172,7 +170,7 @@ def _build(data: dict[str, Any], reader: Reader) -> Experiment:
     return Experiment(
         problem,
         make(data["model"]),
-        pinn.Sampling(**data["sampling"]),
+        Sampling(**data["sampling"]),
         [make(stage) for stage in data["training"]],
         data["weighting"],
         data["seed"],

@@ -6,10 +6,11 @@ import functools
 import operator
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pinn import derivatives, expressions, references
 from pinn.checks import nearest
+from pinn.conditions import CONDITIONS
 from pinn.config.errors import listed
 from pinn.config.schema import (
     INVALID,
@@ -30,19 +31,16 @@ from pinn.config.schema import (
     record_of,
 )
 from pinn.config.tree import Mapping, Node, Scalar
-
-if TYPE_CHECKING:
-    import pinn
+from pinn.geometry import Domain, Interval, Time
+from pinn.models import MODELS
+from pinn.objective import DERIVATIVES, ENGINES
+from pinn.optimizers import STAGES
+from pinn.parameters import Parameter
+from pinn.sampling import Sampling
+from pinn.setup import PRECISIONS
 
 # The classes behind the names a config gives, with the settings that their signatures declare.
-CLASSES = {
-    "initial": "Initial",
-    "dirichlet": "Dirichlet",
-    "mlp": "MLP",
-    "adam": "Adam",
-    "lbfgs": "LBFGS",
-    "ssbroyden": "SSBroyden",
-}
+CLASSES: dict[str, type] = {**CONDITIONS, **MODELS, **STAGES}
 
 # What a config may leave out. The training stages come from `pinn.default_training`.
 DEFAULTS = "{model: mlp, sampling: {}, weighting: {}, output: {}}"
@@ -100,19 +98,16 @@ class Listed:
 
 
 def document() -> Record:
-    """The whole config file. Imports the classes whose settings it mirrors."""
-    import pinn
-
-    initial = record_of(pinn.Initial, unknown=Text(), value=_EXPRESSION, order=Integer(low=0))
-    dirichlet = record_of(
-        pinn.Dirichlet,
-        unknown=Text(),
-        value=_EXPRESSION,
-        on=Optional(Text("a face such as x=-1")),
-    )
-    settings = record_of(pinn.Parameter).record.fields
+    """The whole config file."""
+    kinds: dict[str, Kind] = {
+        "unknown": Text(),
+        "value": _EXPRESSION,
+        "order": Integer(low=0),
+        "on": Optional(Text("a face such as x=-1")),
+    }
+    condition = Tagged(_records(CONDITIONS, **kinds), "condition")
+    settings = record_of(Parameter).record.fields
     parameter = Record({key: entry for key, entry in settings.items() if key != "name"})
-    condition = Tagged({"initial": initial, "dirichlet": dirichlet}, "condition")
     conditions = "a list of conditions such as [initial: {unknown: u, value: 0}]"
     numbers = "a mapping from names to numbers"
     ranges = "a mapping from names to {initial, lower, upper}"
@@ -131,24 +126,18 @@ def document() -> Record:
             "reference": Field(Optional(Shipped()), None),
         }
     )
-    stages = {
-        "adam": record_of(pinn.Adam),
-        "lbfgs": record_of(pinn.LBFGS),
-        "ssbroyden": record_of(pinn.SSBroyden),
-    }
+    stage = Tagged(_records(STAGES), "training stage")
     return Record(
         {
             "problem": Field(problem),
-            "model": Field(Tagged({"mlp": record_of(pinn.MLP)}, "model")),
-            "sampling": Field(record_of(pinn.Sampling)),
+            "model": Field(Tagged(_records(MODELS), "model")),
+            "sampling": Field(record_of(Sampling)),
             "weighting": Field(Optional(Names(Number(low=0), weights), dict), dict),
-            "training": Field(
-                Items(Tagged(stages, "training stage"), "a list of training stages", least=1)
-            ),
-            "precision": Field(Choice(("float64", "float32")), "float64"),
+            "training": Field(Items(stage, "a list of training stages", least=1)),
+            "precision": Field(Choice(tuple(PRECISIONS)), "float64"),
             "device": Field(Choice(("cpu", "cuda")), "cpu"),
-            "engine": Field(Choice(("recorded", "eager")), "recorded"),
-            "derivatives": Field(Choice(("jets", "nested")), "jets"),
+            "engine": Field(Choice(ENGINES), "recorded"),
+            "derivatives": Field(Choice(DERIVATIVES), "jets"),
             "threads": Field(Optional(Integer(low=1)), None),
             "seed": Field(Integer(low=0), 0),
             "output": Field(
@@ -163,12 +152,15 @@ def document() -> Record:
     )
 
 
-def make_domain(axes: dict[str, Any]) -> pinn.Domain:
-    """Build the domain from its section; ValueError for two times."""
-    import pinn
+def _records(classes: dict[str, type], **kinds: Kind) -> dict[str, Kind]:
+    """Return the record of each class by its name; `kinds` holds for the arguments called so."""
+    return {tag: record_of(made, **kinds) for tag, made in classes.items()}
 
+
+def make_domain(axes: dict[str, Any]) -> Domain:
+    """Build the domain from its section; ValueError for two times."""
     made = [
-        pinn.Time(name, *axis["time"]) if isinstance(axis, dict) else pinn.Interval(name, *axis)
+        Time(name, *axis["time"]) if isinstance(axis, dict) else Interval(name, *axis)
         for name, axis in axes.items()
     ]
     return functools.reduce(operator.mul, made)
@@ -176,10 +168,8 @@ def make_domain(axes: dict[str, Any]) -> pinn.Domain:
 
 def make(tagged: dict[str, dict[str, Any]]) -> Any:
     """Build a condition, model or training stage from `{name: settings}`."""
-    import pinn
-
     ((tag, values),) = tagged.items()
-    return getattr(pinn, CLASSES[tag])(**values)
+    return CLASSES[tag](**values)
 
 
 def check_names(data: dict[str, Any], reader: Reader) -> None:
@@ -188,8 +178,6 @@ def check_names(data: dict[str, Any], reader: Reader) -> None:
     Takes the data as `document` reads it. The classes would refuse most of this as well, but they
     do not know the line.
     """
-    import pinn
-
     problem = data["problem"]
     try:
         domain = make_domain(problem["domain"])
@@ -201,7 +189,7 @@ def check_names(data: dict[str, Any], reader: Reader) -> None:
         return  # a text's meaning hangs on them
     for name, values in problem["parameters"].items():
         try:
-            pinn.Parameter(name, **values)
+            Parameter(name, **values)
         except ValueError as error:
             message = str(error).removeprefix(f"parameter {name!r}: ")
             reader.complain(("problem", "parameters", name), message)
@@ -231,7 +219,7 @@ def check_names(data: dict[str, Any], reader: Reader) -> None:
 class _Known:
     """The names of one problem, and the checks of texts against them."""
 
-    def __init__(self, problem: dict[str, Any], domain: pinn.Domain, reader: Reader) -> None:
+    def __init__(self, problem: dict[str, Any], domain: Domain, reader: Reader) -> None:
         self.problem = problem
         self.domain = domain
         self.reader = reader

@@ -53,9 +53,15 @@ class EagerEngine:
 class RecordedEngine:
     """Records each computation once and replays it over chunks of points, with threads."""
 
-    def __init__(self, shared: Sequence[T.Tensor], threads: int | None = None) -> None:
+    def __init__(
+        self,
+        shared: Sequence[T.Tensor],
+        threads: int | None = None,
+        guard: Callable[[], Hashable] = lambda: None,
+    ) -> None:
         self._shared = list(shared)
         self._threads = threads
+        self._guard = guard
         self._recorded: dict[Hashable, Chunked] = {}
 
     def run(
@@ -67,6 +73,7 @@ class RecordedEngine:
                 self._shared,
                 kinds,
                 threads=self._threads,
+                guard=self._guard,
             )
         return self._recorded[key]([_host(row) for row in rows])
 
@@ -75,10 +82,19 @@ def _host(tensor: T.Tensor) -> np.ndarray:
     return tensor.detach().cpu().numpy()
 
 
-def make_engine(name: str, shared: Sequence[T.Tensor], threads: int | None, device: str) -> Any:
-    """Return the engine "recorded" or "eager"; ValueError for another name."""
+def make_engine(
+    name: str,
+    shared: Sequence[T.Tensor],
+    threads: int | None,
+    device: str,
+    guard: Callable[[], Hashable] = lambda: None,
+) -> Any:
+    """Return the engine "recorded" or "eager"; ValueError for another name.
+
+    guard: what computations branch on besides their inputs; they are recorded once a value of it.
+    """
     if name == "eager" or device != "cpu":
         return EagerEngine(shared)
     if name == "recorded":
-        return RecordedEngine(shared, threads)
+        return RecordedEngine(shared, threads, guard)
     raise ValueError(f"engine: expected 'recorded' or 'eager', got {name!r}")

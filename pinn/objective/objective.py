@@ -76,7 +76,7 @@ class Objective:
         self._device = device
         self._vector = T.zeros(parameters.size, dtype=dtype, device=device)
         self._engine = make_engine(
-            engine, [*parameters.tensors, self._vector], threads, device
+            engine, [*parameters.tensors, self._vector], threads, device, self._training_flags
         )
 
     def set_points(self, points: Mapping[str, np.ndarray]) -> None:
@@ -248,6 +248,8 @@ class Objective:
 
     def vjp(self, theta: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return J^T z, (size,), for z of shape (rows,) over the weighted residual vector."""
+        if np.shape(rows) != (self.rows,):
+            raise ValueError(f"expected a vector of shape ({self.rows},), got {np.shape(rows)}")
         self.parameters.load(theta)
         total, start = np.zeros(self.size), 0
         for block in self.blocks:
@@ -314,6 +316,9 @@ class Objective:
     ) -> list[np.ndarray]:
         columns = block.columns() if points is None else block.columns_of(points)
         return self._engine.run((kind, block.name), computation, kinds, columns + (extra or []))
+
+    def _training_flags(self) -> tuple[bool, ...]:
+        return tuple(module.training for module in self.parameters.module.modules())
 
     def _flat_gradient(
         self, output: T.Tensor, seed: T.Tensor | None = None, create_graph: bool = False

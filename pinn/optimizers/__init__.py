@@ -7,6 +7,7 @@ from pinn.optimizers.stage import Diverged, Stage, StageEnd, StageStopped, Step,
 
 __all__ = [
     "LBFGS",
+    "STAGES",
     "Adam",
     "Diverged",
     "SSBroyden",
@@ -16,3 +17,6 @@ __all__ = [
     "Step",
     "StopReason",
 ]
+
+# The solvers by the names that configs and saved solutions use.
+STAGES: dict[str, type[Stage]] = {solver.name: solver for solver in (Adam, LBFGS, SSBroyden)}

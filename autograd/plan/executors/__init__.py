@@ -8,7 +8,6 @@ from typing import Any
 from ..program import Program
 from .numpy_executor import NumpyExecutor
 
-
 EXECUTORS = ("auto", "numpy", "numba", "cupy")
 
 
@@ -18,7 +17,8 @@ def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any
     name    "numpy"; "numba" (the extra `jit`); "cupy" (arrays on a GPU); "auto" is numba where it
             is installed, else numpy.
     given   arrays for the inputs, in order; None or nothing where the executor makes its own.
-    Raises ValueError for an unknown name, ImportError where the library of an executor is missing.
+    Raises ValueError for an unknown name, ImportError where numba is missing, DeviceError where
+    there is no usable GPU.
     """
     if name not in EXECUTORS:
         raise ValueError(f"unknown executor {name!r}; the known ones are: {', '.join(EXECUTORS)}")

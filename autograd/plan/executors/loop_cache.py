@@ -1,7 +1,7 @@
 """Compiled loops: one a source text and process, kept on disk between processes.
 
-A generated module is written to a folder of the user's cache (AUTOGRAD_CACHE_DIR names another) under
-the hash of its text, and numba keeps the machine code next to it.
+A generated module is written to a folder of the user's cache (AUTOGRAD_CACHE_DIR names another)
+under the hash of its text, and numba keeps the machine code next to it.
 """
 
 from __future__ import annotations

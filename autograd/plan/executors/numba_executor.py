@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -39,9 +40,12 @@ class NumbaExecutor(NumpyExecutor):
                 "executor 'numba': numba is not installed; install the extra `jit` "
                 "(pip install 'pinn[jit]'), or use the executor 'numpy'"
             )
+        import_module("numba")  # one that is broken says so here
         self._kept: list[Any] = []
         if program not in _fused:
-            _fused[program] = run_pass("clusters", fuse, program)
+            _fused[program] = run_pass(
+                "clusters", partial(fuse, operations=codegen.CPU_OPERATIONS), program
+            )
         super().__init__(_fused[program], given)
 
     def _bind(self, instruction: Instruction, memory: Memory) -> None:

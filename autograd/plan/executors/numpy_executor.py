@@ -38,10 +38,14 @@ class NumpyExecutor:
                     f"got {list(array.shape)} {array.dtype}"
                 )
             self._arrays[value] = array
+        self.inputs = [self._arrays[v] for v in program.inputs]
         self.steps: list[Callable[[], Any]] = []
+        for value, array in zip(program.inputs, self.inputs, strict=True):
+            if not array.flags.c_contiguous:  # its views are planned as those of dense memory
+                self._arrays[value] = self.xp.empty(value.shape, value.dtype)
+                self.steps.append(partial(self.xp.copyto, self._arrays[value], array))
         for instruction in program.instructions:
             self._bind(instruction, self.memory)
-        self.inputs = [self._arrays[v] for v in program.inputs]
         self.outputs = [self.array(v) for v in program.outputs]
 
     def _bytes(self, size: int) -> Any:
@@ -49,6 +53,10 @@ class NumpyExecutor:
         raw = np.empty(size + 64, np.uint8)
         start = -raw.ctypes.data % 64
         return raw[start : start + size]
+
+    def _constant(self, data: Any) -> Any:
+        """Return a constant as an array of the library."""
+        return data
 
     @property
     def _sum(self) -> Callable:
@@ -73,7 +81,7 @@ class NumpyExecutor:
             return found
         memory = self.memory
         if value.kind == CONSTANT:
-            array = self.xp.asarray(value.data)
+            array = self._constant(value.data)
         elif value in memory.views:
             instruction = memory.views[value]
             result = instruction.op.forward(

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ops.registry import REGISTRY, Op
+from ...ops.registry import Op
 from ..program import Argument, Instruction, Program, Value
 from .rewriting import ARITHMETIC, UFUNCS
 

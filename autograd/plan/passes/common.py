@@ -33,7 +33,7 @@ def share_common_subexpressions(program: Program) -> Program:
 
 def _identity(argument: Argument, constants: dict) -> Any:
     if not isinstance(argument, Value):
-        return ("number", type(argument).__name__, argument)
+        return ("number", type(argument).__name__, repr(argument))  # -0.0 is not 0.0
     if argument.data is not None and isinstance(argument.data, np.ndarray) and argument.size < 4096:
         key = (argument.data.tobytes(), argument.shape, str(argument.dtype))
         argument = constants.setdefault(key, argument)

@@ -120,10 +120,13 @@ def _lower(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument] |
     if not isinstance(result, _Array) or result.value is None:
         del rewriter.instructions[mark:]
         return None
-    if isinstance(result.value, Value) and result.value.shape != outputs[0].shape:
+    value = result.value
+    if not isinstance(value, Value):
+        return [rewriter.program.new_constant(np.full(outputs[0].shape, value, outputs[0].dtype))]
+    if (value.shape, value.dtype) != (outputs[0].shape, outputs[0].dtype):
         del rewriter.instructions[mark:]
         return None
-    return [result.value]
+    return [value]
 
 
 def _lower_linear(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument]:

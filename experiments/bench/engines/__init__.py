@@ -46,6 +46,7 @@ ENGINES: dict[str, Engine] = {
     for engine in (
         Engine("ours", f"{_HERE}.ours", ("numpy",)),
         Engine("ours-numba", f"{_HERE}.ours", ("numba",), ("numba",)),
+        Engine("objective", f"{_HERE}.ours", ("objective",)),
         Engine("torch", f"{_HERE}.pytorch", ("nested",), ("torch",), peer=True),
         Engine(
             "jax", f"{_HERE}.jax_", ("reverse", "forward", "hybrid", "jet", "jet-vmap"),
@@ -54,7 +55,7 @@ ENGINES: dict[str, Engine] = {
         Engine("products", f"{_HERE}.products", ("plain", "ours")),
     )
 }
-"""All engines; "products" is the floor: the matrix products alone."""
+"""All engines: ours by executor, "objective" as training runs it; "products" is the floor."""
 
 
 class CannotRun(Exception):

@@ -1,6 +1,7 @@
 """Ours: jets, recorded in chunks and replayed, with numpy or with fused loops.
 
-Everything that depends on how the product runs a step is in `_Gradient`.
+How a step is run is in two small classes with one interface: `_Recorded` calls the engine itself
+with an executor of choice, `_Objective` is what training runs (pinn.Objective, as it comes).
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ from experiments.bench.workloads import Workload
 from pinn.combinations import Combination
 from pinn.derivatives import Derivative, Laplacian, evaluate_resolved
 from pinn.expressions import nodes
+from pinn.geometry import Box, Interval, Time
 from pinn.jet_field import JetField, JetPlan
+from pinn.objective import Objective
+from pinn.parameters import FlatParameters
+from pinn.problem import Problem
 from pinn.terms import TENSOR_FUNCTIONS
 
 
@@ -36,7 +41,7 @@ class _Arrays:
         return T.cat(parts, dim=1)
 
 
-class _Gradient:
+class _Recorded:
     """Loss and gradient of a workload at the parameters in `theta`, which may change in place."""
 
     def __init__(self, workload: Workload, executor: str, seed: int, threads: int) -> None:
@@ -91,9 +96,53 @@ class _Gradient:
         return executor, count
 
 
+class _Module(T.nn.Module):
+    def __init__(self, workload: Workload, seed: int) -> None:
+        super().__init__()
+        self._network = workload.network
+        self._names = []
+        for name, array in workload.parameters(seed).items():
+            setattr(self, name, T.nn.Parameter(T.tensor(array)))
+            self._names.append(name)
+        self._frozen = {name: T.tensor(array) for name, array in workload.frozen(seed).items()}
+
+    def forward(self, points: Tensor) -> Tensor:
+        given = {name: getattr(self, name) for name in self._names}
+        return self._network(given | self._frozen, points, _Arrays)
+
+
+class _Objective:
+    """The same by pinn.Objective, a block a residual; theta is float64, as optimizers have it."""
+
+    def __init__(self, workload: Workload, seed: int, threads: int) -> None:
+        intervals = [
+            (Time if name == workload.time else Interval)(name, -1.0, 1.0)
+            for name in workload.coordinates
+        ]
+        problem = Problem(
+            Box(*intervals),
+            workload.unknowns,
+            {f"residual{k}": text for k, text in enumerate(workload.residuals)},
+            constants=workload.constants,
+        )
+        dtype = T.float64 if workload.dtype == "float64" else T.float32
+        parameters = FlatParameters(_Module(workload, seed), (), dtype, "cpu")
+        points = workload.draw_points(seed).astype(np.float64)
+        self._objective = Objective(
+            problem, parameters, {residual.name: points for residual in problem.residuals},
+            dtype=dtype, threads=threads,
+        )
+        self.theta = self._objective.theta
+
+    def __call__(self) -> tuple[float, np.ndarray]:
+        """Return the loss and the gradient."""
+        found = self._objective.value_and_gradient(self.theta)
+        return found.loss, found.gradient
+
+
 class _Step:
-    def __init__(self, workload: Workload, executor: str, seed: int, threads: int) -> None:
-        self._gradient = _Gradient(workload, executor, seed, threads)
+    def __init__(self, gradient: _Recorded | _Objective, workload: Workload) -> None:
+        self._gradient = gradient
         self._adam = Adam(self._gradient.theta)
         self._points = workload.points
 
@@ -107,6 +156,8 @@ class _Step:
 
     def profile(self) -> dict[str, Any]:
         """Return where the time of one chunk goes, and what the plan is."""
+        if not isinstance(self._gradient, _Recorded):
+            raise CannotRun("the objective keeps its programs to itself; profile the executors")
         executor, rows = self._gradient.bound()
         found = profile_executor(executor, rows, self._points)
         found["channels"] = str(self._gradient.plan).splitlines()
@@ -114,12 +165,17 @@ class _Step:
 
 
 def prepare(workload: Workload, way: str, seed: int, threads: int) -> _Step:
-    """Return the step with the executor `way`; CannotRun where this build does not have it."""
+    """Return the step with the executor `way`, or by the "objective".
+
+    Raises CannotRun for an executor that this build does not have.
+    """
+    if way == "objective":
+        return _Step(_Objective(workload, seed, threads), workload)
     from autograd.plan.executors import make_executor
     from autograd.plan.program import Program
 
     try:
         make_executor(way, Program([], [], []))
-    except ValueError as error:
+    except (ValueError, ImportError) as error:
         raise CannotRun(f"this build has no executor {way!r}: {error}") from error
-    return _Step(workload, way, seed, threads)
+    return _Step(_Recorded(workload, way, seed, threads), workload)

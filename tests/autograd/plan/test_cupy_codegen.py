@@ -16,7 +16,7 @@ import pytest
 import autograd as T
 from autograd import devices
 from autograd.plan import optimize, trace
-from autograd.plan.codegen import GPU_OPERATIONS, cuda_kernel
+from autograd.plan.codegen import CPU_OPERATIONS, GPU_OPERATIONS, cuda_kernel
 from autograd.plan.executors import make_executor
 from autograd.plan.executors.cupy_executor import CupyExecutor
 from autograd.plan.passes.clusters import Loop, Operand, Step, fuse
@@ -138,8 +138,15 @@ def test_every_input_is_read_before_anything_is_written(random_program):
             assert reads and max(reads) < min(writes)
 
 
-def test_a_loop_on_the_gpu_holds_ufuncs_alone():
-    assert GPU_OPERATIONS <= set(UFUNCS) and ARITHMETIC <= GPU_OPERATIONS
+def test_loops_hold_ufuncs_and_all_of_arithmetic():
+    assert ARITHMETIC == CPU_OPERATIONS <= GPU_OPERATIONS <= set(UFUNCS)
+
+
+@pytest.mark.skipif(devices.cuda_is_available(), reason="there is a GPU")
+def test_without_a_gpu_the_executor_says_so():
+    program = optimize(trace(lambda a: [a * a], [T.tensor(np.ones(5))])[0])
+    with pytest.raises(devices.DeviceError, match="device 'cuda'"):
+        make_executor("cupy", program)
 
 
 def test_transcendental_functions_join_the_loops():

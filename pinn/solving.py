@@ -65,11 +65,12 @@ def solve(
 
     model: pinn.MLP(); sampling: pinn.Sampling(); training: a list of stages, default_training().
     weights: block name -> weight in the loss, 1 where left out. precision: "float64" or "float32".
-    device: "cpu" or "cuda". engine: "recorded" (traced once, replayed in chunks), or "eager" for
-    debugging. derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again,
-    for models with operations that have no Taylor rule). threads: None takes all cores; the bits
-    are the same for any number. callbacks: functions of a step record, or objects with the methods of
+    device: "cpu" or "cuda". callbacks: functions of a step record, or objects with the methods of
     pinn.training.Callback; pinn.Progress() shows progress, and without it nothing is printed.
+    engine: "recorded" (traced once, replayed in chunks), or "eager" for debugging. derivatives:
+    "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again, for models with
+    operations that have no Taylor rule). threads: None takes all cores; the bits are the same for
+    any number.
 
     Equal arguments give equal bits. Ctrl-C stops training and returns what there is, with
     report.stop_reason "interrupted"; a loss that is not finite ends it as "diverged". The problem's
