@@ -222,14 +222,15 @@ def cuda_is_available() -> bool:
 @contextmanager
 def registered(replacement: Backend):  # noqa: ANN201 - a context manager
     """Let `replacement` stand for its device type inside the context (for test devices)."""
-    previous = _by_type.get(replacement.type)
-    _by_type[replacement.type] = replacement
-    _by_array_type[replacement.array_type] = replacement
+    tables = ((_by_type, replacement.type), (_by_array_type, replacement.array_type))
+    before = [table.get(key) for table, key in tables]
+    for table, key in tables:
+        table[key] = replacement
     try:
         yield replacement
     finally:
-        if previous is None:
-            del _by_type[replacement.type]
-        else:
-            _by_type[replacement.type] = previous
-        del _by_array_type[replacement.array_type]
+        for (table, key), previous in zip(tables, before, strict=True):
+            if previous is None:
+                del table[key]
+            else:
+                table[key] = previous

@@ -7,7 +7,7 @@ higher than that of the tensors with dimensions, and int with float gives the fl
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from numbers import Complex, Integral, Real
 from typing import Any
 
@@ -76,7 +76,9 @@ def as_dtype(dtype: Any) -> np.dtype:
     except TypeError as error:
         raise TypeError(f"not a dtype: {dtype!r}; use for example autograd.float64") from error
     if resolved.kind not in _CATEGORY_OF_KIND:
-        raise TypeError(f"dtype {resolved} is not supported; use bool, int, float or complex dtypes")
+        raise TypeError(
+            f"dtype {resolved} is not supported; use bool, int, float or complex dtypes"
+        )
     return resolved
 
 
@@ -113,7 +115,7 @@ def of_number(value: Any) -> np.dtype:
     raise TypeError(f"expected a number, got {type(value).__name__}")
 
 
-@lru_cache(maxsize=None)
+@cache
 def promote_types(a: np.dtype, b: np.dtype) -> np.dtype:
     """Return the dtype that two tensors with dimensions promote to."""
     if a == b:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from . import devices
 from .engine import grad
 from .forward import push
 from .gradcheck import gradcheck
@@ -118,6 +119,11 @@ def _weights(outputs: Sequence[Tensor]) -> list[np.ndarray]:
     return weights
 
 
+def _weight_tensors(outputs: Sequence[Tensor]) -> list[Tensor]:
+    """Return a weight for each output, on its device."""
+    return [Tensor(w).to(device=o.device) for w, o in zip(_weights(outputs), outputs, strict=True)]
+
+
 def _value_and_gradients(case: OpCase, inputs: list[Tensor]) -> tuple[list, list, list[Tensor]]:
     """Return host values, host gradients of a fixed weighting, and the gradients as Tensors."""
     outputs = _as_list(case.fn(*inputs))
@@ -126,10 +132,7 @@ def _value_and_gradients(case: OpCase, inputs: list[Tensor]) -> tuple[list, list
     wanted = [t for t in inputs if t.requires_grad]
     if not live or case.order == 0:
         return values, [], []
-    weights = [
-        Tensor(w).to(device=o.device) for w, o in zip(_weights(live), live, strict=True)
-    ]
-    gradients = grad(live, wanted, weights, materialize_grads=True)
+    gradients = grad(live, wanted, _weight_tensors(live), materialize_grads=True)
     return values, _hosts(gradients), list(gradients)
 
 
@@ -219,15 +222,43 @@ def _fortran(array: np.ndarray) -> np.ndarray:
 
 
 def _check_device(case: OpCase, arrays: list, values: list, gradients: list, where: str) -> None:
-    """The strict test device gives the same bits and never mixes with host arrays."""
+    """The strict test device gives the same bits and never mixes with host arrays.
+
+    A real GPU, where there is one, gives the same numbers to rounding.
+    """
+    expected = [*values, *gradients, *_second_gradients(case, _tensors(arrays))]
     with strict_cuda():
-        inputs = _tensors(arrays, device="cuda")
-        found_values, found_gradients, tensors = _value_and_gradients(case, inputs)
-        for tensor in tensors:
-            assert tensor.is_cuda, f"{where}: a gradient left the device"
-        _assert_same(
-            found_values + found_gradients, values + gradients, f"{where}: the device differs"
-        )
+        found = _results_on_cuda(case, arrays, where)
+        _assert_same(found, expected, f"{where}: the device differs")
+    if devices.cuda_is_available():
+        for a, b in zip(_results_on_cuda(case, arrays, where), expected, strict=True):
+            assert a.shape == b.shape and a.dtype == b.dtype, f"{where}: the GPU differs"
+            scale = np.max(np.abs(b), initial=1.0) if b.dtype.kind in "fc" else 0
+            np.testing.assert_allclose(
+                a, b, rtol=1e-9, atol=1e-9 * scale, err_msg=f"{where}: on the GPU"
+            )
+
+
+def _results_on_cuda(case: OpCase, arrays: list, where: str) -> list[np.ndarray]:
+    """Return values, gradients and second gradients that never left the device, on the host."""
+    values, gradients, tensors = _value_and_gradients(case, _tensors(arrays, device="cuda"))
+    for tensor in tensors:
+        assert tensor.is_cuda, f"{where}: a gradient left the device"
+    return [*values, *gradients, *_second_gradients(case, _tensors(arrays, device="cuda"))]
+
+
+def _second_gradients(case: OpCase, inputs: list[Tensor]) -> list[np.ndarray]:
+    """Return host gradients of a fixed weighting of the gradients; none for a case of order 1."""
+    outputs = [o for o in _as_list(case.fn(*inputs)) if o.requires_grad]
+    wanted = [t for t in inputs if t.requires_grad]
+    if not outputs or case.order < 2:
+        return []
+    first = grad(outputs, wanted, _weight_tensors(outputs), create_graph=True,
+                 materialize_grads=True)
+    live = [g for g in first if g.requires_grad]
+    if not live:
+        return [np.zeros(t.shape, t.dtype) for t in wanted]
+    return _hosts(grad(live, wanted, _weight_tensors(live), materialize_grads=True))
 
 
 def _check_low_precision(

@@ -168,9 +168,10 @@ def _train(arguments: argparse.Namespace) -> int:
             return INTERRUPTED
         write_figures(recorder.run, solution)
     if report.stop_reason == "diverged":
+        remedy = ". A smaller learning_rate of adam or other weighting may help"
         _tell(
-            f"training diverged: {report.message}; its last good state is in {directory}. "
-            "A smaller learning_rate of adam or other weighting may help"
+            f"training diverged: {report.message}; its last good state is in {directory}"
+            f"{remedy if report.steps else ''}"
         )
         return DIVERGED
     _say(f"{config.experiment.problem.name}: {report.summary()}; results in {directory}")

@@ -25,18 +25,23 @@ class JetPlan:
         self._number = {name: k for k, name in enumerate(scope.coordinates)}
         self._space = scope.space
         self.leaves = tuple(dict.fromkeys(leaves))
-        keys = [self.key(leaf) for leaf in self.leaves]
+        keys = [self.channel(leaf)[0] for leaf in self.leaves]
         self.channels: Channels = choose_channels(
             [key for key in keys if isinstance(key, tuple)],
             [key for key in keys if isinstance(key, Sum)],
         )
 
-    def key(self, leaf: Leaf) -> tuple[int, ...] | Sum:
-        """Return the channel that a leaf is: a multi-index, or a weighted sum of them."""
+    def channel(self, leaf: Leaf) -> tuple[tuple[int, ...] | Sum, float]:
+        """Return the channel that a leaf is read from, and the factor it is read with.
+
+        A channel is a multi-index, or a sum of them whose last weight, that of the highest order,
+        is 1: the factor of each layer's largest term is then none.
+        """
         if isinstance(leaf, Derivative):
-            return self._index(leaf.coordinates)
+            return self._index(leaf.coordinates), 1.0
         terms = leaf.terms if isinstance(leaf, Combination) else laplacian_terms(leaf, self._space)
-        return Sum(tuple((self._index(names), weight) for names, weight in terms))
+        factor = terms[-1][1]
+        return Sum(tuple((self._index(names), weight / factor) for names, weight in terms)), factor
 
     def _index(self, names: Iterable[str]) -> tuple[int, ...]:
         return tuple(sorted(self._number[name] for name in names))
@@ -86,9 +91,9 @@ class JetField:
         if isinstance(leaf, Leaf):
             if self._found is None:
                 self._found = self._sweep()
-            key = self._plan.key(leaf)
-            column = self._scope.unknowns.index(leaf.unknown)
-            return read(self._found, key, self._found[()])[:, column]
+            channel, factor = self._plan.channel(leaf)
+            value = self._column(read(self._found, channel, self._found[()]), leaf.unknown)
+            return value if factor == 1 else value * factor
         if isinstance(leaf, Coordinate):
             return self._columns[self._scope.coordinates.index(leaf.name)].reshape(-1)
         if isinstance(leaf, ParameterRef):
@@ -96,6 +101,11 @@ class JetField:
         if isinstance(leaf, Constant):
             return self._scope.constants[leaf.name]
         raise KeyError(leaf)
+
+    def _column(self, values: T.Tensor, unknown: str) -> T.Tensor:
+        if len(self._scope.unknowns) == 1:
+            return values.reshape(-1)
+        return values[:, self._scope.unknowns.index(unknown)]
 
     def _sweep(self) -> dict[Any, T.Tensor]:
         def model(*columns: T.Tensor) -> T.Tensor:

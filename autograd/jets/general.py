@@ -1,9 +1,9 @@
 """The Taylor rule of any differentiable operation, by nested forward mode.
 
-The derivative `index` of f(x(s)) at s = 0, for a path x that is a polynomial with the given parts, is
-the mixed first derivative in one nilpotent variable a position of `index`: a nest of as many forward
-sweeps.  It costs 2^order applications, and serves operations (solve, det, norm, ...) that have no
-rule of their own.
+The derivative `index` of f(x(s)) at s = 0, for a path x that is a polynomial with the given parts,
+is the mixed first derivative in one nilpotent variable a position of `index`: a nest of as many
+forward sweeps.  It costs 2^order applications, and serves operations (solve, det, norm, ...) that
+have no rule of their own.
 """
 
 from __future__ import annotations

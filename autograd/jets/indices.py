@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache
 
 Index = tuple[int, ...]
 
@@ -22,7 +22,7 @@ def closure(indices: Iterable[Index]) -> tuple[Index, ...]:
     return tuple(sorted(found, key=lambda index: (len(index), index)))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _subindices(index: Index) -> frozenset[Index]:
     subs: set[Index] = {()}
     for coordinate in index:
@@ -30,7 +30,7 @@ def _subindices(index: Index) -> frozenset[Index]:
     return frozenset(subs)
 
 
-@lru_cache(maxsize=None)
+@cache
 def chain_terms(index: Index) -> tuple[tuple[int, tuple[Index, ...], int], ...]:
     """Return Faa di Bruno's terms for the derivative `index` of f(x).
 
@@ -56,7 +56,7 @@ def _set_partitions(size: int) -> Iterator[list[list[int]]]:
             yield [*partition[:k], [*partition[k], last], *partition[k + 1 :]]
 
 
-@lru_cache(maxsize=None)
+@cache
 def product_terms(index: Index) -> tuple[tuple[Index, Index, int], ...]:
     """Return Leibniz' terms `(b, c, count)`: the derivative `index` of x*y sums count x_b y_c."""
     counts: Counter[tuple[Index, Index]] = Counter()

@@ -33,6 +33,9 @@ class Jet(Tensor):
 
     @staticmethod
     def __dispatch__(op: Op, args: tuple, attributes: dict) -> Any:
+        jets = [a for a in args if isinstance(a, Jet)]
+        if any(jet.channels is not jets[0].channels for jet in jets):
+            raise nested_sweeps()
         if not op.differentiable:
             return apply(op, *[_value(a) for a in args], **attributes)
         rule = op.taylor
@@ -43,6 +46,14 @@ class Jet(Tensor):
     @staticmethod
     def __no_rule__(function: str, position: int) -> NoTaylorRule:
         return NoTaylorRule(f"custom Function {function!r}")
+
+
+def nested_sweeps() -> RuntimeError:
+    """Return the error of a sweep that meets the jets of another."""
+    return RuntimeError(
+        "a Jet of another sweep was met: sweeps do not nest; ask one sweep for the higher "
+        "derivatives"
+    )
 
 
 def _value(argument: Any) -> Any:
@@ -97,14 +108,19 @@ class Products:
 # ---- rules
 
 
-def unary_rule(tower: Callable[[Op, Tensor, Tensor, dict, int], Sequence[Tensor]]) -> Callable:
+def unary_rule(
+    tower: Callable[[Op, Tensor, Tensor, dict, int], Sequence[Tensor]], fallback: Callable
+) -> Callable:
     """Return the rule of a smooth elementwise function of one tensor.
 
     `tower(op, x, y, attributes, order)` gives f', f'', ... at x up to `order`, with y = f(x).
+    `fallback` is the rule for a value that is itself pushed forward (forward mode over jets).
     """
 
     def rule(op: Op, args: tuple, attributes: dict) -> Jet:
         (jet, *rest) = args
+        if jet.value.__dispatch__ is not None:  # a Dual: reverse mode cannot see into it
+            return fallback(op, args, attributes)
         value = apply(op, jet.value, *rest, **attributes)
         channels = jet.channels
         highest = _highest_order(jet)

@@ -7,7 +7,7 @@ differentiated takes the general rule (general.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ..engine import grad
 from ..modes import enable_grad
@@ -76,7 +76,7 @@ def _extremum_rule(op: Op, args: tuple, attributes: dict) -> Tensor:
     return where_rule(REGISTRY["where"], (chosen, x, y), {})
 
 
-_of_one_variable = unary_rule(_slopes)
+_of_one_variable = unary_rule(_slopes, general_rule)
 _BY_NAME: dict[str, Callable] = {
     "add": additive_rule,
     "sub": additive_rule,
@@ -87,14 +87,14 @@ _BY_NAME: dict[str, Callable] = {
     "linear": affine_rule,
     "matmul": affine_rule,
     "square": _square_rule,
-    "exp": unary_rule(_exponential),
+    "exp": unary_rule(_exponential, general_rule),
     "pow": _power_rule,
     "maximum": _extremum_rule,
     "minimum": _extremum_rule,
 }
 _ELEMENTWISE_LINEAR = ("neg", "to", "to_device", "conj", "real", "imag")
 _SMOOTH = frozenset({
-    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "celu", "cos", "cosh", "elu", "erf",
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "elu", "erf",
     "erfc", "exp2", "expm1", "gelu", "gelu_tanh", "leaky_relu", "log", "log10", "log1p", "log2",
     "mish", "monomial", "reciprocal", "relu", "rsqrt", "sigmoid", "silu", "sin", "sinc", "sinh",
     "softplus", "sqrt", "tan", "tanh",

@@ -8,7 +8,7 @@ from ..ops.create import ones, zeros_like
 from ..tensor import Tensor
 from .channels import Channels, Key, Sum, choose_channels
 from .indices import Index
-from .jet import Jet
+from .jet import Jet, nested_sweeps
 from .rules import install
 
 
@@ -24,8 +24,11 @@ def sweep(
     directions   instead: for one tensor of coordinates (..., d), tensors that broadcast to its
                  shape; index `(r,)` is then the derivative along direction r.
     Each result has the shape of its output.  A channel that is zero everywhere is left out.
-    Raises NoTaylorRule for an operation that cannot be pushed through.
+    Raises NoTaylorRule for an operation that cannot be pushed through, RuntimeError for a sweep
+    inside another one.
     """
+    if any(isinstance(x, Jet) for x in coordinates):
+        raise nested_sweeps()
     install()
     if directions is None:
         seeds = [
@@ -40,7 +43,7 @@ def sweep(
             own = [weight * seed[index] for index, weight in total.terms if index in seed]
             if own:
                 seed[total] = own[0] if len(own) == 1 else _added(own)
-    for seed, x in zip(seeds, coordinates, strict=True):
+    for seed in seeds:
         for index in [key for key in seed if isinstance(key, tuple)]:
             if index not in channels.singles:
                 del seed[index]

@@ -17,17 +17,21 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import modes
+from ..devices import namespace_of
 from ..tensor import Tensor
 from .executors import make_executor
 from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
+from .passes.rewriting import UFUNCS
 from .program import Program
 from .trace import trace
 
 LANES = 16
 _PROBE_ROWS = 64
-_SMALLEST_CHUNK = 64
+_CACHES = 5  # working set of a chunk, in L2 caches
+_LONG_CALL = 1 << 14  # elements that a call works on, at least
+_DEVICE_CHUNK = 1 << 16  # rows a chunk on a GPU: large enough to fill it
 
 Kind = Literal["sum", "rows", "per_row"]
 
@@ -39,13 +43,16 @@ class Chunked:
     shared  the Tensors that `fn` reads besides (parameters).  They are read anew at each call.
             Other tensors that it meets are constants; it is recorded again when the library writes
             to one (writes through `.data` or a shared numpy array are not seen).
-    kinds   one an output: "sum" (added over chunks), "rows" (joined along the first dimension), or
-            "per_row": `fn` returns a sum over rows, what is joined are its rows (passes/per_row.py).
+    kinds   one an output: "sum" (added over chunks), "rows" (joined along the first dimension) or
+            "per_row": `fn` returns a sum over rows; what is joined are the rows' own shares
+            (passes/per_row.py).
     threads workers; None takes one a core.
     chunk   rows a chunk; None chooses it so that the working set stays in the L2 cache.
+    executor  "numpy", "numba", "cupy", or "auto": cupy for arrays on a GPU, else numba where it is
+            installed, else numpy (executors/__init__.py).
     guard   `() -> hashable`, what else `fn` branches on (a training flag); it is recorded once for
             each value.  Shapes, dtypes, requires_grad and the grad mode are guarded in any case.
-    Calling it with the point arrays returns the outputs as new arrays.  Calls from several threads
+    Calling it with the point arrays (all on one device) returns the outputs as new arrays there.  Calls from several threads
     take turns.  Raises TraceError where `fn` cannot be recorded, and ValueError for results that do
     not fit `kinds`.
     """
@@ -58,7 +65,7 @@ class Chunked:
         *,
         threads: int | None = None,
         chunk: int | None = None,
-        executor: str = "numpy",
+        executor: str = "auto",
         guard: Callable[[], Hashable] = lambda: None,
     ) -> None:
         self.fn = fn
@@ -83,12 +90,13 @@ class Chunked:
         bounds = self._bounds(rows, count)
         lanes = _lanes(len(bounds))
         programs = {size: self.program(rows, size) for size in {b - a for a, b in bounds}}
+        xp = namespace_of(rows[0])
         some = programs[bounds[0][1] - bounds[0][0]]
         joined = [
-            None if kind == "sum" else np.empty((count, *output.shape[1:]), output.dtype)
+            None if kind == "sum" else xp.empty((count, *output.shape[1:]), output.dtype)
             for kind, output in zip(self.kinds, some.outputs, strict=True)
         ]
-        workers = min(self.threads, len(lanes))
+        workers = min(self.threads, len(lanes)) if type(rows[0]) is np.ndarray else 1
         executors = [  # bound before the threads start
             {size: self._executor(program, slot, rows) for size, program in programs.items()}
             for slot in range(workers)
@@ -118,7 +126,7 @@ class Chunked:
         names = [f"row{k}" for k in range(count)] + [f"p{k}" for k in range(len(self.shared))]
         program, _ = trace(
             lambda *inputs: self.fn(list(inputs[:count])),
-            [*(Tensor(np.array(r)) for r in rows), *self.shared],
+            [*(Tensor(r.copy()) for r in rows), *self.shared],
             names,
         )
         self._check_results(program, len(rows[0]))
@@ -143,31 +151,40 @@ class Chunked:
         """Return (start, stop) of chunks whose sizes differ by one row at most."""
         size = self.chunk
         if size is None:
-            size = self.chunk = self._choose_chunk(rows, count)
-        pieces = max(1, -(-count // size))
+            on_host = type(rows[0]) is np.ndarray
+            size = self._choose_chunk(rows, count) if on_host else _DEVICE_CHUNK
+            self.chunk = size
+        pieces = _even_pieces(count, max(1, -(-count // size)))
         edges = [count * k // pieces for k in range(pieces + 1)]
         return list(zip(edges[:-1], edges[1:], strict=True))
 
     def _choose_chunk(self, rows: Sequence[np.ndarray], count: int) -> int:
-        """Return a number of rows whose working set takes half the L2 cache of a core."""
+        """Return a number of rows: a working set near the cache, calls that are long, two chunks.
+
+        Measured (experiments/bench): up to some five L2 caches cost nothing, as each layer's arrays
+        are met twice; shorter calls lose more to the interpreter and its lock than caches give.
+        """
         probe = min(count, _PROBE_ROWS)
         program = self.program(rows, probe)
         executor = make_executor(self.executor, program, self._given(probe, rows))
-        bytes_a_row = max(1, executor.nbytes // probe)
-        size = max(_SMALLEST_CHUNK, l2_cache_bytes() // bytes_a_row)
-        if count > _SMALLEST_CHUNK:
-            size = min(size, -(-count // 4))
-        return max(size, min(count, _SMALLEST_CHUNK))
+        width = max((v.size // probe for i in program.instructions if i.op.name in UFUNCS
+                     for v in i.outputs), default=1)
+        near = _CACHES * l2_cache_bytes() // max(1, executor.nbytes // probe)
+        size = max(near, _LONG_CALL // max(1, width), 1)
+        return min(size, -(-count // 2)) if count * width >= _LONG_CALL else size
 
     def _given(self, count: int, rows: Sequence[np.ndarray]) -> list:
-        own = [np.zeros((count, *r.shape[1:]), r.dtype) for r in rows]
+        own = [namespace_of(r).zeros((count, *r.shape[1:]), r.dtype) for r in rows]
         return own + [s._data for s in self.shared]
 
     def _executor(self, program: Program, slot: int, rows: Sequence[np.ndarray]) -> Any:
         key = (program, slot)
         if key not in self._bound:
             count = program.inputs[0].shape[0]
-            self._bound[key] = make_executor(self.executor, program, self._given(count, rows))
+            name = self.executor
+            if name == "auto" and type(rows[0]) is not np.ndarray:
+                name = "cupy"
+            self._bound[key] = make_executor(name, program, self._given(count, rows))
         return self._bound[key]
 
     def _forget_outdated(self) -> None:
@@ -227,10 +244,21 @@ class Chunked:
                 if kind != "sum":
                     joined[k][start:stop] = output
                 elif totals[k] is None:
-                    totals[k] = np.array(output)
+                    totals[k] = output.copy()
                 else:
                     totals[k] += output
         return totals
+
+
+def _even_pieces(count: int, least: int) -> int:
+    """Return a number of pieces, at least `least`: even, and all of one size, where it can be."""
+    if least == 1:
+        return 1
+    least += least % 2
+    for pieces in range(least, min(count, least + least // 2) + 1, 2):
+        if count % pieces == 0:
+            return pieces
+    return min(least, count)
 
 
 def _lanes(chunks: int) -> list[list[int]]:
@@ -241,9 +269,9 @@ def _lanes(chunks: int) -> list[list[int]]:
 
 
 def _ordered_sum(parts: list) -> Any:
-    total = parts[0]
+    total = parts[0]  # an array that this call made: it can take the others up
     for one in parts[1:]:
-        total = total + one
+        total += one
     return total
 
 

@@ -39,7 +39,8 @@ class Value:
         return int(np.prod(self.shape, dtype=np.int64))
 
     def __str__(self) -> str:
-        return f"{'%' if self.kind == COMPUTED else '$'}{self.number}{self.name and ':' + self.name}"
+        sigil = "%" if self.kind == COMPUTED else "$"
+        return f"{sigil}{self.number}{self.name and ':' + self.name}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,7 @@ class Program:
         return count
 
     def work(self) -> tuple[int, int]:
-        """Return (bytes written, floating point operations, matrix products counted in full)."""
+        """Return (bytes written, floating point operations)."""
         written = operations = 0
         for instruction in self.instructions:
             written += sum(o.nbytes for o in instruction.outputs)
@@ -175,4 +176,6 @@ def flops(instruction: Instruction) -> int:
     if name in ("matmul", "linear"):
         inner = instruction.inputs[0].shape[-2 if instruction.attributes.get("transpose_x") else -1]
         return 2 * sum(o.size for o in instruction.outputs) * inner
-    return sum(max(o.size for o in (*instruction.values(), out)) for out in instruction.outputs)
+    loop = instruction.attributes.get("loop")
+    passes = len(loop.steps) if loop is not None else len(instruction.outputs)
+    return passes * max(v.size for v in (*instruction.values(), *instruction.outputs))

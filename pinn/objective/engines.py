@@ -7,7 +7,7 @@ result whether it is added over the points or joined along them (autograd.plan.c
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -75,7 +75,8 @@ class RecordedEngine:
                 threads=self._threads,
                 guard=self._guard,
             )
-        return self._recorded[key]([_host(row) for row in rows])
+        results = self._recorded[key]([row.detach()._data for row in rows])
+        return [_host(T.Tensor(result)) for result in results]
 
 
 def _host(tensor: T.Tensor) -> np.ndarray:
@@ -86,14 +87,13 @@ def make_engine(
     name: str,
     shared: Sequence[T.Tensor],
     threads: int | None,
-    device: str,
     guard: Callable[[], Hashable] = lambda: None,
-) -> Any:
+) -> Engine:
     """Return the engine "recorded" or "eager"; ValueError for another name.
 
     guard: what computations branch on besides their inputs; they are recorded once a value of it.
     """
-    if name == "eager" or device != "cpu":
+    if name == "eager":
         return EagerEngine(shared)
     if name == "recorded":
         return RecordedEngine(shared, threads, guard)

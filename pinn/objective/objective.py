@@ -75,9 +75,8 @@ class Objective:
         self._dtype = dtype
         self._device = device
         self._vector = T.zeros(parameters.size, dtype=dtype, device=device)
-        self._engine = make_engine(
-            engine, [*parameters.tensors, self._vector], threads, device, self._training_flags
-        )
+        shared = [*parameters.tensors, self._vector]
+        self._engine = make_engine(engine, shared, threads, self._training_flags)
 
     def set_points(self, points: Mapping[str, np.ndarray]) -> None:
         """Take other points for all blocks; ValueError, naming the block, for misshapen ones."""

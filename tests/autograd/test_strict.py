@@ -141,3 +141,12 @@ def test_higher_derivatives_stay_on_the_device(strict):
 
 def test_repr_names_the_device(strict):
     assert repr(T.tensor([6.0], device="cuda")) == "tensor([6.], device='cuda:0')"
+
+
+def test_the_device_can_be_registered_inside_itself():
+    with strict_cuda():
+        with strict_cuda():
+            assert T.ones(2, device="cuda").is_cuda
+        assert (T.ones(2, device="cuda") + 1).is_cuda
+    with pytest.raises(TypeError, match="not an array of a known device"):
+        devices.backend_of(StrictArray(np.ones(2), 0))

@@ -71,6 +71,8 @@ def _add(rewriter: Rewriter, instruction: Instruction) -> Replacement:
         return [x]
     if number(x) == 0 and _same(y, output):
         return [y]
+    if x is y:
+        return _emit(rewriter, output, "mul", x, 2.0)
     negative = _made_by(rewriter, y, "neg")
     if negative is not None:
         return _emit(rewriter, output, "sub", x, negative.inputs[0])
@@ -206,6 +208,16 @@ def _sum_to(rewriter: Rewriter, instruction: Instruction) -> Replacement:
     return None
 
 
+def _matmul(rewriter: Rewriter, instruction: Instruction) -> Replacement:
+    """A column times a row is a product element by element: cheaper than a matrix product."""
+    x, y = instruction.inputs
+    flags = instruction.attributes
+    plain = not flags["transpose_x"] and not flags["transpose_y"]
+    if plain and len(x.shape) == len(y.shape) == 2 and x.shape[1] == y.shape[0] == 1:
+        return _emit(rewriter, instruction.outputs[0], "mul", x, y)
+    return None
+
+
 def _stack(rewriter: Rewriter, instruction: Instruction) -> Replacement:
     """stack(unbind(x)) is x."""
     first = instruction.inputs[0]
@@ -234,5 +246,5 @@ def _dim(instruction: Instruction, stacked: Value) -> int:
 _RULES: dict[str, Callable[[Rewriter, Instruction], Replacement]] = {
     "add": _add, "sub": _sub, "mul": _mul, "div": _div, "neg": _neg, "pow": _pow,
     "to": _identity, "expand": _identity, "reshape": _reshape, "permute": _permute,
-    "sum_to": _sum_to, "stack": _stack, "unbind": _unbind, "clone": _identity,
+    "matmul": _matmul, "sum_to": _sum_to, "stack": _stack, "unbind": _unbind, "clone": _identity,
 }

@@ -27,6 +27,8 @@ def _fold(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument] | 
         return [rewriter.program.new_constant(filled(value.shape, value.dtype))]
     if not values or any(v.kind != CONSTANT for v in values):
         return None
+    if len({type(v.data) for v in values}) > 1:
+        return None  # a constant of the device and one of the host meet at replay
     arrays = [i.data if isinstance(i, Value) else i for i in instruction.inputs]
     with np.errstate(all="ignore"):
         result = instruction.op.forward(

@@ -226,3 +226,29 @@ def test_random_programs_on_a_gpu(random_program):
             np.testing.assert_allclose(
                 backend.to_host(got), expected, rtol=0, atol=tolerance * scale
             )
+
+
+@needs_compiler
+def test_the_whole_objective_runs_on_the_device(gpu):
+    pinn = pytest.importorskip("pinn")
+    from pinn.setup import Setup
+
+    x, t = pinn.Interval("x", -1, 1), pinn.Time("t", 0, 1)
+    problem = pinn.Problem(
+        domain=x * t,
+        unknowns=["u"],
+        equations={"burgers": "u_t + u*u_x - nu*u_xx"},
+        parameters=[pinn.Parameter("nu", 0.1, lower=0)],
+        conditions=[pinn.Initial("u", "-sin(pi*x)"), pinn.Dirichlet("u", 0.0, hard=True)],
+    )
+    settings = {"sampling": pinn.Sampling(interior=40, initial=10), "model": pinn.MLP(5, 2)}
+    on_device = Setup.checked(problem, device="cuda", **settings).objective()
+    on_host = Setup.checked(problem, **settings).objective()
+    theta = on_host.theta + 0.1
+    found, expected = on_device.value_and_gradient(theta), on_host.value_and_gradient(theta)
+    np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(on_device.jacobian(theta)[1], on_host.jacobian(theta)[1],
+                               rtol=1e-9, atol=1e-12)
+    direction = np.random.default_rng(0).normal(size=on_host.size)
+    np.testing.assert_allclose(on_device.jvp(theta, direction), on_host.jvp(theta, direction),
+                               rtol=1e-9, atol=1e-12)

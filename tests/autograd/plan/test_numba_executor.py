@@ -258,9 +258,12 @@ def test_without_numba_the_executor_names_the_extra(monkeypatch):
     assert type(make_executor("auto", program)) is NumpyExecutor
 
 
-def test_auto_takes_numba_where_it_is(numba):
+def test_auto_takes_numba_where_it_is(numba, monkeypatch):
     program = recorded(lambda p: [p * p - p], np.arange(3.0))
+    monkeypatch.delenv("AUTOGRAD_EXECUTOR", raising=False)
     assert type(make_executor("auto", program)) is numba_executor.NumbaExecutor
+    monkeypatch.setenv("AUTOGRAD_EXECUTOR", "numpy")
+    assert type(make_executor("auto", program)) is NumpyExecutor
 
 
 def test_an_unknown_executor_is_refused():

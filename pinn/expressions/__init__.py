@@ -1,0 +1,19 @@
+"""Text to a checked expression tree, without eval: the language of equations and config numbers.
+
+The language is Python's arithmetic: ``+ - * / **``, unary signs, parentheses, numbers, names and
+calls of known functions, with Python's precedence. Nothing else can be written in it. Parsing and
+every walk over a tree keep their own stacks, so neither long sums nor deep trees reach Python's
+recursion limit.
+"""
+
+from pinn.expressions.errors import ExpressionError, abridge, suggest
+from pinn.expressions.evaluation import evaluate, evaluate_leaves
+from pinn.expressions.language import CONSTANTS, FLOAT_FUNCTIONS, FUNCTIONS, OPERATORS, RESERVED
+from pinn.expressions.parsing import MAX_CHARACTERS, MAX_PENDING, constant, parse
+from pinn.expressions.trees import Binary, Call, Expression, Name, Number, Unary, fold, nodes
+
+__all__ = [
+    "CONSTANTS", "FLOAT_FUNCTIONS", "FUNCTIONS", "MAX_CHARACTERS", "MAX_PENDING", "OPERATORS",
+    "RESERVED", "Binary", "Call", "Expression", "ExpressionError", "Name", "Number", "Unary",
+    "abridge", "constant", "evaluate", "evaluate_leaves", "fold", "nodes", "parse", "suggest",
+]

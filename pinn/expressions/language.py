@@ -1,0 +1,61 @@
+"""The words of the language: constants, functions, operators, and how strongly they bind."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+CONSTANTS: Mapping[str, float] = MappingProxyType({"pi": math.pi, "e": math.e})
+
+# Name -> (fewest, most) arguments; None means any number.
+FUNCTIONS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs"), (1, 1)
+        ),
+        "min": (2, 2),
+        "max": (2, 2),
+        "where": (3, 3),
+    }
+)
+
+# Calls that pinn.derivatives gives a meaning to; they have no value of their own.
+OPERATORS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
+    {
+        "diff": (2, None),
+        "laplacian": (1, 1),
+        "grad": (1, 1),
+        "div": (1, 1),
+        "dot": (2, 2),
+        "vec": (1, None),
+    }
+)
+
+RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(OPERATORS)
+
+FLOAT_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        **{name: getattr(math, name) for name in FUNCTIONS if hasattr(math, name)},
+        "abs": abs,
+        "min": min,
+        "max": max,
+        "where": lambda condition, yes, no: yes if condition else no,
+    }
+)
+
+COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "**": operator.pow,
+    **COMPARISONS,
+}
+UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos}
+PRECEDENCE = {**dict.fromkeys(COMPARISONS, 0), "+": 1, "-": 1, "*": 2, "/": 2, "**": 4}
+UNARY_PRECEDENCE = 3
+ATOM_PRECEDENCE = 5

@@ -1,0 +1,328 @@
+"""Text to a checked tree, without eval: a tokenizer and an operator precedence parser."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pinn.expressions.errors import TOO_LARGE, ExpressionError, abridge, suggest
+from pinn.expressions.evaluation import evaluate, number_or_none
+from pinn.expressions.language import (
+    COMPARISONS,
+    CONSTANTS,
+    FUNCTIONS,
+    OPERATORS,
+    PRECEDENCE,
+    UNARY,
+    UNARY_PRECEDENCE,
+)
+from pinn.expressions.trees import Binary, Call, Expression, Name, Number, Unary, fold, nodes
+
+MAX_CHARACTERS = 65_536
+MAX_PENDING = 300
+
+_KEYWORDS = frozenset(
+    "and as assert async await class def del elif else except for from global if import in is "
+    "lambda nonlocal not or pass raise return try while with yield None True False".split()
+)
+
+_TOKEN = re.compile(
+    r"(?P<space>[ \t\r\n]+)"
+    r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[A-Za-z][A-Za-z0-9_]*)"
+    r"|(?P<refused>//|==|!=|:=|=|\^|\.|_)"
+    r"|(?P<symbol>\*\*|<=|>=|[-+*/()<>,])"
+)
+_OPENING = re.compile(r"[ \t\r\n]*\(")
+_REFUSED = {
+    "^": "'^' is not an operator here; use ** for powers",
+    "//": "'//' is not an operator here; use / for division",
+    "=": "'=' is not part of an expression; write an equation as left - (right), which is to be 0",
+    "==": "'==' is not part of an expression; write an equation as left - (right), "
+    "which is to be 0",
+    "!=": "'!=' is not a comparison here; use < <= > >=",
+    ":=": "assignment is not part of an expression",
+    ".": "attribute access is not part of an expression; a '.' only stands inside a number",
+    "_": "a name starts with a letter, not with '_'",
+    "−": "use the ASCII minus sign -",
+    "–": "use the ASCII minus sign -",
+    "×": "use * for multiplication",
+    "·": "use * for multiplication",
+    "÷": "use / for division",
+    "²": "use **2 for a square",
+    "³": "use **3 for a cube",
+    "√": "use sqrt(...) for a square root",
+    "π": "use the name pi",
+    "∂": "write a derivative as u_x or diff(u, x)",
+    "∇": "write grad(...), div(...) or laplacian(...)",
+    "≤": "use <=",
+    "≥": "use >=",
+}
+
+
+class _Token(NamedTuple):
+    kind: str  # number, name, symbol or end
+    text: str
+    position: int
+
+
+class _Operator(NamedTuple):
+    symbol: str
+    arity: int
+    precedence: int
+    position: int
+
+
+class _Group(NamedTuple):
+    """An open parenthesis; that of a call when it has a callee."""
+
+    position: int
+    callee: Name | None
+    arguments: list[Expression]
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None or match.lastgroup == "refused":
+            character = match.group() if match else text[position]
+            message = _REFUSED.get(character)
+            if message is None:
+                message = f"the character {character!r} is not part of an expression"
+                if not character.isascii():
+                    message += f" (U+{ord(character):04X}); use ASCII letters, digits and + - * /"
+            raise ExpressionError(message, text, position)
+        if match.lastgroup != "space":
+            yield _Token(str(match.lastgroup), match.group(), position)
+        position = match.end()
+    yield _Token("end", "", len(text.rstrip()))
+
+
+class _Parser:
+    """Operator precedence with explicit stacks (Dijkstra's shunting yard)."""
+
+    def __init__(self, text: str) -> None:
+        self.source = text
+        self.tokens = _tokens(text)
+        self.operands: list[Expression] = []
+        self.pending: list[_Operator | _Group] = []
+
+    def parse(self) -> Expression:
+        want_operand = True
+        for token in self.tokens:
+            want_operand = self.operand(token) if want_operand else self.after_operand(token)
+        return self.operands.pop()
+
+    def error(self, message: str, position: int) -> ExpressionError:
+        return ExpressionError(message, self.source, position)
+
+    def operand(self, token: _Token) -> bool:
+        """Take a token where an operand is expected; return whether one still is."""
+        kind, text, position = token
+        if kind == "number":
+            self.number(text, position)
+            return False
+        if kind == "name":
+            return self.name(text, position)
+        if text in UNARY:
+            self.push(_Operator(text, 1, UNARY_PRECEDENCE, position))
+            return True
+        if text == "(":
+            self.push(_Group(position, None, []))
+            return True
+        group = self.pending[-1] if self.pending else None
+        if text == ")" and isinstance(group, _Group) and group.callee and not group.arguments:
+            raise group.callee.error(_arity_message(group.callee.name, 0))
+        raise self.error(f"expected a number, a name or '(', but {_found(token)}", position)
+
+    def after_operand(self, token: _Token) -> bool:
+        """Take a token after an operand; return whether an operand is expected next."""
+        kind, text, position = token
+        if text in PRECEDENCE:
+            self.binary(text, position)
+            return True
+        if text in (",", ")"):
+            return self.close(text, position)
+        if kind != "end":
+            raise self.error(
+                "expected an operator (such as * for a product) or the end of the text, "
+                f"but {_found(token)}",
+                position,
+            )
+        group = self.reduce_to_group()
+        if group is not None:
+            raise self.error("this '(' is never closed", group.position)
+        return False
+
+    def number(self, text: str, position: int) -> None:
+        value = float(text)
+        if math.isinf(value):
+            raise self.error(f"the number {abridge(text)} {TOO_LARGE}", position)
+        self.operands.append(Number(value, position=position, source=self.source))
+
+    def name(self, text: str, position: int) -> bool:
+        if text in _KEYWORDS:
+            raise self.error(
+                f"{text!r} is a word of Python that is not part of an expression", position
+            )
+        name = Name(text, position=position, source=self.source)
+        is_function = text in FUNCTIONS or text in OPERATORS
+        if not _OPENING.match(self.source, position + len(text)):
+            if is_function:
+                raise name.error(f"{text!r} is a function; write {text}(...)")
+            self.operands.append(name)
+            return False
+        if not is_function:
+            near = suggest(text, [*FUNCTIONS, *OPERATORS], "functions")
+            raise name.error(f"unknown function {abridge(text)!r}{near}")
+        self.push(_Group(next(self.tokens).position, name, []))
+        return True
+
+    def binary(self, symbol: str, position: int) -> None:
+        if symbol in COMPARISONS:
+            group = self.reduce_to_group()
+            if not _wants_condition(group) or _is_comparison(self.operands[-1]):
+                raise self.error(
+                    "a comparison is only allowed as the first argument of where, once: "
+                    "where(x < 0, -x, x)",
+                    position,
+                )
+        strength = PRECEDENCE[symbol]
+        while self.pending and isinstance(self.pending[-1], _Operator):
+            top = self.pending[-1].precedence
+            if top < strength or (top == strength and symbol == "**"):
+                break
+            self.reduce()
+        self.push(_Operator(symbol, 2, strength, position))
+
+    def close(self, text: str, position: int) -> bool:
+        """Take the ',' or ')' after an argument or a parenthesised expression."""
+        group = self.reduce_to_group()
+        if text == ")" and group is None:
+            raise self.error("this ')' has no '('", position)
+        if text == "," and (group is None or group.callee is None):
+            raise self.error("a ',' only separates the arguments of a function", position)
+        if group.callee is None:
+            self.pending.pop()
+            return False
+        argument = self.operands.pop()
+        if _wants_condition(group) and not _is_comparison(argument):
+            raise argument.error("the first argument of where is a comparison: where(x < 0, -x, x)")
+        group.arguments.append(argument)
+        if text == ",":
+            return True
+        self.pending.pop()
+        function, arguments = group.callee.name, tuple(group.arguments)
+        fewest, most = _arity(function)
+        if len(arguments) < fewest or (most is not None and len(arguments) > most):
+            raise group.callee.error(_arity_message(function, len(arguments)))
+        place = group.callee.position
+        self.operands.append(Call(function, arguments, position=place, source=self.source))
+        return False
+
+    def push(self, entry: _Operator | _Group) -> None:
+        if len(self.pending) >= MAX_PENDING:
+            raise self.error(
+                f"nested too deeply: more than {MAX_PENDING} open parentheses, signs and "
+                "operators; split the expression",
+                entry.position,
+            )
+        self.pending.append(entry)
+
+    def reduce(self) -> None:
+        symbol, arity, _, position = self.pending.pop()
+        operands = self.operands[-arity:]
+        del self.operands[-arity:]
+        node = Unary if arity == 1 else Binary
+        self.operands.append(node(symbol, *operands, position=position, source=self.source))
+
+    def reduce_to_group(self) -> _Group | None:
+        while self.pending and isinstance(self.pending[-1], _Operator):
+            self.reduce()
+        return self.pending[-1] if self.pending else None
+
+
+def _wants_condition(group: _Group | None) -> bool:
+    return (
+        group is not None
+        and group.callee is not None
+        and group.callee.name == "where"
+        and not group.arguments
+    )
+
+
+def _is_comparison(node: Expression) -> bool:
+    return isinstance(node, Binary) and node.operator in COMPARISONS
+
+
+def _arity(function: str) -> tuple[int, int | None]:
+    return FUNCTIONS[function] if function in FUNCTIONS else OPERATORS[function]
+
+
+def _arity_message(function: str, count: int) -> str:
+    fewest, most = _arity(function)
+    bound = f"{fewest}" if most == fewest else f"at least {fewest}"
+    plural = "" if bound.endswith("1") else "s"
+    return f"{function} takes {bound} argument{plural}, got {count}"
+
+
+def _found(token: _Token) -> str:
+    return "the text ends" if token.kind == "end" else f"found {abridge(token.text)!r}"
+
+
+def parse(text: str) -> Expression:
+    """Parse a text into a checked tree; nothing in it is ever run.
+
+    Subexpressions made of numbers alone are checked to have a finite real value; names are not
+    looked up yet.
+
+    Raises:
+        ExpressionError: the text is not an expression, is longer than 65 536 characters, has more
+            than 300 open parentheses, signs and operators at one place, or contains a number
+            beyond float64, such as ``9**9**9**9``.
+    """
+    if not isinstance(text, str):
+        raise ExpressionError(f"expected an expression as text, got {type(text).__name__}")
+    if len(text) > MAX_CHARACTERS:
+        raise ExpressionError(
+            f"the expression has {len(text)} characters; at most {MAX_CHARACTERS} are allowed",
+            text,
+            MAX_CHARACTERS,
+        )
+    if not text.strip():
+        raise ExpressionError("expected an expression, got empty text", text)
+    tree = _Parser(text).parse()
+    fold(tree, number_or_none)
+    return tree
+
+
+def constant(value: str | float) -> float:
+    """Return a number given as a number or as text such as ``"0.01/pi"``.
+
+    Raises:
+        ExpressionError: not a number or text, not finite, or a text with names other than pi, e.
+    """
+    if isinstance(value, str):
+        tree = parse(value)
+        for node in nodes(tree):
+            if isinstance(node, Name) and node.name not in CONSTANTS:
+                raise node.error(
+                    f"expected a number, got the name {abridge(node.name)!r}"
+                    f"{suggest(node.name, CONSTANTS)}"
+                )
+        return evaluate(tree, {})
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ExpressionError(
+            f"expected a number or text such as '0.01/pi', got {type(value).__name__}"
+        )
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ExpressionError("the number is beyond the largest float64") from None
+    if not math.isfinite(number):
+        raise ExpressionError(f"expected a finite number, got {number}")
+    return number
