@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from pinn import symbolic
 from pinn.expressions import (
     CONSTANTS,
     FLOAT_FUNCTIONS,
@@ -27,7 +28,6 @@ from pinn.expressions import (
     Number,
     Unary,
     abridge,
-    evaluate,
     evaluate_leaves,
     fold,
     nodes,
@@ -306,7 +306,7 @@ class _Resolver:
     # Names
 
     def name(self, node: Name) -> Expression:
-        name, place = node.name, _place(node)
+        name, place = node.name, symbolic.place(node)
         if name in CONSTANTS:
             return Number(CONSTANTS[name], **place)
         if name in self.coordinates:
@@ -383,13 +383,13 @@ class _Resolver:
         operand = self.scalar(node, values[0], 0)
         if isinstance(operand, Laplacian):
             self.check_order(node, 2 * operand.times + 2)
-            return Laplacian(operand.unknown, operand.times + 1, **_place(node))
+            return Laplacian(operand.unknown, operand.times + 1, **symbolic.place(node))
         if isinstance(operand, Derivative) and operand.order == 0:
-            return Laplacian(operand.unknown, **_place(node))
-        total: Expression = _ZERO
+            return Laplacian(operand.unknown, **symbolic.place(node))
+        total: Expression = symbolic.ZERO
         for coordinate in self.space:
             once = self.derivative(node, operand, coordinate)
-            total = _add(total, self.derivative(node, once, coordinate), node)
+            total = symbolic.add(total, self.derivative(node, once, coordinate), node)
         return total
 
     def grad(self, node: Call, values: list[_Value]) -> _Vector:
@@ -410,10 +410,10 @@ class _Resolver:
             Derivative(first.unknown, (coordinate,)) for coordinate in self.space
         ):
             # The gradient of an unknown: kept whole, as in laplacian(u).
-            return Laplacian(first.unknown, **_place(node))
-        total: Expression = _ZERO
+            return Laplacian(first.unknown, **symbolic.place(node))
+        total: Expression = symbolic.ZERO
         for component, coordinate in zip(vector, self.space, strict=True):
-            total = _add(total, self.derivative(node, component, coordinate), node)
+            total = symbolic.add(total, self.derivative(node, component, coordinate), node)
         return total
 
     def dot(self, node: Call, values: list[_Value]) -> Expression:
@@ -422,9 +422,9 @@ class _Resolver:
             raise node.error(
                 f"dot takes vectors of equal length, got {len(left)} and {len(right)} components"
             )
-        total: Expression = _ZERO
+        total: Expression = symbolic.ZERO
         for a, b in zip(left, right, strict=True):
-            total = _add(total, _multiply(a, b, node), node)
+            total = symbolic.add(total, symbolic.multiply(a, b, node), node)
         return total
 
     def vec(self, node: Call, values: list[_Value]) -> _Vector:
@@ -489,12 +489,12 @@ class _Resolver:
             if isinstance(part, Derivative | Laplacian):
                 return self.leaf_derivative(node, part, coordinate)
             if isinstance(part, Coordinate):
-                return _ONE if part.name == coordinate else _ZERO
-            if not part.children or all(value is _ZERO for value in inner):
-                return _ZERO
+                return symbolic.ONE if part.name == coordinate else symbolic.ZERO
+            if not part.children or all(value is symbolic.ZERO for value in inner):
+                return symbolic.ZERO
             if isinstance(part, Unary):
-                return inner[0] if part.operator == "+" else _negate(inner[0], part)
-            return _RULES[part.label[0]](part, part.children, inner)
+                return inner[0] if part.operator == "+" else symbolic.negate(inner[0], part)
+            return symbolic.RULES[part.label[0]](part, part.children, inner)
 
         return fold(operand, rule)
 
@@ -510,12 +510,13 @@ class _Resolver:
         self, node: Call, leaf: Derivative | Laplacian, coordinate: str
     ) -> Expression:
         counts = {leaf.coordinates: 1} if isinstance(leaf, Derivative) else self.expand(node, leaf)
-        total: Expression = _ZERO
+        total: Expression = symbolic.ZERO
         for coordinates, count in counts.items():
             self.check_order(node, len(coordinates) + 1)
             ordered = _in_domain_order((*coordinates, coordinate), self.coordinates)
             term = Derivative(leaf.unknown, ordered, position=leaf.position, source=leaf.source)
-            total = _add(total, _multiply(_number(count, leaf), term, leaf), leaf)
+            times = symbolic.number(count, leaf)
+            total = symbolic.add(total, symbolic.multiply(times, term, leaf), leaf)
         return total
 
     def expand(self, node: Call, leaf: Laplacian) -> dict[tuple[str, ...], int]:
@@ -530,200 +531,3 @@ class _Resolver:
                     following[key] = following.get(key, 0) + count
             counts = following
         return counts
-
-
-# ------------------------------------------------------------------------- arithmetic on the trees
-
-_ZERO = Number(0.0)
-_ONE = Number(1.0)
-
-
-def _place(at: Expression) -> dict[str, Any]:
-    return {"position": at.position, "source": at.source}
-
-
-def _number(value: float, at: Expression) -> Expression:
-    if value == 0:
-        return _ZERO
-    magnitude = Number(abs(value), **_place(at))
-    return magnitude if value > 0 else Unary("-", magnitude, **_place(at))
-
-
-def _literal(node: Expression) -> float | None:
-    if isinstance(node, Number):
-        return node.value
-    if isinstance(node, Unary) and isinstance(node.operand, Number):
-        return node.operand.value if node.operator == "+" else -node.operand.value
-    return None
-
-
-def _folded(
-    operator: Callable[[float, float], float], a: Expression, b: Expression, at: Expression
-) -> Expression | None:
-    left, right = _literal(a), _literal(b)
-    if left is None or right is None:
-        return None
-    value = operator(left, right)
-    return _number(value, at) if math.isfinite(value) else None
-
-
-def _is(node: Expression, value: float) -> bool:
-    return _literal(node) == value
-
-
-def _negate(a: Expression, at: Expression) -> Expression:
-    if _is(a, 0):
-        return _ZERO
-    if isinstance(a, Unary) and a.operator == "-":
-        return a.operand
-    return Unary("-", a, **_place(at))
-
-
-def _add(a: Expression, b: Expression, at: Expression) -> Expression:
-    if _is(a, 0):
-        return b
-    if _is(b, 0):
-        return a
-    folded = _folded(lambda x, y: x + y, a, b, at)
-    return folded if folded is not None else Binary("+", a, b, **_place(at))
-
-
-def _subtract(a: Expression, b: Expression, at: Expression) -> Expression:
-    if _is(b, 0):
-        return a
-    if _is(a, 0):
-        return _negate(b, at)
-    folded = _folded(lambda x, y: x - y, a, b, at)
-    return folded if folded is not None else Binary("-", a, b, **_place(at))
-
-
-def _multiply(a: Expression, b: Expression, at: Expression) -> Expression:
-    if _is(a, 0) or _is(b, 0):
-        return _ZERO
-    for factor, other in ((a, b), (b, a)):
-        if _is(factor, 1):
-            return other
-        if _is(factor, -1):
-            return _negate(other, at)
-    folded = _folded(lambda x, y: x * y, a, b, at)
-    return folded if folded is not None else Binary("*", a, b, **_place(at))
-
-
-def _divide(a: Expression, b: Expression, at: Expression) -> Expression:
-    if _is(a, 0):
-        return _ZERO
-    return a if _is(b, 1) else Binary("/", a, b, **_place(at))
-
-
-def _power(base: Expression, exponent: Expression, at: Expression) -> Expression:
-    if _is(exponent, 0):
-        return _ONE
-    return base if _is(exponent, 1) else Binary("**", base, exponent, **_place(at))
-
-
-def _apply(function: str, *arguments: Expression, at: Expression) -> Expression:
-    return Call(function, arguments, **_place(at))
-
-
-def _where(
-    symbol: str,
-    left: Expression,
-    right: Expression,
-    yes: Expression,
-    no: Expression,
-    at: Expression,
-) -> Expression:
-    if yes == no:
-        return yes
-    return _apply("where", Binary(symbol, left, right, **_place(at)), yes, no, at=at)
-
-
-# ------------------------------------------------------------------------- rules of differentiation
-# Each takes the node f, its operands, and the derivatives of the operands.
-
-_Operands = Sequence[Expression]
-_Rule = Callable[[Expression, _Operands, _Operands], Expression]
-
-
-def _product_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
-    (a, b), (da, db) = operands, inner
-    return _add(_multiply(da, b, f), _multiply(a, db, f), f)
-
-
-def _quotient_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
-    (_, b), (da, db) = operands, inner
-    return _divide(_subtract(da, _multiply(f, db, f), f), b, f)
-
-
-def _power_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
-    (a, b), (da, db) = operands, inner
-    fixed = _number_value(b)
-    exponent = b if fixed is None else _number(fixed, b)
-    slope = _multiply(exponent, _power(a, _subtract(exponent, _ONE, f), f), f)
-    total = _multiply(slope, da, f)
-    if not _is(db, 0):
-        total = _add(total, _multiply(_multiply(f, _apply("log", a, at=f), f), db, f), f)
-    return total
-
-
-def _number_value(node: Expression) -> float | None:
-    """Return the value of a literal or of one operation between two, such as -1/2."""
-    if isinstance(node, Binary) and None not in map(_literal, node.children):
-        return evaluate(node, {})
-    return _literal(node)
-
-
-def _abs_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
-    (a,), (da,) = operands, inner
-    below = _where("<", a, _ZERO, _negate(da, f), _ZERO, f)
-    return _where(">", a, _ZERO, da, below, f)
-
-
-def _minimum_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
-    return _where("<=", *operands, *inner, f)
-
-
-def _maximum_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
-    return _where(">=", *operands, *inner, f)
-
-
-def _where_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
-    condition = operands[0]
-    return _where(condition.operator, condition.left, condition.right, inner[1], inner[2], f)
-
-
-def _chain(slope: Callable[[Expression, Expression], Expression]) -> _Rule:
-    """Make the rule of a smooth function from its derivative, given the node f and its argument."""
-
-    def rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
-        return _multiply(slope(f, operands[0]), inner[0], f)
-
-    return rule
-
-
-def _square(a: Expression, at: Expression) -> Expression:
-    return _power(a, Number(2.0), at)
-
-
-_RULES: Mapping[str, _Rule] = {
-    "+": lambda f, operands, inner: _add(*inner, f),
-    "-": lambda f, operands, inner: _subtract(*inner, f),
-    "*": _product_rule,
-    "/": _quotient_rule,
-    "**": _power_rule,
-    # A comparison is the condition of a where; it has no slope of its own.
-    **dict.fromkeys(("<", "<=", ">", ">="), lambda f, operands, inner: _ZERO),
-    "sin": _chain(lambda f, a: _apply("cos", a, at=f)),
-    "cos": _chain(lambda f, a: _negate(_apply("sin", a, at=f), f)),
-    "tan": _chain(lambda f, a: _add(_ONE, _square(f, f), f)),
-    "exp": _chain(lambda f, a: f),
-    "log": lambda f, operands, inner: _divide(inner[0], operands[0], f),
-    "sqrt": lambda f, operands, inner: _divide(inner[0], _multiply(Number(2.0), f, f), f),
-    "tanh": _chain(lambda f, a: _subtract(_ONE, _square(f, f), f)),
-    "sinh": _chain(lambda f, a: _apply("cosh", a, at=f)),
-    "cosh": _chain(lambda f, a: _apply("sinh", a, at=f)),
-    "abs": _abs_rule,
-    "min": _minimum_rule,
-    "max": _maximum_rule,
-    "where": _where_rule,
-}

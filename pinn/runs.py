@@ -8,12 +8,14 @@ import platform
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import pinn
+from autograd.plan.executors import default_executor
 from pinn.files import (
     DamagedFile,
     disk_error,
@@ -244,7 +246,9 @@ def machine_and_versions() -> dict[str, dict[str, Any]]:
     """Describe the machine and the versions, for a summary that others can compare with.
 
     Returns {"machine": {cpu, cores, memory_gib, system}, "versions": {pinn, python, numpy, scipy,
-    blas}}. `cores` are those that this process may use. There is no host name, user or path in it.
+    blas, numba}, "executor"}: numba is None where it is not installed, the executor is what replays
+    recorded steps. `cores` are those that this process may use. There is no host name, user or path
+    in it.
     """
     import scipy
 
@@ -262,8 +266,17 @@ def machine_and_versions() -> dict[str, dict[str, Any]]:
             "numpy": np.__version__,
             "scipy": scipy.__version__,
             "blas": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip(),
+            "numba": _version_of("numba"),
         },
+        "executor": default_executor(),
     }
+
+
+def _version_of(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _end_of_last_line(file: Any) -> int:

@@ -52,9 +52,9 @@ class Chunked:
             installed, else numpy (executors/__init__.py).
     guard   `() -> hashable`, what else `fn` branches on (a training flag); it is recorded once for
             each value.  Shapes, dtypes, requires_grad and the grad mode are guarded in any case.
-    Calling it with the point arrays (all on one device) returns the outputs as new arrays there.  Calls from several threads
-    take turns.  Raises TraceError where `fn` cannot be recorded, and ValueError for results that do
-    not fit `kinds`.
+    Calling it with the point arrays (all on one device) returns the outputs as new arrays there.
+    Calls from several threads take turns.  Raises TraceError where `fn` cannot be recorded, and
+    ValueError for results that do not fit `kinds`.
     """
 
     def __init__(
@@ -149,6 +149,8 @@ class Chunked:
 
     def _bounds(self, rows: Sequence[np.ndarray], count: int) -> list[tuple[int, int]]:
         """Return (start, stop) of chunks whose sizes differ by one row at most."""
+        if count == 0:
+            return [(0, 0)]
         size = self.chunk
         if size is None:
             on_host = type(rows[0]) is np.ndarray

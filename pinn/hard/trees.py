@@ -21,6 +21,7 @@ from pinn.expressions import (
     evaluate,
     fold,
 )
+from pinn.symbolic import literal
 
 _COMPARISONS = ("<", "<=", ">", ">=")
 _PERIODIC = ("sin", "cos", "tan")
@@ -57,15 +58,6 @@ class Network(Expression):
 def number(value: float) -> Expression:
     """Return a number as a tree."""
     return Unary("-", Number(-value)) if value < 0 else Number(abs(value))
-
-
-def literal(tree: Expression) -> float | None:
-    """Return the value of a tree that is a number, else None."""
-    if isinstance(tree, Number):
-        return tree.value
-    if isinstance(tree, Unary) and isinstance(tree.operand, Number):
-        return -tree.operand.value if tree.operator == "-" else tree.operand.value
-    return None
 
 
 def plus(a: Expression, b: Expression) -> Expression:

@@ -13,6 +13,7 @@ import numpy as np
 
 import autograd as T
 from autograd.plan.chunks import Chunked, Kind
+from autograd.plan.passes.per_row import CannotSplitRows
 
 ENGINES = ("recorded", "eager")
 Computation = Callable[[list[T.Tensor]], Sequence[T.Tensor]]
@@ -29,9 +30,6 @@ class Engine(Protocol):
 
 class EagerEngine:
     """Runs the computation as it is written, on all points at once: for debugging."""
-
-    def __init__(self, shared: Sequence[T.Tensor]) -> None:
-        self._shared = list(shared)
 
     def run(
         self, key: Hashable, computation: Computation, kinds: Sequence[Kind], rows: list[T.Tensor]
@@ -51,7 +49,11 @@ class EagerEngine:
 
 
 class RecordedEngine:
-    """Records each computation once and replays it over chunks of points, with threads."""
+    """Records each computation once and replays it over chunks of points, with threads.
+
+    Rows of a Jacobian that the recorded sweep cannot tell apart (passes/per_row.py) are computed
+    eagerly, one by one.
+    """
 
     def __init__(
         self,
@@ -75,7 +77,10 @@ class RecordedEngine:
                 threads=self._threads,
                 guard=self._guard,
             )
-        results = self._recorded[key]([row.detach()._data for row in rows])
+        try:
+            results = self._recorded[key]([row.detach()._data for row in rows])
+        except CannotSplitRows:
+            return EagerEngine(self._shared).run(key, computation, kinds, rows)
         return [_host(T.Tensor(result)) for result in results]
 
 
@@ -94,7 +99,7 @@ def make_engine(
     guard: what computations branch on besides their inputs; they are recorded once a value of it.
     """
     if name == "eager":
-        return EagerEngine(shared)
+        return EagerEngine()
     if name == "recorded":
         return RecordedEngine(shared, threads, guard)
     raise ValueError(f"engine: expected 'recorded' or 'eager', got {name!r}")

@@ -408,15 +408,6 @@ def test_version_and_help(capsys):
         assert capsys.readouterr().out.startswith(start_of_output)
 
 
-def test_help_imports_nothing_that_is_slow():
-    heavy = "scipy", "matplotlib", "yaml", "tqdm", "cupy", "numba"
-    code = f"import sys, pinn.cli; print([m for m in {heavy} if m in sys.modules])"
-    process = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert process.stdout == "[]\n"
-
-
 @pytest.mark.parametrize("arguments", [["list"], ["--help"]])
 def test_nobody_reading_the_output_is_no_failure(folder, arguments):
     reader, writer = os.pipe()

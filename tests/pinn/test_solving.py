@@ -14,7 +14,7 @@ SMALL = {"model": pinn.MLP(width=10, depth=1), "sampling": pinn.Sampling(interio
 
 
 def test_an_ordinary_equation():
-    solution = pinn.solve(ODE, **SMALL, training=[pinn.LBFGS(500)])
+    solution = pinn.solve(ODE, **SMALL, training=[pinn.LBFGS(1500)])
     assert solution.report.rel_l2["u"] < 1e-5
     assert solution.report.max_error["u"] < 1e-5
     t = np.linspace(0, 2, 7)

@@ -21,7 +21,7 @@ def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any
     there is no usable GPU.
     """
     if name == "auto":
-        name = os.environ.get("AUTOGRAD_EXECUTOR") or ("numba" if numba_is_installed() else "numpy")
+        name = default_executor()
     if name == "numpy":
         return NumpyExecutor(program, given)
     if name == "numba":
@@ -31,3 +31,8 @@ def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any
 
         return CupyExecutor(program, given)
     raise ValueError(f"unknown executor {name!r}; the known ones are: auto, numpy, numba, cupy")
+
+
+def default_executor() -> str:
+    """Return what "auto" stands for on the host: see `make_executor`."""
+    return os.environ.get("AUTOGRAD_EXECUTOR") or ("numba" if numba_is_installed() else "numpy")

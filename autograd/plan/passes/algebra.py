@@ -119,7 +119,8 @@ def _mul(rewriter: Rewriter, instruction: Instruction) -> Replacement:
     if inner is not None and _same(x, output):
         first, second = inner.inputs
         if isinstance(first, Value) and not isinstance(second, Value):
-            return _emit(rewriter, output, "mul", first, second * factor)
+            if all(1e-30 < abs(f) < 1e30 for f in (second, factor, second * factor)):
+                return _emit(rewriter, output, "mul", first, second * factor)
     negative = _made_by(rewriter, x, "neg")
     if negative is not None and _same(x, output):
         return _emit(rewriter, output, "mul", negative.inputs[0], -factor)

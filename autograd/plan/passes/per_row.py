@@ -43,7 +43,26 @@ def split_rows(program: Program, outputs: Sequence[int], inputs: int) -> Program
     be one of them: adjoints that are constants would have lost their rows.
     Raises CannotSplitRows for an operation between points that is no plain contraction.
     """
-    return _Splitter(program, inputs).split(outputs)
+    rows = program.inputs[0].shape[0]
+    if rows > 1:
+        return _Splitter(program, inputs).split(outputs)
+    return _with_row_axis(program, outputs, rows)
+
+
+def _with_row_axis(program: Program, outputs: Sequence[int], rows: int) -> Program:
+    """The sum over one row is its share; over none there is nothing to take apart."""
+    results, instructions = list(program.outputs), list(program.instructions)
+    for k in outputs:
+        total = results[k]
+        shape = (rows, *total.shape)
+        if rows == 0:
+            results[k] = program.new_constant(np.zeros(shape, total.dtype))
+        else:
+            results[k] = program.new_value(shape, total.dtype)
+            instructions.append(
+                Instruction(REGISTRY["reshape"], (total,), {"shape": shape}, (results[k],))
+            )
+    return program.replaced(instructions, results)
 
 
 class _Splitter:
@@ -213,6 +232,11 @@ class _Splitter:
             inputs = [self._repeated(i) for i in instruction.inputs]
         elif name == "permute":
             attributes["axes"] = (0, *(a + 1 for a in attributes["axes"]))
+        elif name in ("slice", "embed"):  # reading a part of a parameter, and its transpose
+            attributes["index"] = (slice(None), *attributes["index"])
+            if name == "embed":
+                attributes["shape"] = (self.rows, *attributes["shape"])
+            inputs = [self.batched[i] for i in instruction.inputs]
         else:
             raise CannotSplitRows(f"operation '{name}' on contracted values")
         self.batched[output] = self._emit(name, inputs, shape, **attributes)

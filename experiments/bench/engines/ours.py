@@ -90,7 +90,8 @@ class _Recorded:
 
     def bound(self) -> tuple[Any, int]:
         """Return one executor, filled with points, and its number of rows; for profiling."""
-        (count, _), executor = next(iter(self.chunked._bound.items()))
+        (program, _), executor = next(iter(self.chunked._bound.items()))
+        count = program.inputs[0].shape[0]
         for target, source in zip(executor.inputs, self._rows, strict=False):
             target[...] = source[:count]
         return executor, count

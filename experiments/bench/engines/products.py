@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from autograd.jets import choose_channels
-from autograd.jets.channels import Sum
 from experiments.bench.workloads import Workload
 from pinn.combinations import Combination
 from pinn.derivatives import Derivative, Laplacian
@@ -30,10 +28,7 @@ def channel_count(workload: Workload, combined: bool) -> int:
         node for tree in workload.trees(combined) for node in nodes(tree)
         if isinstance(node, Derivative | Laplacian | Combination)
     ]
-    plan = JetPlan(leaves, workload.scope)
-    keys = [plan.key(leaf) for leaf in plan.leaves]
-    indices = [key for key in keys if not isinstance(key, Sum)]
-    return choose_channels(indices, [key for key in keys if isinstance(key, Sum)]).count
+    return JetPlan(leaves, workload.scope).channels.count
 
 
 class _Products:
