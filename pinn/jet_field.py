@@ -89,9 +89,13 @@ class JetField:
 
     def __getitem__(self, leaf: Any) -> Any:
         if isinstance(leaf, Leaf):
+            channel, factor = self._plan.channel(leaf)
+            if not self._plan.channels.give(channel):
+                raise KeyError(
+                    f"{leaf} was not planned: a function has to ask for the same names at each call"
+                )
             if self._found is None:
                 self._found = self._sweep()
-            channel, factor = self._plan.channel(leaf)
             value = self._column(read(self._found, channel, self._found[()]), leaf.unknown)
             return value if factor == 1 else value * factor
         if isinstance(leaf, Coordinate):

@@ -244,7 +244,8 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
         dash = _LOSS_DASHES[index // len(_LOSS_COLOURS) % len(_LOSS_DASHES)]
         _draw_history(top, steps, values, name, color=colour, linestyle=dash, linewidth=1.3)
     total = _column(records, "loss")
-    _draw_history(top, steps, total, "total", color=_INK, linewidth=2.2, zorder=3)
+    if not any(np.array_equal(total, values) for values in losses.values()):
+        _draw_history(top, steps, total, "total", color=_INK, linewidth=2.2, zorder=3)
     top.set_ylabel("loss", fontsize=12)
     handles, labels = top.get_legend_handles_labels()
     top.legend(
@@ -589,17 +590,18 @@ def _mark_stages(panels: Sequence[Axes], steps: np.ndarray, stages: Sequence[Any
     starts = [i for i, stage in enumerate(stages) if i == 0 or stage != stages[i - 1]]
     if stages[0] is None and len(starts) == 1:
         return
-    free_from = -math.inf
+    free_from, level = -math.inf, 0
     for i in starts:
         begin = steps[max(i - 1, 0)]  # a stage began after the last step of the one before it
         if i > 0:
             for axes in panels:
                 axes.axvline(begin, color=_FAINT, linewidth=1.0, linestyle=(0, (2, 2)))
-        # Names of many short stages would run into each other.
-        if stages[i] is not None and begin >= free_from:
+        # The names of short stages would run into each other: the next one goes a line higher.
+        if stages[i] is not None:
+            level = level + 1 if begin < free_from else 0
             free_from = begin + 0.014 * (len(str(stages[i])) + 1) * (steps[-1] - steps[0])
             panels[0].annotate(
-                str(stages[i]), (begin, 1.0),
-                xycoords=("data", "axes fraction"), xytext=(3, 4), textcoords="offset points",
+                str(stages[i]), (begin, 1.0), xycoords=("data", "axes fraction"),
+                xytext=(3, 4 + 12 * (level % 3)), textcoords="offset points",
                 fontsize=10, color="#555555",
             )  # fmt: skip

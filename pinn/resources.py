@@ -15,6 +15,15 @@ _MMAP_BYTES = 2**25
 
 
 @contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread inside the block: the bits then depend on no number of cores."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
+
+
+@contextmanager
 def training_resources() -> Iterator[None]:
     """Hold BLAS to one thread inside the block, and keep freed memory in the process.
 
@@ -24,10 +33,9 @@ def training_resources() -> Iterator[None]:
     # scipy brings a BLAS of its own, and a limit reaches only what is loaded: loaded later, inside
     # L-BFGS, its idle threads would take more processor time than the network.
     import scipy.linalg  # noqa: F401
-    from threadpoolctl import threadpool_limits
 
     _keep_freed_memory()
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         yield
 
 

@@ -18,6 +18,7 @@ from pinn.checks import nearest
 from pinn.field import Field, Plan, coordinate_columns
 from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.optimizers import StopReason
+from pinn.resources import one_blas_thread
 from pinn.setup import Setup
 from pinn.terms import TENSOR_FUNCTIONS, Term
 from pinn.training import StageReport, StepRecord, TrainingResult
@@ -94,6 +95,9 @@ class Report:
         }
         return cls(**{**data, **numbers, "stages": stages, "loss": _number(data["loss"])})
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def summary(self) -> str:
         """Return one line: why it stopped, the loss, the time, and the errors where known."""
         parts = [
@@ -158,7 +162,8 @@ class Solution:
         TypeError for a missing or unknown coordinate, ValueError for shapes that do not broadcast.
         """
         points, shape = self._points(coordinates)
-        outputs = np.concatenate([np.asarray(chunk) for chunk in self._run(points)])
+        with one_blas_thread():
+            outputs = np.concatenate([np.asarray(chunk) for chunk in self._run(points)])
         return {
             unknown: outputs[:, j].reshape(shape)
             for j, unknown in enumerate(self.problem.unknowns)
@@ -173,6 +178,10 @@ class Solution:
         points, shape = self._points(coordinates)
         term = Term("derivative", expression, self.problem.scope)
         plan = Plan(term.leaves or (), self.problem.domain.space)
+        with one_blas_thread():
+            return self._derivative(term, plan, points).reshape(shape)
+
+    def _derivative(self, term: Term, plan: Plan, points: np.ndarray) -> np.ndarray:
         results = []
         for start in range(0, len(points), _CHUNK):
             columns = coordinate_columns(
@@ -189,7 +198,7 @@ class Solution:
             if isinstance(value, T.Tensor):
                 value = value.detach().cpu().numpy()
             results.append(np.broadcast_to(value, (len(columns[0]),)))
-        return np.concatenate(results).reshape(shape)
+        return np.concatenate(results)
 
     def errors(self) -> Errors:
         """Compare with the problem's reference on its test points; empty without a reference."""

@@ -85,6 +85,8 @@ def solve(
     )
     with training_resources():
         objective = setup.objective()
+        for stage in setup.training:
+            stage.check_size(objective.size)
         # Before training, so that a reference that fails does so at once.
         test = TestSet(problem, (block.points for block in objective.blocks))
         notify(callbacks, "on_start", Session(setup, objective, test))

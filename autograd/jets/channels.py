@@ -38,6 +38,12 @@ class Channels:
         """All channels, singles first."""
         return (*self.singles, *self.sums)
 
+    def give(self, key: Key) -> bool:
+        """Return whether a derivative, or a sum of some, can be read from these channels."""
+        if isinstance(key, Sum):
+            return key in self.sums or all(index in self.singles for index, _ in key.terms)
+        return key == () or key in self.singles
+
     @property
     def count(self) -> int:
         """The number of channels with the value itself."""

@@ -80,7 +80,7 @@ class RecordedEngine:
         try:
             results = self._recorded[key]([row.detach()._data for row in rows])
         except CannotSplitRows:
-            return EagerEngine(self._shared).run(key, computation, kinds, rows)
+            return EagerEngine().run(key, computation, kinds, rows)
         return [_host(T.Tensor(result)) for result in results]
 
 

@@ -19,6 +19,10 @@ _CONDITIONS = Conditions(c1=1e-4, c2=0.9)
 _LEAST_LOSS = np.finfo(np.float64).tiny
 
 
+# An inverse Hessian beyond this also makes each step and each checkpoint slow.
+_MOST_GIB = 2
+
+
 @dataclass(frozen=True)
 class SSBroyden(Stage):
     """Quasi-Newton with a dense inverse Hessian H, a strong Wolfe search, and restarts.
@@ -58,6 +62,15 @@ class SSBroyden(Stage):
         check_count("ssbroyden: line_search", self.line_search)
         if self.seconds is not None:
             check_number("ssbroyden: seconds", self.seconds, above=0.0)
+
+    def check_size(self, size: int) -> None:
+        """Raise ValueError where the inverse Hessian would take too much memory."""
+        gib = size * size / 2 * 8 / 2**30
+        if gib > _MOST_GIB:
+            raise ValueError(
+                f"ssbroyden: its inverse Hessian of {size} trainable numbers takes {gib:.1f} GiB; "
+                f"expected at most {_MOST_GIB} GiB. Use lbfgs, or a smaller model"
+            )
 
     def minimize(
         self,

@@ -74,6 +74,9 @@ class Stage(ABC):
     steps: int
     seconds: float | None
 
+    def check_size(self, size: int) -> None:  # noqa: B027 - most solvers take any size
+        """Raise ValueError for more trainable numbers than the solver is made for."""
+
     @abstractmethod
     def minimize(
         self,

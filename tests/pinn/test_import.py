@@ -1,7 +1,6 @@
 """What `import pinn` costs and offers: names that are imported when they are first used."""
 
 import ast
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,58 +9,36 @@ import pytest
 
 import pinn
 
-# Processor time, which other processes on the machine do not change; that of numpy comes on top.
 ALL_NAMES = """
-import sys, time
-import numpy
-began = time.process_time()
+import sys
 from pinn import *
-print(time.process_time() - began)
-heavy = {"scipy", "matplotlib", "tqdm", "yaml", "cupy", "numba"}
-print(*sorted(heavy & set(sys.modules)))
+print(*sorted({"scipy", "matplotlib", "tqdm", "yaml", "cupy", "numba"} & set(sys.modules)))
 """
 HELP = """
-import sys, time
-began = time.process_time()
+import sys
 import pinn
 from pinn.cli import main
 try:
     main(["train", "--help"])
 except SystemExit:
     pass
-print(time.process_time() - began, file=sys.stderr)
 print(*sorted({"numpy", "autograd", "yaml"} & set(sys.modules)), file=sys.stderr)
 """
 
 
-def measured(script: str, stream: str, folder: Path) -> tuple[float, str]:
-    """Return the least of three times that a script prints, and the modules it names.
-
-    The modules are compiled once, into `folder`, as they are in an installed package.
-    """
-    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    times = []
-    for _ in range(3):
-        done = subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, env=environment
-        )
-        assert done.returncode == 0, done.stderr
-        seconds, heavy = getattr(done, stream).split("\n")[:2]
-        times.append(float(seconds))
-    return min(times), heavy
+def heavy_modules(script: str, stream: str) -> str:
+    """Return the modules that a script names after it imported what it needs."""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return getattr(done, stream).strip()
 
 
-def test_importing_every_name_is_quick_and_light(tmp_path):
-    seconds, heavy = measured(ALL_NAMES, "stdout", tmp_path)
-    assert heavy == ""
-    assert seconds < 0.3
+def test_importing_every_name_is_light():
+    assert heavy_modules(ALL_NAMES, "stdout") == ""
 
 
-def test_help_does_not_wait_for_numpy(tmp_path):
-    seconds, heavy = measured(HELP, "stderr", tmp_path)
-    assert heavy == ""
-    assert seconds < 0.1
+def test_help_does_not_wait_for_numpy():
+    assert heavy_modules(HELP, "stderr") == ""
 
 
 def test_type_checkers_see_the_names_where_they_are():

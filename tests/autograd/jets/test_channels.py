@@ -55,6 +55,15 @@ def test_singles_are_closed_downwards_and_hold_what_the_sums_are_built_from():
     assert channels.order == 3
 
 
+def test_channels_tell_what_can_be_read():
+    collapsed, partly = LAPLACIAN_3D, total(((0, 0), 1), ((1, 1), 1))
+    channels = choose_channels([(0, 0)], [collapsed, partly])
+    for key in [(), (0,), (0, 0), (1, 1), collapsed, partly, total(((0,), 2), ((1,), 3))]:
+        assert channels.give(key)
+    for key in [(2, 2), (0, 1), (3,), total(((0, 0), 1), ((2, 2), 1))]:
+        assert not channels.give(key)
+
+
 def test_a_sum_of_one_term_is_a_single():
     channels = choose_channels([], [total(((0, 0), 3))])
     assert channels.sums == () and channels.singles == ((0,), (0, 0))

@@ -545,3 +545,9 @@ def test_every_step_taken_earns_another_try():
 def test_bad_settings_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         SSBroyden(**arguments)
+
+
+def test_a_model_whose_inverse_hessian_is_too_large_is_refused_before_training():
+    with pytest.raises(ValueError, match="inverse Hessian of 45901 .* 7.8 GiB.*Use lbfgs"):
+        SSBroyden(steps=1).check_size(45_901)
+    SSBroyden(steps=1).check_size(4_000)
