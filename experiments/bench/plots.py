@@ -42,13 +42,14 @@ def rows_figure(results: dict[str, Any]) -> Any:
     axes.set_xlabel("milliseconds a training step (median)")
     axes.grid(axis="x", which="both", alpha=0.25)
     axes.set_axisbelow(True)
-    axes.legend(frameon=False, loc="lower right")
+    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(names))
     return figure
 
 
 def scaling_figure(results: dict[str, Any]) -> Any:
     """Return a panel for each study: milliseconds against what varies."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter
 
     studies = results["scaling"]
     columns = 2 if len(studies) > 1 else 1
@@ -68,10 +69,12 @@ def scaling_figure(results: dict[str, Any]) -> Any:
                           label=_LABELS.get(name, name))
         if study in ("points", "width"):
             axes.set_xscale("log")
+            axes.xaxis.set_minor_formatter(NullFormatter())
         if study != "threads":
             axes.set_yscale("log")
-        if study in ("order", "threads"):
-            axes.set_xticks([e["value"] for e in entries])
+        if study != "points":
+            values = [e["value"] for e in entries]
+            axes.set_xticks(values, [str(value) for value in values])
         axes.set_xlabel(_TITLES[study])
         axes.set_ylabel("milliseconds a step")
         axes.grid(which="both", alpha=0.25)
