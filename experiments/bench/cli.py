@@ -8,6 +8,7 @@ first call, peak memory, the matrix products alone, and how all this grows.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -41,7 +42,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    results = _measure(options, rows)
+    if options.merge is not None:
+        try:
+            results = _merged(options)
+        except (OSError, ValueError) as error:
+            print(error, file=sys.stderr)
+            return 2
+    else:
+        results = _measure(options, rows)
     print(speed_table(results), "", targets_table(results), sep="\n")
     wrong = [
         f"{row['name']}: {name} {way}: {entry['error']}"
@@ -70,6 +78,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true",
                         help="few points and rounds, to see that everything works")
     parser.add_argument("--no-scaling", action="store_true", help="leave out the scaling studies")
+    parser.add_argument("--merge", type=Path, metavar="FILE",
+                        help="measure nothing: take the rows of another results file of the same "
+                        "machine and versions over into the one in --out")
     parser.add_argument("--out", type=Path, default=ROOT / "experiments" / "results", metavar="DIR",
                         help="where the results go (experiments/results)")
     return parser
@@ -133,6 +144,26 @@ def _measure(options: argparse.Namespace, rows: list[workloads.Workload]) -> dic
         row["cold"] = _cold(engines, row, workload, threads, options)
     _write(results, options)
     return results
+
+
+def _merged(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the results in --out with the rows of another file in place of theirs.
+
+    Each of these rows keeps the command that measured it.  Raises ValueError where the files are
+    not of one machine and one set of versions.
+    """
+    ours = json.loads((options.out / "bench.json").read_text(encoding="utf-8"))
+    other = json.loads(options.merge.read_text(encoding="utf-8"))
+    for key in ("machine", "versions", "seed", "threads"):
+        if ours[key] != other[key]:
+            raise ValueError(
+                f"--merge {options.merge.name}: expected {key} {ours[key]} as in the results there "
+                f"are, got {other[key]}; measure again instead"
+            )
+    newer = {row["name"]: {**row, "command": other["command"]} for row in other["rows"]}
+    ours["rows"] = [newer.pop(row["name"], row) for row in ours["rows"]] + list(newer.values())
+    _write(ours, options)
+    return ours
 
 
 def _installed(name: str) -> bool:

@@ -134,6 +134,18 @@ def profile_table(results: dict[str, Any]) -> str:
     return table(header, rows)
 
 
+def _other_commands(results: dict[str, Any]) -> list[str]:
+    """Return a line for each other command that rows were measured with."""
+    by_command: dict[str, list[str]] = {}
+    for row in results["rows"]:
+        if "command" in row:
+            by_command.setdefault(row["command"], []).append(row["name"])
+    return [
+        f"Measured apart, with `{command.split(' --rows')[0]} --rows ...`: {', '.join(names)}."
+        for command, names in by_command.items()
+    ]
+
+
 def markdown(results: dict[str, Any], figures: list[str]) -> str:
     """Return the whole report."""
     machine = ", ".join(f"{k} {v}" for k, v in results["machine"].items())
@@ -142,6 +154,7 @@ def markdown(results: dict[str, Any], figures: list[str]) -> str:
         "# Benchmarks: one training step (loss, gradient, Adam)",
         f"`{results['command']}`; seed {results['seed']}, {results['threads']} threads, "
         f"{results['rounds']} interleaved rounds, medians of milliseconds.",
+        *_other_commands(results),
         f"Machine: {machine}.\nVersions: {versions}.",
         *[f"Left out: {name}: {why}." for name, why in results["left_out"].items()],
         speed_table(results),
