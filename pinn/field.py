@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 import autograd as T
-from pinn.derivatives import Constant, Coordinate, Derivative, Laplacian, ParameterRef
+from pinn.derivatives import Derivative, Laplacian
 from pinn.terms import Scope
+from pinn.values import Values
 
 
 def coordinate_columns(points: np.ndarray, dtype, device) -> list[T.Tensor]:
@@ -61,18 +61,17 @@ class Plan:
         return planned if coordinate in planned else [coordinate]
 
 
-class Field:
-    """Values of names at n points, computed when they are asked for and kept.
+class Field(Values):
+    """Values at n points, computed when they are asked for and kept; derivatives are nested.
 
-    `field[leaf]` is a tensor of shape (n,) for a coordinate, an unknown or a derivative, of shape
-    () for a parameter, and a float for a constant. Derivatives are nested reverse mode, with a
-    graph: they can be differentiated again, in the coordinates and in the parameters. The model
-    must treat each point on its own (no batch statistics), else the sum trick behind them does not
-    hold.
+    Derivatives are nested reverse mode, with a graph: they can be differentiated again, in the
+    coordinates and in the parameters. The model must treat each point on its own (no batch
+    statistics), else the sum trick behind them does not hold.
 
-    columns: one (n, 1) leaf for each coordinate. coefficients: parameter name -> tensor ().
-    `asked` lists the leaves that were asked for, in order.
+    columns: leaves that require grad. `asked` lists the leaves that were asked for, in order.
     """
+
+    derivative_leaves = (Derivative, Laplacian)
 
     def __init__(
         self,
@@ -82,29 +81,15 @@ class Field:
         coefficients: Mapping[str, T.Tensor],
         plan: Plan,
     ) -> None:
-        self.n = columns[0].shape[0]
+        super().__init__(module, scope, columns, coefficients)
         self.asked: dict[Derivative | Laplacian, None] = {}
-        self._module = module
-        self._scope = scope
-        self._columns = dict(zip(scope.coordinates, columns, strict=True))
-        self._coefficients = coefficients
         self._plan = plan
         self._known: dict[Derivative | Laplacian, T.Tensor] = {}
 
-    def __contains__(self, leaf: Any) -> bool:
-        return isinstance(leaf, Derivative | Laplacian | Coordinate | ParameterRef | Constant)
-
-    def __getitem__(self, leaf: Any) -> Any:
-        if isinstance(leaf, Derivative | Laplacian):
-            self.asked[leaf] = None
-            return self._value(leaf)
-        if isinstance(leaf, Coordinate):
-            return self._columns[leaf.name].reshape(-1)
-        if isinstance(leaf, ParameterRef):
-            return self._coefficients[leaf.name]
-        if isinstance(leaf, Constant):
-            return self._scope.constants[leaf.name]
-        raise KeyError(leaf)
+    def derivative(self, leaf: Derivative | Laplacian) -> T.Tensor:
+        """Return an unknown or a derivative of one, and note that it was asked for."""
+        self.asked[leaf] = None
+        return self._value(leaf)
 
     def _value(self, leaf: Derivative | Laplacian) -> T.Tensor:
         if leaf not in self._known:

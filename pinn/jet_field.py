@@ -8,9 +8,10 @@ from typing import Any
 import autograd as T
 from autograd.jets import Channels, Sum, choose_channels, read, sweep
 from pinn.combinations import Combination, laplacian_terms
-from pinn.derivatives import Constant, Coordinate, Derivative, Laplacian, ParameterRef
+from pinn.derivatives import Derivative, Laplacian
 from pinn.field import run_model
 from pinn.terms import Scope
+from pinn.values import Values
 
 Leaf = Derivative | Laplacian | Combination
 
@@ -60,13 +61,14 @@ class JetPlan:
         return "\n".join(lines)
 
 
-class JetField:
-    """Values of names at n points: `field[leaf]` as `pinn.field.Field` gives it.
+class JetField(Values):
+    """Values at n points whose derivatives all come from one forward sweep, at the first use.
 
-    All planned derivatives of all unknowns come from one forward sweep at the first use. Raises
-    autograd.jets.NoTaylorRule for a model with an operation that has no Taylor rule, and KeyError
-    for a derivative that was not planned.
+    Raises autograd.jets.NoTaylorRule for a model with an operation that has no Taylor rule, and
+    KeyError for a derivative that was not planned.
     """
+
+    derivative_leaves = (Derivative, Laplacian, Combination)
 
     def __init__(
         self,
@@ -76,35 +78,21 @@ class JetField:
         coefficients: Mapping[str, T.Tensor],
         plan: JetPlan,
     ) -> None:
-        self.n = columns[0].shape[0]
-        self._module = module
-        self._scope = scope
-        self._columns = columns
-        self._coefficients = coefficients
+        super().__init__(module, scope, columns, coefficients)
         self._plan = plan
         self._found: dict[Any, T.Tensor] | None = None
 
-    def __contains__(self, leaf: Any) -> bool:
-        return isinstance(leaf, Leaf | Coordinate | ParameterRef | Constant)
-
-    def __getitem__(self, leaf: Any) -> Any:
-        if isinstance(leaf, Leaf):
-            channel, factor = self._plan.channel(leaf)
-            if not self._plan.channels.give(channel):
-                raise KeyError(
-                    f"{leaf} was not planned: a function has to ask for the same names at each call"
-                )
-            if self._found is None:
-                self._found = self._sweep()
-            value = self._column(read(self._found, channel, self._found[()]), leaf.unknown)
-            return value if factor == 1 else value * factor
-        if isinstance(leaf, Coordinate):
-            return self._columns[self._scope.coordinates.index(leaf.name)].reshape(-1)
-        if isinstance(leaf, ParameterRef):
-            return self._coefficients[leaf.name]
-        if isinstance(leaf, Constant):
-            return self._scope.constants[leaf.name]
-        raise KeyError(leaf)
+    def derivative(self, leaf: Leaf) -> T.Tensor:
+        """Return a planned unknown, derivative or combination."""
+        channel, factor = self._plan.channel(leaf)
+        if not self._plan.channels.give(channel):
+            raise KeyError(
+                f"{leaf} was not planned: a function has to ask for the same names at each call"
+            )
+        if self._found is None:
+            self._found = self._sweep()
+        value = self._column(read(self._found, channel, self._found[()]), leaf.unknown)
+        return value if factor == 1 else value * factor
 
     def _column(self, values: T.Tensor, unknown: str) -> T.Tensor:
         if len(self._scope.unknowns) == 1:
@@ -115,7 +103,7 @@ class JetField:
         def model(*columns: T.Tensor) -> T.Tensor:
             return run_model(self._module, columns)
 
-        (found,) = sweep(model, self._columns, self._plan.channels)
+        (found,) = sweep(model, list(self._columns.values()), self._plan.channels)
         expected = (self.n, len(self._scope.unknowns))
         if tuple(found[()].shape) != expected:
             raise ValueError(
