@@ -53,3 +53,18 @@ def test_the_autograd_example_prints_what_it_says(tmp_path):
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)#]+)\)", README))
 def test_every_link_leads_somewhere(target):
     assert (ROOT / target).exists()
+
+
+def test_the_table_of_times_is_what_was_measured():
+    measured = (ROOT / "experiments" / "results" / "bench.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip() for cell in line.strip("|\n").split("|")]
+        for line in measured.splitlines() if line.startswith("| ") and line.count("|") == 12
+    ]
+    times = {(row[1], row[2], row[4], row[5]) for row in rows}
+    shown = re.findall(
+        r"^\| .* \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \([\d.]+x\) \| ([\d.]+) \([\d.]+x\) \|$",
+        README, flags=re.MULTILINE,
+    )
+    assert len(shown) == 12
+    assert set(shown) <= times

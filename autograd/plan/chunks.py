@@ -1,4 +1,4 @@
-"""Replay over many points: chunks that fit the cache, threads, and sums in a fixed order.
+"""Replay over many points: chunks near the cache's size, threads, and sums in a fixed order.
 
 A program is recorded for one chunk of rows and replayed for each.  Chunks belong to lanes; a lane
 adds up its chunks one after the other and the lanes are added in order, so the result has the same
@@ -47,7 +47,7 @@ class Chunked:
             "per_row": `fn` returns a sum over rows; what is joined are the rows' own shares
             (passes/per_row.py).
     threads workers; None takes one a core.
-    chunk   rows a chunk; None chooses it so that the working set stays in the L2 cache.
+    chunk   rows a chunk; None chooses it so that the working set is a few L2 caches.
     executor  "numpy", "numba", "cupy", or "auto": cupy for arrays on a GPU, else numba where it is
             installed, else numpy (executors/__init__.py).
     guard   `() -> hashable`, what else `fn` branches on (a training flag); it is recorded once for
