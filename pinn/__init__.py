@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from pinn.geometry import Box, Interval, Time
     from pinn.models import MLP
     from pinn.optimizers import LBFGS, Adam, SSBroyden, StopReason
-    from pinn.parameters import Parameter
-    from pinn.problem import Problem
+    from pinn.problem import Parameter, Problem
     from pinn.sampling import Sampling
     from pinn.solution import Report, Solution, load
     from pinn.solving import solve
@@ -48,8 +47,7 @@ _HOMES = {
     "pinn.geometry": ("Box", "Interval", "Time"),
     "pinn.models": ("MLP",),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "StopReason"),
-    "pinn.parameters": ("Parameter",),
-    "pinn.problem": ("Problem",),
+    "pinn.problem": ("Parameter", "Problem"),
     "pinn.sampling": ("Sampling",),
     "pinn.solution": ("Report", "Solution", "load"),
     "pinn.solving": ("solve",),

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pinn.config import Config, Override
-    from pinn.recorder import Recorder
-    from pinn.solution import Solution
+    from pinn.runs.recorder import Recorder
+    from pinn.solution.solution import Solution
     from pinn.solving import Session
 
 # Everything else is imported by the command that needs it: `--help` should not wait for numpy.
@@ -124,7 +124,7 @@ class _Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help="show the version and exit")
 
     def __call__(self, parser, namespace, values, option_string=None) -> None:
-        from pinn.runs import machine_and_versions
+        from pinn.runs.machine import machine_and_versions
 
         versions = machine_and_versions()["versions"]
         others = ", ".join(f"{name} {versions[name]}" for name in ("python", "numpy", "scipy"))
@@ -137,9 +137,9 @@ class _Version(argparse.Action):
 
 def _train(arguments: argparse.Namespace) -> int:
     from pinn.config import load
-    from pinn.interrupts import Interrupts
-    from pinn.recorder import Recorder, write_figures
-    from pinn.runs import Run
+    from pinn.runs.interrupts import Interrupts
+    from pinn.runs.recorder import Recorder, write_figures
+    from pinn.runs.run import Run
 
     config = load(arguments.config, _overrides(arguments))
     directory = config.directory
@@ -229,8 +229,8 @@ def _overrides(arguments: argparse.Namespace) -> list[Override]:
 
 def _plot(arguments: argparse.Namespace) -> int:
     import pinn
-    from pinn.recorder import write_figures
-    from pinn.runs import Run
+    from pinn.runs.recorder import write_figures
+    from pinn.runs.run import Run
 
     try:
         run = Run.open(arguments.run)
@@ -247,7 +247,7 @@ def _plot(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from pinn import references
+    from pinn.problem import references
 
     # Beside the package in a checkout; below the working directory in any other project.
     folders = [Path(__file__).resolve().parent.parent / "configs", Path("configs").resolve()]
@@ -279,7 +279,7 @@ def _verdict(error: Exception) -> tuple[int, str]:
     """The exit code and the message that an error ends the command with."""
     from autograd.devices import DeviceError
     from pinn.config import ConfigError
-    from pinn.runs import RunExists
+    from pinn.runs.run import RunExists
 
     if isinstance(error, ConfigError | RunExists | _Misuse):
         return USAGE, str(error)

@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from pinn.accuracy import Errors, TestSet
 from pinn.objective import Objective
 from pinn.optimizers import Stage
-from pinn.problem import Problem
-from pinn.resources import training_resources
+from pinn.problem.problem import Problem
 from pinn.sampling import Sampling
-from pinn.setup import Setup
-from pinn.solution import Report, Solution
-from pinn.training import Redraw, StepRecord, check_callbacks, notify, train
+from pinn.solution.accuracy import Errors, TestSet
+from pinn.solution.report import Report
+from pinn.solution.solution import Solution
+from pinn.training.callbacks import check_callbacks, notify
+from pinn.training.loop import Redraw, train
+from pinn.training.records import StepRecord
+from pinn.training.resources import training_resources
+from pinn.training.setup import Setup
 
 
 class Session:

@@ -18,10 +18,10 @@ from pinn.config.overrides import Override
 from pinn.config.schema import INVALID, Reader, plain, without_prefix
 from pinn.config.tree import Mapping, parse_yaml, read_yaml
 from pinn.optimizers import Stage
-from pinn.parameters import Parameter
-from pinn.problem import Problem
+from pinn.problem.parameter import Parameter
+from pinn.problem.problem import Problem
 from pinn.sampling import Sampling
-from pinn.training import default_training
+from pinn.training.defaults import default_training
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from pinn import derivatives, expressions, references
+from pinn import expressions
 from pinn.checks import nearest
 from pinn.conditions import CONDITIONS
 from pinn.config.errors import listed
@@ -31,13 +31,16 @@ from pinn.config.schema import (
     record_of,
 )
 from pinn.config.tree import Mapping, Node, Scalar
+from pinn.equations.leaves import check_names as check_declared
+from pinn.equations.resolve import resolve
 from pinn.geometry import Domain, Interval, Time
 from pinn.models import MODELS
 from pinn.objective import DERIVATIVES, ENGINES
 from pinn.optimizers import STAGES
-from pinn.parameters import Parameter
+from pinn.problem import references
+from pinn.problem.parameter import Parameter
 from pinn.sampling import Sampling
-from pinn.setup import PRECISIONS
+from pinn.training.setup import PRECISIONS
 
 # The classes behind the names a config gives, with the settings that their signatures declare.
 CLASSES: dict[str, type] = {**CONDITIONS, **MODELS, **STAGES}
@@ -236,7 +239,7 @@ class _Known:
                 try:
                     # One name more each time: the first that does not fit is the one to tell of.
                     group.append(name)
-                    derivatives.check_names(**{"unknowns": [], **groups})
+                    check_declared(**{"unknowns": [], **groups})
                 except ValueError as error:
                     group.pop()
                     key = str(i) if section == "unknowns" else name
@@ -255,7 +258,7 @@ class _Known:
     ) -> None:
         """Resolve a text: only equations know the unknowns, and an exact value no parameters."""
         try:
-            derivatives.resolve(
+            resolve(
                 expressions.parse(text),
                 unknowns=self.unknowns if equation else (),
                 coordinates=self.domain.coordinates,

@@ -7,13 +7,15 @@ from typing import Any, Literal
 import numpy as np
 
 import autograd as T
-from pinn.combinations import Combination
-from pinn.derivatives import Derivative, Laplacian
+from pinn.equations.combine import Combination
+from pinn.equations.jets import JetField, JetPlan
+from pinn.equations.leaves import Derivative, Laplacian
+from pinn.equations.model_values import coordinate_columns
+from pinn.equations.nested import Field, Plan
+from pinn.equations.residual import Residual
 from pinn.expressions import nodes
-from pinn.field import Field, Plan, coordinate_columns
-from pinn.jet_field import JetField, JetPlan
-from pinn.parameters import FlatParameters
-from pinn.problem import Problem, Residual
+from pinn.objective.flat_parameters import FlatParameters
+from pinn.problem.problem import Problem
 
 Derivatives = Literal["jets", "nested"]
 DERIVATIVES = ("jets", "nested")

@@ -11,8 +11,8 @@ import autograd as T
 from pinn.checks import check_number, nearest
 from pinn.objective.block import Block, Derivatives
 from pinn.objective.engines import make_engine
-from pinn.parameters import FlatParameters
-from pinn.problem import Problem
+from pinn.objective.flat_parameters import FlatParameters
+from pinn.problem.problem import Problem
 
 
 class Evaluation(NamedTuple):

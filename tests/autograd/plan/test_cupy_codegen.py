@@ -231,7 +231,7 @@ def test_random_programs_on_a_gpu(random_program):
 @needs_compiler
 def test_the_whole_objective_runs_on_the_device(gpu):
     pinn = pytest.importorskip("pinn")
-    from pinn.setup import Setup
+    from pinn.training.setup import Setup
 
     x, t = pinn.Interval("x", -1, 1), pinn.Time("t", 0, 1)
     problem = pinn.Problem(

@@ -8,7 +8,7 @@ import pytest
 import autograd as T
 import pinn
 from pinn.objective import Objective
-from pinn.setup import Setup
+from pinn.training.setup import Setup
 
 DOMAIN = pinn.Interval("x", -1, 1) * pinn.Time("t", 0, 1)
 
@@ -212,7 +212,7 @@ class Switching(T.nn.Module):
 
 
 def test_the_training_flag_and_buffers_are_guarded():
-    from pinn.parameters import FlatParameters
+    from pinn.objective.flat_parameters import FlatParameters
 
     problem = pinn.Problem(DOMAIN, ["u"], {"r": "u_x + u"})
     points = {"r": np.random.default_rng(0).uniform(0, 1, (12, 2))}
@@ -242,7 +242,7 @@ class Odd(T.nn.Module):
 
 
 def test_unusual_weights_have_jacobians_too():
-    from pinn.parameters import FlatParameters
+    from pinn.objective.flat_parameters import FlatParameters
 
     problem = pinn.Problem(DOMAIN, ["u"], {"r": "u_x + u*u_t"})
     points = {"r": np.random.default_rng(0).uniform(0, 1, (6, 2))}

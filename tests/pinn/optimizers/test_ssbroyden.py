@@ -10,8 +10,8 @@ from scipy.optimize import minimize, rosen, rosen_der
 import pinn
 import pinn.config
 from pinn.optimizers import Diverged, SSBroyden, Stage, StageEnd, Step, StopReason, ssbroyden
-from pinn.setup import Setup
-from pinn.training import Redraw, train
+from pinn.training.loop import Redraw, train
+from pinn.training.setup import Setup
 
 MEMBERS = ["bfgs", "ssbfgs", "ssbroyden"]
 TRANSFORMS = ["value", "sqrt", "log"]

@@ -10,7 +10,7 @@ from scipy import stats
 import pinn
 from pinn.sampling import rad_density, rad_points, stream
 from pinn.sampling.rad import draw_by_density
-from pinn.setup import Setup
+from pinn.training.setup import Setup
 
 
 @pytest.mark.parametrize(("power", "floor"), [(1, 1), (2, 0), (0.5, 3), (0, 1), (1, 0)])

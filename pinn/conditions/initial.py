@@ -1,0 +1,52 @@
+"""What holds at the start of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pinn.conditions.condition import Condition, Value, check_hard
+from pinn.equations.leaves import Derivative
+from pinn.geometry import Domain
+from pinn.sampling import Sampling
+
+
+@dataclass(frozen=True)
+class Initial(Condition):
+    """u = value, or u_t = value with order=1, at the start of time.
+
+    value: text, number or callable. hard: hold exactly instead of in training; order 1 then needs
+    order 0 to be hard too. Raises ValueError for another order, and when the problem is made for a
+    domain without a time coordinate.
+    """
+
+    unknown: str
+    value: Value
+    order: int = 0
+    hard: bool = False
+
+    def __post_init__(self) -> None:
+        check_hard("initial", self)
+        if isinstance(self.order, bool) or self.order not in (0, 1):
+            raise ValueError(
+                f"initial condition of {self.unknown!r}: expected order 0 (the unknown) or 1 (its "
+                f"derivative in time), got {self.order!r}"
+            )
+
+    def name(self, domain: Domain) -> str:
+        return "_".join(["initial", self.unknown, *[str(domain.time)] * self.order])
+
+    def check(self, domain: Domain) -> None:
+        if domain.time is None:
+            names = ", ".join(domain.coordinates)
+            raise ValueError(
+                f"an initial condition needs a time coordinate, and this domain has only {names}; "
+                "make one with pinn.Time, or use pinn.Dirichlet on a face"
+            )
+
+    def quantity(self, domain: Domain) -> Derivative:
+        return Derivative(self.unknown, (domain.time,) * self.order)
+
+    def sample(self, domain: Domain, sampling: Sampling, rng: np.random.Generator) -> np.ndarray:
+        return domain.sample_initial(sampling.initial, sampling.sampler, rng)

@@ -1,0 +1,62 @@
+"""An equation or a value, given as text, as a number or as a function, ready to be evaluated."""
+
+from __future__ import annotations
+
+import copy
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pinn import expressions
+from pinn.equations.combine import combine
+from pinn.equations.leaves import Derivative, Laplacian, derivatives_in
+from pinn.equations.namespace import Namespace
+from pinn.equations.resolve import evaluate_resolved
+from pinn.equations.scope import Scope
+
+
+class Term:
+    """A text, a number or a function of the namespace; `what` names it in messages.
+
+    Raises ValueError for a text that means nothing in the scope, TypeError for anything else.
+    """
+
+    def __init__(self, what: str, source: Any, scope: Scope) -> None:
+        self.what = what
+        self.source = source
+        self.scope = scope
+        self.tree = None
+        if isinstance(source, str):
+            try:
+                self.tree = scope.resolve(source)
+            except expressions.ExpressionError as error:
+                raise ValueError(f"{what}: {error}") from error
+        elif isinstance(source, numbers.Real) and not isinstance(source, bool):
+            if not math.isfinite(source):
+                raise ValueError(f"{what}: expected a finite number, got {source!r}")
+        elif not callable(source):
+            raise TypeError(f"{what}: expected text, a number or a function, got {source!r}")
+
+    @property
+    def leaves(self) -> tuple[Derivative | Laplacian, ...] | None:
+        """The unknowns and derivatives that are asked for; None where only a run can tell."""
+        if self.tree is not None:
+            return tuple(derivatives_in(self.tree))
+        return None if callable(self.source) else ()
+
+    def combined(self) -> Term | None:
+        """Return the term with its sums of derivatives as single leaves; None for functions."""
+        if self.tree is None:
+            return None
+        term = copy.copy(self)
+        term.tree = combine(self.tree, self.scope.constants, self.scope.space)
+        return term
+
+    def evaluate(self, values: Any, functions: Mapping[str, Callable]) -> Any:
+        """Return the value, given `values[leaf]` for every leaf of the tree."""
+        if self.tree is not None:
+            return evaluate_resolved(self.tree, values, functions)
+        if callable(self.source):
+            return self.source(Namespace(values, self.scope, functions))
+        return float(self.source)

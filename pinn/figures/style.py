@@ -1,0 +1,90 @@
+"""The look that all figures share."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+DPI = 150
+
+
+BLUE, RED, INK, FAINT = "#1f5fa8", "#d1495b", "#222222", "#8a8a8a"
+
+
+GREEK = frozenset(
+    "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi "
+    "omega Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega".split()
+)
+
+
+def new_figure(width: float, height: float, layout: str = "constrained") -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout=layout, facecolor="white")
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1, wspace=0.04, hspace=0.03)
+    return figure
+
+
+def style(axes: Axes) -> None:
+    axes.tick_params(labelsize=10, color=FAINT)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(FAINT)
+    axes.grid(True, color="#e6e6e6", linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def symbol(name: str) -> str:
+    """Return a name as mathematics: italic letters, Greek ones as such, u_1 with an index."""
+    base, _, index = name.partition("_")
+    head = rf"\{base}" if base in GREEK else base if len(base) == 1 else rf"\mathrm{{{base}}}"
+    if base[1:].isdigit() and base[:1].isalpha():
+        head, index = base[0], base[1:] + index
+    index = index.replace("_", r"\_")
+    return f"${head}_{{\\mathrm{{{index}}}}}$" if index else f"${head}$"
+
+
+def short(value: float) -> str:
+    """Return a number like 1.50e-3, without the zeros that pad an exponent."""
+    mantissa, exponent = f"{value:.2e}".split("e") if math.isfinite(value) else (str(value), "0")
+    return f"{mantissa}e{int(exponent)}" if int(exponent) else mantissa
+
+
+def figure_png(figure: Figure, dpi: int = DPI) -> bytes:
+    """Return a figure as the bytes of a PNG file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi)
+    return buffer.getvalue()
+
+
+def padded(*arrays: np.ndarray | None) -> tuple[float, float]:
+    drawn = np.concatenate([a.ravel() for a in arrays if a is not None])
+    drawn = drawn[np.isfinite(drawn)]
+    if not drawn.size:
+        return -1.0, 1.0
+    low, high = float(drawn.min()), float(drawn.max())
+    margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
+    return low - margin, high + margin
+
+
+def number(value: Any) -> float:
+    """Return a number fit for a logarithmic axis; nan for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        return math.nan
+    return float(value) if math.isfinite(value) and value > 0 else math.nan
+
+
+def log_ticks(axis: Any) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(base=10, numticks=8))
+    axis.set_minor_formatter(NullFormatter())

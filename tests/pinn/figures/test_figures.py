@@ -1,0 +1,262 @@
+"""Figures: what they show, in which colours, and that nothing global is touched."""
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.colors import LogNorm
+from matplotlib.image import imread
+
+from pinn.figures.field_data import FieldData
+from pinn.figures.history import plot_history
+from pinn.figures.maps import plot_error, plot_field, plot_panels, plot_reference
+from pinn.figures.slices import plot_slices
+from pinn.figures.style import figure_png
+from pinn.problem.references import cole_hopf
+from pinn.runs.figures import render_figures
+from pinn.runs.run import Run
+
+X, T = np.linspace(-1, 1, 81), np.linspace(0, 1, 41)
+EXACT = cole_hopf(X[:, None], T, 0.01 / np.pi)
+BURGERS = FieldData("u", {"x": X, "t": T}, EXACT + 1e-3 * np.cos(X)[:, None] * T, EXACT)
+WAVE = FieldData("y", {"t": T}, np.cos(T) + 1e-3 * T, np.cos(T))
+RECORDS = [
+    {
+        "step": step, "stage": "adam" if step <= 300 else "lbfgs", "wall_s": 0.1 * step,
+        "loss": 2.0**-step, "losses": {"burgers": 2.0**-step / 2, "initial_u": 2.0**-step / 3},
+        "lr": 1e-3, "rel_l2": {"u": 1.4**-step},
+    }
+    for step in range(0, 1001, 50)
+]  # fmt: skip
+
+
+def mesh(axes):
+    (collection,) = axes.collections
+    return collection
+
+
+def pixels(figure, dpi=50):
+    return imread(io.BytesIO(figure_png(figure, dpi)))
+
+
+def is_red(colour):
+    return colour[0] > 0.4 and colour[2] < 0.3
+
+
+def is_blue(colour):
+    return colour[2] > 0.4 and colour[0] < 0.3
+
+
+def test_time_runs_to_the_right_and_values_lie_where_they_belong():
+    axes = plot_field(BURGERS).axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("$t$", "$x$")
+    assert axes.get_xlim() == (0, 1) and axes.get_ylim() == (-1, 1)
+    np.testing.assert_array_equal(mesh(axes).get_array(), BURGERS.values)
+    swapped = FieldData("u", {"t": T, "x": X}, BURGERS.values.T)
+    np.testing.assert_array_equal(mesh(plot_field(swapped).axes[0]).get_array(), BURGERS.values)
+
+
+def test_the_drawn_picture_is_red_below_the_shock_and_blue_above_it():
+    figure = plot_field(BURGERS)
+    picture = pixels(figure)
+    height = picture.shape[0]
+    for x, check in ((-0.2, is_red), (0.2, is_blue)):
+        column, row = figure.axes[0].transData.transform((0.5, x)) * (50 / figure.dpi)
+        assert check(picture[height - 1 - int(row), int(column)])
+
+
+def test_signs_that_mix_take_a_scale_centred_at_zero_shared_with_the_reference():
+    field, reference = (mesh(plot(BURGERS).axes[0]) for plot in (plot_field, plot_reference))
+    assert field.get_cmap().name == "RdBu_r"
+    assert field.norm.vmin == -field.norm.vmax == -np.abs(EXACT).max()
+    assert (field.norm.vmin, field.norm.vmax) == (reference.norm.vmin, reference.norm.vmax)
+
+
+def test_a_positive_field_takes_a_sequential_scale_even_with_a_slight_undershoot():
+    values = np.linspace(-1e-3, 2, X.size * T.size).reshape(X.size, T.size)
+    drawn = mesh(plot_field(FieldData("p", {"x": X, "y": T}, values)).axes[0])
+    assert drawn.get_cmap().name == "viridis"
+    assert (drawn.norm.vmin, drawn.norm.vmax) == (-1e-3, 2)
+
+
+def test_the_error_is_on_a_logarithmic_scale_with_its_size_in_words():
+    axes = plot_error(BURGERS).axes[0]
+    assert isinstance(mesh(axes).norm, LogNorm)
+    largest = np.abs(BURGERS.values - EXACT).max()
+    assert mesh(axes).norm.vmax == largest
+    words = " ".join(text.get_text() for text in axes.texts)
+    relative = np.linalg.norm(BURGERS.values - EXACT) / np.linalg.norm(EXACT)
+    assert f"{relative:.2e}".replace("e-0", "e-") in words
+    assert BURGERS.rel_l2() == pytest.approx(relative)
+
+
+def test_panels_hold_field_reference_and_error_or_the_field_alone():
+    titles = [axes.get_title(loc="left").strip() for axes in plot_panels(BURGERS).axes[:3]]
+    assert [title.split()[-1] for title in titles] == ["network", "reference", "error"]
+    alone = FieldData("u", {"x": X, "t": T}, EXACT)
+    assert len(plot_panels(alone).axes) == 2  # the map and its colour bar
+
+
+def test_slices_are_the_field_at_the_times_in_the_titles():
+    figure = plot_slices(BURGERS)
+    top = figure.axes[:3]
+    assert [axes.get_title() for axes in top] == [f"$t$ = {t}" for t in ("0.25", "0.5", "0.75")]
+    for axes, place in zip(top, (10, 20, 30), strict=True):
+        network, reference = axes.get_lines()
+        np.testing.assert_array_equal(network.get_ydata(), BURGERS.values[:, place])
+        np.testing.assert_array_equal(reference.get_ydata(), EXACT[:, place])
+        assert reference.is_dashed()
+    assert len(figure.axes) == 6  # the errors below
+
+
+def test_slices_cut_where_they_are_asked_to_and_without_a_time():
+    figure = plot_slices(BURGERS, at=[0.0, 1.0])
+    assert [axes.get_title() for axes in figure.axes[:2]] == ["$t$ = 0", "$t$ = 1"]
+    space = FieldData("p", {"x": X, "y": T}, EXACT)
+    axes = plot_slices(space, at=[0.5]).axes[0]
+    assert (axes.get_title(), axes.get_xlabel()) == ("$y$ = 0.5", "$x$")
+
+
+def test_one_coordinate_is_lines_with_the_reference_dashed_and_the_error_below():
+    top, bottom = plot_field(WAVE).axes
+    network, reference = top.get_lines()
+    np.testing.assert_array_equal(network.get_ydata(), WAVE.values)
+    assert reference.is_dashed() and not network.is_dashed()
+    assert bottom.get_yscale() == "log"
+    np.testing.assert_allclose(bottom.get_lines()[0].get_ydata()[1:], 1e-3 * T[1:], rtol=1e-9)
+    assert bottom.get_xlabel() == "$t$"
+    assert len(plot_field(FieldData("y", {"x": T}, np.cos(T))).axes) == 1
+
+
+def test_history_draws_every_named_loss_and_marks_the_stages():
+    figure = plot_history(RECORDS)
+    losses, errors = figure.axes
+    assert losses.get_yscale() == errors.get_yscale() == "log"
+    drawn = {line.get_label().split("  ")[0]: line for line in losses.get_lines()}
+    for name, share in (("total", 1), ("burgers", 1 / 2), ("initial_u", 1 / 3)):
+        steps, values = drawn[name].get_data()
+        np.testing.assert_array_equal(steps, np.arange(0, 1001, 50))
+        np.testing.assert_allclose(values, 2.0**-steps * share)
+    assert [text.get_text() for text in losses.texts] == ["adam", "lbfgs"]
+    (mark,) = [line for line in losses.get_lines() if line.get_label().startswith("_")]
+    assert set(mark.get_xdata()) == {300}
+    pixels(figure)
+
+
+def test_history_leaves_gaps_for_what_is_missing_or_zero():
+    records = [
+        {"step": 0, "loss": 1.0, "losses": {"wave": 1.0, "initial_u": 0.0}, "rel_l2": None},
+        {"step": 1, "loss": None, "losses": {"wave": None, "initial_u": 0.0}},
+        {"step": 2, "loss": 0.5, "losses": {"wave": 0.5}},
+    ]
+    figure = plot_history(records)
+    (axes,) = figure.axes
+    labels = [line.get_label() for line in axes.get_lines()]
+    assert labels == ["wave  5.00e-1", "initial_u  none above zero", "total  5.00e-1"]
+    np.testing.assert_array_equal(axes.get_lines()[0].get_ydata(), [1.0, np.nan, 0.5])
+    pixels(figure)
+
+
+@pytest.mark.parametrize("count", [1, 2, 25])
+def test_history_of_few_records_and_many_losses_can_be_drawn(count):
+    losses = {f"n{i}": 10.0**-i for i in range(count)}
+    records = [
+        {"step": step, "stage": f"stage {step}", "loss": 1.0, "losses": losses}
+        for step in range(count)
+    ]
+    pixels(plot_history(records))
+
+
+def test_history_without_records_is_refused():
+    with pytest.raises(ValueError, match="has not logged a step"):
+        plot_history([])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        EXACT,
+        0 * EXACT,
+        0 * EXACT + 3,
+        EXACT * np.nan,
+        np.where(EXACT > 0.5, np.inf, EXACT),
+        EXACT * 1e-200,
+        EXACT * 1e200,
+    ],
+    ids=["equal", "zero", "constant", "nan", "inf", "tiny", "huge"],
+)
+def test_awkward_values_can_be_drawn(values):
+    data = FieldData("u", {"x": X, "t": T}, values, EXACT)
+    for figure in (plot_panels(data), plot_slices(data)):
+        pixels(figure, dpi=30)
+    line = FieldData("u", {"t": T}, values[20], values[20])
+    pixels(plot_field(line), dpi=30)
+    assert "not finite" in data._summary() or np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("name", ["u", "theta", "u_1", "u1", "phi_max", "pressure", "h_re_part"])
+def test_any_name_can_be_a_label(name):
+    pixels(plot_field(FieldData(name, {"x_1": T}, T)), dpi=30)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (({"x": X, "y": X, "t": T}, EXACT), "one or two coordinates.*hold the others fixed"),
+        (({}, EXACT), "got none"),
+        (({"x": X[::-1], "t": T}, EXACT), "grid of 'x' must be finite, strictly increasing"),
+        (({"x": X, "t": [0.0]}, EXACT[:, :1]), "grid of 't'.*two points or more"),
+        (({"x": X, "t": T}, EXACT.T), r"values must have .* \(81, 41\), got \(41, 81\)"),
+        (({"x": X, "t": T}, EXACT, EXACT[:2]), "reference must have the grid's shape"),
+        (({"x": X, "t": T}, EXACT, None, "z"), "time 'z' is not one of its coordinates 'x', 't'"),
+    ],
+)
+def test_data_that_do_not_fit_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        FieldData("u", *arguments)
+
+
+def test_what_is_not_there_cannot_be_drawn():
+    alone = FieldData("u", {"x": X, "t": T}, EXACT)
+    for plot in (plot_reference, plot_error):
+        with pytest.raises(ValueError, match="has no reference"):
+            plot(alone)
+        with pytest.raises(ValueError, match="one coordinate"):
+            plot(WAVE)
+    with pytest.raises(ValueError, match="no slices"):
+        plot_slices(WAVE)
+
+
+def test_a_run_gets_all_its_figures(tmp_path):
+    run = Run.create(tmp_path / "run")
+    run.write_config("")
+    for record in RECORDS:
+        run.log(record)
+    paths = render_figures(run.directory, [BURGERS, WAVE], dpi=40)
+    names = ["field_u", "reference_u", "error_u", "slices_u", "field_y", "history"]
+    assert paths == [run.directory / "figures" / f"{name}.png" for name in names]
+    for path in paths:
+        picture = imread(path)
+        assert picture.shape[0] > 100 and picture[..., :3].std() > 0.01
+    assert sorted(p.name for p in (run.directory / "figures").iterdir()) == sorted(
+        p.name for p in paths
+    )
+
+
+def test_a_run_without_metrics_or_reference_gets_what_there_is(tmp_path):
+    run = Run.create(tmp_path / "run")
+    paths = render_figures(run, [FieldData("u", {"x": X, "t": T}, EXACT)], dpi=30)
+    assert [path.stem for path in paths] == ["field_u", "slices_u"]
+
+
+def test_drawing_imports_no_pyplot_and_importing_no_matplotlib():
+    code = (
+        "import sys, numpy as np, pinn.figures as p\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "t = np.linspace(0, 1, 5)\n"
+        "p.figure_png(p.plot_field(p.FieldData('u', {'t': t}, t)))\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
