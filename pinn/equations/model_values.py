@@ -24,7 +24,8 @@ def coordinate_columns(points: np.ndarray, dtype, device) -> list[T.Tensor]:
 def run_model(module: T.nn.Module, columns: Sequence[T.Tensor]) -> T.Tensor:
     """Return a model's outputs at points given by columns, (n, unknowns).
 
-    A model with a method forward_columns gets the coordinates apart, as pinn.conditions.hard.HardModel asks.
+    A model with a method forward_columns gets the coordinates apart, as
+    pinn.conditions.hard.HardModel asks.
     """
     apart = getattr(module, "forward_columns", None)
     return module(T.cat(list(columns), dim=1)) if apart is None else apart(columns)

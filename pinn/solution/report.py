@@ -19,8 +19,8 @@ class Report:
     stop_reason: why the last stage ended, a StopReason, which compares equal to its text; message
     says it in a sentence, and `stages` has both for each stage. loss is the weighted sum, losses
     the mean squares by block. rel_l2 and max_error by unknown are empty where there is no
-    reference; see pinn.solution.accuracy. parameters are the trained coefficients. history holds thinned
-    step records.
+    reference; see pinn.solution.accuracy. parameters are the trained coefficients. history holds
+    thinned step records.
     """
 
     stop_reason: str
