@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from pinn.objective import Objective
 from pinn.optimizers import Stage
 from pinn.problem.problem import Problem
-from pinn.sampling import Sampling
+from pinn.sampling import Points, Sampling
 from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.report import Report
 from pinn.solution.solution import Solution
@@ -91,11 +89,11 @@ def solve(
         for stage in setup.training:
             stage.check_size(objective.size)
         # Before training, so that a reference that fails does so at once.
-        test = TestSet(problem, (block.points for block in objective.blocks))
+        test = TestSet(problem, (block.points.coordinates for block in objective.blocks))
         notify(callbacks, "on_start", Session(setup, objective, test))
         every = setup.sampling.redraw
 
-        def draw(number: int) -> dict[str, np.ndarray]:
+        def draw(number: int) -> dict[str, Points]:
             return setup.draw_points(number, lambda at: objective.residuals(objective.theta, at))
 
         redraw = None if every is None else Redraw(every, draw)

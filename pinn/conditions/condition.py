@@ -1,47 +1,57 @@
-"""What a condition is: a quantity of one unknown, a value for it, and where both agree."""
+"""What a condition is: something that holds on a part of the domain, softly or exactly."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from pinn.equations.leaves import Derivative
-from pinn.geometry import Domain
-from pinn.sampling import Sampling
+from pinn.equations.scope import Scope
+from pinn.geometry import Domain, Face
+from pinn.residuals import Residual
 
 Value = str | float | Callable[[Any], Any]
 """Text in the coordinates, constants and parameters; a number; or a function of the namespace."""
 
 
-class Condition(ABC):
-    """A quantity of one unknown, a value for it, and the part of the domain where both agree.
+@dataclass(frozen=True)
+class Exact:
+    """What a hard condition asks of an unknown: its value (or rate of change, order 1) on a face.
 
-    A soft condition is a residual block, trained with the others. A hard one holds exactly,
-    whatever the network does (pinn.conditions.hard), and has no block.
+    condition: the name of the condition that asks for it.
     """
 
+    condition: str
     unknown: str
+    face: Face
     value: Value
+    order: int = 0
+
+
+class Condition(ABC):
+    """Something that holds on a part of the domain.
+
+    A soft condition gives residuals, trained with the others. A hard one holds exactly, whatever
+    the network does (pinn.conditions.hard), and has no residual.
+    """
+
     hard: bool = False
 
     @abstractmethod
     def name(self, domain: Domain) -> str:
-        """Return the name of the residual block, such as "initial_u"."""
+        """Return what the condition is called, such as "initial_u"; its blocks are named by it."""
 
     @abstractmethod
-    def check(self, domain: Domain) -> None:
-        """Raise ValueError where the domain has no such place."""
+    def residuals(self, domain: Domain, scope: Scope) -> Sequence[Residual]:
+        """Return what has to vanish, and where.
 
-    @abstractmethod
-    def quantity(self, domain: Domain) -> Derivative:
-        """Return what equals the value: the unknown or a derivative of it."""
+        scope: the names of the problem. Raises ValueError where the condition does not fit them.
+        """
 
-    @abstractmethod
-    def sample(self, domain: Domain, sampling: Sampling, rng: np.random.Generator) -> np.ndarray:
-        """Return points of the place where the condition holds, (n, d)."""
+    def exact(self, domain: Domain) -> Sequence[Exact]:
+        """Return what holds exactly where the condition is hard; ValueError where it cannot be."""
+        raise ValueError(f"a {type(self).__name__} condition cannot be hard; leave out hard")
 
 
 def check_hard(kind: str, condition: Condition) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from pinn.conditions.condition import Condition, Value, check_hard
-from pinn.equations.leaves import Derivative
+from pinn.conditions.condition import Condition, Exact, Value, check_hard
+from pinn.equations.scope import Scope
+from pinn.equations.term import Term
 from pinn.geometry import Domain, Face
-from pinn.sampling import Sampling
+from pinn.residuals import Boundary, Residual
 
 
 @dataclass(frozen=True)
@@ -30,22 +30,27 @@ class Dirichlet(Condition):
         check_hard("Dirichlet", self)
 
     def faces(self, domain: Domain) -> tuple[Face, ...]:
-        """Return the faces where the condition holds."""
-        return domain.faces if self.on is None else (domain.face(self.on),)
+        """Return the faces where the condition holds; ValueError where there are none."""
+        faces = domain.faces if self.on is None else (domain.face(self.on),)
+        if not faces:
+            raise ValueError(
+                "a Dirichlet condition needs a space coordinate, and this domain has only "
+                f"{', '.join(domain.coordinates)}; use pinn.Initial at the start of time"
+            )
+        return faces
 
     def name(self, domain: Domain) -> str:
         face = [] if self.on is None else [domain.face(self.on).label]
         return "_".join(["dirichlet", self.unknown, *face])
 
-    def check(self, domain: Domain) -> None:
-        if not self.faces(domain):
-            raise ValueError(
-                "a Dirichlet condition needs a space coordinate, and this domain has only "
-                f"{', '.join(domain.coordinates)}; use pinn.Initial at the start of time"
-            )
+    def residuals(self, domain: Domain, scope: Scope) -> Sequence[Residual]:
+        faces = self.faces(domain)
+        scope.check_unknown(self.unknown)
+        name = self.name(domain)
+        what = f"condition {name!r}"
+        left, right = Term(what, self.unknown, scope), Term(what, self.value, scope.of_values())
+        return [Residual(name, what, left, Boundary(domain, faces), right)]
 
-    def quantity(self, domain: Domain) -> Derivative:
-        return Derivative(self.unknown, ())
-
-    def sample(self, domain: Domain, sampling: Sampling, rng: np.random.Generator) -> np.ndarray:
-        return domain.sample_faces(self.faces(domain), sampling.boundary, sampling.sampler, rng)
+    def exact(self, domain: Domain) -> Sequence[Exact]:
+        name = self.name(domain)
+        return [Exact(name, self.unknown, face, self.value) for face in self.faces(domain)]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from pinn.conditions.condition import Condition, Value, check_hard
+from pinn.conditions.condition import Condition, Exact, Value, check_hard
 from pinn.equations.leaves import Derivative
-from pinn.geometry import Domain
-from pinn.sampling import Sampling
+from pinn.equations.scope import Scope
+from pinn.equations.term import Term
+from pinn.geometry import Domain, Face
+from pinn.residuals import Residual, Start
 
 
 @dataclass(frozen=True)
@@ -37,16 +38,25 @@ class Initial(Condition):
     def name(self, domain: Domain) -> str:
         return "_".join(["initial", self.unknown, *[str(domain.time)] * self.order])
 
-    def check(self, domain: Domain) -> None:
-        if domain.time is None:
-            names = ", ".join(domain.coordinates)
-            raise ValueError(
-                f"an initial condition needs a time coordinate, and this domain has only {names}; "
-                "make one with pinn.Time, or use pinn.Dirichlet on a face"
-            )
+    def residuals(self, domain: Domain, scope: Scope) -> Sequence[Residual]:
+        _need_time(domain)
+        scope.check_unknown(self.unknown)
+        name = self.name(domain)
+        what = f"condition {name!r}"
+        left = Term(what, str(Derivative(self.unknown, (domain.time,) * self.order)), scope)
+        right = Term(what, self.value, scope.of_values())
+        return [Residual(name, what, left, Start(domain), right)]
 
-    def quantity(self, domain: Domain) -> Derivative:
-        return Derivative(self.unknown, (domain.time,) * self.order)
+    def exact(self, domain: Domain) -> Sequence[Exact]:
+        _need_time(domain)
+        start = Face(domain.time, "low", domain.bounds[domain.time][0])
+        return [Exact(self.name(domain), self.unknown, start, self.value, self.order)]
 
-    def sample(self, domain: Domain, sampling: Sampling, rng: np.random.Generator) -> np.ndarray:
-        return domain.sample_initial(sampling.initial, sampling.sampler, rng)
+
+def _need_time(domain: Domain) -> None:
+    if domain.time is None:
+        names = ", ".join(domain.coordinates)
+        raise ValueError(
+            f"an initial condition needs a time coordinate, and this domain has only {names}; "
+            "make one with pinn.Time, or use pinn.Dirichlet on a face"
+        )

@@ -206,7 +206,7 @@ def check_names(data: dict[str, Any], reader: Reader) -> None:
         known.expression(body["value"], (*path, "value"))
         condition = make(tagged)
         try:
-            condition.check(domain)
+            condition.name(domain)
             if not condition.hard:  # a hard one has no block
                 blocks.append(condition.name(domain))
         except ValueError as error:

@@ -77,8 +77,9 @@ class JetField(Values):
         columns: list[T.Tensor],
         coefficients: Mapping[str, T.Tensor],
         plan: JetPlan,
+        attached: Mapping[str, T.Tensor] | None = None,
     ) -> None:
-        super().__init__(module, scope, columns, coefficients)
+        super().__init__(module, scope, columns, coefficients, attached)
         self._plan = plan
         self._found: dict[Any, T.Tensor] | None = None
 

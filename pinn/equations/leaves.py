@@ -53,6 +53,17 @@ class ParameterRef(Expression):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Column(Expression):
+    """A number attached to each point, such as normal_x."""
+
+    name: str
+
+    @property
+    def label(self) -> tuple[str]:
+        return (self.name,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Derivative(Expression):
     """A partial derivative of an unknown; of order 0, the unknown itself.
 
@@ -131,6 +142,7 @@ def check_names(
     coordinates: Sequence[str],
     constants: Iterable[str] = (),
     parameters: Iterable[str] = (),
+    columns: Iterable[str] = (),
 ) -> None:
     """Check that every declared name can be written in an equation and means one thing.
 
@@ -145,6 +157,7 @@ def check_names(
         "a coordinate": coordinates,
         "a constant": constants,
         "a parameter": parameters,
+        "a column of the points": columns,
     }
     for kind, names in groups.items():
         for name in names:

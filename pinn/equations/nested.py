@@ -58,8 +58,9 @@ class Field(Values):
         columns: list[T.Tensor],
         coefficients: Mapping[str, T.Tensor],
         plan: Plan,
+        attached: Mapping[str, T.Tensor] | None = None,
     ) -> None:
-        super().__init__(module, scope, columns, coefficients)
+        super().__init__(module, scope, columns, coefficients, attached)
         self.asked: dict[Derivative | Laplacian, None] = {}
         self._plan = plan
         self._known: dict[Derivative | Laplacian, T.Tensor] = {}

@@ -13,6 +13,7 @@ from typing import Any
 
 from pinn.equations.leaves import (
     MAX_ORDER,
+    Column,
     Constant,
     Coordinate,
     Derivative,
@@ -53,6 +54,7 @@ def resolve(
     space: Sequence[str],
     constants: Iterable[str] = (),
     parameters: Iterable[str] = (),
+    columns: Iterable[str] = (),
 ) -> Expression:
     """Give every name of an expression its meaning and work out its differential operators.
 
@@ -68,14 +70,18 @@ def resolve(
             a derivative of order above 16 or too large to expand.
         ValueError: the declared names are not usable (see `check_names`).
     """
-    constants, parameters = tuple(constants), tuple(parameters)
+    constants, parameters, columns = tuple(constants), tuple(parameters), tuple(columns)
     check_names(
-        unknowns=unknowns, coordinates=coordinates, constants=constants, parameters=parameters
+        unknowns=unknowns,
+        coordinates=coordinates,
+        constants=constants,
+        parameters=parameters,
+        columns=columns,
     )
     if isinstance(expression, str):
         expression = parse(expression)
     resolver = _Resolver(
-        tuple(unknowns), tuple(coordinates), tuple(space), constants, parameters
+        tuple(unknowns), tuple(coordinates), tuple(space), constants, parameters, columns
     )
     result = fold(expression, resolver.combine)
     if isinstance(result, _Vector):
@@ -124,12 +130,14 @@ class _Resolver:
         space: tuple[str, ...],
         constants: tuple[str, ...],
         parameters: tuple[str, ...],
+        columns: tuple[str, ...],
     ) -> None:
         self.unknowns = unknowns
         self.coordinates = coordinates
         self.space = space
         self.constants = constants
         self.parameters = parameters
+        self.columns = columns
         self.visited = 0
 
     def combine(self, node: Expression, values: list[_Value]) -> _Value:
@@ -153,6 +161,8 @@ class _Resolver:
             return Constant(name, **place)
         if name in self.parameters:
             return ParameterRef(name, **place)
+        if name in self.columns:
+            return Column(name, **place)
         reading = parse_name(name, self.unknowns, self.coordinates)
         if reading is not None:
             return Derivative(*reading.label, **place)
@@ -160,7 +170,9 @@ class _Resolver:
 
     def unknown_name(self, node: Name) -> ExpressionError:
         name = node.name
-        known = [*self.unknowns, *self.coordinates, *self.constants, *self.parameters]
+        known = [
+            *self.unknowns, *self.coordinates, *self.constants, *self.parameters, *self.columns
+        ]  # fmt: skip
         base, _, suffix = name.rpartition("_")
         if base in self.unknowns and suffix:
             if suffix in self.coordinates:

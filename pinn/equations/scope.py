@@ -7,20 +7,44 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pinn import expressions
+from pinn.checks import nearest
 from pinn.equations.resolve import resolve
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The names that a text or a function may use."""
+    """The names that a text or a function may use.
+
+    columns: the names of what is attached to the points, such as a normal's components.
+    """
 
     unknowns: tuple[str, ...]
     coordinates: tuple[str, ...]
     space: tuple[str, ...]
     constants: Mapping[str, float]
     parameters: tuple[str, ...]
+    columns: tuple[str, ...] = ()
     # A function names the same things at every step; each is parsed once.
     _resolved: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def of_values(self, *, parameters: bool = True) -> Scope:
+        """Return the scope of a value: the same names without the unknowns."""
+        return Scope(
+            (),
+            self.coordinates,
+            self.space,
+            self.constants,
+            self.parameters if parameters else (),
+            self.columns,
+        )
+
+    def check_unknown(self, name: object) -> None:
+        """Raise ValueError unless `name` is an unknown."""
+        if name not in self.unknowns:
+            raise ValueError(
+                f"expected one of the unknowns {', '.join(self.unknowns)}, got {name!r}"
+                f"{nearest(name, self.unknowns)}"
+            )
 
     def resolve(self, text: str) -> Any:
         """Return the resolved tree of a text; ExpressionError for what it cannot mean."""
@@ -32,5 +56,6 @@ class Scope:
                 space=self.space,
                 constants=tuple(self.constants),
                 parameters=self.parameters,
+                columns=self.columns,
             )
         return self._resolved[text]

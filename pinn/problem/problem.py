@@ -15,14 +15,13 @@ from pinn.conditions.hard import Ansatz
 from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.leaves import Constant, Coordinate, check_names
 from pinn.equations.namespace import Namespace
-from pinn.equations.residual import Residual
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.geometry import Domain
 from pinn.geometry.interval import check_name
 from pinn.problem import references
 from pinn.problem.parameter import Parameter
-from pinn.sampling import Sampling
+from pinn.residuals import Interior, Residual
 
 Equation = str | Callable[[Namespace], Any]
 
@@ -75,7 +74,13 @@ class Problem:
         self.reference = reference
         self.name = name
         self._check_names()
-        self.scope = self._scope(unknowns=True)
+        self.scope = Scope(
+            self.unknowns,
+            domain.coordinates,
+            domain.space,
+            self.constants,
+            tuple(parameter.name for parameter in self.parameters),
+        )
         self.residuals = (*self._equation_residuals(), *self._condition_residuals())
         self._check_blocks()
         self.ansatz = Ansatz.of(
@@ -130,15 +135,6 @@ class Problem:
             for unknown, value in result.items()
         }
 
-    def _scope(self, *, unknowns: bool, parameters: bool = True) -> Scope:
-        return Scope(
-            unknowns=self.unknowns if unknowns else (),
-            coordinates=self.domain.coordinates,
-            space=self.domain.space,
-            constants=self.constants,
-            parameters=tuple(p.name for p in self.parameters) if parameters else (),
-        )
-
     def _check_names(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise TypeError(f"name: expected a text, got {self.name!r}")
@@ -167,42 +163,23 @@ class Problem:
                     f"{what}: expected at least one of the unknowns {', '.join(self.unknowns)} "
                     f"in it, got {equation!r}"
                 )
-            sample = _interior_sampler(self.domain)
-            residuals.append(Residual(name, what, term, None, sample))
+            residuals.append(Residual(name, what, term, Interior(self.domain)))
         return residuals
 
     def _condition_residuals(self) -> list[Residual]:
-        scope = self._scope(unknowns=False)
         residuals = []
         for condition in self.conditions:
             if not isinstance(condition, Condition):
                 raise TypeError(
                     f"conditions: expected pinn.Initial or pinn.Dirichlet, got {condition!r}"
                 )
-            kind = type(condition).__name__
-            if condition.unknown not in self.unknowns:
-                raise ValueError(
-                    f"{kind} condition: expected one of the unknowns "
-                    f"{', '.join(self.unknowns)}, got {condition.unknown!r}"
-                    f"{nearest(condition.unknown, self.unknowns)}"
-                )
             try:
-                condition.check(self.domain)
+                found = condition.residuals(self.domain, self.scope)
             except ValueError as error:
+                kind = type(condition).__name__
                 raise ValueError(f"{kind} condition of {condition.unknown!r}: {error}") from error
-            if condition.hard:
-                continue
-            name = condition.name(self.domain)
-            what = f"condition {name!r}"
-            residuals.append(
-                Residual(
-                    name,
-                    what,
-                    Term(what, condition.value, scope),
-                    condition.quantity(self.domain),
-                    _condition_sampler(condition, self.domain),
-                )
-            )
+            if not condition.hard:
+                residuals += found
         return residuals
 
     def _check_blocks(self) -> None:
@@ -242,7 +219,7 @@ class Problem:
                         f"this problem has {', '.join(present) or 'none'}"
                     )
             return shipped
-        scope = self._scope(unknowns=False, parameters=False)
+        scope = self.scope.of_values(parameters=False)
         if isinstance(reference, Mapping):
             _check_unknowns("reference", reference, self.unknowns)
             return {
@@ -292,13 +269,3 @@ def _check_unknowns(what: str, given: Iterable[str], unknowns: tuple[str, ...]) 
                 f"{what}: expected one of the unknowns {', '.join(unknowns)}, got {name!r}"
                 f"{nearest(name, unknowns)}"
             )
-
-
-def _interior_sampler(domain: Domain) -> Callable[[Sampling, np.random.Generator], np.ndarray]:
-    return lambda sampling, rng: domain.sample_interior(sampling.interior, sampling.sampler, rng)
-
-
-def _condition_sampler(
-    condition: Condition, domain: Domain
-) -> Callable[[Sampling, np.random.Generator], np.ndarray]:
-    return lambda sampling, rng: condition.sample(domain, sampling, rng)

@@ -124,7 +124,9 @@ class Solution:
 
     def errors(self) -> Errors:
         """Compare with the problem's reference on its test points; empty without a reference."""
-        return TestSet(self.problem, self.setup.draw_points().values()).errors(self.evaluate)
+        return TestSet(
+            self.problem, (points.coordinates for points in self.setup.draw_points().values())
+        ).errors(self.evaluate)
 
     def field_data(self, unknown: str, **held: float) -> FieldData:
         """Return an unknown on an even grid, ready for pinn.figures.

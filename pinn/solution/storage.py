@@ -4,8 +4,9 @@
     setup       JSON: the arguments of pinn.solve (functions become null)
     report      JSON: what training reported so far
     theta/NAME  every part of the parameter vector, float64: model.weight0, nu, ...
-    points/BLOCK, solver/NAME, progress   in a checkpoint only: collocation points, the solver's
-                own arrays, and JSON with the stage, step and draw they belong to
+    points/BLOCK, columns/BLOCK/NAME, solver/NAME, progress   in a checkpoint only: collocation
+                points with what is attached to them, the solver's own arrays, and JSON with the
+                stage, step and draw they belong to
 
 No random state is stored because none is left over: every stream starts from the seed by name.
 scipy's L-BFGS keeps its memory to itself, so a checkpoint in that stage has no solver arrays.
@@ -58,7 +59,12 @@ def checkpoint_arrays(setup: Setup, last: StepRecord | None) -> dict[str, np.nda
     drawn = setup.draw_points() if last is None else last.points
     return {
         "progress": np.array(to_json(progress)),
-        **{f"points/{name}": points for name, points in drawn.items()},
+        **{f"points/{name}": points.coordinates for name, points in drawn.items()},
+        **{
+            f"columns/{name}/{column}": array
+            for name, points in drawn.items()
+            for column, array in points.columns.items()
+        },
         **{f"solver/{name}": np.array(array) for name, array in solver.items()},
     }
 

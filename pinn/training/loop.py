@@ -12,6 +12,7 @@ import numpy as np
 
 from pinn.objective import Objective
 from pinn.optimizers import Diverged, Stage, StageStopped, Step, StopReason
+from pinn.sampling import Points
 from pinn.training.callbacks import check_callbacks, notify
 from pinn.training.records import StageInfo, StageReport, StepRecord, TrainingResult
 
@@ -28,7 +29,7 @@ class Redraw:
     """
 
     every: int
-    draw: Callable[[int], Mapping[str, np.ndarray]]
+    draw: Callable[[int], Mapping[str, Points]]
 
 
 class _NewPoints(Exception):

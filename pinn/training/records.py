@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pinn.optimizers import StopReason
+from pinn.sampling import Points
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class StepRecord:
     theta: np.ndarray = field(repr=False)
     solver_state: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
     draw: int = 0
-    points: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
+    points: Mapping[str, Points] = field(repr=False, default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as a line of metrics: numbers and texts, without arrays."""

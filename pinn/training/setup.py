@@ -24,10 +24,11 @@ from pinn.objective.flat_parameters import FlatParameters
 from pinn.optimizers import STAGES, Stage
 from pinn.problem.parameter import Parameter
 from pinn.problem.problem import Problem
-from pinn.sampling import Sampling, rad_points, stream
+from pinn.residuals import Source
+from pinn.sampling import Points, Sampling, rad_rows, stream
 from pinn.training.defaults import default_training
 
-Residuals = Callable[[Mapping[str, np.ndarray]], Mapping[str, np.ndarray]]
+Residuals = Callable[[Mapping[str, Points]], Mapping[str, np.ndarray]]
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
 
@@ -129,31 +130,38 @@ class Setup:
 
     def draw_points(
         self, number: int = 0, residuals: Residuals | None = None
-    ) -> dict[str, np.ndarray]:
-        """Return the collocation points of every block, (n, d), of a draw counted from 0.
+    ) -> dict[str, Points]:
+        """Return the collocation points of every block of a draw counted from 0.
 
-        Each draw of each block has a stream of its own: the same number gives the same points.
-        residuals: where sampling is adaptive, gives the residuals (n,) at other points of some
-        blocks; without it the points do not depend on the model.
+        Blocks with equal sources get the same points. Each draw of each source has a stream of its
+        own: the same number gives the same points. residuals: where sampling is adaptive, gives the
+        residuals (n,) at other points of some blocks; without it the points do not depend on the
+        model.
         """
+        sharing: dict[Source, list[str]] = {}
+        for residual in self.problem.residuals:
+            sharing.setdefault(residual.source, []).append(residual.name)
         sampling = self.sampling
         drawn = {}
-        for residual in self.problem.residuals:
-            name, rng = residual.name, stream(self.seed, "points", residual.name, str(number))
-            if residuals is None or sampling.adaptive is None or residual.quantity is not None:
-                drawn[name] = residual.sample(sampling, rng)
-                continue
-            even = dataclasses.replace(sampling, interior=sampling.candidates, method="uniform")
-            candidates = residual.sample(even, rng)
-            drawn[name] = rad_points(
-                candidates,
-                residuals({name: candidates})[name],
-                sampling.interior,
-                rng,
-                sampling.rad_power,
-                sampling.rad_floor,
-            )
-        return drawn
+        for source, names in sharing.items():
+            rng = stream(self.seed, "points", names[0], str(number))
+            candidates = None
+            if residuals is not None and sampling.adaptive is not None:
+                candidates = source.candidates(sampling, rng)
+            if candidates is None:
+                points = source.draw(sampling, rng)
+            else:
+                found = residuals(dict.fromkeys(names, candidates))
+                chosen = rad_rows(
+                    [found[name] for name in names],
+                    sampling.interior,
+                    rng,
+                    sampling.rad_power,
+                    sampling.rad_floor,
+                )
+                points = candidates[chosen]
+            drawn.update(dict.fromkeys(names, points))
+        return {residual.name: drawn[residual.name] for residual in self.problem.residuals}
 
     def objective(self) -> Objective:
         """Build the objective at its start."""

@@ -25,11 +25,9 @@ from types import MappingProxyType
 from typing import Any
 
 import autograd as T
-from pinn.conditions.condition import Condition
-from pinn.conditions.dirichlet import Dirichlet
+from pinn.conditions.condition import Condition, Value
 from pinn.conditions.hard.compatibility import check_data
 from pinn.conditions.hard.trees import Given, Network, freeze, minus, number, over, plus, times
-from pinn.conditions.initial import Initial
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.leaves import Coordinate, ParameterRef
 from pinn.equations.resolve import evaluate_resolved
@@ -138,20 +136,13 @@ class Ansatz:
                 f"conditions: {name!r} cannot be hard on a {type(domain).__name__}; exact "
                 "conditions are made for a box, a product of Interval and Time; leave out hard"
             )
-        if isinstance(condition, Initial):
-            faces = (Face(domain.time, "low", domain.bounds[domain.time][0]),)
-        elif isinstance(condition, Dirichlet):
-            faces = condition.faces(domain)
-        else:
-            raise ValueError(
-                f"conditions: {name!r} cannot be hard; only Initial and Dirichlet conditions can"
-            )
-        tree = self._tree(name, condition)
-        order = condition.quantity(domain).order
-        return [
-            Data(name, face, self._frozen(tree, {face.coordinate: face.value}), order)
-            for face in faces
-        ]
+        tree = None
+        data = []
+        for exact in condition.exact(domain):
+            tree = self._tree(name, exact.value) if tree is None else tree
+            place = {exact.face.coordinate: exact.face.value}
+            data.append(Data(name, exact.face, self._frozen(tree, place), exact.order))
+        return data
 
     def _frozen(self, tree: Expression, place: Mapping[str, float]) -> Expression:
         return freeze(tree, place, self._constants, self._in_corner)
@@ -168,8 +159,7 @@ class Ansatz:
         # One that is not finite is left for the check that names its place.
         return number(value) if math.isfinite(value) else given
 
-    def _tree(self, name: str, condition: Condition) -> Expression:
-        value = condition.value
+    def _tree(self, name: str, value: Value) -> Expression:
         scope = Scope(
             (), self.domain.coordinates, self.domain.space, self._constants, self._parameters
         )

@@ -29,7 +29,9 @@ def residuals(*conditions, scale=1.0, constants=None):
     )
     parameters = FlatParameters(Decay(), (), T.float64, "cpu")
     sampling = pinn.Sampling(interior=30, initial=20, boundary=25)
-    points = {r.name: r.sample(sampling, stream(0, r.name)) for r in problem.residuals}
+    points = {
+        r.name: r.source.draw(sampling, stream(0, r.name)).coordinates for r in problem.residuals
+    }
     objective = Objective(problem, parameters, points, dtype=T.float64)
     return objective.residuals(np.array([scale])), points
 
@@ -85,7 +87,7 @@ def test_values_may_use_constants():
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
-        (pinn.Initial("v", 0), "Initial condition: expected one of the unknowns u, got 'v'"),
+        (pinn.Initial("v", 0), "Initial condition of 'v': expected one of the unknowns u, got 'v'"),
         (pinn.Initial("u", "sin(y)"), r"condition 'initial_u': unknown name 'y'[^$]*\^"),
         (pinn.Initial("u", "u + 1"), "condition 'initial_u': unknown name 'u'"),
         (pinn.Initial("u", "sin("), "condition 'initial_u': "),

@@ -58,8 +58,8 @@ def field(leaves, module=None):
 def test_values_equal_the_closed_form(text, together):
     term = Term("term", text, SCOPE)
     if together:
-        from pinn.equations.residual import Residual
         from pinn.objective.block import _leaves
+        from pinn.residuals import Residual
 
         term = term.combined()
         leaves = _leaves(Residual("r", "r", term, None, None))

@@ -45,7 +45,7 @@ def network(theta, points):
 def test_the_loss_equals_a_formula_in_numpy():
     objective = make()
     theta = some_theta(objective)
-    points = {block.name: block.points for block in objective.blocks}
+    points = {block.name: block.points.coordinates for block in objective.blocks}
     u, u_x, u_t, u_xx = network(theta, points["burgers"])
     residuals = {"burgers": u_t + u * u_x - 0.05 * u_xx}
     residuals["initial_u"] = network(theta, points["initial_u"])[0] + np.sin(
@@ -141,7 +141,7 @@ def test_more_points_of_one_block_leave_the_others_alone():
     many = make(sampling=pinn.Sampling(interior=500, initial=15, boundary=20))
     for a, b in zip(few.blocks[1:], many.blocks[1:], strict=True):
         assert a.name == b.name
-        np.testing.assert_array_equal(a.points, b.points)
+        np.testing.assert_array_equal(a.points.coordinates, b.points.coordinates)
     np.testing.assert_array_equal(few.theta, many.theta)
 
 
@@ -198,7 +198,7 @@ def test_numbers_that_are_not_finite_are_traced_to_their_block_and_point():
     theta[24] = 10.0  # the last bias: u = 10 everywhere, and exp(1000) overflows
     assert not np.isfinite(objective.value_and_gradient(theta).loss)
     said = objective.not_finite(theta)
-    first = objective.blocks[0].points[0]
+    first = objective.blocks[0].points.coordinates[0]
     assert "block 'burgers' is not finite at 60 of 60 points" in said
     assert f"first at x = {first[0]:.6g}, t = {first[1]:.6g}" in said
 

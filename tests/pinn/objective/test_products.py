@@ -178,7 +178,9 @@ def test_other_points_are_used_once_they_are_set():
     objective = make(burgers())
     theta = some_theta(objective)
     objective.value_and_gradient(theta)
-    points = {b.name: b.points[: len(b.points) // 2] * 0.9 for b in objective.blocks}
+    points = {
+        b.name: 0.9 * b.points[: len(b.points) // 2].coordinates for b in objective.blocks
+    }
     elsewhere = objective.residuals(theta, {"burgers": points["burgers"]})
     assert set(elsewhere) == {"burgers"}
     objective.set_points(points)
@@ -280,7 +282,7 @@ def test_an_unknown_engine_is_refused():
 def test_a_number_that_is_not_finite_is_traced_to_block_operation_and_point(engine, derivatives):
     objective = make(burgers("u_t + log(x)*u_x"), engine=engine, derivatives=derivatives)
     said = objective.not_finite(objective.theta)
-    points = objective.blocks[0].points
+    points = objective.blocks[0].points.coordinates
     first = points[np.flatnonzero(points[:, 0] < 0)[0]]
     assert said.startswith(
         f"the residual of block 'burgers' is not finite at {np.sum(points[:, 0] < 0)} of 23 points"

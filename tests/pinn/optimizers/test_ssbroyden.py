@@ -426,7 +426,10 @@ def test_new_points_in_training_keep_what_was_learned():
     assert last["restarts"] == 0 and not last["fresh"]
     assert last["evaluations"] >= 60 + 1 + 5
     for before, after in zip(records, records[1:], strict=False):
-        same = all(np.array_equal(before.points[name], after.points[name]) for name in after.points)
+        same = all(
+            np.array_equal(before.points[name].coordinates, after.points[name].coordinates)
+            for name in after.points
+        )
         assert same == (before.draw == after.draw)
 
 

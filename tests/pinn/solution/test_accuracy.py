@@ -76,6 +76,7 @@ def test_no_test_point_was_trained_on(method):
     from pinn.training.setup import Setup
 
     trained = Setup.checked(problem, sampling=pinn.Sampling(method=method)).draw_points()
-    test = {tuple(p) for p in TestSet(problem, trained.values()).points}
-    assert not test & {tuple(p) for points in trained.values() for p in points}
+    trained = [points.coordinates for points in trained.values()]
+    test = {tuple(p) for p in TestSet(problem, trained).points}
+    assert not test & {tuple(p) for points in trained for p in points}
     assert len(test) > 25_000

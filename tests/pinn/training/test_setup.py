@@ -12,15 +12,17 @@ PROBLEM = pinn.Problem(
 
 
 def points(seed=0, number=0, **counts):
-    return Setup.checked(PROBLEM, sampling=pinn.Sampling(**counts), seed=seed).draw_points(number)
+    drawn = Setup.checked(PROBLEM, sampling=pinn.Sampling(**counts), seed=seed).draw_points(number)
+    return {name: points.coordinates for name, points in drawn.items()}
 
 
-def test_blocks_have_their_own_points():
+def test_blocks_share_their_points_where_they_hold_at_the_same_places():
     drawn = points()
     assert {name: array.shape for name, array in drawn.items()} == {
         "heat": (2500, 2), "b": (2500, 2), "initial_u": (100, 2), "dirichlet_u": (200, 2),
     }  # fmt: skip
-    assert not np.isin(drawn["heat"], drawn["b"]).any()
+    np.testing.assert_array_equal(drawn["heat"], drawn["b"])
+    assert not np.isin(drawn["heat"], drawn["initial_u"][:, 0]).any()
 
 
 def test_another_count_of_one_block_leaves_the_others_alone():
