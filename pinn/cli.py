@@ -206,11 +206,11 @@ def _progress(quiet: bool) -> list:
 
 
 def _announce(session: Session) -> None:
-    setup = session.setup
+    experiment = session.experiment
     points = ", ".join(f"{block.name} {len(block.points)}" for block in session.objective.blocks)
     _tell(
-        f"{setup.problem.name}: {session.objective.size} trainable numbers, {setup.precision} "
-        f"on {setup.device}; points: {points}"
+        f"{experiment.problem.name}: {session.objective.size} trainable numbers, "
+        f"{experiment.precision} on {experiment.device}; points: {points}"
     )
 
 

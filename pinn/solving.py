@@ -13,17 +13,17 @@ from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.report import Report
 from pinn.solution.solution import Solution
 from pinn.training.callbacks import check_callbacks, notify
+from pinn.training.experiment import Experiment
 from pinn.training.loop import Redraw, train
 from pinn.training.records import StepRecord
 from pinn.training.resources import training_resources
-from pinn.training.setup import Setup
 
 
 class Session:
-    """What a callback gets in `on_start`: the setup, and the way to a solution at any step."""
+    """What a callback gets in `on_start`: the run's declaration, and its solution at any step."""
 
-    def __init__(self, setup: Setup, objective: Objective, test: TestSet) -> None:
-        self.setup = setup
+    def __init__(self, experiment: Experiment, objective: Objective, test: TestSet) -> None:
+        self.experiment = experiment
         self.objective = objective
         self._test = test
 
@@ -40,7 +40,7 @@ class Session:
             wall_seconds=record.seconds,
             steps=record.step,
         )
-        return Solution(self.setup, record.theta, report, record)
+        return Solution(self.experiment, record.theta, report, record)
 
     def errors(self, record: StepRecord) -> Errors:
         """Return the errors against the reference at a step, for display only."""
@@ -52,7 +52,7 @@ def solve(
     model: Any = None,
     sampling: Sampling | None = None,
     training: Iterable[Stage] | None = None,
-    weights: Mapping[str, float] | None = None,
+    weighting: Mapping[str, float] | None = None,
     seed: int = 0,
     precision: str = "float64",
     device: str = "cpu",
@@ -65,9 +65,10 @@ def solve(
     """Train a network to satisfy a problem, and return it with a report.
 
     model: pinn.MLP(); sampling: pinn.Sampling(); training: a list of stages, default_training().
-    weights: block name -> weight in the loss, 1 where left out. precision: "float64" or "float32".
-    device: "cpu" or "cuda". callbacks: functions of a step record, or objects with the methods of
-    pinn.training.Callback; pinn.Progress() shows progress, and without it nothing is printed.
+    weighting: block name -> weight in the loss, 1 where left out. precision: "float64" or
+    "float32". device: "cpu" or "cuda". callbacks: functions of a step record, or objects with the
+    methods of pinn.training.Callback; pinn.Progress() shows progress, and without it nothing is
+    printed.
     engine: "recorded" (traced once, replayed in chunks), or "eager" for debugging. derivatives:
     "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again, for models with
     operations that have no Taylor rule). threads: None takes all cores; the bits are the same for
@@ -80,25 +81,30 @@ def solve(
     Raises TypeError or ValueError, naming the argument, before training begins.
     """
     callbacks = check_callbacks(callbacks)
-    setup = Setup.checked(
-        problem, model, sampling, training, weights, seed, precision, device,
-        engine, derivatives, threads,
-    )
+    given = {
+        "model": model, "sampling": sampling, "weighting": weighting, "training": training,
+        "precision": precision, "device": device, "engine": engine, "derivatives": derivatives,
+        "threads": threads, "seed": seed,
+    }  # fmt: skip
+    experiment = Experiment(problem, **{k: v for k, v in given.items() if v is not None})
     with training_resources():
-        objective = setup.objective()
-        for stage in setup.training:
+        objective = experiment.objective()
+        for stage in experiment.training:
             stage.check_size(objective.size)
         # Before training, so that a reference that fails does so at once.
         test = TestSet(problem, (block.points.coordinates for block in objective.blocks))
-        notify(callbacks, "on_start", Session(setup, objective, test))
-        every = setup.sampling.redraw
+        notify(callbacks, "on_start", Session(experiment, objective, test))
+        every = experiment.sampling.redraw
 
         def draw(number: int) -> dict[str, Points]:
-            return setup.draw_points(number, lambda at: objective.residuals(objective.theta, at))
+            return experiment.draw_points(
+                number, lambda at: objective.residuals(objective.theta, at)
+            )
 
         redraw = None if every is None else Redraw(every, draw)
-        result = train(objective, setup.training, callbacks, redraw)
-        solution = Solution(setup, result.theta, Report.of(result, Errors({}, {}), {}), result.last)
+        result = train(objective, experiment.training, callbacks, redraw)
+        report = Report.of(result, Errors({}, {}), {})
+        solution = Solution(experiment, result.theta, report, result.last)
         errors = test.errors(solution.evaluate)
         solution.report = Report.of(result, errors, solution.parameters)
     notify(callbacks, "on_end", solution)

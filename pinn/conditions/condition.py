@@ -5,13 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from pinn.equations.scope import Scope
 from pinn.geometry import Domain, Face
 from pinn.residuals import Residual
+from pinn.schema import Family
+from pinn.schema.errors import refuse
+from pinn.schema.kinds import Formula
 
-Value = str | float | Callable[[Any], Any]
+CONDITIONS = Family("condition", example="pinn.Dirichlet('u', 0.0)")
+
+Value = Annotated[str | float | Callable[[Any], Any], Formula()]
 """Text in the coordinates, constants and parameters; a number; or a function of the namespace."""
 
 
@@ -36,6 +41,7 @@ class Condition(ABC):
     the network does (pinn.conditions.hard), and has no residual.
     """
 
+    family = CONDITIONS
     hard: bool = False
 
     @abstractmethod
@@ -51,12 +57,7 @@ class Condition(ABC):
 
     def exact(self, domain: Domain) -> Sequence[Exact]:
         """Return what holds exactly where the condition is hard; ValueError where it cannot be."""
-        raise ValueError(f"a {type(self).__name__} condition cannot be hard; leave out hard")
+        refuse(f"a {type(self).__name__} condition cannot be hard; leave it out", "hard")
 
 
-def check_hard(kind: str, condition: Condition) -> None:
-    if not isinstance(condition.hard, bool):
-        raise TypeError(
-            f"{kind} condition of {condition.unknown!r}: hard: expected True or False, "
-            f"got {condition.hard!r}"
-        )
+CONDITIONS.base = Condition

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from pinn.conditions.condition import Condition, Exact, Value, check_hard
+from pinn.conditions.condition import Condition, Exact, Value
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.geometry import Domain, Face
 from pinn.residuals import Boundary, Residual
+from pinn.schema import Name, Text, declared
+from pinn.schema.errors import at
 
 
-@dataclass(frozen=True)
+@declared
 class Dirichlet(Condition):
     """u = value on every face of every space coordinate, or on one face.
 
@@ -21,17 +22,15 @@ class Dirichlet(Condition):
     problem is made.
     """
 
-    unknown: str
+    unknown: Name
     value: Value
-    on: str | None = None
+    on: Text | None = None
     hard: bool = False
-
-    def __post_init__(self) -> None:
-        check_hard("Dirichlet", self)
 
     def faces(self, domain: Domain) -> tuple[Face, ...]:
         """Return the faces where the condition holds; ValueError where there are none."""
-        faces = domain.faces if self.on is None else (domain.face(self.on),)
+        with at("on"):
+            faces = domain.faces if self.on is None else (domain.face(self.on),)
         if not faces:
             raise ValueError(
                 "a Dirichlet condition needs a space coordinate, and this domain has only "
@@ -48,7 +47,9 @@ class Dirichlet(Condition):
         scope.check_unknown(self.unknown)
         name = self.name(domain)
         what = f"condition {name!r}"
-        left, right = Term(what, self.unknown, scope), Term(what, self.value, scope.of_values())
+        left = Term(what, self.unknown, scope)
+        with at("value"):
+            right = Term(what, self.value, scope.of_values())
         return [Residual(name, what, left, Boundary(domain, faces), right)]
 
     def exact(self, domain: Domain) -> Sequence[Exact]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from pinn.conditions.condition import Condition, Exact, Value, check_hard
+from pinn.conditions.condition import Condition, Exact, Value
 from pinn.equations.leaves import Derivative
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.geometry import Domain, Face
 from pinn.residuals import Residual, Start
+from pinn.schema import Name, Natural, declared
+from pinn.schema.errors import at, refuse
 
 
-@dataclass(frozen=True)
+@declared
 class Initial(Condition):
     """u = value, or u_t = value with order=1, at the start of time.
 
@@ -22,17 +23,17 @@ class Initial(Condition):
     domain without a time coordinate.
     """
 
-    unknown: str
+    unknown: Name
     value: Value
-    order: int = 0
+    order: Natural = 0
     hard: bool = False
 
     def __post_init__(self) -> None:
-        check_hard("initial", self)
-        if isinstance(self.order, bool) or self.order not in (0, 1):
-            raise ValueError(
-                f"initial condition of {self.unknown!r}: expected order 0 (the unknown) or 1 (its "
-                f"derivative in time), got {self.order!r}"
+        if self.order > 1:
+            refuse(
+                "expected 0 (the unknown) or 1 (its derivative in time), "
+                f"got {self.order!r}",
+                "order",
             )
 
     def name(self, domain: Domain) -> str:
@@ -44,7 +45,8 @@ class Initial(Condition):
         name = self.name(domain)
         what = f"condition {name!r}"
         left = Term(what, str(Derivative(self.unknown, (domain.time,) * self.order)), scope)
-        right = Term(what, self.value, scope.of_values())
+        with at("value"):
+            right = Term(what, self.value, scope.of_values())
         return [Residual(name, what, left, Start(domain), right)]
 
     def exact(self, domain: Domain) -> Sequence[Exact]:
@@ -58,5 +60,6 @@ def _need_time(domain: Domain) -> None:
         names = ", ".join(domain.coordinates)
         raise ValueError(
             f"an initial condition needs a time coordinate, and this domain has only {names}; "
-            "make one with pinn.Time, or use pinn.Dirichlet on a face"
+            "declare one as time (pinn.Time('t', 0, 1) in Python, t: {time: [0, 1]} in YAML), or "
+            "use a Dirichlet condition on a face"
         )

@@ -9,6 +9,7 @@ from typing import Any
 from pinn import expressions
 from pinn.checks import nearest
 from pinn.equations.resolve import resolve
+from pinn.schema.errors import refuse
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,12 @@ class Scope:
         )
 
     def check_unknown(self, name: object) -> None:
-        """Raise ValueError unless `name` is an unknown."""
+        """Raise DeclarationError, at the key "unknown", unless `name` is one."""
         if name not in self.unknowns:
-            raise ValueError(
+            refuse(
                 f"expected one of the unknowns {', '.join(self.unknowns)}, got {name!r}"
-                f"{nearest(name, self.unknowns)}"
+                f"{nearest(name, self.unknowns)}",
+                "unknown",
             )
 
     def resolve(self, text: str) -> Any:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import copy
-import math
-import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pinn import expressions
 from pinn.equations.combine import combine
 from pinn.equations.leaves import Derivative, Laplacian, derivatives_in
 from pinn.equations.namespace import Namespace
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
+from pinn.schema.kinds import Formula
 
 
 class Term:
     """A text, a number or a function of the namespace; `what` names it in messages.
 
-    Raises ValueError for a text that means nothing in the scope, TypeError for anything else.
+    Raises ExpressionError for a text that means nothing in the scope, DeclarationError for a source
+    of another kind.
     """
 
     def __init__(self, what: str, source: Any, scope: Scope) -> None:
@@ -28,15 +27,9 @@ class Term:
         self.scope = scope
         self.tree = None
         if isinstance(source, str):
-            try:
-                self.tree = scope.resolve(source)
-            except expressions.ExpressionError as error:
-                raise ValueError(f"{what}: {error}") from error
-        elif isinstance(source, numbers.Real) and not isinstance(source, bool):
-            if not math.isfinite(source):
-                raise ValueError(f"{what}: expected a finite number, got {source!r}")
-        elif not callable(source):
-            raise TypeError(f"{what}: expected text, a number or a function, got {source!r}")
+            self.tree = scope.resolve(source)
+        else:
+            Formula().check(source)
 
     @property
     def leaves(self) -> tuple[Derivative | Laplacian, ...] | None:
@@ -48,7 +41,7 @@ class Term:
     def combined(self) -> Term | None:
         """Return the term with its sums of derivatives as single leaves; None for functions."""
         if self.tree is None:
-            return None
+            return None if callable(self.source) else self
         term = copy.copy(self)
         term.tree = combine(self.tree, self.scope.constants, self.scope.space)
         return term

@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-import re
-
-from pinn.checks import check_number
 from pinn.geometry.domain import Domain
-
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-
-
-def check_name(kind: str, name: object) -> str:
-    """Return a name made of letters, digits and underscores that starts with a letter.
-
-    Raises TypeError for something that is not text, ValueError for another text; `kind` says in
-    the message what the name is for.
-    """
-    if not isinstance(name, str):
-        raise TypeError(f"{kind}: expected a name as text, got {name!r}")
-    if not _NAME.fullmatch(name):
-        raise ValueError(
-            f"{kind}: expected a name of letters, digits and underscores that starts with a "
-            f"letter, got {name!r}"
-        )
-    return name
+from pinn.schema.errors import at, refuse
+from pinn.schema.kinds import NAME, Number
 
 
 class _OneCoordinate(Domain):
     is_time: bool
 
     def __init__(self, name: str, low: float, high: float) -> None:
-        self.name = check_name("coordinate", name)
-        check_number(f"{name}: low", low)
-        check_number(f"{name}: high", high)
-        self.low, self.high = float(low), float(high)
+        with at("name"):
+            self.name = NAME.check(name)
+        with at("low"):
+            self.low = Number().check(low)
+        with at("high"):
+            self.high = Number().check(high)
         if not self.low < self.high:
-            raise ValueError(
-                f"{name}: expected low < high, got low = {self.low:g} and high = {self.high:g}"
-            )
+            refuse(f"expected low < high, got low {self.low:g} and high {self.high:g}")
 
     @property
     def intervals(self) -> tuple[_OneCoordinate, ...]:

@@ -8,13 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 import autograd as T
-from pinn.checks import check_number, nearest
+from pinn.checks import nearest
 from pinn.objective.block import Block, Derivatives
 from pinn.objective.engines import make_engine
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.problem.problem import Problem
 from pinn.residuals import Residual
 from pinn.sampling import Points
+from pinn.schema.errors import at, refuse
+from pinn.schema.kinds import Number
 
 
 class Evaluation(NamedTuple):
@@ -349,11 +351,12 @@ def check_weights(problem: Problem, weights: Mapping[str, float] | None) -> dict
     names = [residual.name for residual in problem.residuals]
     for name, weight in (weights or {}).items():
         if name not in names:
-            raise ValueError(
-                f"weights: expected one of the blocks {', '.join(names)}, got {name!r}"
-                f"{nearest(name, names)}"
+            refuse(
+                f"expected a block out of {', '.join(names)}, got {name!r}{nearest(name, names)}",
+                name,
             )
-        check_number(f"weights: {name}", weight, low=0.0)
+        with at(name):
+            Number(low=0.0).check(weight)
     return {name: float((weights or {}).get(name, 1.0)) for name in names}
 
 

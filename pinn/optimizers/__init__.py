@@ -3,7 +3,7 @@
 from pinn.optimizers.adam import Adam
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.ssbroyden import SSBroyden
-from pinn.optimizers.stage import Diverged, Stage, StageEnd, StageStopped, Step, StopReason
+from pinn.optimizers.stage import STAGES, Diverged, Stage, StageEnd, StageStopped, Step, StopReason
 
 __all__ = [
     "LBFGS",
@@ -18,5 +18,5 @@ __all__ = [
     "StopReason",
 ]
 
-# The solvers by the names that configs and saved solutions use.
-STAGES: dict[str, type[Stage]] = {solver.name: solver for solver in (Adam, LBFGS, SSBroyden)}
+for _solver in (Adam, LBFGS, SSBroyden):
+    STAGES.add(_solver.name, _solver)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
-from pinn.checks import check_count, check_number
 from pinn.optimizers.stage import Evaluate, Stage, StageEnd, Step, StopReason
+from pinn.schema import Count, Fraction, Positive, declared
 
 
-@dataclass(frozen=True)
+@declared
 class Adam(Stage):
     """Adam with a learning rate that falls geometrically from `learning_rate` to `final_rate`.
 
@@ -24,27 +23,13 @@ class Adam(Stage):
     name = "adam"
     needs_fixed_points = False
 
-    steps: int = 2000
-    learning_rate: float = 1e-3
-    final_rate: float | None = None
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        check_count("adam: steps", self.steps)
-        check_number("adam: learning_rate", self.learning_rate, above=0.0)
-        if self.final_rate is not None:
-            check_number("adam: final_rate", self.final_rate, above=0.0)
-        for name in ("beta1", "beta2"):
-            value = getattr(self, name)
-            check_number(f"adam: {name}", value, low=0.0)
-            if value >= 1:
-                raise ValueError(f"adam: {name}: expected a number < 1, got {value!r}")
-        check_number("adam: epsilon", self.epsilon, above=0.0)
-        if self.seconds is not None:
-            check_number("adam: seconds", self.seconds, above=0.0)
+    steps: Count = 2000
+    learning_rate: Positive = 1e-3
+    final_rate: Positive | None = None
+    beta1: Fraction = 0.9
+    beta2: Fraction = 0.999
+    epsilon: Positive = 1e-8
+    seconds: Positive | None = None
 
     def rate(self, number: int) -> float:
         """Return the learning rate of a step, counted from 1."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
-from pinn.checks import check_count, check_number
 from pinn.optimizers.stage import Evaluate, Stage, StageEnd, Step, StopReason
+from pinn.schema import Count, NonNegative, Positive, declared
 
 
-@dataclass(frozen=True)
+@declared
 class LBFGS(Stage):
     """scipy's L-BFGS-B without bounds, on float64 numbers whatever the model's precision.
 
@@ -28,19 +27,11 @@ class LBFGS(Stage):
     name = "lbfgs"
     needs_fixed_points = True
 
-    steps: int = 10_000
-    memory: int = 50
-    gradient_tolerance: float = 1e-10
-    line_search: int = 50
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        check_count("lbfgs: steps", self.steps)
-        check_count("lbfgs: memory", self.memory)
-        check_number("lbfgs: gradient_tolerance", self.gradient_tolerance, low=0.0)
-        check_count("lbfgs: line_search", self.line_search)
-        if self.seconds is not None:
-            check_number("lbfgs: seconds", self.seconds, above=0.0)
+    steps: Count = 10_000
+    memory: Count = 50
+    gradient_tolerance: NonNegative = 1e-10
+    line_search: Count = 50
+    seconds: Positive | None = None
 
     def minimize(
         self,

@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from pinn.checks import check_choice, check_count, check_number
 from pinn.optimizers.broyden_update import InverseHessian, Member
 from pinn.optimizers.stage import Diverged, Evaluate, Stage, StageEnd, Step, StopReason
 from pinn.optimizers.wolfe import Conditions, wolfe_step
+from pinn.schema import Count, NonNegative, Positive, declared
 
 _CONDITIONS = Conditions(c1=1e-4, c2=0.9)
 # Stands for a loss of exactly zero, whose logarithm and gradient's quotient do not exist.
@@ -23,7 +23,7 @@ _LEAST_LOSS = np.finfo(np.float64).tiny
 _MOST_GIB = 2
 
 
-@dataclass(frozen=True)
+@declared
 class SSBroyden(Stage):
     """Quasi-Newton with a dense inverse Hessian H, a strong Wolfe search, and restarts.
 
@@ -47,21 +47,12 @@ class SSBroyden(Stage):
     name = "ssbroyden"
     needs_fixed_points = True
 
-    steps: int = 10_000
+    steps: Count = 10_000
     member: Literal["ssbroyden", "ssbfgs", "bfgs"] = "ssbroyden"
     transform: Literal["log", "sqrt", "value"] = "log"
-    gradient_tolerance: float = 0.0
-    line_search: int = 30
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        check_count("ssbroyden: steps", self.steps)
-        check_choice("ssbroyden: member", self.member, ("ssbroyden", "ssbfgs", "bfgs"))
-        check_choice("ssbroyden: transform", self.transform, ("log", "sqrt", "value"))
-        check_number("ssbroyden: gradient_tolerance", self.gradient_tolerance, low=0.0)
-        check_count("ssbroyden: line_search", self.line_search)
-        if self.seconds is not None:
-            check_number("ssbroyden: seconds", self.seconds, above=0.0)
+    gradient_tolerance: NonNegative = 0.0
+    line_search: Count = 30
+    seconds: Positive | None = None
 
     def check_size(self, size: int) -> None:
         """Raise ValueError where the inverse Hessian would take too much memory."""

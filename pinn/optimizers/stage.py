@@ -10,6 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from pinn.schema import Family
+
 Evaluate = Callable[[np.ndarray], tuple[float, np.ndarray]]
 """theta (P,) float64 -> loss, gradient (P,); raises Diverged where either is not finite."""
 
@@ -65,9 +67,13 @@ class StageEnd:
     message: str
 
 
+STAGES = Family("training stage", example="pinn.Adam()")
+
+
 class Stage(ABC):
     """A solver with its settings; `seconds` limits the wall time of the stage (None: no limit)."""
 
+    family = STAGES
     name: ClassVar[str]
     # Whether new points restart the solver: what it knows of the loss holds for the old ones only.
     needs_fixed_points: ClassVar[bool]
@@ -94,3 +100,6 @@ class Stage(ABC):
         `evaluate` and `on_step` pass through. `theta` is not changed in place, nor is an array that
         was handed to `on_step`.
         """
+
+
+STAGES.base = Stage

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import autograd as T
-from pinn.checks import check_number
-from pinn.geometry.interval import check_name
+from pinn.schema import Name, declared
+from pinn.schema.errors import refuse
 
 
-@dataclass(frozen=True)
+@declared
 class Parameter:
     """A trainable coefficient of an inverse problem, with a start and optional bounds.
 
@@ -24,24 +23,18 @@ class Parameter:
     Raises ValueError unless lower < initial < upper, all of them finite.
     """
 
-    name: str
+    name: Name
     initial: float
     lower: float | None = None
     upper: float | None = None
 
     def __post_init__(self) -> None:
-        check_name("parameter", self.name)
-        what = f"parameter {self.name!r}"
-        check_number(f"{what}: initial", self.initial)
-        for side in ("lower", "upper"):
-            if getattr(self, side) is not None:
-                check_number(f"{what}: {side}", getattr(self, side))
         low = -math.inf if self.lower is None else self.lower
         high = math.inf if self.upper is None else self.upper
         if not low < self.initial < high:
-            raise ValueError(
-                f"{what}: expected lower < initial < upper, strictly, got lower = {self.lower}, "
-                f"initial = {self.initial}, upper = {self.upper}"
+            refuse(
+                f"{self.name!r}: expected lower < initial < upper, strictly, got lower = "
+                f"{self.lower}, initial = {self.initial}, upper = {self.upper}"
             )
 
     @property

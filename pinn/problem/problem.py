@@ -2,99 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 
-from pinn import expressions
 from pinn.checks import nearest
-from pinn.conditions.condition import Condition
+from pinn.conditions.condition import CONDITIONS, Condition
 from pinn.conditions.hard import Ansatz
 from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.leaves import Constant, Coordinate, check_names
 from pinn.equations.namespace import Namespace
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
-from pinn.geometry import Domain
-from pinn.geometry.interval import check_name
+from pinn.geometry import AnyDomain
 from pinn.problem import references
+from pinn.problem.constants import ConstantKind, evaluate_constants
 from pinn.problem.parameter import Parameter
 from pinn.residuals import Interior, Residual
+from pinn.schema import declared
+from pinn.schema.declared import Keyed, Member
+from pinn.schema.errors import Mistakes, at, refuse
+from pinn.schema.kinds import NAME, Formula, Items, Names, OneOrMore, Optional, Text
 
 Equation = str | Callable[[Namespace], Any]
 
+_TITLE = Text(
+    "a name of letters, digits, _, - and .", re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
+)
+_UNKNOWNS = OneOrMore(NAME, "a list of names such as [u, v]", least=1)
+_EQUATIONS = Names(
+    Formula("an equation such as u_t - u_xx", number=False),
+    "a mapping from names to equations such as {heat: u_t - u_xx}",
+    least=1,
+)
+_CONDITIONS = Items(
+    Member(CONDITIONS), "a list of conditions such as [initial: {unknown: u, value: 0}]"
+)
+_CONSTANTS = Names(ConstantKind(), "a mapping from names to numbers")
+_PARAMETERS = Keyed(Parameter, "a mapping from names to {initial, lower, upper}")
 
+
+@declared(eq=False, repr=False)
 class Problem:
     """A domain, unknowns on it, equations that hold inside and conditions at its edges.
 
     domain: an Interval, Time or Box. unknowns: names. equations: name -> text or function of the
     namespace, whose value is to be zero. conditions: Initial, Dirichlet. constants: name -> number
-    or text such as "0.01/pi". parameters: trainable coefficients. reference: None, the name of a
-    shipped reference, a mapping unknown -> text, or a function of the namespace with numpy arrays
-    (one array, or a dict by unknown); it is only compared with, never trained on.
+    or text such as "0.01/pi", which may use other constants. parameters: trainable coefficients.
+    reference: None, the name of a shipped reference, a mapping unknown -> text, or a function of
+    the namespace with numpy arrays (one array, or a dict by unknown); it is only compared with,
+    never trained on.
 
-    `residuals` lists the blocks: one for each equation, under its name, and one for each condition
+    `residuals` lists the blocks: one for each equation, under its name, and those of each condition
     that is not hard, under names such as initial_u, initial_u_t, dirichlet_u, dirichlet_u_x_low.
     `ansatz` is the formula u = A + B*N that makes the hard ones hold, None where there are none.
 
-    Raises ValueError, naming the equation, condition or name, for anything that does not fit
-    together; TypeError for an argument of another kind.
+    Raises DeclarationError (a ValueError), naming the equation, condition or name, for all that
+    does not fit together; DeclarationTypeError (a TypeError too) for an argument of another kind.
     """
 
-    def __init__(
-        self,
-        domain: Domain,
-        unknowns: Sequence[str],
-        equations: Mapping[str, Equation],
-        conditions: Iterable[Condition] = (),
-        constants: Mapping[str, float | str] | None = None,
-        parameters: Iterable[Parameter] = (),
-        reference: str | Mapping[str, str] | Callable[[Namespace], Any] | None = None,
-        name: str = "problem",
-    ) -> None:
-        if not isinstance(domain, Domain):
-            raise TypeError(
-                f"domain: expected pinn.Interval, pinn.Time or pinn.Box, got {domain!r}"
-            )
-        if isinstance(unknowns, str):
-            raise TypeError(f"unknowns: expected a list of names such as ['u'], got {unknowns!r}")
-        if not isinstance(equations, Mapping) or not equations:
-            raise TypeError(
-                "equations: expected a mapping such as {'heat': 'u_t - u_xx'}, "
-                f"got {equations!r}"
-            )
-        self.domain = domain
-        self.unknowns = tuple(unknowns)
-        self.equations = MappingProxyType(dict(equations))
-        self.conditions = tuple(conditions)
-        self.constants = MappingProxyType(_constants(constants or {}))
-        self.parameters = tuple(parameters)
-        self.reference = reference
-        self.name = name
+    domain: AnyDomain
+    unknowns: Annotated[tuple[str, ...], _UNKNOWNS]
+    equations: Annotated[Mapping[str, Equation], _EQUATIONS]
+    conditions: Annotated[tuple[Condition, ...], _CONDITIONS] = ()
+    constants: Annotated[Mapping[str, float | str], _CONSTANTS] = field(default_factory=dict)
+    parameters: Annotated[tuple[Parameter, ...], _PARAMETERS] = ()
+    reference: Annotated[Any, Optional(references.ReferenceKind())] = None
+    name: Annotated[str, _TITLE] = "problem"
+
+    def __post_init__(self) -> None:
+        with at("constants"):
+            object.__setattr__(self, "constants", evaluate_constants(self.constants))
         self._check_names()
-        self.scope = Scope(
-            self.unknowns,
-            domain.coordinates,
-            domain.space,
-            self.constants,
-            tuple(parameter.name for parameter in self.parameters),
-        )
-        self.residuals = (*self._equation_residuals(), *self._condition_residuals())
+        self._check_residuals()
         self._check_blocks()
-        self.ansatz = Ansatz.of(
-            domain,
-            self.unknowns,
-            self.conditions,
-            self.constants,
-            [parameter.name for parameter in self.parameters],
-        )
-        self._reference_terms = self._make_reference()
+        self._check_reference()
 
     def __repr__(self) -> str:
         blocks = ", ".join(residual.name for residual in self.residuals)
         return f"<Problem {self.name!r}: {', '.join(self.unknowns)} on {self.domain!r}; {blocks}>"
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The names that an equation may use."""
+        return Scope(
+            self.unknowns,
+            self.domain.coordinates,
+            self.domain.space,
+            self.constants,
+            tuple(parameter.name for parameter in self.parameters),
+        )
+
+    @cached_property
+    def residuals(self) -> tuple[Residual, ...]:
+        """What is to vanish: the blocks of the loss."""
+        mistakes = Mistakes()
+        found: list[Residual] = []
+        for name, equation in self.equations.items():
+            with mistakes.under("equations", name):
+                found.append(self._equation_residual(name, equation))
+        for i, condition in enumerate(self.conditions):
+            with mistakes.under("conditions", i):
+                residuals = condition.residuals(self.domain, self.scope)
+                if not condition.hard:
+                    found += residuals
+        mistakes.end()
+        return tuple(found)
+
+    @cached_property
+    def ansatz(self) -> Ansatz | None:
+        """The formula that makes the hard conditions hold; None where there are none."""
+        with at("conditions"):
+            return Ansatz.of(
+                self.domain,
+                self.unknowns,
+                self.conditions,
+                self.constants,
+                [parameter.name for parameter in self.parameters],
+            )
 
     def exact(self, points: Mapping[str, np.ndarray]) -> dict[str, np.ndarray] | None:
         """Return the reference solution by unknown at points, or None where there is none.
@@ -124,7 +153,9 @@ class Problem:
                         f"{type(result).__name__}"
                     )
                 result = {self.unknowns[0]: result}
-            _check_unknowns("reference", result, self.unknowns)
+            for unknown in result:
+                with at("reference"):
+                    _check_unknown(unknown, self.unknowns)
         else:
             result = {
                 unknown: term.evaluate(values, NUMPY_FUNCTIONS)
@@ -136,102 +167,91 @@ class Problem:
         }
 
     def _check_names(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise TypeError(f"name: expected a text, got {self.name!r}")
-        if not self.unknowns:
-            raise ValueError("unknowns: expected at least one name, got none")
-        for parameter in self.parameters:
-            if not isinstance(parameter, Parameter):
-                raise TypeError(f"parameters: expected pinn.Parameter, got {parameter!r}")
-        check_names(
-            unknowns=self.unknowns,
-            coordinates=self.domain.coordinates,
-            constants=self.constants,
-            parameters=[p.name for p in self.parameters],
-        )
+        groups = {
+            "domain": ("coordinates", self.domain.coordinates),
+            "unknowns": ("unknowns", self.unknowns),
+            "constants": ("constants", tuple(self.constants)),
+            "parameters": ("parameters", tuple(p.name for p in self.parameters)),
+        }
+        try:
+            check_names(**{"unknowns": (), **dict(groups.values())})
+        except ValueError:
+            # One name more each time: the first that does not fit is the one to tell of.
+            mistakes = Mistakes()
+            known: dict[str, list[str]] = {"unknowns": [], "coordinates": []}
+            for section, (group, names) in groups.items():
+                for i, name in enumerate(names):
+                    known.setdefault(group, []).append(name)
+                    with mistakes.under(section, i if section == "unknowns" else name):
+                        check_names(**known)
+                        continue
+                    known[group].pop()
+            mistakes.end()
 
-    def _equation_residuals(self) -> list[Residual]:
-        residuals = []
-        for name, equation in self.equations.items():
-            check_name("equation", name)
-            what = f"equation {name!r}"
-            if not isinstance(equation, str) and not callable(equation):
-                raise TypeError(f"{what}: expected text or a function, got {equation!r}")
-            term = Term(what, equation, self.scope)
-            if term.leaves == ():
-                raise ValueError(
-                    f"{what}: expected at least one of the unknowns {', '.join(self.unknowns)} "
-                    f"in it, got {equation!r}"
-                )
-            residuals.append(Residual(name, what, term, Interior(self.domain)))
-        return residuals
+    def _equation_residual(self, name: str, equation: Equation) -> Residual:
+        what = f"equation {name!r}"
+        term = Term(what, equation, self.scope)
+        if term.leaves == ():
+            refuse(
+                f"expected at least one of the unknowns {', '.join(self.unknowns)} in it, "
+                f"got {equation!r}"
+            )
+        return Residual(name, what, term, Interior(self.domain))
 
-    def _condition_residuals(self) -> list[Residual]:
-        residuals = []
-        for condition in self.conditions:
-            if not isinstance(condition, Condition):
-                raise TypeError(
-                    f"conditions: expected pinn.Initial or pinn.Dirichlet, got {condition!r}"
-                )
-            try:
-                found = condition.residuals(self.domain, self.scope)
-            except ValueError as error:
-                kind = type(condition).__name__
-                raise ValueError(f"{kind} condition of {condition.unknown!r}: {error}") from error
-            if not condition.hard:
-                residuals += found
-        return residuals
-
-    def _check_blocks(self) -> None:
+    def _check_residuals(self) -> None:
         names = [residual.name for residual in self.residuals]
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
-            raise ValueError(
+            refuse(
                 f"two equations or conditions are called {repeated[0]!r}; each needs its own name "
-                "(a condition's name is made of its kind, its unknown and its face)"
-            )
-        asked = [residual.leaves for residual in self.residuals]
-        if None in asked:  # only a run can tell what a function asks for
-            return
-        used = {leaf.unknown for leaves in asked for leaf in leaves}
-        unused = [unknown for unknown in self.unknowns if unknown not in used]
-        if unused:
-            raise ValueError(
-                f"unknowns: {', '.join(unused)} appear in no equation and no condition (hard ones "
-                "do not count: they train nothing); leave them out"
+                "(a condition's name is made of its kind, its unknown and its face)",
+                "conditions",
             )
 
-    def _make_reference(self) -> references.Reference | Term | dict[str, Term] | None:
+    def _check_blocks(self) -> None:
+        asked = [residual.leaves for residual in self.residuals]
+        if None not in asked:  # else only a run can tell what a function asks for
+            used = {leaf.unknown for leaves in asked for leaf in leaves}
+            unused = [unknown for unknown in self.unknowns if unknown not in used]
+            if unused:
+                refuse(
+                    f"{', '.join(unused)} appear in no equation and no condition (hard ones do not "
+                    "count: they train nothing); leave them out",
+                    "unknowns",
+                )
+        self.ansatz  # noqa: B018 - what cannot hold exactly is refused here
+
+    def _check_reference(self) -> None:
+        with at("reference"):
+            self._reference_terms  # noqa: B018 - as above
+
+    @cached_property
+    def _reference_terms(self) -> references.Reference | Term | dict[str, Term] | None:
         reference = self.reference
         if reference is None:
             return None
         if isinstance(reference, str):
-            shipped = references.get(reference)
-            for kind, needed, present in (
-                ("unknowns", shipped.unknowns, self.unknowns),
-                ("coordinates", shipped.coordinates, self.domain.coordinates),
-                ("constants", shipped.constants, self.constants),
-            ):
-                missing = [name for name in needed if name not in present]
-                if missing:
-                    raise ValueError(
-                        f"reference {reference!r} needs the {kind} {', '.join(needed)}; "
-                        f"this problem has {', '.join(present) or 'none'}"
-                    )
-            return shipped
-        scope = self.scope.of_values(parameters=False)
-        if isinstance(reference, Mapping):
-            _check_unknowns("reference", reference, self.unknowns)
-            return {
-                unknown: Term(f"reference of {unknown!r}", source, scope)
-                for unknown, source in reference.items()
-            }
-        if not callable(reference):
-            raise TypeError(
-                "reference: expected the name of a shipped reference, a mapping from unknowns to "
-                f"texts or a function, got {reference!r}"
+            return references.get(reference).fitting(
+                self.unknowns, self.domain.coordinates, self.constants
             )
-        return Term("reference", reference, scope)
+        scope = self.scope.of_values(parameters=False)
+        if not isinstance(reference, Mapping):
+            return Term("reference", reference, scope)
+        mistakes, terms = Mistakes(), {}
+        for unknown, source in reference.items():
+            with mistakes.under(unknown):
+                _check_unknown(unknown, self.unknowns)
+                terms[unknown] = Term(f"reference of {unknown!r}", source, scope)
+        mistakes.end()
+        return terms
+
+
+def _check_unknown(name: str, unknowns: tuple[str, ...]) -> None:
+    if name not in unknowns:
+        refuse(
+            f"expected one of the unknowns {', '.join(unknowns)}, got {name!r}"
+            f"{nearest(name, unknowns)}"
+        )
 
 
 class _ArrayValues:
@@ -250,22 +270,3 @@ class _ArrayValues:
         if isinstance(leaf, Constant):
             return self._constants[leaf.name]
         raise KeyError(leaf)
-
-
-def _constants(given: Mapping[str, float | str]) -> dict[str, float]:
-    constants = {}
-    for name, value in given.items():
-        try:
-            constants[name] = expressions.constant(value)
-        except expressions.ExpressionError as error:
-            raise ValueError(f"constant {name!r}: {error}") from error
-    return constants
-
-
-def _check_unknowns(what: str, given: Iterable[str], unknowns: tuple[str, ...]) -> None:
-    for name in given:
-        if name not in unknowns:
-            raise ValueError(
-                f"{what}: expected one of the unknowns {', '.join(unknowns)}, got {name!r}"
-                f"{nearest(name, unknowns)}"
-            )

@@ -74,7 +74,7 @@ class Recorder(Callback):
         self.run.write_summary(
             {
                 "name": solution.problem.name,
-                "seed": solution.setup.seed,
+                "seed": solution.experiment.seed,
                 "steps": report.steps,
                 "wall_s": report.wall_seconds,
                 "loss": report.loss,
@@ -85,8 +85,8 @@ class Recorder(Callback):
                 "stop_reason": str(report.stop_reason),
                 "message": report.message,
                 "stages": report.as_dict()["stages"],
-                "precision": solution.setup.precision,
-                "device": solution.setup.device,
+                "precision": solution.experiment.precision,
+                "device": solution.experiment.device,
                 **machine_and_versions(),
             }
         )

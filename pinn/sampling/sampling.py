@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from pinn.checks import check_choice, check_count, check_number
 from pinn.geometry.domain import UnitSampler
 from pinn.sampling.methods import METHODS
+from pinn.schema import Count, NonNegative, declared
+from pinn.schema.errors import refuse
 
 
-@dataclass(frozen=True)
+@declared
 class Sampling:
     """Counts and method of the collocation points.
 
@@ -27,37 +27,27 @@ class Sampling:
     adaptive points that are never drawn anew, TypeError for a count that is not a whole number.
     """
 
-    interior: int = 2500
-    initial: int = 100
-    boundary: int = 200
+    interior: Count = 2500
+    initial: Count = 100
+    boundary: Count = 200
     method: Literal["uniform", "grid", "latin-hypercube", "sobol", "halton"] = "latin-hypercube"
-    redraw: int | None = 500
+    redraw: Count | None = 500
     adaptive: Literal["rad"] | None = None
-    candidates: int = 20_000
-    rad_power: float = 1.0
-    rad_floor: float = 1.0
+    candidates: Count = 20_000
+    rad_power: NonNegative = 1.0
+    rad_floor: NonNegative = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("interior", "initial", "boundary"):
-            check_count(f"sampling: {name}", getattr(self, name))
-        if self.redraw is not None:
-            check_count("sampling: redraw", self.redraw)
-        check_choice("sampling: method", self.method, METHODS)
-        check_count("sampling: candidates", self.candidates)
-        check_number("sampling: rad_power", self.rad_power, low=0.0)
-        check_number("sampling: rad_floor", self.rad_floor, low=0.0)
         if self.adaptive is None:
             return
-        check_choice("sampling: adaptive", self.adaptive, ("rad",))
         if self.redraw is None:
-            raise ValueError(
-                "sampling: adaptive: expected `redraw`, the steps between two draws, with it, "
-                "got None"
+            refuse(
+                "expected `redraw`, the steps between two draws, with it, got None", "adaptive"
             )
         if self.candidates < self.interior:
-            raise ValueError(
-                f"sampling: candidates: expected at least the {self.interior} interior points, "
-                f"got {self.candidates}"
+            refuse(
+                f"expected at least the {self.interior} interior points, got {self.candidates}",
+                "candidates",
             )
 
     @property

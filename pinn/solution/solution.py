@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,12 @@ from pinn.equations.model_values import coordinate_columns
 from pinn.equations.nested import Field, Plan
 from pinn.equations.term import Term
 from pinn.files import DamagedFile, read_npz, write_npz
+from pinn.models import NotSavedModel
 from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.storage import checkpoint_arrays, read_arrays, solution_arrays
+from pinn.training.experiment import Experiment
 from pinn.training.records import StepRecord
 from pinn.training.resources import one_blas_thread
-from pinn.training.setup import Setup
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,22 +40,22 @@ _PLOT_POINTS = {1: 1001, 2: 257}
 class Solution:
     """The unknowns of a problem as functions of its coordinates.
 
-    setup: the arguments of pinn.solve. theta: all parameters as one float64 vector, or by name.
-    report: a Report. last: the last step of training, where one was taken here.
+    experiment: the declaration of the run. theta: all parameters as one float64 vector, or by
+    name. report: a Report. last: the last step of training, where one was taken here.
     """
 
     def __init__(
         self,
-        setup: Setup,
+        experiment: Experiment,
         theta: np.ndarray | Mapping[str, np.ndarray],
         report: Report,
         last: StepRecord | None = None,
     ) -> None:
-        self.setup = setup
+        self.experiment = experiment
         self.report = report
         self._last = last
         # A model of its own: training that goes on elsewhere cannot change this solution.
-        self._parameters = setup.initial_parameters()
+        self._parameters = experiment.initial_parameters()
         if isinstance(theta, Mapping):
             theta = self._parameters.from_named(theta)
         self._parameters.load(theta)
@@ -64,7 +66,7 @@ class Solution:
     @property
     def problem(self):
         """The problem that is solved."""
-        return self.setup.problem
+        return self.experiment.problem
 
     @property
     def theta(self) -> np.ndarray:
@@ -107,7 +109,7 @@ class Solution:
         results = []
         for start in range(0, len(points), _CHUNK):
             columns = coordinate_columns(
-                points[start : start + _CHUNK], self.setup.dtype, self.setup.device
+                points[start : start + _CHUNK], self.experiment.dtype, self.experiment.device
             )
             field = Field(
                 self._parameters.module,
@@ -125,7 +127,7 @@ class Solution:
     def errors(self) -> Errors:
         """Compare with the problem's reference on its test points; empty without a reference."""
         return TestSet(
-            self.problem, (points.coordinates for points in self.setup.draw_points().values())
+            self.problem, (points.coordinates for points in self.experiment.draw_points().values())
         ).errors(self.evaluate)
 
     def field_data(self, unknown: str, **held: float) -> FieldData:
@@ -187,11 +189,11 @@ class Solution:
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a solution file; see pinn.solution.storage."""
         named = self._parameters.named(self.theta)
-        return solution_arrays(self.setup, named, self.report.as_dict())
+        return solution_arrays(self.experiment, named, self.report.as_dict())
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a checkpoint: a solution file with the state of training."""
-        return {**self.arrays(), **checkpoint_arrays(self.setup, self._last)}
+        return {**self.arrays(), **checkpoint_arrays(self.experiment, self._last)}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the solution to an npz file, without pickle; `pinn.load` reads it.
@@ -228,20 +230,31 @@ class Solution:
         with T.no_grad():
             # At least one pass, so that no points at all have a result of the right width.
             for start in range(0, max(len(points), 1), _CHUNK):
+                part = points[start : start + _CHUNK]
                 chunk = T.tensor(
-                    points[start : start + _CHUNK], dtype=self.setup.dtype, device=self.setup.device
+                    part, dtype=self.experiment.dtype, device=self.experiment.device
                 )
                 yield self._parameters.module(chunk).detach().cpu().numpy()
 
 
-def load(path: str | os.PathLike[str]) -> Solution:
+def load(path: str | os.PathLike[str], model: Any = None) -> Solution:
     """Read a solution that `Solution.save` wrote, or a checkpoint of a run.
 
-    Nothing in the file is ever run. Raises FileNotFoundError, and pinn.files.DamagedFile for a file
-    that is not such a file.
+    model: where the solution was trained with a module or a class of one's own, which a file cannot
+    hold: the same again. Nothing in the file is ever run. Raises FileNotFoundError, ValueError for
+    a solution whose model has to be given, and pinn.files.DamagedFile for a file that is not such a
+    file.
     """
     contents = read_arrays(read_npz(path), str(path))
+    experiment = contents.experiment
+    if model is not None:
+        experiment = replace(experiment, model=model)
+    elif isinstance(experiment.model, NotSavedModel):
+        raise ValueError(
+            f"{path}: its model is a {experiment.model.name}, whose class a file cannot hold; "
+            f"give it: pinn.load(path, model={experiment.model.name}(...))"
+        )
     try:
-        return Solution(contents.setup, contents.theta, Report.from_dict(contents.report))
+        return Solution(experiment, contents.theta, Report.from_dict(contents.report))
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedFile(f"{path}: its parts do not fit together ({error})") from error

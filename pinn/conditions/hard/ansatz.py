@@ -133,7 +133,7 @@ class Ansatz:
         name = condition.name(domain)
         if not isinstance(domain, Box | Interval | Time):
             raise ValueError(
-                f"conditions: {name!r} cannot be hard on a {type(domain).__name__}; exact "
+                f"{name!r} cannot be hard on a {type(domain).__name__}; exact "
                 "conditions are made for a box, a product of Interval and Time; leave out hard"
             )
         tree = None
@@ -173,7 +173,7 @@ class Ansatz:
         trained = [node.name for node in nodes(term.tree) if isinstance(node, ParameterRef)]
         if trained:
             raise ValueError(
-                f"conditions: {name!r} cannot be hard, since its value depends on the trainable "
+                f"{name!r} cannot be hard, since its value depends on the trainable "
                 f"parameter {trained[0]!r}; leave out hard"
             )
         return term.tree
@@ -188,7 +188,7 @@ class Ansatz:
         if size > MAX_NODES:
             names = ", ".join(dict.fromkeys(item.condition for item in data))
             raise ValueError(
-                f"conditions: the formula of {unknown!r} with {names} hard has {size} operations, "
+                f"the formula of {unknown!r} with {names} hard has {size} operations, "
                 f"more than {MAX_NODES}: its terms grow as 3^d with the coordinates; make some of "
                 "them soft (leave out hard), or give data that vanish on most faces"
             )
@@ -299,13 +299,13 @@ def _check_faces(unknown: str, data: list[Data]) -> None:
         key = (item.face.coordinate, item.face.side, item.order)
         if key in taken:
             raise ValueError(
-                f"conditions: {taken[key]!r} and {item.condition!r} of {unknown!r} are both hard "
+                f"{taken[key]!r} and {item.condition!r} of {unknown!r} are both hard "
                 f"at {item.face}; leave out hard in one of them"
             )
         taken[key] = item.condition
     for item in data:
         if item.order and (item.face.coordinate, item.face.side, 0) not in taken:
             raise ValueError(
-                f"conditions: {item.condition!r} cannot be hard without a hard initial value of "
+                f"{item.condition!r} cannot be hard without a hard initial value of "
                 f"{unknown!r} itself (order 0); make that one hard too, or leave out hard here"
             )

@@ -42,7 +42,7 @@ def _size(ansatz: Ansatz, item: Data) -> float:
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise ValueError(
-            f"conditions: the value of {item.condition!r}, which is hard, is {values[bad[0]]} at "
+            f"the value of {item.condition!r}, which is hard, is {values[bad[0]]} at "
             f"{_place(ansatz.domain, points[bad[0]])}; expected a finite number"
         )
     return float(np.abs(values).max())
@@ -66,7 +66,7 @@ def _check_pair(ansatz: Ansatz, first: Data, second: Data, size: float) -> None:
     shown = [0.0 if abs(values[worst]) <= margin else values[worst] for values in (one, other)]
     what = "rate of change in time" if order else "value"
     raise ValueError(
-        f"conditions: {first.condition!r} and {second.condition!r} are both hard but disagree "
+        f"{first.condition!r} and {second.condition!r} are both hard but disagree "
         f"where they meet: at {_place(ansatz.domain, points[worst])} the first gives the {what} "
         f"{shown[0]:.10g}, the second {shown[1]:.10g}; make one of them soft (leave out "
         "hard), or let their values agree there"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+
+from pinn.schema.errors import refuse
 
 Points = Mapping[str, np.ndarray]
 Constants = Mapping[str, float]
@@ -32,6 +34,22 @@ class Reference:
     constants: tuple[str, ...]
     source: str
     evaluate: Callable[[Points, Constants], dict[str, np.ndarray]]
+
+    def fitting(
+        self, unknowns: Iterable[str], coordinates: Iterable[str], constants: Iterable[str]
+    ) -> Reference:
+        """Return the reference itself; DeclarationError for a problem that lacks what it needs."""
+        for kind, needed, present in (
+            ("unknowns", self.unknowns, tuple(unknowns)),
+            ("coordinates", self.coordinates, tuple(coordinates)),
+            ("constants", self.constants, tuple(constants)),
+        ):
+            if any(name not in present for name in needed):
+                refuse(
+                    f"reference {self.name!r} needs the {kind} {', '.join(needed)}; "
+                    f"this problem has {', '.join(present) or 'none'}"
+                )
+        return self
 
 
 def require(

@@ -231,7 +231,7 @@ def test_random_programs_on_a_gpu(random_program):
 @needs_compiler
 def test_the_whole_objective_runs_on_the_device(gpu):
     pinn = pytest.importorskip("pinn")
-    from pinn.training.setup import Setup
+    from pinn.training.experiment import Experiment
 
     x, t = pinn.Interval("x", -1, 1), pinn.Time("t", 0, 1)
     problem = pinn.Problem(
@@ -242,8 +242,8 @@ def test_the_whole_objective_runs_on_the_device(gpu):
         conditions=[pinn.Initial("u", "-sin(pi*x)"), pinn.Dirichlet("u", 0.0, hard=True)],
     )
     settings = {"sampling": pinn.Sampling(interior=40, initial=10), "model": pinn.MLP(5, 2)}
-    on_device = Setup.checked(problem, device="cuda", **settings).objective()
-    on_host = Setup.checked(problem, **settings).objective()
+    on_device = Experiment(problem, device="cuda", **settings).objective()
+    on_host = Experiment(problem, **settings).objective()
     theta = on_host.theta + 0.1
     found, expected = on_device.value_and_gradient(theta), on_host.value_and_gradient(theta)
     np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-9, atol=1e-12)

@@ -87,12 +87,11 @@ def test_values_may_use_constants():
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
-        (pinn.Initial("v", 0), "Initial condition of 'v': expected one of the unknowns u, got 'v'"),
-        (pinn.Initial("u", "sin(y)"), r"condition 'initial_u': unknown name 'y'[^$]*\^"),
-        (pinn.Initial("u", "u + 1"), "condition 'initial_u': unknown name 'u'"),
-        (pinn.Initial("u", "sin("), "condition 'initial_u': "),
-        (pinn.Dirichlet("u", float("nan")), "condition 'dirichlet_u': expected a finite number"),
-        (pinn.Dirichlet("u", 0, on="x=0"), "Dirichlet condition of 'u': no face 'x=0'"),
+        (pinn.Initial("v", 0), "conditions.0.unknown: expected one of the unknowns u, got 'v'"),
+        (pinn.Initial("u", "sin(y)"), r"conditions.0.value: unknown name 'y'[^$]*\^"),
+        (pinn.Initial("u", "u + 1"), "conditions.0.value: unknown name 'u'"),
+        (pinn.Initial("u", "sin("), "conditions.0.value: "),
+        (pinn.Dirichlet("u", 0, on="x=0"), "conditions.0.on: no face 'x=0'"),
         (pinn.Dirichlet("u", 0, on="t=0.5"), "faces: x=-1, x=2"),
     ],
 )
@@ -129,7 +128,7 @@ def test_an_initial_condition_needs_time_and_a_dirichlet_condition_space():
 
 @pytest.mark.parametrize("order", [2, -1, True, "1"])
 def test_other_orders_are_refused(order):
-    with pytest.raises(ValueError, match="expected order 0 .* or 1"):
+    with pytest.raises(ValueError, match="order: expected"):
         pinn.Initial("u", 0, order=order)
 
 

@@ -19,7 +19,7 @@ from pinn.equations.nested import Field, Plan
 from pinn.equations.resolve import evaluate_resolved, resolve
 from pinn.equations.term import Term
 from pinn.expressions import FLOAT_FUNCTIONS
-from pinn.training.setup import Setup
+from pinn.training.experiment import Experiment
 
 X, Y, TIME = pinn.Interval("x", -1, 1), pinn.Interval("y", 0, 3), pinn.Time("t", 0.5, 2)
 
@@ -480,8 +480,8 @@ def test_hard_conditions_leave_no_blocks_to_train():
         [pinn.Initial("u", "-sin(pi*x)"), dirichlet("u", 0)],
     )  # fmt: skip
     assert [residual.name for residual in soft.residuals] == ["burgers", "initial_u"]
-    with pytest.raises(ValueError, match="one of the blocks burgers, got 'initial_u'"):
-        pinn.solve(BURGERS, **SMALL, weights={"initial_u": 2.0})
+    with pytest.raises(ValueError, match="a block out of burgers, got 'initial_u'"):
+        pinn.solve(BURGERS, **SMALL, weighting={"initial_u": 2.0})
 
 
 @pytest.mark.parametrize("value", ["-sin(pi*x)", lambda s: -s.sin(s.pi * s.x)])
@@ -504,7 +504,7 @@ def test_engines_and_kinds_of_derivatives_train_the_same(value):
 
 
 def test_the_jacobian_of_a_hard_model_equals_finite_differences():
-    setup = Setup.checked(BURGERS, **SMALL)
+    setup = Experiment(BURGERS, **SMALL)
     objective = setup.objective()
     theta = objective.theta + 0.1 * np.random.default_rng(0).standard_normal(objective.size)
     rows, jacobian = objective.jacobian(theta)
@@ -553,7 +553,7 @@ def test_a_saved_solution_has_the_same_bits(tmp_path):
 def test_a_function_in_a_hard_condition_cannot_be_saved(tmp_path):
     case = pinn.Problem(BURGERS.domain, ["u"], BURGERS.equations, [initial("u", lambda s: s.x)])
     solution = pinn.solve(case, **SMALL, training=[pinn.Adam(1)])
-    with pytest.raises(TypeError, match="hard condition of 'u' has a Python function"):
+    with pytest.raises(TypeError, match="hard condition 'initial_u' has a Python function"):
         solution.save(tmp_path / "function.npz")
     assert not list(tmp_path.iterdir())
 

@@ -78,8 +78,8 @@ def test_activations(name):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"width": 0}, ValueError, "mlp: width: expected one or more, got 0"),
-        ({"depth": 1.5}, TypeError, "mlp: depth: expected a whole number, got 1.5"),
+        ({"width": 0}, ValueError, "mlp: width: expected a whole number >= 1, got 0"),
+        ({"depth": 1.5}, TypeError, "mlp: depth: expected a whole number >= 1, got 1.5"),
         ({"activation": "tanhh"}, ValueError, "mlp: activation: .*did you mean 'tanh'"),
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 
 import autograd as T
 import pinn
-from pinn.training.setup import Setup
+from pinn.training.experiment import Experiment
 
 DOMAIN = pinn.Interval("x", -1, 2) * pinn.Time("t", 0, 0.5)
 WEIGHTS = {"burgers": 2.0, "initial_u": 10.0}
@@ -22,7 +22,7 @@ def make(equation="u_t + u*u_x - nu*u_xx", *, sampling=None, **changes):
         **{**arguments, **changes},
     )  # fmt: skip
     sampling = sampling or pinn.Sampling(interior=60, initial=15, boundary=20)
-    setup = Setup.checked(problem, pinn.MLP(width=6, depth=1), sampling, weights=WEIGHTS, seed=3)
+    setup = Experiment(problem, pinn.MLP(width=6, depth=1), sampling, weighting=WEIGHTS, seed=3)
     return setup.objective()
 
 
@@ -164,16 +164,16 @@ def test_functions_that_broadcast_or_forget_the_network_are_refused(function, er
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [
-        ({"burger": 1}, ValueError, "weights: expected one of .*got 'burger'; did you mean 'burg"),
-        ({"burgers": -1}, ValueError, "weights: burgers: expected a number >= 0"),
-        ({"burgers": float("inf")}, ValueError, "weights: burgers: expected a finite number"),
-        ({"burgers": "1"}, TypeError, "weights: burgers: expected a number, got '1'"),
+        ({"burger": 1}, ValueError, "expected a block out of .*got 'burger'; did you mean 'burg"),
+        ({"burgers": -1}, ValueError, "weighting.burgers: expected a number >= 0"),
+        ({"burgers": float("inf")}, ValueError, "weighting.burgers: expected a finite number"),
+        ({"burgers": "1"}, TypeError, "weighting.burgers: expected a number >= 0, got '1'"),
     ],
 )
 def test_bad_weights_are_refused(weights, error, message):
     problem = make().problem
     with pytest.raises(error, match=message):
-        Setup.checked(problem, weights=weights)
+        Experiment(problem, weighting=weights)
 
 
 def test_bad_points_are_refused_by_block():
@@ -205,7 +205,7 @@ def test_numbers_that_are_not_finite_are_traced_to_their_block_and_point():
 
 def test_float32_models_have_float64_vectors():
     problem = make().problem
-    setup = Setup.checked(problem, pinn.MLP(width=6, depth=1), precision="float32")
+    setup = Experiment(problem, pinn.MLP(width=6, depth=1), precision="float32")
     objective = setup.objective()
     assert objective.residuals(objective.theta)["burgers"].dtype == np.float32
     evaluation = objective.value_and_gradient(objective.theta)

@@ -8,7 +8,7 @@ import pytest
 import autograd as T
 import pinn
 from pinn.objective import Objective
-from pinn.training.setup import Setup
+from pinn.training.experiment import Experiment
 
 DOMAIN = pinn.Interval("x", -1, 1) * pinn.Time("t", 0, 1)
 
@@ -57,7 +57,7 @@ PROBLEMS = {f.__name__: f for f in (burgers, inverse, system, plate, ode)}
 
 
 def make(problem, model=None, sampling=None, weights=None, **options):
-    setup = Setup.checked(
+    setup = Experiment(
         problem, model or pinn.MLP(width=5, depth=2),
         sampling or pinn.Sampling(interior=23, initial=7, boundary=9), seed=1,
     )  # fmt: skip

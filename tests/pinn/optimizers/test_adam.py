@@ -60,7 +60,7 @@ def test_the_state_is_that_before_the_step():
         ({"learning_rate": 0}, "adam: learning_rate: expected a number > 0"),
         ({"learning_rate": float("nan")}, "adam: learning_rate"),
         ({"final_rate": -1}, "adam: final_rate"),
-        ({"beta1": 1.0}, "adam: beta1: expected a number < 1"),
+        ({"beta1": 1.0}, "adam: beta1: expected a number >= 0 and < 1"),
         ({"beta2": -0.1}, "adam: beta2"),
         ({"epsilon": 0}, "adam: epsilon"),
         ({"seconds": 0}, "adam: seconds"),

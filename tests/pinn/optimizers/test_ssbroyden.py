@@ -10,8 +10,9 @@ from scipy.optimize import minimize, rosen, rosen_der
 import pinn
 import pinn.config
 from pinn.optimizers import Diverged, SSBroyden, Stage, StageEnd, Step, StopReason, ssbroyden
+from pinn.solution.storage import experiment_json, read_experiment
+from pinn.training.experiment import Experiment
 from pinn.training.loop import Redraw, train
-from pinn.training.setup import Setup
 
 MEMBERS = ["bfgs", "ssbfgs", "ssbroyden"]
 TRANSFORMS = ["value", "sqrt", "log"]
@@ -398,7 +399,7 @@ ODE = pinn.Problem(
 
 def small(**sampling):
     settings = {"interior": 40, "redraw": 10, "adaptive": "rad", "candidates": 200, **sampling}
-    return Setup.checked(ODE, pinn.MLP(width=8, depth=1), pinn.Sampling(**settings))
+    return Experiment(ODE, pinn.MLP(width=8, depth=1), pinn.Sampling(**settings))
 
 
 def adaptive(setup, objective):
@@ -482,8 +483,8 @@ def test_a_config_names_the_stage_and_the_sampling(tmp_path):
     experiment = pinn.config.load(path).experiment
     assert tuple(experiment.training) == (SSBroyden(9, "ssbfgs", "sqrt"),)
     assert experiment.sampling == pinn.Sampling(redraw=50, adaptive="rad", rad_floor=0.5)
-    setup = Setup.checked(ODE, sampling=experiment.sampling, training=experiment.training)
-    assert Setup.from_json(setup.to_json()).training == setup.training
+    setup = Experiment(ODE, sampling=experiment.sampling, training=experiment.training)
+    assert read_experiment(experiment_json(setup), "file").training == setup.training
 
 
 class Stuck(Stage):

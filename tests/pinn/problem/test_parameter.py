@@ -60,10 +60,10 @@ def test_the_documented_formulas(parameter, formula):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (("k", 0.0, 0.0), ValueError, "parameter 'k': expected lower < initial < upper, strictly"),
+        (("k", 0.0, 0.0), ValueError, "parameter: 'k': expected lower < initial < upper, strictly"),
         (("k", 2.0, None, 1.0), ValueError, "upper = 1.0"),
         (("k", 0.5, 1.0, 0.0), ValueError, "strictly"),
-        (("k", math.inf), ValueError, "parameter 'k': initial: expected a finite number"),
+        (("k", math.inf), ValueError, "parameter: initial: expected a finite number"),
         (("k", "1"), TypeError, "initial: expected a number, got '1'"),
         (("k k", 1.0), ValueError, "starts with a letter, got 'k k'"),
     ],

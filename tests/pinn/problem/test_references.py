@@ -157,7 +157,7 @@ def test_registry_finds_the_reference_and_it_evaluates():
 def test_registry_names_the_nearest_reference():
     with pytest.raises(ValueError, match="'cole_hop'.*did you mean 'cole-hopf'"):
         references.get("cole_hop")
-    with pytest.raises(ValueError, match="expected one of 'cole-hopf'$"):
+    with pytest.raises(ValueError, match="expected one of cole-hopf, got 'zzz'$"):
         references.get("zzz")
 
 

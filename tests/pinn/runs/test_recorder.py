@@ -68,6 +68,6 @@ def test_a_directory_that_is_taken_is_refused_when_training_starts(tmp_path):
 
 def test_nothing_is_written_before_training_starts(tmp_path):
     recorder = Recorder(tmp_path / "run", "")
-    with pytest.raises(ValueError, match="weights"):
-        pinn.solve(decay(), weights={"nothing": 1.0}, callbacks=[recorder])
+    with pytest.raises(ValueError, match="weighting.nothing"):
+        pinn.solve(decay(), weighting={"nothing": 1.0}, callbacks=[recorder])
     assert not (tmp_path / "run").exists()

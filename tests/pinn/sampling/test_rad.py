@@ -10,7 +10,8 @@ from scipy import stats
 import pinn
 from pinn.sampling import rad_density, rad_rows, stream
 from pinn.sampling.rad import draw_by_density
-from pinn.training.setup import Setup
+from pinn.solution.storage import experiment_json, read_experiment
+from pinn.training.experiment import Experiment
 
 
 @pytest.mark.parametrize(("power", "floor"), [(1, 1), (2, 0), (0.5, 3), (0, 1), (1, 0)])
@@ -148,7 +149,7 @@ PROBLEM = pinn.Problem(
 
 def setup(**settings):
     sampling = pinn.Sampling(**{"interior": 300, "redraw": 5, "candidates": 2000, **settings})
-    return Setup.checked(PROBLEM, pinn.MLP(width=4, depth=1), sampling, seed=3)
+    return Experiment(PROBLEM, pinn.MLP(width=4, depth=1), sampling, seed=3)
 
 
 def coordinates(drawn):
@@ -193,7 +194,7 @@ def test_without_adaptive_sampling_no_residual_is_asked_for():
 
 def test_the_settings_are_kept_in_a_file():
     made = setup(adaptive="rad", rad_floor=0.5)
-    assert Setup.from_json(made.to_json()).sampling == made.sampling
+    assert read_experiment(experiment_json(made), "file").sampling == made.sampling
 
 
 @pytest.mark.parametrize(
@@ -202,7 +203,7 @@ def test_the_settings_are_kept_in_a_file():
         ({"adaptive": "rd"}, "sampling: adaptive: expected one of rad, got 'rd'; did you mean"),
         ({"adaptive": "rad", "redraw": None}, "sampling: adaptive: expected `redraw`"),
         ({"adaptive": "rad", "candidates": 9}, "candidates: expected at least the 300 interior"),
-        ({"candidates": 0}, "sampling: candidates: expected one or more"),
+        ({"candidates": 0}, "sampling: candidates: expected a whole number >= 1"),
         ({"rad_power": -1}, "sampling: rad_power: expected a number >= 0"),
         ({"rad_floor": math.inf}, "sampling: rad_floor: expected a finite number"),
     ],

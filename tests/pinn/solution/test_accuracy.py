@@ -73,9 +73,9 @@ def test_no_test_point_was_trained_on(method):
         X * TIME, ["u"], {"e": "u_t"}, [pinn.Initial("u", 0), pinn.Dirichlet("u", 0)],
         reference={"u": "0"},
     )  # fmt: skip
-    from pinn.training.setup import Setup
+    from pinn.training.experiment import Experiment
 
-    trained = Setup.checked(problem, sampling=pinn.Sampling(method=method)).draw_points()
+    trained = Experiment(problem, sampling=pinn.Sampling(method=method)).draw_points()
     trained = [points.coordinates for points in trained.values()]
     test = {tuple(p) for p in TestSet(problem, trained).points}
     assert not test & {tuple(p) for points in trained for p in points}

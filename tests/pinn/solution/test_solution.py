@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 
+import autograd as T
 import pinn
 from pinn.files import DamagedFile, read_npz, write_npz
+from pinn.solution.storage import experiment_json
 
 X, TIME = pinn.Interval("x", -1, 1), pinn.Time("t", 0, 0.5)
 STAGES = [pinn.Adam(15, final_rate=1e-4), pinn.LBFGS(12)]
@@ -28,7 +30,7 @@ def solve(problem=None, **changes):
         "model": pinn.MLP(width=6, depth=2, activation="sin"),
         "sampling": pinn.Sampling(30, 10, 10, "sobol"),
         "training": STAGES,
-        "weights": {"initial_u": 5.0},
+        "weighting": {"initial_u": 5.0},
         "seed": 7,
     }
     return pinn.solve(problem or heat(), **{**arguments, **changes})
@@ -179,9 +181,9 @@ def test_what_is_loaded_has_the_same_bits(tmp_path, solution, what):
     loaded = pinn.load(path)
     assert loaded.theta.tobytes() == solution.theta.tobytes()
     assert loaded.report == solution.report
-    assert loaded.setup.model == solution.setup.model
-    assert loaded.setup.training == solution.setup.training
-    assert loaded.setup.to_json() == solution.setup.to_json()
+    assert loaded.experiment.model == solution.experiment.model
+    assert loaded.experiment.training == solution.experiment.training
+    assert experiment_json(loaded.experiment) == experiment_json(solution.experiment)
     at = {"x": XS[:, None], "t": TS}
     for name, values in solution.evaluate(**at).items():
         assert loaded.evaluate(**at)[name].tobytes() == values.tobytes()
@@ -194,9 +196,9 @@ def test_what_is_loaded_has_the_same_bits(tmp_path, solution, what):
 
 def test_a_loaded_setup_trains_to_the_same_bits(tmp_path, solution):
     solution.save(tmp_path / "saved.npz")
-    setup = pinn.load(tmp_path / "saved.npz").setup
+    setup = pinn.load(tmp_path / "saved.npz").experiment
     again = pinn.solve(
-        setup.problem, setup.model, setup.sampling, setup.training, setup.weights, setup.seed
+        setup.problem, setup.model, setup.sampling, setup.training, setup.weighting, setup.seed
     )
     assert again.theta.tobytes() == solution.theta.tobytes()
 
@@ -223,7 +225,7 @@ def test_a_problem_with_functions_loads_for_evaluation(tmp_path):
         conditions=[pinn.Initial("u", lambda s: s.sin(s.pi * s.x))],
         reference=lambda s: {"u": s.x},
     )
-    solution = solve(problem, weights=None)
+    solution = solve(problem, weighting=None)
     solution.save(tmp_path / "saved.npz")
     loaded = pinn.load(tmp_path / "saved.npz")
     at = {"x": XS, "t": 0.1}
@@ -233,16 +235,60 @@ def test_a_problem_with_functions_loads_for_evaluation(tmp_path):
         pinn.solve(loaded.problem)
 
 
-def test_a_model_of_the_users_own_is_used_but_not_saved(tmp_path):
-    class Own:
-        def build(self, domain, unknowns, rng, dtype, device="cpu"):
-            return pinn.MLP(3, 1).build(domain, unknowns, rng, dtype, device)
+class Own:
+    """A recipe that no table knows."""
 
-    solution = solve(model=Own())
-    assert solution.evaluate(x=0, t=0)["u"].shape == ()
-    with pytest.raises(TypeError, match="model: a file can hold MLP, not Own"):
-        solution.save(tmp_path / "saved.npz")
-    assert not list(tmp_path.iterdir())
+    def build(self, domain, unknowns, rng, dtype, device="cpu"):
+        return pinn.MLP(3, 1).build(domain, unknowns, rng, dtype, device)
+
+
+def module():
+    return T.nn.Sequential(
+        T.nn.Linear(2, 5, dtype=T.float64), T.nn.Tanh(), T.nn.Linear(5, 2, dtype=T.float64)
+    )
+
+
+@pytest.mark.parametrize("make", [Own, module])
+def test_a_model_of_the_users_own_is_given_again_when_it_is_loaded(tmp_path, make):
+    model = make()
+    solution = solve(model=model)
+    solution.save(tmp_path / "saved.npz")
+    name = type(model).__name__
+    with pytest.raises(ValueError, match=f"its model is a {name}.*give it: pinn.load"):
+        pinn.load(tmp_path / "saved.npz")
+    loaded = pinn.load(tmp_path / "saved.npz", model=make())
+    assert loaded.evaluate(x=0.3, t=0.1) == solution.evaluate(x=0.3, t=0.1)
+    with pytest.raises(DamagedFile, match="expected shape|expected the parameters"):
+        pinn.load(tmp_path / "saved.npz", model=pinn.MLP(2, 1))
+
+
+def test_training_leaves_a_module_that_was_given_as_it_is():
+    own = module()
+    before = [parameter.numpy(force=True).copy() for parameter in own.parameters()]
+    solve(model=own)
+    for old, parameter in zip(before, own.parameters(), strict=True):
+        np.testing.assert_array_equal(old, parameter.numpy(force=True))
+
+
+class Returns:
+    def __init__(self, made):
+        self.made = made
+
+    def build(self, domain, unknowns, rng, dtype, device="cpu"):
+        return self.made
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "message"),
+    [
+        (Returns(None), TypeError, "expected an autograd.nn.Module from Returns.build.* NoneType"),
+        (Returns(T.nn.Tanh()), ValueError, "Returns has no parameters to train"),
+        (T.nn.Linear(2, 2), ValueError, "'weight' of Linear is float32, but the run is float64"),
+    ],
+)
+def test_models_that_cannot_be_trained_are_refused(model, error, message):
+    with pytest.raises(error, match=message):
+        solve(model=model)
 
 
 def test_a_diverged_report_survives_the_file(tmp_path):
@@ -267,8 +313,8 @@ def test_bad_files_are_refused(tmp_path, solution):
     arrays = read_npz(path)
     for changed, message in [
         ({"format": np.array("other 9")}, "its format is 'other 9'"),
-        ({"setup": np.array("{")}, "saved.npz: expected a solution"),
-        ({"setup": np.array("[1]")}, "saved.npz: expected a solution"),
+        ({"experiment": np.array("{")}, "saved.npz: expected a solution"),
+        ({"experiment": np.array("[1]")}, "saved.npz: expected a solution"),
         ({"report": np.array("{}")}, "its parts do not fit together"),
         ({"theta/model.weight0": np.zeros((1, 1))}, r"model.weight0: expected shape \(6, 2\)"),
     ]:

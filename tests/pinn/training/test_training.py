@@ -9,9 +9,9 @@ import pytest
 import pinn
 from pinn.optimizers import StopReason
 from pinn.training.callbacks import check_callbacks
+from pinn.training.experiment import Experiment
 from pinn.training.loop import HISTORY_STRIDE, Redraw, train
 from pinn.training.progress import Progress
-from pinn.training.setup import Setup
 
 PROBLEM = pinn.Problem(
     pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1)],
@@ -20,7 +20,7 @@ PROBLEM = pinn.Problem(
 
 
 def objective(problem=PROBLEM):
-    setup = Setup.checked(problem, pinn.MLP(width=5, depth=1), pinn.Sampling(interior=20))
+    setup = Experiment(problem, pinn.MLP(width=5, depth=1), pinn.Sampling(interior=20))
     return setup.objective()
 
 
@@ -165,7 +165,7 @@ def test_a_start_that_is_not_finite_is_told_at_once():
 
 
 def test_points_are_drawn_anew_on_the_way():
-    setup = Setup.checked(PROBLEM, pinn.MLP(width=5, depth=1), pinn.Sampling(interior=20))
+    setup = Experiment(PROBLEM, pinn.MLP(width=5, depth=1), pinn.Sampling(interior=20))
     records = []
     stages = [pinn.Adam(9), pinn.LBFGS(10)]
     result = train(setup.objective(), stages, [records.append], Redraw(4, setup.draw_points))
@@ -180,7 +180,7 @@ def test_points_are_drawn_anew_on_the_way():
 
 
 def test_new_points_leave_adams_memory_alone():
-    setup = Setup.checked(PROBLEM, pinn.MLP(width=5, depth=1), pinn.Sampling(interior=20))
+    setup = Experiment(PROBLEM, pinn.MLP(width=5, depth=1), pinn.Sampling(interior=20))
     same = Redraw(3, lambda number: setup.draw_points(0))
     plain = train(setup.objective(), [pinn.Adam(10)])
     redrawn = train(setup.objective(), [pinn.Adam(10)], (), same)

@@ -3,7 +3,7 @@
 import numpy as np
 
 import pinn
-from pinn.training.setup import Setup
+from pinn.training.experiment import Experiment
 
 PROBLEM = pinn.Problem(
     pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), ["u"], {"heat": "u_t - u_xx", "b": "u_x"},
@@ -12,7 +12,7 @@ PROBLEM = pinn.Problem(
 
 
 def points(seed=0, number=0, **counts):
-    drawn = Setup.checked(PROBLEM, sampling=pinn.Sampling(**counts), seed=seed).draw_points(number)
+    drawn = Experiment(PROBLEM, sampling=pinn.Sampling(**counts), seed=seed).draw_points(number)
     return {name: points.coordinates for name, points in drawn.items()}
 
 
@@ -40,9 +40,9 @@ def test_draws_and_seeds_differ_and_repeat():
 
 
 def test_defaults_are_filled_in():
-    setup = Setup.checked(PROBLEM)
+    setup = Experiment(PROBLEM)
     assert setup.model == pinn.MLP()
     assert setup.sampling == pinn.Sampling()
     assert setup.training == tuple(pinn.default_training())
-    assert list(setup.weights) == ["heat", "b", "initial_u", "dirichlet_u"]
+    assert list(setup.weighting) == ["heat", "b", "initial_u", "dirichlet_u"]
     assert (setup.precision, setup.device) == ("float64", "cpu")

@@ -1,18 +1,14 @@
-"""YAML text to a tree whose every key and value knows its line.
-
-Scalars stay text here. The schema decides what a text means, so the surprises of YAML 1.1 never
-arise: a coordinate named `y`, `n` or `on` stays a name, `1e-3` is a number where a number is
-expected, and `0` is an equation's text where an expression is expected.
-"""
+"""YAML text to a tree whose every key and value knows its line."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
 
-from pinn.config.errors import Complaint, ConfigError, Place
+from pinn.config.errors import ConfigError
+from pinn.schema.reader import Complaint
+from pinn.schema.tree import Mapping, Node, Place, Scalar, Sequence
 
 MAX_BYTES = 10_000_000
 MAX_NODES = 100_000
@@ -21,59 +17,6 @@ _STANDARD_TAGS = {
     _STANDARD + kind
     for kind in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp", "merge", "value")
 }
-
-
-@dataclass
-class Scalar:
-    """A text; `quoted` tells a quoted "null" from the plain word."""
-
-    text: str
-    place: Place
-    quoted: bool = False
-
-    @property
-    def is_null(self) -> bool:
-        return not self.quoted and self.text in ("", "~", "null", "Null", "NULL")
-
-    def __str__(self) -> str:
-        if self.is_null:
-            return "nothing"
-        return repr(self.text if len(self.text) <= 60 else self.text[:57] + "...")
-
-
-@dataclass
-class Sequence:
-    """A list of nodes."""
-
-    items: list[Node]
-    place: Place
-
-    def __str__(self) -> str:
-        return f"a list of {len(self.items)} item" + "s" * (len(self.items) != 1)
-
-
-@dataclass
-class Mapping:
-    """Keys and values in file order; `key_places` holds where each key stands."""
-
-    entries: dict[str, Node]
-    place: Place
-    key_places: dict[str, Place] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        if not self.entries:
-            return "an empty mapping"
-        keys = list(self.entries)
-        shown = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "")
-        return f"a mapping with the {'key' if len(keys) == 1 else 'keys'} {shown}"
-
-    def put(self, key: str, value: Node, place: Place) -> None:
-        """Set one entry and where its key stands."""
-        self.entries[key] = value
-        self.key_places[key] = place
-
-
-Node = Scalar | Sequence | Mapping
 
 
 def read_yaml(path: Path, shown: str) -> Node:

@@ -3,7 +3,7 @@
 import pytest
 
 from pinn.config import ConfigError
-from pinn.config.tree import MAX_NODES, Mapping, Sequence, parse_yaml, read_yaml
+from pinn.config.yaml_tree import MAX_NODES, Mapping, Sequence, parse_yaml, read_yaml
 
 
 def complaint(text):
