@@ -32,15 +32,35 @@ class ViewOf:
     """How a view came from its base: the chain of view ops, and the version it was made at.
 
     A view made without recording (`severed`) stays a constant, whatever happens to its base.
+    `function` names the custom Function that returned the view, None for all others: its backward
+    stands for the way from the base, so there is no chain to replay, and neither the view nor its
+    base may change while gradients flow.
     """
 
-    __slots__ = ("base", "chain", "version", "severed")
+    __slots__ = ("base", "chain", "version", "severed", "function")
 
-    def __init__(self, base: Tensor, chain: tuple, version: int, severed: bool) -> None:
+    def __init__(
+        self,
+        base: Tensor,
+        chain: tuple,
+        version: int,
+        severed: bool,
+        function: str | None = None,
+    ) -> None:
         self.base = base
         self.chain = chain
         self.version = version
         self.severed = severed
+        self.function = function
+
+    def refuse(self, what: str) -> None:
+        """Raise RuntimeError about a change that the backward of a custom Function cannot see."""
+        raise RuntimeError(
+            f"an output of the custom Function {self.function} is a view (of an input, the input "
+            f"itself, or of a tensor made in forward), and {what}; {self.function}.backward would "
+            "not see the change and the gradient would be wrong. Return a clone() from forward, or "
+            "clone() the output"
+        )
 
 
 class Tensor:
@@ -216,8 +236,12 @@ class Tensor:
         view = self._view
         if view is None or view.severed or view.version == self._version[0]:
             return
-        view.version = self._version[0]
         base = view.base
+        if view.function is not None:
+            if self._requires_grad or base._requires_grad:
+                view.refuse("its memory was modified in place since")
+            return
+        view.version = self._version[0]
         if base._node is None and self._node is None:
             return
         with modes.enable_grad():

@@ -488,11 +488,13 @@ def _mark_views(op: Op, source: Tensor, attributes: dict, tensors: tuple) -> Non
             continue
         step = (op if op.outputs == 1 else Output(op, position), attributes)
         base, chain, severed = source, (step,), not modes.state.grad_enabled
+        function = None
         if source._view is not None:
             base, chain = source._view.base, (*source._view.chain, step)
             severed = severed or source._view.severed
+            function = source._view.function
         tensor._version = source._version
-        tensor._view = ViewOf(base, chain, source._version[0], severed)
+        tensor._view = ViewOf(base, chain, source._version[0], severed, function)
 
 
 class Output:
