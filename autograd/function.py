@@ -229,9 +229,9 @@ class Function:
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` and record the call where grad mode asks for it.
 
-        Keywords are taken by a Function that defines `setup_context`.  Raises TypeError when `forward` returns neither a Tensor nor a tuple, and RuntimeError
-        (under a Taylor-mode sweep NoTaylorRule) inside a forward-mode sweep, for which a custom
-        Function has no rule.
+        Keywords are taken by a Function that defines `setup_context`.  Raises TypeError when
+        `forward` returns neither a Tensor nor a tuple, and RuntimeError (under a Taylor-mode sweep
+        NoTaylorRule) inside a forward-mode sweep, for which a custom Function has no rule.
         """
         with_setup = cls.setup_context is not Function.setup_context
         if with_setup:
@@ -270,7 +270,9 @@ def _bound(cls: type[Function], args: tuple, kwargs: dict) -> tuple:
     try:
         bound = inspect.signature(cls.forward).bind(*args, **kwargs)
     except TypeError as error:
-        raise TypeError(f"{cls.__name__}.apply(): {error}; it takes the inputs of forward") from None
+        raise TypeError(
+            f"{cls.__name__}.apply(): {error}; it takes the inputs of forward"
+        ) from None
     bound.apply_defaults()
     if bound.kwargs:
         raise TypeError(
