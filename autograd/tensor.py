@@ -516,6 +516,9 @@ def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
     return Tensor(array)
 
 
+METHODS: list[str] = []  # the names of the methods that `method` added
+
+
 def method(function: Callable | None = None, *, name: str | None = None) -> Callable:
     """Make `function` (its first argument is a tensor) a method of Tensor.
 
@@ -523,5 +526,7 @@ def method(function: Callable | None = None, *, name: str | None = None) -> Call
     """
     if function is None:
         return lambda f: method(f, name=name)
-    setattr(Tensor, name or function.__name__, function)
+    name = name or function.__name__
+    setattr(Tensor, name, function)
+    METHODS.append(name)
     return function

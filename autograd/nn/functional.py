@@ -9,6 +9,7 @@ from ..ops.matmul import linear
 from ..ops.piecewise import where
 from ..ops.smooth import sigmoid, sin, tanh
 from ..ops.softmax import log_softmax, softmax
+from ..signature import publish
 from ..tensor import Tensor
 
 __all__ = [
@@ -115,3 +116,6 @@ def huber_loss(
     size = abs(difference)
     quadratic = 0.5 * difference * difference
     return _reduce(where(size < delta, quadratic, delta * (size - 0.5 * delta)), reduction)
+
+
+publish(globals())

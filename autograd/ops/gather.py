@@ -106,8 +106,6 @@ def _shaped(copied: Tensor, shape: tuple | None) -> Tensor:
 
 def _checked_index(index: Any, size: int, axis: int, name: str, error: type) -> Tensor:
     """Return an index tensor whose elements lie in [0, size); `error` otherwise."""
-    if not isinstance(index, Tensor):
-        raise TypeError(f"{name}(): index must be a Tensor, got {type(index).__name__}")
     if index.dtype.kind != "i":
         raise RuntimeError(f"{name}(): Expected dtype int64 for index, got {index.dtype}")
     low, high = value_range(index._data)

@@ -42,10 +42,9 @@ masked_fill_op = Op(
 )
 
 
-def _checked_mask(mask: Any, name: str) -> Tensor:
-    if not isinstance(mask, Tensor) or mask.dtype.kind != "b":
-        got = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise RuntimeError(f"{name}: expected a mask of dtype bool, got {got}; use .bool()")
+def _checked_mask(mask: Tensor, name: str) -> Tensor:
+    if mask.dtype.kind != "b":
+        raise RuntimeError(f"{name}: expected a mask of dtype bool, got {mask.dtype}; use .bool()")
     return mask
 
 
