@@ -7,6 +7,7 @@ every view takes up its new place when it is next used.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -162,20 +163,24 @@ def rebase(x: Tensor, result: Tensor) -> None:
     x._sync()
 
 
-def in_place(x: Tensor, function: Any, *args: Any, saves_self: bool = True) -> Tensor:
-    """Replace `x` by `function(x, *args)`, in place."""
-    check_writable(x, *args)
+def in_place(
+    x: Tensor, function: Any, *args: Any, saves_self: bool = True, **options: Any
+) -> Tensor:
+    """Replace `x` by `function(x, *args, **options)`, in place."""
+    sources = (*args, *options.values())
+    check_writable(x, *sources)
     records = modes.state.grad_enabled and (
-        x.requires_grad or any(isinstance(a, Tensor) and a.requires_grad for a in args)
+        x.requires_grad or any(isinstance(a, Tensor) and a.requires_grad for a in sources)
     )
-    return _replace(x, function(_before(x, keep_data=records and saves_self), *args))
+    return _replace(x, function(_before(x, keep_data=records and saves_self), *args, **options))
 
 
 def _define(name: str, function: Any, saves_self: bool = True) -> None:
-    def operation(self: Tensor, *args: Any) -> Tensor:
-        return in_place(self, function, *args, saves_self=saves_self)
+    def operation(self: Tensor, *args: Any, **options: Any) -> Tensor:
+        return in_place(self, function, *args, saves_self=saves_self, **options)
 
     operation.__name__ = name
+    operation.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     operation.__doc__ = f"Apply `{name.rstrip('_')}` in place and return this tensor."
     method(operation)
 
@@ -195,8 +200,11 @@ def _like(value: Any, x: Tensor) -> Tensor:
 
 
 @method
-def copy_(self: Tensor, source: Any) -> Tensor:
-    """Copy `source` (broadcast, cast and moved) into this tensor; gradients flow to `source`."""
+def copy_(self: Tensor, source: Any, non_blocking: bool = False) -> Tensor:
+    """Copy `source` (broadcast, cast and moved) into this tensor; gradients flow to `source`.
+
+    `non_blocking` changes nothing: the copy is complete when this returns.
+    """
     check_writable(self, source)
     source = _like(source, self).expand(self.shape)
     if self._view is None and modes.state.grad_enabled and self.requires_grad:

@@ -59,6 +59,12 @@ KINDS: dict[str, Callable[[Any], bool]] = {
 }
 
 
+_IN_WORDS = {"Sequence[int]": "tuple of ints", "Sequence[Tensor]": "tuple of Tensors"}
+
+# What a parameter of this name may be where its annotation says Any.
+BY_NAME = {"dim": ("int", "Sequence[int]", "None"), "dims": ("int", "Sequence[int]", "None")}
+
+
 class Signature:
     """What a public function takes: its parameters, their other names and their kinds."""
 
@@ -92,6 +98,8 @@ class Signature:
         """Return the kinds an argument may be of; nothing where it may be anything."""
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             return ()
+        if parameter.annotation == "Any":
+            return BY_NAME.get(parameter.name, ())
         parts = tuple(part.strip() for part in str(parameter.annotation).split("|"))
         return parts if all(part in KINDS for part in parts) else ()
 
@@ -126,7 +134,7 @@ class Signature:
         """Return the error about an argument of the wrong kind."""
         parameter = self.parameters[position]
         name = self.public_names.get(parameter.name, parameter.name)
-        expected = " or ".join(self.kinds[parameter.name])
+        expected = " or ".join(_IN_WORDS.get(kind, kind) for kind in self.kinds[parameter.name])
         got = type(value).__name__
         if isinstance(value, (tuple, list)) and value:
             got += f" of {', '.join(sorted({type(item).__name__ for item in value}))}"
@@ -187,10 +195,11 @@ def _is_operation(value: Any) -> bool:
 
 
 def publish(namespace: dict[str, Any]) -> None:
-    """Put the functions of a module that come from `ops` behind the gate; aliases stay one."""
+    """Put the public operations of a module behind the gate; aliases stay one object."""
     module, gates = namespace["__name__"], {}
-    for name, function in list(namespace.items()):
-        if not _is_operation(function):
+    for name in namespace.get("__all__") or list(namespace):
+        function = namespace[name]
+        if name.startswith("_") or not _is_operation(function):
             continue
         if function not in gates:
             own = function.__name__
@@ -239,8 +248,8 @@ def write_out(name: str, result: Any, out: Any, inputs: tuple) -> Any:
 def _write_one(name: str, result: Any, out: Any, inputs: tuple) -> None:
     if not _is_tensor(out):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
-    if not _is_tensor(result) or result._view is not None:
-        raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
+    if not _is_tensor(result) or any(result._version is t._version for t in _tensors(inputs)):
+        raise TypeError(f"{name}() got an unexpected keyword argument 'out'; it returns a view")
     if modes.is_grad_enabled() and (result.requires_grad or out.requires_grad):
         raise RuntimeError(
             f"{name}(): functions with out=... do not support automatic differentiation, but one "

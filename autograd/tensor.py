@@ -66,8 +66,10 @@ class ViewOf:
 class Tensor:
     """A multi-dimensional array that records what is done to it.
 
-    `data` is an array of a known device (numpy, cupy); it is not copied.  Use
-    `autograd.tensor(...)` to make one from Python values.
+    `data` is an array of a known device (numpy, cupy), whose memory is shared and dtype kept; a
+    Tensor, which gives a leaf that shares its memory; or nested sequences of numbers, which take
+    the default dtype.  TypeError for anything else.  `autograd.tensor(...)` copies, and takes
+    numbers and dtypes.
     """
 
     # What most tensors share is a class attribute: making a tensor sets two attributes.
@@ -84,8 +86,10 @@ class Tensor:
     __hash__ = object.__hash__
 
     def __init__(self, data: Any, requires_grad: bool = False) -> None:
-        self._data = data
         self._version = [0]  # shared with everything that shares the memory
+        if type(data) not in devices._by_array_type:
+            data, self._version = _values(data, requires_grad)
+        self._data = data
         if requires_grad:
             self.requires_grad_()
 
@@ -179,12 +183,12 @@ class Tensor:
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """Return the elements as a numpy array that shares memory with a host tensor.
 
-        Raises RuntimeError for a tensor that requires grad and TypeError for one that is not on
-        the host; `force=True` detaches and copies to the host instead.
+        Raises RuntimeError for a tensor that requires grad (except in no_grad mode) and TypeError
+        for one that is not on the host; `force=True` detaches and copies to the host instead.
         """
         _look("numpy()")
         if not force:
-            if self.requires_grad:
+            if modes.state.grad_enabled and self.requires_grad:
                 raise RuntimeError(
                     "Can't call numpy() on Tensor that requires grad. "
                     "Use tensor.detach().numpy() instead."
@@ -481,6 +485,24 @@ def _rebuild(cls: type, host: np.ndarray, device: str, requires_grad: bool, grad
     tensor._requires_grad = requires_grad
     tensor._grad = grad
     return tensor
+
+
+def _values(data: Any, requires_grad: Any) -> tuple[Any, list]:
+    """Return the array and the version counter for what a user gave to `Tensor(...)`."""
+    if isinstance(data, Tensor):
+        return data._data, data._version
+    if isinstance(data, (list, tuple)) and isinstance(requires_grad, (bool, np.bool_)):
+        from .ops.create import tensor
+
+        return tensor(data, dtype=dtypes.get_default_dtype())._data, [0]
+    array = np.asarray(data)
+    if not isinstance(data, (np.ndarray, np.generic)) or array.dtype.kind not in "biufc":
+        raise TypeError(
+            f"Tensor(): expected an array, a Tensor or a sequence of numbers, not "
+            f"{type(data).__name__}; use autograd.tensor(...) for numbers and "
+            "autograd.empty(...) for sizes"
+        )
+    return array, [0]
 
 
 class Size(tuple):

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import warnings
+from collections.abc import Callable
+from typing import Any
 
+from ..inplace import in_place
 from ..ops.activations import elu, gelu, leaky_relu, logsigmoid, mish, relu, selu, silu, softplus
 from ..ops.matmul import linear
 from ..ops.piecewise import where
@@ -117,5 +122,31 @@ def huber_loss(
     quadratic = 0.5 * difference * difference
     return _reduce(where(size < delta, quadratic, delta * (size - 0.5 * delta)), reduction)
 
+
+def _with_inplace(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return an activation that takes PyTorch's `inplace`: its result then replaces its input."""
+
+    own = inspect.signature(function)
+    count = len(own.parameters)
+
+    @functools.wraps(function)
+    def activation(input: Tensor, *args: Any, inplace: bool = False, **options: Any) -> Tensor:
+        if len(args) == count:
+            *args, inplace = args
+        if inplace:
+            return in_place(input, function, *args, **options)
+        return function(input, *args, **options)
+
+    flag = inspect.Parameter(
+        "inplace", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False, annotation="bool"
+    )
+    activation.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[*own.parameters.values(), flag]
+    )
+    return activation
+
+
+elu, leaky_relu, mish = _with_inplace(elu), _with_inplace(leaky_relu), _with_inplace(mish)
+relu, selu, silu = _with_inplace(relu), _with_inplace(selu), _with_inplace(silu)
 
 publish(globals())

@@ -210,7 +210,7 @@ SINGULAR = np.ones((2, 2))
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: linalg.solve(T.tensor(SINGULAR), T.zeros(2)), "singular"),
+        (lambda: linalg.solve(T.tensor(SINGULAR), T.zeros(2, dtype=T.float64)), "singular"),
         (lambda: linalg.inv(T.tensor(SINGULAR)), "singular"),
         (lambda: linalg.cholesky(T.tensor(-SINGULAR)), "not positive-definite"),
     ],
