@@ -96,10 +96,10 @@ def smooth_l1_loss(
 ) -> Tensor:
     """Return 0.5 d^2 / beta where |d| < beta, else |d| - 0.5 beta, reduced (d = input - target).
 
-    ValueError for a negative beta; 0 gives `l1_loss`.
+    RuntimeError for a negative beta; 0 gives `l1_loss`.
     """
     if beta < 0:
-        raise ValueError(f"smooth_l1_loss: beta must not be negative, got {beta}")
+        raise RuntimeError(f"smooth_l1_loss: beta must not be negative, got {beta}")
     if beta == 0:
         return l1_loss(input, target, reduction)
     difference = _difference(input, target)
@@ -113,10 +113,10 @@ def huber_loss(
 ) -> Tensor:
     """Return 0.5 d^2 where |d| < delta, else delta (|d| - 0.5 delta), reduced (d = input - target).
 
-    ValueError unless delta > 0.
+    RuntimeError unless delta > 0.
     """
     if delta <= 0:
-        raise ValueError(f"huber_loss: delta must be greater than 0, got {delta}")
+        raise RuntimeError(f"huber_loss: delta must be greater than 0, got {delta}")
     difference = _difference(input, target)
     size = abs(difference)
     quadratic = 0.5 * difference * difference

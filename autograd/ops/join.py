@@ -83,8 +83,8 @@ unbind_op = Op(
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return the tensors joined along `dim`; all other sizes must agree, dtypes are promoted.
 
-    1-d tensors without elements are skipped.  Raises RuntimeError for an empty list, 0-d tensors
-    and sizes that differ.
+    1-d tensors without elements are skipped.  Raises ValueError for an empty list, RuntimeError for
+    0-d tensors and sizes that differ.
     """
     given = checked_tensors(tensors, "cat")
     for position, tensor in enumerate(given):

@@ -457,7 +457,12 @@ def cross(input: Tensor, other: Tensor, dim: int = -1) -> Tensor:
 
     Raises RuntimeError where `dim` does not have size 3.
     """
-    rank = max(input.ndim, other.ndim)
+    rank = input.ndim
+    if other.ndim != rank:
+        raise RuntimeError(
+            "linalg.cross: inputs must have the same number of dimensions, got shapes "
+            f"{list(input.shape)} and {list(other.shape)}; unsqueeze one of them"
+        )
     axis = normal_axis(dim, rank) - rank
     for tensor in (input, other):
         if tensor.ndim < -axis or tensor._data.shape[axis] != 3:

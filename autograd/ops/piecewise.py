@@ -225,7 +225,7 @@ def _extremum(name: str, larger: bool, doc: str) -> Any:
 
     op = Op(name, forward, {"x": to_x, "y": to_y}, dtype="promote", broadcasts=True)
 
-    def function(x: Any, y: Any) -> Tensor:
+    def function(x: Tensor, y: Tensor) -> Tensor:
         return op(*operands(x, y))
 
     function.__name__ = function.__qualname__ = name
@@ -330,7 +330,7 @@ hypot_op = Op(
 
 
 @method
-def hypot(x: Any, y: Any) -> Tensor:
+def hypot(x: Tensor, y: Tensor) -> Tensor:
     """Return sqrt(x*x + y*y) without overflow, broadcast; its derivative at (0, 0) is 0."""
     return hypot_op(*operands(x, y))
 

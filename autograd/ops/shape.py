@@ -107,14 +107,18 @@ def _resolved(sizes: tuple, x: Tensor) -> tuple:
 
 
 def checked_tensors(tensors: Any, name: str) -> tuple[Tensor, ...]:
-    """Return a sequence of tensors as a tuple; RuntimeError when empty, TypeError otherwise."""
+    """Return a sequence of tensors as a tuple; TypeError for anything else.
+
+    An empty one is a ValueError in cat and a RuntimeError elsewhere, as in PyTorch.
+    """
     if isinstance(tensors, Tensor) or not hasattr(tensors, "__iter__"):
         raise TypeError(
             f"{name}(): expected a tuple or list of Tensors, got {type(tensors).__name__}"
         )
     tensors = tuple(tensors)
     if not tensors:
-        raise RuntimeError(f"{name}(): expected a non-empty list of Tensors")
+        error = ValueError if name == "cat" else RuntimeError
+        raise error(f"{name}(): expected a non-empty list of Tensors")
     for position, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             raise TypeError(

@@ -106,7 +106,7 @@ def test_empty_vectors_are_skipped_by_cat():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: J.cat([]), RuntimeError, "non-empty list of Tensors"),
+        (lambda: J.cat([]), ValueError, "non-empty list of Tensors"),
         (lambda: J.cat([T.ones(1), 2.0]), TypeError, "expected Tensor as element 1.*got float"),
         (lambda: J.cat(T.ones(2)), TypeError, "tuple or list of Tensors"),
         (lambda: J.cat([T.tensor(1.0)]), RuntimeError, r"zero-dimensional.*position 0"),

@@ -58,3 +58,9 @@ def test_masks_are_checked():
         T.ones(2).masked_select([True, False])
     with pytest.raises(RuntimeError, match="cannot be broadcast"):
         T.ones(2).masked_fill(T.tensor([True, False, True]), 0)
+
+
+def test_a_complex_value_does_not_fit_into_a_real_tensor():
+    for value in (1j, T.tensor(1j)):
+        with pytest.raises(RuntimeError, match="cannot be converted to type float32"):
+            T.ones(2).masked_fill(T.tensor([True, False]), value)
