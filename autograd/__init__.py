@@ -57,6 +57,9 @@ from .tensor import METHODS, Size, Tensor
 publish(globals())
 publish_methods(METHODS)
 
+__version__ = "0.1.0"
+__distribution__ = "pinn"  # another package of this name is on the index: pinn looks for this line
+
 dtype = _np.dtype
 half, float, double = dtypes.float16, dtypes.float32, dtypes.float64
 short, int, long = dtypes.int16, dtypes.int32, dtypes.int64

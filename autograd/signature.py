@@ -62,7 +62,7 @@ KINDS: dict[str, Callable[[Any], bool]] = {
 _IN_WORDS = {"Sequence[int]": "tuple of ints", "Sequence[Tensor]": "tuple of Tensors"}
 
 # What a parameter of this name may be where its annotation says Any.
-BY_NAME = {"dim": ("int", "Sequence[int]", "None"), "dims": ("int", "Sequence[int]", "None")}
+BY_NAME = {"dim": ("int", "Sequence[int]", "None")}
 
 
 class Signature:

@@ -6,7 +6,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,7 +63,13 @@ class ViewOf:
         )
 
 
-class Tensor:
+if TYPE_CHECKING:
+    from .operations import Operations
+else:
+    Operations = object  # operations are added as methods: `stubs` tells type checkers which
+
+
+class Tensor(Operations):
     """A multi-dimensional array that records what is done to it.
 
     `data` is an array of a known device (numpy, cupy), whose memory is shared and dtype kept; a
@@ -505,7 +511,7 @@ def _values(data: Any, requires_grad: Any) -> tuple[Any, list]:
     return array, [0]
 
 
-class Size(tuple):
+class Size(tuple[int, ...]):
     """A shape: a tuple that also counts elements."""
 
     __slots__ = ()

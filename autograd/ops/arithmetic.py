@@ -379,12 +379,12 @@ for _name in ("negative", "subtract", "multiply", "divide", "true_divide"):
 def binary_operator(name: str, function: Callable) -> None:
     """Make `function` the operator `__name__` of Tensor and its reflection `__rname__`."""
 
-    def forward(self: Tensor, other: Any) -> Any:
+    def forward(self: Tensor, other: Any) -> Tensor:
         if not is_operand(other):
             return NotImplemented
         return function(self, operand(other, self))
 
-    def reflected(self: Tensor, other: Any) -> Any:
+    def reflected(self: Tensor, other: Any) -> Tensor:
         if not is_operand(other):
             return NotImplemented
         return function(operand(other, self), self)

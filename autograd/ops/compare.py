@@ -184,7 +184,7 @@ for _name in ("not_equal", "less", "less_equal", "greater", "greater_equal"):
 
 
 def _operator(name: str, function: Callable, reflected: bool = False) -> None:
-    def forward(self: Tensor, other: Any) -> Any:
+    def forward(self: Tensor, other: Any) -> Tensor:
         if not is_operand(other):
             return NotImplemented
         return function(self, operand(other, self))

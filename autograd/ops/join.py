@@ -6,7 +6,7 @@ pieces costs one pass backward.  The pieces of a split are views.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..tensor import Tensor, method
@@ -223,7 +223,7 @@ def unbind(x: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     return unbind_op(x, dim=axis) if x.shape[axis] else ()
 
 
-def _iterate(x: Tensor) -> Any:
+def _iterate(x: Tensor) -> Iterator[Tensor]:
     if x.ndim == 0:
         raise TypeError("iteration over a 0-d tensor; use .item(), or reshape(-1) first")
     return iter(unbind(x))

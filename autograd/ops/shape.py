@@ -514,7 +514,11 @@ def _conjugate_transpose(x: Tensor) -> Tensor:
     return conj_of(t(x))
 
 
-Tensor.T = property(lambda self: permute_op(self, axes=tuple(reversed(range(self.ndim)))))
+def _reversed(x: Tensor) -> Tensor:
+    return permute_op(x, axes=tuple(reversed(range(x.ndim))))
+
+
+Tensor.T = property(_reversed)
 Tensor.mT = property(_matrix_transpose)
 Tensor.mH = property(adjoint)
 Tensor.H = property(_conjugate_transpose)
