@@ -198,6 +198,8 @@ def tensor_split(x: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Ten
     """Return views of `x` along `dim`: n parts of nearly one size, or parts cut at indices."""
     axis = _splittable(x, dim, "tensor_split")
     whole = x.shape[axis]
+    if isinstance(indices_or_sections, Tensor) and indices_or_sections.ndim == 0:
+        indices_or_sections = indices_or_sections.item()
     if hasattr(indices_or_sections, "__iter__"):
         cuts = [k.__index__() for k in indices_or_sections]
         cuts = [min(max(k + whole if k < 0 else k, 0), whole) for k in cuts]

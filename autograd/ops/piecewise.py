@@ -342,7 +342,8 @@ def lerp(start: Tensor, end: Tensor, weight: Any) -> Tensor:
     if isinstance(weight, Tensor):
         from_start = add(start, mul_op(weight, step))
         from_end = sub(end, mul_op(sub(1, weight), step))
-        return where(REGISTRY["lt"](weight, 0.5), from_start, from_end)
+        size = abs(weight) if weight.is_complex() else weight
+        return where(REGISTRY["lt"](size, 0.5), from_start, from_end)
     if builtins.abs(weight) < 0.5:
         return add(start, mul_op(step, weight))
     return sub(end, mul_op(step, 1 - weight))

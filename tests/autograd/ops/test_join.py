@@ -127,3 +127,8 @@ def test_empty_vectors_are_skipped_by_cat():
 def test_bad_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_tensor_split_takes_the_number_of_parts_as_a_tensor():
+    parts = J.tensor_split(T.tensor(np.arange(5)), T.tensor(np.array(2)))
+    assert [part.tolist() for part in parts] == [[0, 1, 2], [3, 4]]
