@@ -7,6 +7,7 @@ every view takes up its new place when it is next used.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,12 @@ def _zeros(like: Tensor, shape: tuple) -> Tensor:
     return Tensor(namespace_of(like._data).zeros(shape, like.dtype))
 
 
-def _check_writable(x: Tensor) -> None:
-    """Refuse in-place changes of leaves that require grad (and of their views) while recording."""
+def check_writable(x: Tensor, *sources: Any) -> None:
+    """Refuse in-place changes, from `sources`, that cannot be recorded.
+
+    While recording: of leaves that require grad and their views, and of views whose base is out of
+    reach.
+    """
     modes.refuse_write("writing in place", "Use the out-of-place operation (where, cat, stack)")
     if x.__dispatch__ is not None:
         raise RuntimeError(
@@ -71,6 +76,9 @@ def _check_writable(x: Tensor) -> None:
         )
     if not modes.state.grad_enabled:
         return
+    if x._view is not None and x._view.function is not None and not x._view.severed:
+        if any(isinstance(a, Tensor) and a.requires_grad for a in (x, *sources)):
+            x._view.refuse("is modified in place")
     if x._view is not None and x._view.severed and x._base.requires_grad:
         raise RuntimeError(
             "a view made in no_grad mode is being used in an in-place operation with grad mode "
@@ -129,7 +137,7 @@ def _replace(x: Tensor, result: Tensor, written: bool = False) -> Tensor:
     if x._view is None:
         x._take_place_of(result)
     else:
-        _rebase(x, result)
+        rebase(x, result)
     return x
 
 
@@ -139,7 +147,7 @@ def _category(tensor: Tensor) -> int:
     )
 
 
-def _rebase(x: Tensor, result: Tensor) -> None:
+def rebase(x: Tensor, result: Tensor) -> None:
     """Record on the base of the view `x` that the region of `x` now holds `result`."""
     view = x._view
     base = view.base
@@ -155,20 +163,24 @@ def _rebase(x: Tensor, result: Tensor) -> None:
     x._sync()
 
 
-def in_place(x: Tensor, function: Any, *args: Any, saves_self: bool = True) -> Tensor:
-    """Replace `x` by `function(x, *args)`, in place."""
-    _check_writable(x)
+def in_place(
+    x: Tensor, function: Any, *args: Any, saves_self: bool = True, **options: Any
+) -> Tensor:
+    """Replace `x` by `function(x, *args, **options)`, in place."""
+    sources = (*args, *options.values())
+    check_writable(x, *sources)
     records = modes.state.grad_enabled and (
-        x.requires_grad or any(isinstance(a, Tensor) and a.requires_grad for a in args)
+        x.requires_grad or any(isinstance(a, Tensor) and a.requires_grad for a in sources)
     )
-    return _replace(x, function(_before(x, keep_data=records and saves_self), *args))
+    return _replace(x, function(_before(x, keep_data=records and saves_self), *args, **options))
 
 
 def _define(name: str, function: Any, saves_self: bool = True) -> None:
-    def operation(self: Tensor, *args: Any) -> Tensor:
-        return in_place(self, function, *args, saves_self=saves_self)
+    def operation(self: Tensor, *args: Any, **options: Any) -> Tensor:
+        return in_place(self, function, *args, saves_self=saves_self, **options)
 
     operation.__name__ = name
+    operation.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     operation.__doc__ = f"Apply `{name.rstrip('_')}` in place and return this tensor."
     method(operation)
 
@@ -188,9 +200,12 @@ def _like(value: Any, x: Tensor) -> Tensor:
 
 
 @method
-def copy_(self: Tensor, source: Any) -> Tensor:
-    """Copy `source` (broadcast, cast and moved) into this tensor; gradients flow to `source`."""
-    _check_writable(self)
+def copy_(self: Tensor, source: Any, non_blocking: bool = False) -> Tensor:
+    """Copy `source` (broadcast, cast and moved) into this tensor; gradients flow to `source`.
+
+    `non_blocking` changes nothing: the copy is complete when this returns.
+    """
+    check_writable(self, source)
     source = _like(source, self).expand(self.shape)
     if self._view is None and modes.state.grad_enabled and self.requires_grad:
         return _replace(self, view_write_op(_before(self, keep_data=False), source, chain=()))
@@ -200,7 +215,7 @@ def copy_(self: Tensor, source: Any) -> Tensor:
 @method
 def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     """Write `value` (broadcast, cast and moved) at `index`; gradients flow to it."""
-    _check_writable(self)
+    check_writable(self, value)
     normal = normal_index(self, index)
     value = _like(value, self)
     if all(item is None or isinstance(item, (int, slice)) for item in normal):

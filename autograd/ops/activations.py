@@ -167,7 +167,7 @@ logaddexp_op = Op(
 
 
 @method
-def logaddexp(x: Any, y: Any) -> Tensor:
+def logaddexp(x: Tensor, y: Tensor) -> Tensor:
     """Return log(e**x + e**y) without overflow, broadcast."""
     return logaddexp_op(*operands(x, y))
 
@@ -339,7 +339,7 @@ def gelu(x: Tensor, approximate: str = "none") -> Tensor:
         return gelu_op(_real(x, "gelu"))
     if approximate == "tanh":
         return gelu_tanh_op(x)
-    raise ValueError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
+    raise RuntimeError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
 
 
 def silu(x: Tensor) -> Tensor:

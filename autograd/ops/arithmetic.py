@@ -29,9 +29,17 @@ def operand(value: Any, like: Tensor | None = None) -> Any:
     return as_tensor(value, like)
 
 
-def operands(*values: Any) -> tuple:
-    """Return operands of which at least one is a Tensor."""
+def operands(*values: Any, needs_tensor: str = "") -> tuple:
+    """Return operands of which at least one is a Tensor.
+
+    Without any, the first becomes one, or TypeError for the operation named in `needs_tensor`.
+    """
     like = next((v for v in values if isinstance(v, Tensor)), None)
+    if like is None and needs_tensor:
+        raise TypeError(
+            f"{needs_tensor}(): at least one argument must be Tensor, not "
+            f"{' and '.join(type(value).__name__ for value in values)}"
+        )
     found = tuple(operand(value, like) for value in values)
     if like is None and not any(isinstance(v, Tensor) for v in found):
         found = (as_tensor(found[0]), *found[1:])
@@ -147,11 +155,19 @@ def _pow(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
     if isinstance(y, NUMBERS):
         return power(xp, x, y, 1, out)
     if y.dtype.kind == "i" and bool((y < 0).any()):
-        raise RuntimeError(
-            "Integers to negative integer powers are not allowed; convert the base or the "
-            "exponent to floating point first"
-        )
+        return _integer_power(xp, x, y, out)
     return xp.power(x, y) if out is None else xp.power(x, y, out=out)
+
+
+def _integer_power(xp: Any, x: Any, y: Any, out: Any) -> Any:
+    """Compute x**y for integers, where a negative power of anything but 1 and -1 is 0."""
+    result = xp.power(x, xp.maximum(y, 0))
+    inverse = xp.where(x == 1, 1, xp.where(x == -1, 1 - 2 * (y % 2), 0))
+    result = xp.where(y < 0, inverse, result).astype(result.dtype)
+    if out is None:
+        return result
+    out[...] = result
+    return out
 
 
 def _pow_rule_x(g: Tensor, x: Tensor, y: Any) -> Tensor:
@@ -317,9 +333,10 @@ def _true_divide(x: Any, y: Any) -> Tensor:
 def pow(x: Any, exponent: Any) -> Tensor:
     """Return `x**exponent`, broadcast; `0**0` is 1, and its derivatives are 0.
 
-    Raises RuntimeError for integers to a negative integer power.
+    Integer tensors to negative powers that are tensors round towards zero.  Raises RuntimeError
+    for integers to a negative Python integer.
     """
-    x, exponent = operands(x, exponent)
+    x, exponent = operands(x, exponent, needs_tensor="pow")
     if type(exponent) is int and exponent < 0 and x.dtype.kind in "iub":
         raise RuntimeError(
             "Integers to negative integer powers are not allowed; convert the base to floating "
@@ -339,11 +356,11 @@ def floor_divide(x: Any, y: Any) -> Tensor:
 @method
 def remainder(x: Any, y: Any) -> Tensor:
     """Return `x - y * floor(x/y)`, broadcast: the remainder with the sign of `y`, as Python's %."""
-    return remainder_op(*operands(x, y))
+    return remainder_op(*operands(x, y, needs_tensor="remainder"))
 
 
 @method
-def fmod(x: Any, y: Any) -> Tensor:
+def fmod(x: Tensor, y: Any) -> Tensor:
     """Return `x - y * trunc(x/y)`, broadcast: the remainder with the sign of `x`, as C's fmod."""
     return fmod_op(*operands(x, y))
 
@@ -362,12 +379,12 @@ for _name in ("negative", "subtract", "multiply", "divide", "true_divide"):
 def binary_operator(name: str, function: Callable) -> None:
     """Make `function` the operator `__name__` of Tensor and its reflection `__rname__`."""
 
-    def forward(self: Tensor, other: Any) -> Any:
+    def forward(self: Tensor, other: Any) -> Tensor:
         if not is_operand(other):
             return NotImplemented
         return function(self, operand(other, self))
 
-    def reflected(self: Tensor, other: Any) -> Any:
+    def reflected(self: Tensor, other: Any) -> Tensor:
         if not is_operand(other):
             return NotImplemented
         return function(operand(other, self), self)

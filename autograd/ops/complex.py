@@ -74,7 +74,7 @@ atan2_op = Op(
 
 
 @method
-def atan2(y: Any, x: Any) -> Tensor:
+def atan2(y: Tensor, x: Tensor) -> Tensor:
     """Return the angle of the point (x, y) in (-pi, pi], broadcast; the gradient at 0 is 0."""
     return atan2_op(*operands(y, x))
 

@@ -387,6 +387,11 @@ def narrow(x: Tensor, dim: int, start: Any, length: int) -> Tensor:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor; reshape it first")
     axis = normal_axis(dim, x.ndim)
     size = x.shape[axis]
+    if isinstance(start, Tensor) and (start.ndim or start.dtype.kind not in "iu"):
+        raise RuntimeError(
+            "narrow(): start must be an integer or a 0-dim integral Tensor, got one of shape "
+            f"{list(start.shape)} and dtype {start.dtype}"
+        )
     first = operator.index(start)
     if not -size <= first <= size:
         raise IndexError(

@@ -114,7 +114,7 @@ solve_op = Op(
     "linalg_solve",
     lambda xp, a, b, out=None: _into(_guarded_solve(xp, a, b), out),
     _solve_gradients,
-    dtype="float",
+    dtype="same",
     broadcasts=True,
 )
 
@@ -388,7 +388,7 @@ def _lstsq_gradients(g: tuple, a: Tensor, b: Tensor, out: tuple, needed: tuple) 
 
 
 lstsq_op = Op(
-    "linalg_lstsq", _lstsq, _lstsq_gradients, dtype="float", broadcasts=True, outputs=3
+    "linalg_lstsq", _lstsq, _lstsq_gradients, dtype="same", broadcasts=True, outputs=3
 )
 
 
@@ -446,7 +446,7 @@ cross_op = Op(
         "x": lambda g, y, axis: cross_op(conj_of(y), g, axis=axis),
         "y": lambda g, x, axis: cross_op(g, conj_of(x), axis=axis),
     },
-    dtype="promote",
+    dtype="same",
     broadcasts=True,
 )
 
@@ -457,7 +457,12 @@ def cross(input: Tensor, other: Tensor, dim: int = -1) -> Tensor:
 
     Raises RuntimeError where `dim` does not have size 3.
     """
-    rank = max(input.ndim, other.ndim)
+    rank = input.ndim
+    if other.ndim != rank:
+        raise RuntimeError(
+            "linalg.cross: inputs must have the same number of dimensions, got shapes "
+            f"{list(input.shape)} and {list(other.shape)}; unsqueeze one of them"
+        )
     axis = normal_axis(dim, rank) - rank
     for tensor in (input, other):
         if tensor.ndim < -axis or tensor._data.shape[axis] != 3:

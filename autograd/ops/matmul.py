@@ -6,7 +6,7 @@ from typing import Any
 
 from ..tensor import Tensor, method
 from .arithmetic import add, binary_operator, conj_of, mul
-from .registry import Op
+from .registry import Op, refuse_mixed
 from .shape import reshape_op, transpose
 
 __all__ = [
@@ -72,7 +72,7 @@ matmul_op = Op(
     "matmul",
     _matmul_forward,
     {"x": _left_gradient, "y": _right_gradient},
-    dtype="promote",
+    dtype="same",
     broadcasts=True,
 )
 """`x @ y` for at least two dimensions each, either with its last two exchanged: BLAS reads both
@@ -94,7 +94,7 @@ linear_op = Op(
         "weight": lambda g, x: matmul_op(_rows(g), conj_of(_rows(x)), transpose_x=True),
         "bias": lambda g: g,
     },
-    dtype="promote",
+    dtype="same",
     broadcasts=True,
 )
 
@@ -118,7 +118,7 @@ def matmul(x: Tensor, other: Tensor) -> Tensor:
 
     Shapes: (..., n, k) @ (..., k, m) -> (..., n, m), leading dimensions broadcast; a vector on the
     left is a row, on the right a column, and its dimension is dropped from the result.
-    Raises RuntimeError for 0-d operands and for shapes that do not fit.
+    Raises RuntimeError for 0-d operands, for shapes that do not fit and for different dtypes.
     """
     if x.ndim == 0 or other.ndim == 0:
         raise RuntimeError(
@@ -237,6 +237,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
 
     Shapes: input broadcasts to (n, m), mat1 (n, k), mat2 (k, m).
     """
+    refuse_mixed("addmm", input, mat1, mat2)
     _check_rank("addmm", ("mat1", mat1, 2), ("mat2", mat2, 2))
     _check_expands("addmm", input, (mat1.shape[0], mat2.shape[1]))
     if alpha == 1 and beta == 1 and mat1.shape[1] == mat2.shape[0]:
@@ -247,6 +248,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
 @method
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Return `beta * input + alpha * (mat @ vec)`; shapes (n,), (n, k) and (k,)."""
+    refuse_mixed("addmv", input, mat, vec)
     _check_expands("addmv", input, (mat.shape[0],))
     return _combine(input, mv(mat, vec), beta, alpha)
 
@@ -256,6 +258,7 @@ def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
     """Return `beta * input + alpha * bmm(batch1, batch2)`."""
+    refuse_mixed("baddbmm", input, batch1, batch2)
     product = bmm(batch1, batch2)
     _check_expands("baddbmm", input, product.shape)
     return _combine(input, product, beta, alpha)

@@ -225,7 +225,7 @@ def _extremum(name: str, larger: bool, doc: str) -> Any:
 
     op = Op(name, forward, {"x": to_x, "y": to_y}, dtype="promote", broadcasts=True)
 
-    def function(x: Any, y: Any) -> Tensor:
+    def function(x: Tensor, y: Tensor) -> Tensor:
         return op(*operands(x, y))
 
     function.__name__ = function.__qualname__ = name
@@ -330,7 +330,7 @@ hypot_op = Op(
 
 
 @method
-def hypot(x: Any, y: Any) -> Tensor:
+def hypot(x: Tensor, y: Tensor) -> Tensor:
     """Return sqrt(x*x + y*y) without overflow, broadcast; its derivative at (0, 0) is 0."""
     return hypot_op(*operands(x, y))
 
@@ -342,7 +342,8 @@ def lerp(start: Tensor, end: Tensor, weight: Any) -> Tensor:
     if isinstance(weight, Tensor):
         from_start = add(start, mul_op(weight, step))
         from_end = sub(end, mul_op(sub(1, weight), step))
-        return where(REGISTRY["lt"](weight, 0.5), from_start, from_end)
+        size = abs(weight) if weight.is_complex() else weight
+        return where(REGISTRY["lt"](size, 0.5), from_start, from_end)
     if builtins.abs(weight) < 0.5:
         return add(start, mul_op(step, weight))
     return sub(end, mul_op(step, 1 - weight))

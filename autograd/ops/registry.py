@@ -76,7 +76,8 @@ class Op:
     forward   `(xp, *arrays, out=None, **attributes) -> array | tuple of arrays`.
     vjp       rules by input name, or one callable for all inputs that returns a sequence.
     dtype     how inputs are promoted before `forward` is called: "promote" (all to their common
-              dtype), "float" (as promote; integers become the default float) or "keep".
+              dtype), "float" (as promote; integers become the default float), "same" (not at all:
+              they have one dtype, or RuntimeError) or "keep".
     broadcasts  inputs are broadcast against each other; their gradients are summed back.
     linear    the operation is linear in all tensor inputs jointly: its forward derivative is
               itself, applied to the tangents.
@@ -100,7 +101,7 @@ class Op:
     ) -> None:
         if name in REGISTRY:
             raise ValueError(f"an operation named {name!r} is registered already")
-        if dtype not in ("promote", "float", "keep"):
+        if dtype not in ("promote", "float", "same", "keep"):
             raise ValueError(f"operation {name!r}: unknown dtype rule {dtype!r}")
         self.name = name
         self.forward = forward
@@ -366,8 +367,20 @@ def move(tensor: Tensor, device: devices.Device) -> Tensor:
     return REGISTRY["to_device"](tensor, device=device, source=source)
 
 
+def refuse_mixed(name: str, *args: Any) -> None:
+    """Raise RuntimeError where Tensors differ in dtype: products do not promote, as in PyTorch."""
+    found = [str(a.dtype) for a in args if isinstance(a, Tensor)]
+    if len(set(found)) > 1:
+        raise RuntimeError(
+            f"{name}: expected all inputs to have the same dtype, but got {' != '.join(found)}; "
+            f"convert one of them, for example with .to(autograd.{found[0]})"
+        )
+
+
 def _promoted(op: Op, args: tuple) -> list:
-    """Return the arguments cast to the dtype the operation computes in."""
+    """Return the arguments cast to the dtype the operation computes in; "same" refuses to cast."""
+    if op.dtype == "same":
+        refuse_mixed(op.name, *args)
     target = dtypes.result_type(*[a for a in args if a is not None])
     if op.dtype == "float" and target.kind not in "fc":
         target = dtypes.get_default_dtype()
@@ -488,11 +501,13 @@ def _mark_views(op: Op, source: Tensor, attributes: dict, tensors: tuple) -> Non
             continue
         step = (op if op.outputs == 1 else Output(op, position), attributes)
         base, chain, severed = source, (step,), not modes.state.grad_enabled
+        function = None
         if source._view is not None:
             base, chain = source._view.base, (*source._view.chain, step)
             severed = severed or source._view.severed
+            function = source._view.function
         tensor._version = source._version
-        tensor._view = ViewOf(base, chain, source._version[0], severed)
+        tensor._view = ViewOf(base, chain, source._version[0], severed, function)
 
 
 class Output:

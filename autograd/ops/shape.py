@@ -107,14 +107,18 @@ def _resolved(sizes: tuple, x: Tensor) -> tuple:
 
 
 def checked_tensors(tensors: Any, name: str) -> tuple[Tensor, ...]:
-    """Return a sequence of tensors as a tuple; RuntimeError when empty, TypeError otherwise."""
+    """Return a sequence of tensors as a tuple; TypeError for anything else.
+
+    An empty one is a ValueError in cat and a RuntimeError elsewhere, as in PyTorch.
+    """
     if isinstance(tensors, Tensor) or not hasattr(tensors, "__iter__"):
         raise TypeError(
             f"{name}(): expected a tuple or list of Tensors, got {type(tensors).__name__}"
         )
     tensors = tuple(tensors)
     if not tensors:
-        raise RuntimeError(f"{name}(): expected a non-empty list of Tensors")
+        error = ValueError if name == "cat" else RuntimeError
+        raise error(f"{name}(): expected a non-empty list of Tensors")
     for position, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             raise TypeError(
@@ -510,7 +514,11 @@ def _conjugate_transpose(x: Tensor) -> Tensor:
     return conj_of(t(x))
 
 
-Tensor.T = property(lambda self: permute_op(self, axes=tuple(reversed(range(self.ndim)))))
+def _reversed(x: Tensor) -> Tensor:
+    return permute_op(x, axes=tuple(reversed(range(x.ndim))))
+
+
+Tensor.T = property(_reversed)
 Tensor.mT = property(_matrix_transpose)
 Tensor.mH = property(adjoint)
 Tensor.H = property(_conjugate_transpose)

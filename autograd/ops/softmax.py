@@ -87,7 +87,7 @@ def _real(name: str, x: Tensor) -> Tensor:
 
 
 def _along(op: Op, x: Tensor, dim: int, dtype: Any) -> Tensor:
-    x = converted(_real(op.name, x), dtype, dtypes.get_default_dtype())
+    x = _real(op.name, converted(x, dtype, dtypes.get_default_dtype()))
     axis = normal_axis(dim, x.ndim)
     if x.ndim == 0:
         return op(x.reshape(1), dim=0).reshape(())

@@ -181,3 +181,12 @@ def test_python_operators():
     assert round(x, 1).numpy().tolist() == [-1.5, 2.2]
     assert x.absolute().numpy().tolist() == x.abs().numpy().tolist()
     assert x.clip(0, 1).numpy().tolist() == [0.0, 1.0]
+
+
+def test_lerp_with_complex_weights():
+    start, end = Tensor(np.array([1.0 + 1j, 2.0])), Tensor(np.array([3.0 - 1j, 0.5j]))
+    weight = Tensor(np.array([0.1 + 0.2j, 0.9 - 0.3j]))
+    expected = start.numpy() + weight.numpy() * (end.numpy() - start.numpy())
+    np.testing.assert_allclose(autograd.lerp(start, end, weight).numpy(), expected)
+    leaves = tuple(t.requires_grad_() for t in (start, end, weight))
+    assert autograd.gradcheck(autograd.lerp, leaves)

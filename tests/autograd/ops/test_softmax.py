@@ -1,6 +1,7 @@
 """Softmax, log-softmax and log-sum-exp, at ordinary and at extreme values."""
 
 import math
+import warnings
 
 import mpmath
 import numpy as np
@@ -79,3 +80,11 @@ def test_softmax_is_written_into_a_given_array():
         out = np.empty_like(x)
         assert op.forward(np, x, out=out, dim=1) is out
         assert np.array_equal(out, op.forward(np, x, dim=1))
+
+
+def test_a_real_dtype_takes_the_real_part_of_complex_input():
+    values = np.array([1.0 + 2j, -0.5j])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = T.softmax(T.tensor(values), 0, dtype=np.float64)
+    np.testing.assert_allclose(result.numpy(), np.exp([1.0, 0.0]) / np.exp([1.0, 0.0]).sum())
