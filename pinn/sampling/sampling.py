@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 from pinn.geometry.domain import UnitSampler
+from pinn.sampling.adaptive import ADAPTIVE
 from pinn.sampling.methods import METHODS
 from pinn.schema import Count, NonNegative, declared
 from pinn.schema.errors import refuse
+from pinn.schema.kinds import Entry
 
 
 @declared
@@ -19,8 +21,9 @@ class Sampling:
     redraw: steps after which all points are drawn anew, None for never; new points keep a network
     from fitting its points alone, and restart L-BFGS.
 
-    adaptive: "rad" draws the new interior points where the residual is large, out of `candidates`
-    even ones, with the density |r|^rad_power / mean(|r|^rad_power) + rad_floor (pinn.sampling.rad);
+    method: an entry of pinn.sampling.METHODS. adaptive: one of pinn.sampling.ADAPTIVE: "rad" draws
+    the new interior points where the residual is large, out of `candidates` even ones, with the
+    density |r|^rad_power / mean(|r|^rad_power) + rad_floor (pinn.sampling.rad);
     the first points, and those of conditions, are placed by `method` all the same.
 
     Raises ValueError for a count below one, an unknown method, fewer candidates than points or
@@ -30,9 +33,9 @@ class Sampling:
     interior: Count = 2500
     initial: Count = 100
     boundary: Count = 200
-    method: Literal["uniform", "grid", "latin-hypercube", "sobol", "halton"] = "latin-hypercube"
+    method: Annotated[str, Entry(METHODS)] = "latin-hypercube"
     redraw: Count | None = 500
-    adaptive: Literal["rad"] | None = None
+    adaptive: Annotated[str, Entry(ADAPTIVE)] | None = None
     candidates: Count = 20_000
     rad_power: NonNegative = 1.0
     rad_floor: NonNegative = 1.0

@@ -203,6 +203,23 @@ class Choice(Kind):
 
 
 @dataclass(frozen=True)
+class Entry(Kind):
+    """The name of an entry of a table, which may grow."""
+
+    table: Mapping[str, Any]
+
+    @property
+    def what(self) -> str:
+        return f"one of {listed(self.table)}"
+
+    def check(self, value: Any) -> str:
+        return Choice(tuple(self.table)).check(value)
+
+    def read(self, node: Node, path: Path, reader: Reader) -> Any:
+        return Choice(tuple(self.table)).read(node, path, reader)
+
+
+@dataclass(frozen=True)
 class Optional(Kind):
     """A value of another kind, or None."""
 

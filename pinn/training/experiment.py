@@ -15,7 +15,7 @@ from pinn.objective.flat_parameters import FlatParameters
 from pinn.optimizers import STAGES, Stage
 from pinn.problem import Problem
 from pinn.residuals import Source
-from pinn.sampling import Points, Sampling, rad_rows, stream
+from pinn.sampling import ADAPTIVE, Points, Sampling, stream
 from pinn.schema import Count, Natural, declared
 from pinn.schema.declared import Member
 from pinn.schema.errors import at
@@ -98,14 +98,8 @@ class Experiment:
                 points = source.draw(sampling, rng)
             else:
                 found = residuals(dict.fromkeys(names, candidates))
-                chosen = rad_rows(
-                    [found[name] for name in names],
-                    sampling.interior,
-                    rng,
-                    sampling.rad_power,
-                    sampling.rad_floor,
-                )
-                points = candidates[chosen]
+                choose = ADAPTIVE[sampling.adaptive]
+                points = candidates[choose([found[name] for name in names], sampling, rng)]
             drawn.update(dict.fromkeys(names, points))
         return {residual.name: drawn[residual.name] for residual in self.problem.residuals}
 
