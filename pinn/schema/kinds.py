@@ -202,7 +202,7 @@ class Choice(Kind):
         return refuse_node(self, node, path, reader, hint)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry(Kind):
     """The name of an entry of a table, which may grow."""
 
