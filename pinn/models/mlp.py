@@ -39,6 +39,12 @@ class MLP:
         check_count("mlp: depth", self.depth)
         check_choice("mlp: activation", self.activation, ACTIVATIONS)
 
+    def parameter_count(self, domain: Domain, unknowns: Sequence[str]) -> int:
+        """Return how many numbers the network has, without building it."""
+        inputs, outputs = len(domain.coordinates), len(unknowns)
+        hidden = (inputs + 1 + (self.depth - 1) * (self.width + 1)) * self.width
+        return hidden + (self.width + 1) * outputs
+
     def build(
         self,
         domain: Domain,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import autograd as T
+from autograd.devices import DeviceError
 from pinn.checks import nearest
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.model_values import coordinate_columns
@@ -17,7 +19,13 @@ from pinn.equations.nested import Field, Plan
 from pinn.equations.term import Term
 from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.solution.accuracy import Errors, TestSet
-from pinn.solution.storage import checkpoint_arrays, read_arrays, solution_arrays
+from pinn.solution.report import Report
+from pinn.solution.storage import (
+    SIGNS_OF_DAMAGE,
+    checkpoint_arrays,
+    read_arrays,
+    solution_arrays,
+)
 from pinn.training.records import StepRecord
 from pinn.training.resources import one_blas_thread
 from pinn.training.setup import Setup
@@ -26,7 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pinn.figures.field_data import FieldData
-from pinn.solution.report import Report
 
 # Points that go through the network at once.
 _CHUNK = 8192
@@ -185,7 +192,7 @@ class Solution:
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a solution file; see pinn.solution.storage."""
         named = self._parameters.named(self.theta)
-        return solution_arrays(self.setup, named, self.report.as_dict())
+        return solution_arrays(self.setup, named, self.report)
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a checkpoint: a solution file with the state of training."""
@@ -232,14 +239,25 @@ class Solution:
                 yield self._parameters.module(chunk).detach().cpu().numpy()
 
 
-def load(path: str | os.PathLike[str]) -> Solution:
+def load(path: str | os.PathLike[str], device: str | None = None) -> Solution:
     """Read a solution that `Solution.save` wrote, or a checkpoint of a run.
 
-    Nothing in the file is ever run. Raises FileNotFoundError, and pinn.files.DamagedFile for a file
-    that is not such a file.
+    device: where it is evaluated, "cpu" or "cuda"; the one it was trained on where left out.
+    Nothing in the file is ever run. Raises FileNotFoundError, pinn.files.DamagedFile for a file
+    that is not such a file, and autograd.devices.DeviceError where there is no such device.
     """
     contents = read_arrays(read_npz(path), str(path))
+    setup = contents.setup
+    if device is not None:
+        setup = dataclasses.replace(setup, device=device)
     try:
-        return Solution(contents.setup, contents.theta, Report.from_dict(contents.report))
-    except (KeyError, TypeError, ValueError) as error:
+        return Solution(setup, contents.theta, contents.report)
+    except DeviceError as error:
+        if device is not None or setup.device == "cpu":
+            raise
+        raise DeviceError(
+            f"{path} was trained on {setup.device!r}: {error}; "
+            f"pinn.load({str(path)!r}, device=\"cpu\") evaluates it on the CPU"
+        ) from error
+    except SIGNS_OF_DAMAGE as error:
         raise DamagedFile(f"{path}: its parts do not fit together ({error})") from error

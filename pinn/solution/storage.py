@@ -13,13 +13,13 @@ scipy's L-BFGS keeps its memory to itself, so a checkpoint in that stage has no 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pinn.files import DamagedFile, to_json
+from pinn.files import DamagedFile, from_json, to_json
+from pinn.solution.report import Report
 from pinn.training.setup import Setup
 
 if TYPE_CHECKING:
@@ -27,23 +27,39 @@ if TYPE_CHECKING:
 
 FORMAT = "pinn solution 1"
 
+# What constructors raise when they are given the values of another type or size than declared.
+# A file's text reaches all of them, so each means here that the file is not one of ours.
+SIGNS_OF_DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
 
 class Contents(NamedTuple):
     """What a solution file or a checkpoint holds."""
 
     setup: Setup
     theta: dict[str, np.ndarray]
-    report: dict[str, Any]
+    report: Report
+
+
+def setup_text(setup: Setup) -> str:
+    """Return a setup as the text that a file holds; TypeError for one that no file can hold."""
+    return setup.to_json()
 
 
 def solution_arrays(
-    setup: Setup, theta: Mapping[str, np.ndarray], report: Mapping[str, Any]
+    setup: Setup, theta: Mapping[str, np.ndarray], report: Report
 ) -> dict[str, np.ndarray]:
     """Return the named arrays of a solution file; TypeError for a model that cannot be saved."""
     return {
         "format": np.array(FORMAT),
-        "setup": np.array(setup.to_json()),
-        "report": np.array(to_json(report)),
+        "setup": np.array(setup_text(setup)),
+        "report": np.array(to_json(report.as_dict())),
         **{f"theta/{name}": np.array(part) for name, part in theta.items()},
     }
 
@@ -66,16 +82,46 @@ def checkpoint_arrays(setup: Setup, last: StepRecord | None) -> dict[str, np.nda
 def read_arrays(arrays: Mapping[str, np.ndarray], path: str) -> Contents:
     """Return what solution_arrays packed; DamagedFile, naming the path, for anything else."""
     try:
-        found = str(arrays["format"])
+        found = _text(arrays, "format")
         if found != FORMAT:
             raise ValueError(f"its format is {found!r}, expected {FORMAT!r}")
-        setup = Setup.from_json(str(arrays["setup"]))
-        report = json.loads(str(arrays["report"]))
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
-        reason = f"no {error}" if isinstance(error, KeyError) else str(error)
+        theta = _theta(arrays)
+        setup = Setup.from_json(_text(arrays, "setup"))
+        _check_size(setup, theta)
+        report = Report.from_dict(from_json(_text(arrays, "report")))
+    except SIGNS_OF_DAMAGE as error:
         raise DamagedFile(
-            f"{path}: expected a solution or checkpoint that pinn wrote, but {reason}"
+            f"{path}: expected a solution or checkpoint that pinn wrote, but "
+            f"{str(error) or type(error).__name__}"
         ) from error
+    return Contents(setup, theta, report)
+
+
+def _text(arrays: Mapping[str, np.ndarray], name: str) -> str:
+    if name not in arrays:
+        raise ValueError(f"no {name!r} is in it")
+    array = arrays[name]
+    if array.dtype.kind != "U" or array.shape != ():
+        raise ValueError(f"{name!r} is not one text")
+    return str(array)
+
+
+def _theta(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     prefix = "theta/"
     theta = {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
-    return Contents(setup, theta, report)
+    for name, part in theta.items():
+        if part.dtype != np.float64:
+            raise ValueError(f"parameter {name}: expected float64, got {part.dtype}")
+    return theta
+
+
+def _check_size(setup: Setup, theta: Mapping[str, np.ndarray]) -> None:
+    """Raise ValueError where the model would be larger than the parameters that are there.
+
+    Before it is built: a few letters of the setup can declare more memory than a machine has.
+    """
+    count = getattr(setup.model, "parameter_count", None)
+    there = sum(part.size for part in theta.values())
+    declared = 0 if count is None else count(setup.problem.domain, setup.problem.unknowns)
+    if declared > there:
+        raise ValueError(f"its model has {declared} parameters and the file {there}")
