@@ -160,6 +160,7 @@ def _save_reached(recorder: Recorder, error: BaseException) -> None:
 
 def _finish(recorder: Recorder, interrupts: Interrupts, solution: Solution) -> int:
     """Save the results, say what they are, draw the figures; return the exit code."""
+    from pinn.files import sentence_of
     from pinn.runs.figures import draw_run
 
     directory, report = recorder.directory, solution.report
@@ -181,7 +182,7 @@ def _finish(recorder: Recorder, interrupts: Interrupts, solution: Solution) -> i
         tell(f"no figures were drawn; python -m pinn plot {directory} draws them")
         code = code or INTERRUPTED
     except OSError as error:
-        tell(f"the figures are not complete: {error}")
+        tell(f"the figures are not complete: {sentence_of(error)}")
         code = DISK_OR_DEVICE
     return code
 

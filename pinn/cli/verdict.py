@@ -17,6 +17,7 @@ def verdict(error: Exception) -> tuple[int, str]:
     """Return the exit code and the message for an error that ends a command."""
     from autograd.devices import DeviceError
     from pinn.config import ConfigError
+    from pinn.files import sentence_of
     from pinn.runs import RunExists
 
     if isinstance(error, ConfigError):
@@ -27,7 +28,7 @@ def verdict(error: Exception) -> tuple[int, str]:
         return DISK_OR_DEVICE, str(error)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename is not None else ""
-        return DISK_OR_DEVICE, f"{where}{error.strerror or error}"
+        return DISK_OR_DEVICE, f"{where}{sentence_of(error)}"
     if isinstance(error, MemoryError):
         remedy = "take fewer points (sampling.interior) or a smaller model"
         return DISK_OR_DEVICE, f"out of memory: {str(error) or 'no more is free'}; {remedy}"

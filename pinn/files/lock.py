@@ -9,6 +9,8 @@ import weakref
 from collections.abc import Callable
 from pathlib import Path
 
+from pinn.files.errors import sentence_of
+
 _BUSY = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 # Windows locks bytes, and nobody may read those: one far behind the text.
 _LOCKED_BYTE = 2**30
@@ -42,7 +44,7 @@ class FileLock:
                 self._close()
                 raise BlockingIOError(error.errno, "locked", str(path)) from error
             warnings.warn(
-                f"{path}: this file system has no locks ({error.strerror or error}); "
+                f"{path}: this file system has no locks ({sentence_of(error)}); "
                 "two programs that write here would not notice each other",
                 RuntimeWarning,
                 stacklevel=2,

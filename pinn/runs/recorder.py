@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pinn.files import sentence_of
 from pinn.runs.machine import machine_and_versions
 from pinn.runs.run import Run
 from pinn.solution.solution import Solution
@@ -97,7 +98,7 @@ class Recorder(Callback):
         except OSError as error:
             self._lines_lost += 1
             if self._lines_lost == 1:
-                self._warn(f"{error}; training goes on without lines that cannot be written")
+                self._warn(f"{sentence_of(error)}; training goes on without lines that cannot be written")
 
     def _write_checkpoint(self, record: StepRecord) -> None:
         self._checkpoint_time = time.monotonic()
@@ -106,7 +107,7 @@ class Recorder(Callback):
         except OSError as error:
             self._checkpoints_lost += 1
             if self._checkpoints_lost == 1:
-                self._warn(f"{error}; training goes on without this checkpoint")
+                self._warn(f"{sentence_of(error)}; training goes on without this checkpoint")
 
     # ---- at the end
 
@@ -127,7 +128,7 @@ class Recorder(Callback):
                 write()
                 saved.append(name)
             except OSError as error:
-                troubles.append(str(error))
+                troubles.append(sentence_of(error))
         if self._lines_lost:
             lines = "1 line" if self._lines_lost == 1 else f"{self._lines_lost} lines"
             troubles.append(f"{self.run.metrics_path}: {lines} could not be written")
