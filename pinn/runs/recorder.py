@@ -98,7 +98,7 @@ class Recorder(Callback):
         except OSError as error:
             self._lines_lost += 1
             if self._lines_lost == 1:
-                self._warn(f"{sentence_of(error)}; training goes on without lines that cannot be written")
+                self._warn(f"{sentence_of(error)}; training goes on without such lines")
 
     def _write_checkpoint(self, record: StepRecord) -> None:
         self._checkpoint_time = time.monotonic()

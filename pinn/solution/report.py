@@ -64,7 +64,10 @@ class Report:
 
         Raises ValueError, naming the place, for anything else.
         """
-        return _restored(cls, data, "report")
+        report = _restored(cls, data, "report")
+        if report.rel_l2.keys() != report.max_error.keys():
+            raise ValueError("report.max_error: expected the unknowns that report.rel_l2 has")
+        return report
 
     def __str__(self) -> str:
         return self.summary()

@@ -1,15 +1,8 @@
-"""What all commands share, and `list`."""
+"""What all commands share."""
 
 import pytest
 
 from pinn.cli import main
-
-
-def test_list_shows_configs_and_references(folder, capsys):
-    assert main(["list"]) == 0
-    out = capsys.readouterr().out
-    assert "burgers.yaml  Burgers' equation" in out
-    assert "cole-hopf  " in out
 
 
 def test_version_and_help(capsys):

@@ -149,7 +149,7 @@ def test_a_solution_that_cannot_be_written_does_not_take_the_others_with_it(tmp_
 
 def test_without_a_listener_the_trouble_is_a_warning(tmp_path, monkeypatch):
     monkeypatch.setattr(run_module, "append_record", refuse)
-    with pytest.warns(RuntimeWarning, match="training goes on without lines"):
+    with pytest.warns(RuntimeWarning, match="training goes on without such lines"):
         solve(Recorder(tmp_path / "run", ""))
 
 

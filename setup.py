@@ -1,0 +1,9 @@
+"""What pyproject.toml cannot say: the configs ship inside the package, from their own folder."""
+
+from setuptools import find_packages, setup
+
+setup(
+    packages=[*find_packages(include=["pinn", "pinn.*", "autograd", "autograd.*"]), "pinn.configs"],
+    package_dir={"pinn.configs": "configs"},
+    package_data={"pinn.configs": ["*.yaml"]},
+)
