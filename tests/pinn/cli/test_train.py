@@ -9,6 +9,7 @@ import pytest
 
 import pinn
 from pinn.cli import main
+from pinn.config import load
 from pinn.objective import Objective
 
 
@@ -209,3 +210,9 @@ def test_figures_are_drawn_whatever_the_backend_of_windows_is(folder, start):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert Path("runs/heat-0/figures/field_u.png").exists()
+
+
+def test_the_command_gives_the_bits_that_python_gives(finished, folder):
+    experiment = load("heat.yaml").experiment
+    theta = pinn.solve(**vars(experiment)).theta
+    assert np.array_equal(pinn.load(finished / "solution.npz").theta, theta)
