@@ -28,7 +28,7 @@ def atomic_file(path: str | Path, keep_as: str | Path | None = None) -> Iterator
     Raises OSError, with the path in its message, when the disk refuses.
     """
     path = Path(path)
-    temporary = _temporary_name(path)
+    temporary = temporary_name(path)
     renamed = False
     try:
         with open(temporary, "xb") as file:
@@ -49,7 +49,7 @@ def atomic_file(path: str | Path, keep_as: str | Path | None = None) -> Iterator
         raise disk_error(path, error, state) from error
     finally:
         # After a successful rename there is nothing under this name.
-        _remove_quietly(temporary)
+        remove_quietly(temporary)
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:
@@ -72,14 +72,15 @@ def is_leftover(name: str) -> str | None:
     return found and found[1]
 
 
-def _temporary_name(path: Path) -> Path:
+def temporary_name(path: Path) -> Path:
+    """Return the name of a file beside `path` that nobody else writes; see `is_leftover`."""
     # Unique, so that two writers of one file cannot write into each other's bytes.
     return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
 
 
 def _keep(path: Path, kept: Path) -> None:
     """Make `kept` name what `path` holds, without a moment in which either is missing."""
-    temporary = _temporary_name(kept)
+    temporary = temporary_name(kept)
     try:
         try:
             os.link(path, temporary)
@@ -92,7 +93,7 @@ def _keep(path: Path, kept: Path) -> None:
         os.replace(temporary, kept)
     finally:
         # Renaming one link of a file over another does nothing and leaves both names.
-        _remove_quietly(temporary)
+        remove_quietly(temporary)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -109,7 +110,8 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _remove_quietly(path: Path) -> None:
+def remove_quietly(path: Path) -> None:
+    """Remove a file, if that can be done."""
     try:
         os.unlink(path)
     except OSError:

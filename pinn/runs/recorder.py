@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pinn.files import sentence_of
+from pinn.files import Reserve, sentence_of
 from pinn.runs.machine import machine_and_versions
 from pinn.runs.run import Run
 from pinn.solution.solution import Solution
@@ -18,6 +18,9 @@ from pinn.training.callbacks import Callback
 from pinn.training.records import StageReport, StepRecord
 
 CHECKPOINT_SECONDS = 60.0
+
+# Kept free for the solution and the summary, besides the parameters and the problem's own text.
+_HISTORY_BYTES = 2**17
 
 
 class NotWritten(OSError):
@@ -32,7 +35,8 @@ class Recorder(Callback):
     steps between two lines of the metrics; the first and last step of a stage have one as well.
     warn: gets a sentence about the first line, and the first checkpoint, that the disk refuses;
     training goes on, and a RuntimeWarning is given where `warn` is left out. After training,
-    `write_results` writes what the run ends with. As a context manager it lets the directory go.
+    `write_results` writes what the run ends with, for which room on the disk is kept from the
+    start. As a context manager it lets the directory go.
 
     When training starts: raises RunExists for a directory that is taken, OSError, naming the path,
     when the disk refuses, TypeError for a problem or model that no file can hold.
@@ -59,11 +63,13 @@ class Recorder(Callback):
         self._checkpoints_lost = 0
         self._checkpoint_time = 0.0
         self._facts: dict[str, Any] = {}
+        self._reserve: Reserve | None = None
 
     def __enter__(self) -> Recorder:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._release_room()
         if self.run is not None:
             self.run.release()
 
@@ -72,10 +78,12 @@ class Recorder(Callback):
     def on_start(self, session: Any) -> None:
         # Whatever could fail at the end of training fails now.
         self._facts = machine_and_versions()
-        setup_text(session.setup)
+        setup = setup_text(session.setup)
         self._session = session
         self.run = Run.create(self.directory, self._overwrite)
         self.run.write_config(self._config_text)
+        size = _HISTORY_BYTES + 8 * session.objective.size + 4 * len(setup)
+        self._reserve = Reserve(self.run.solution_path, size)
         self._checkpoint_time = time.monotonic()
 
     def on_step(self, record: StepRecord) -> None:
@@ -123,6 +131,7 @@ class Recorder(Callback):
             "checkpoint.npz": lambda: self.run.save_checkpoint(solution.checkpoint()),
         }
         saved, troubles = [], []
+        self._release_room()
         for name, write in writers.items():
             try:
                 write()
@@ -149,6 +158,10 @@ class Recorder(Callback):
         )
         self.write_results(solution)
         return True
+
+    def _release_room(self) -> None:
+        if self._reserve is not None:
+            self._reserve.release()
 
     def _summary(self, solution: Solution) -> dict[str, Any]:
         report = solution.report

@@ -1,5 +1,6 @@
 """Training that runs into trouble: the exit code, the sentence, and what is saved."""
 
+import contextlib
 import json
 import resource
 import signal
@@ -12,7 +13,7 @@ import pytest
 import pinn
 from pinn.cli import main
 from pinn.optimizers import Adam
-from pinn.runs import figures
+from pinn.runs import Run, figures
 
 
 def test_a_directory_that_cannot_be_made_is_a_disk_failure(folder, capsys):
@@ -33,12 +34,12 @@ def limit_files(size):
 
 
 # Without a reference a line of the metrics is written in no time.
-LOGS = ["--quiet", "--set", "output.log_every=1", "--set", "training.0.adam.steps=600"]
+LOGS = ["--quiet", "--set", "output.log_every=1", "--set", "training.0.adam.steps=1000"]
 LOGS += ["--set", "problem.reference=null"]
 
 
 def test_a_disk_that_fills_up_costs_lines_and_no_steps(start):
-    process = start("train", "heat.yaml", *LOGS, before=limit_files(100_000))
+    process = start("train", "heat.yaml", *LOGS, before=limit_files(170_000))
     out, err = process.communicate(timeout=60)
     assert process.returncode == 4, err
     lines = err.splitlines()
@@ -49,8 +50,8 @@ def test_a_disk_that_fills_up_costs_lines_and_no_steps(start):
     assert "steps done" in out
     for line in Path("runs/heat-0/metrics.jsonl").read_text().splitlines():
         json.loads(line)
-    assert json.loads(Path("runs/heat-0/summary.json").read_text())["steps"] == 605
-    assert pinn.load("runs/heat-0/solution.npz").report.steps == 605
+    assert json.loads(Path("runs/heat-0/summary.json").read_text())["steps"] == 1005
+    assert pinn.load("runs/heat-0/solution.npz").report.steps == 1005
 
 
 @pytest.fixture
@@ -79,6 +80,32 @@ def test_a_disk_without_room_for_the_solvers_memory_keeps_the_solution(small_dis
     assert "solution.npz, summary.json" in err
     assert "results in" in out
     assert pinn.load(small_disk / "run" / "solution.npz").report.steps == 3
+
+
+def test_the_room_for_the_solution_is_kept_from_the_start(small_disk, capsys, monkeypatch):
+    really_log = Run.log
+
+    def somebody_else_fills_the_disk(self, record):
+        really_log(self, record)
+        with contextlib.suppress(OSError), open(small_disk / "other", "ab", buffering=0) as other:
+            while True:
+                other.write(bytes(1024))
+
+    monkeypatch.setattr(Run, "log", somebody_else_fills_the_disk)
+    assert main(["train", "heat.yaml", "--quiet", "--out", str(small_disk / "run")]) == 4
+    assert "No space left on device" in capsys.readouterr().err
+    assert pinn.load(small_disk / "run" / "solution.npz").report.steps == 17
+    assert json.loads((small_disk / "run" / "summary.json").read_text())["steps"] == 17
+
+
+def test_a_disk_without_room_for_any_result_is_said_before_training(small_disk, capsys):
+    with contextlib.suppress(OSError), open(small_disk / "other", "ab", buffering=0) as other:
+        for _ in range(950):
+            other.write(bytes(1024))
+    assert main(["train", "heat.yaml", "--out", str(small_disk / "run")]) == 4
+    err = capsys.readouterr().err
+    assert "solution.npz: No space left on device; 0.1 MB are kept free for it" in err
+    assert "adam" not in err
 
 
 def test_training_that_fails_saves_what_it_had_reached(folder, capsys, monkeypatch):

@@ -30,7 +30,7 @@ def test_the_old_file_stays_whole_when_a_step_fails(tmp_path, monkeypatch, step)
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs the full device of Linux")
 def test_a_device_that_is_really_full_is_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr(atomic, "_temporary_name", lambda path: tmp_path / "full")
+    monkeypatch.setattr(atomic, "temporary_name", lambda path: tmp_path / "full")
     os.symlink("/dev/full", tmp_path / "full")
     really_open = open
     monkeypatch.setattr(atomic, "open", lambda p, mode: really_open(p, "wb"), raising=False)
@@ -115,7 +115,7 @@ def test_a_link_is_replaced_and_never_followed(tmp_path):
 
 
 def test_temporary_files_are_known_by_their_names():
-    name = atomic._temporary_name(Path("run/solution.npz")).name
+    name = atomic.temporary_name(Path("run/solution.npz")).name
     assert is_leftover(name) == "solution.npz"
     for other in ("solution.npz", ".solution.npz", ".a.tmp", "a.1-00000000.tmp", ".a.x-00.tmp"):
         assert is_leftover(other) is None

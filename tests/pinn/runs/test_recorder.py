@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pinn
+from pinn.figures.style import new_figure
 from pinn.files import read_npz
 from pinn.runs import Run, RunExists, figures
 from pinn.runs import recorder as recorder_module
@@ -214,6 +215,7 @@ def test_a_crash_at_any_step_leaves_what_loads_and_a_directory_for_the_next(tmp_
         recorder.write_results(solve(recorder, steps=2))
         figures.render_figures(recorder.run, [], dpi=20)
 
+    new_figure(1, 1)  # matplotlib is no part of this: it makes folders when it is imported
     lives, limit, ended = [], 0, False
     while not ended:
         count = 0
