@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import weakref
 from pathlib import Path
+from typing import BinaryIO
 
 from pinn.files.atomic import remove_quietly, temporary_name
 from pinn.files.errors import disk_error
@@ -22,10 +24,7 @@ class Reserve:
         self._release = weakref.finalize(self, remove_quietly, temporary)
         try:
             with open(temporary, "xb") as file:
-                if hasattr(os, "posix_fallocate"):
-                    os.posix_fallocate(file.fileno(), 0, size)
-                else:
-                    file.write(bytes(size))
+                _take(file, size)
         except OSError as error:
             self.release()
             advice = f"{size / 1e6:.1f} MB are kept free for it, and are not there"
@@ -34,3 +33,15 @@ class Reserve:
     def release(self) -> None:
         """Give the room back; a second time it does nothing."""
         self._release()
+
+
+def _take(file: BinaryIO, size: int) -> None:
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(file.fileno(), 0, size)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
+                raise
+    # Not every file system can set room aside; bytes take it just as well.
+    file.write(bytes(size))

@@ -81,9 +81,9 @@ class Recorder(Callback):
         setup = setup_text(session.setup)
         self._session = session
         self.run = Run.create(self.directory, self._overwrite)
-        self.run.write_config(self._config_text)
         size = _HISTORY_BYTES + 8 * session.objective.size + 4 * len(setup)
         self._reserve = Reserve(self.run.solution_path, size)
+        self.run.write_config(self._config_text)
         self._checkpoint_time = time.monotonic()
 
     def on_step(self, record: StepRecord) -> None:
