@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +17,9 @@ if TYPE_CHECKING:
 
 
 DPI = 150
+
+# What a figure's file says drew it.
+AUTHOR = "pinn"
 
 
 BLUE, RED, INK, FAINT = "#1f5fa8", "#d1495b", "#222222", "#8a8a8a"
@@ -26,11 +32,32 @@ GREEK = frozenset(
 
 
 def new_figure(width: float, height: float, layout: str = "constrained") -> Figure:
+    """Return an empty figure of a size in inches."""
+    _import_matplotlib()
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout=layout, facecolor="white")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1, wspace=0.04, hspace=0.03)
     return figure
+
+
+def _import_matplotlib() -> None:
+    """Import matplotlib whatever MPLBACKEND says: a bad name there is refused at import.
+
+    Our figures are drawn by Agg, which needs no window. A backend that matplotlib does know is set
+    all the same, for the windows that the user's own program may open.
+    """
+    if "matplotlib" in sys.modules:
+        return
+    backend = os.environ.pop("MPLBACKEND", None)
+    try:
+        import matplotlib
+    finally:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
+    if backend:
+        with contextlib.suppress(ValueError):
+            matplotlib.rcParams["backend"] = backend
 
 
 def style(axes: Axes) -> None:
@@ -60,9 +87,9 @@ def short(value: float) -> str:
 
 
 def figure_png(figure: Figure, dpi: int = DPI) -> bytes:
-    """Return a figure as the bytes of a PNG file."""
+    """Return a figure, drawn by Agg, as the bytes of a PNG file."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=dpi)
+    figure.savefig(buffer, format="png", dpi=dpi, backend="agg", metadata={"Software": AUTHOR})
     return buffer.getvalue()
 
 

@@ -34,6 +34,12 @@ class MLP(Model):
     depth: Count = 4
     activation: Literal["tanh", "sin", "sigmoid", "silu", "gelu", "softplus"] = "tanh"
 
+    def parameter_count(self, domain: Domain, unknowns: Sequence[str]) -> int:
+        """Return how many numbers the network has, without building it."""
+        inputs, outputs = len(domain.coordinates), len(unknowns)
+        hidden = (inputs + 1 + (self.depth - 1) * (self.width + 1)) * self.width
+        return hidden + (self.width + 1) * outputs
+
     def build(
         self,
         domain: Domain,

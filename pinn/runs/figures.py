@@ -13,6 +13,13 @@ from pinn.figures.slices import plot_slices
 from pinn.figures.style import DPI, figure_png
 from pinn.files import write_bytes
 from pinn.runs.run import Run
+from pinn.solution.solution import Solution
+
+
+def draw_run(run: Run, solution: Solution) -> list[Path]:
+    """Draw every unknown of a solution, and the run's own history, into figures/."""
+    fields = [solution.field_data(unknown) for unknown in solution.problem.unknowns]
+    return render_figures(run, fields)
 
 
 def render_figures(
@@ -25,7 +32,8 @@ def render_figures(
 
     field_U.png, reference_U.png, error_U.png and slices_U.png for every unknown U with two
     coordinates (reference and error where there is one); field_U.png with everything in it for one
-    coordinate; history.png when steps were logged. records: None reads the run's own.
+    coordinate; history.png when steps were logged. records: None reads the run's own. Raises
+    OSError from the disk, DamagedFile for metrics that cannot be read.
     """
     if not isinstance(run, Run):
         run = Run.open(run)

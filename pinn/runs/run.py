@@ -2,89 +2,53 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pinn.files import DamagedFile, disk_error, read_npz, to_json, write_json, write_npz, write_text
-
-_FILES = (
-    "metrics.jsonl",
-    "summary.json",
-    "checkpoint.npz",
-    "checkpoint.previous.npz",
-    "solution.npz",
-    "report.html",
-    "config.yaml",  # last: while it is there, the directory is known as a run
+from pinn.files import (
+    DamagedFile,
+    FileLock,
+    disk_error,
+    from_json,
+    read_npz,
+    write_json,
+    write_npz,
+    write_text,
 )
-
-
-_FIGURES = "figures"
-
-
-class RunExists(FileExistsError):
-    """The directory asked for already holds something."""
+from pinn.runs.claim import FIGURES, check_no_link, claim
+from pinn.runs.metrics import append_record, read_records
 
 
 class Run:
-    """One run directory; made by `Run.create` or `Run.open`.
+    """One run directory; made by `Run.create` for writing, or by `Run.open`.
 
     It holds config.yaml, metrics.jsonl, summary.json, checkpoint.npz, checkpoint.previous.npz,
     solution.npz and figures/. Every file but metrics.jsonl is replaced as a whole or not at all.
-    All writing methods raise OSError, with the path in its message, when the disk refuses.
+    All writing methods raise OSError, with the path in its message, when the disk refuses; none
+    writes through a link.
     """
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
+        self._lock: FileLock | None = None
 
     def __repr__(self) -> str:
         return f"Run({str(self.directory)!r})"
 
-    # ---- opening
-
-    @classmethod
-    def check_free(cls, directory: str | Path, overwrite: bool = False) -> None:
-        """Raise RunExists unless `create` would accept the directory; writes nothing."""
-        directory = Path(directory)
-        if not os.path.lexists(directory):
-            return
-        if not directory.is_dir():
-            raise RunExists(f"{directory}: expected a directory for the run, but it is a file")
-        present = {entry.name for entry in directory.iterdir()}
-        if not present:
-            return
-        if not overwrite:
-            raise RunExists(
-                f"{directory}: already holds a run or other files; "
-                "give --overwrite to replace the run, or another directory with --out"
-            )
-        strangers = sorted(present - {*_FILES, _FIGURES})
-        if strangers and "config.yaml" not in present:
-            raise RunExists(
-                f"{directory}: --overwrite replaces runs only, and this is not a run "
-                f"(no config.yaml, but {strangers[0]!r}); give another directory with --out"
-            )
-
     @classmethod
     def create(cls, directory: str | Path, overwrite: bool = False) -> Run:
-        """Make a run directory, with its parents; an empty one that exists is taken.
+        """Make a run directory, with its parents, and lock it; an empty one that exists is taken.
 
-        overwrite: remove the files of the run that is there (and only those) first.
-        Raises RunExists when the directory holds something, or is no run with `overwrite`.
+        overwrite: remove the files of the run that is there (and only those) first. Raises
+        RunExists when the directory holds something, when it is no run with `overwrite`, and when
+        another run writes there. No other run can, until `release` or the end of the process.
         """
-        cls.check_free(directory, overwrite)
+        lock = claim(directory, overwrite)
         run = cls(directory)
-        try:
-            run.directory.mkdir(parents=True, exist_ok=True)
-            if overwrite:
-                run._clear()
-        except OSError as error:
-            advice = "check the folder above it and its permissions"
-            raise disk_error(run.directory, error, advice) from error
+        run._lock = lock
         return run
 
     @classmethod
@@ -98,14 +62,10 @@ class Run:
             )
         return run
 
-    def _clear(self) -> None:
-        for figure in (self.directory / _FIGURES).glob("*.png"):
-            figure.unlink()
-        for name in _FILES:
-            # A killed writer leaves its temporary file behind.
-            for leftover in self.directory.glob(f".{name}.*.tmp"):
-                leftover.unlink()
-            (self.directory / name).unlink(missing_ok=True)
+    def release(self) -> None:
+        """Let other runs write in the directory; a second time it does nothing."""
+        if self._lock is not None:
+            self._lock.release()
 
     # ---- where things are
 
@@ -135,7 +95,8 @@ class Run:
 
     def figure_path(self, name: str) -> Path:
         """Return the path of a figure, figures/NAME.png, and make the folder it lies in."""
-        folder = self.directory / _FIGURES
+        folder = self.directory / FIGURES
+        check_no_link(folder)
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -158,56 +119,26 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """Return the summary; FileNotFoundError before there is one, DamagedFile for bad JSON."""
-        text = self.summary_path.read_text(encoding="utf-8")
         try:
-            return json.loads(text)
+            summary = from_json(self.summary_path.read_bytes())
         except ValueError as error:
             raise DamagedFile(f"{self.summary_path}: expected JSON, but {error}") from error
+        if not isinstance(summary, dict):
+            raise DamagedFile(f"{self.summary_path}: expected a JSON object")
+        return summary
 
     # ---- metrics
 
     def log(self, record: Mapping[str, Any]) -> None:
-        """Append one line to metrics.jsonl; it reaches the file before this returns.
-
-        A line that a crash cut short is removed first, so that it cannot run into this one.
-        """
-        line = (to_json(record) + "\n").encode("utf-8")
-        try:
-            with open(self.metrics_path, "ab+", buffering=0) as file:
-                end = _end_of_last_line(file)
-                file.truncate(end)
-                try:
-                    if file.write(line) != len(line):
-                        raise OSError("the disk took only part of the line")
-                except OSError:
-                    file.truncate(end)
-                    raise
-        except OSError as error:
-            raise disk_error(self.metrics_path, error, "check the free space") from error
+        """Append one line to metrics.jsonl; it reaches the file before this returns."""
+        append_record(self.metrics_path, record)
 
     def metrics(self) -> list[dict[str, Any]]:
-        """Return the logged records in order; none when nothing was logged.
+        """Return the logged records in order; DamagedFile, with the line, for one that is none.
 
-        A last line without its line end was cut short by a crash and does not count. Raises
-        DamagedFile, with the line's number, for any other line that is not a JSON object.
+        A last line that a crash cut short does not count.
         """
-        try:
-            lines = self.metrics_path.read_bytes().split(b"\n")[:-1]
-        except FileNotFoundError:
-            return []
-        records = []
-        for number, line in enumerate(lines, start=1):
-            try:
-                record = json.loads(line)
-            except ValueError as error:
-                record = error
-            if not isinstance(record, dict):
-                raise DamagedFile(
-                    f"{self.metrics_path}:{number}: expected one JSON object a line, got "
-                    f"{line[:60].decode('utf-8', 'replace')!r}; remove or mend this line"
-                )
-            records.append(record)
-        return records
+        return read_records(self.metrics_path)
 
     # ---- checkpoints
 
@@ -228,16 +159,3 @@ class Run:
                 "copy that over it to go on from there"
             )
         return read_npz(self.checkpoint_path, remedy=remedy)
-
-
-def _end_of_last_line(file: Any) -> int:
-    """Return the offset after the last line end in a binary file."""
-    end = file.seek(0, os.SEEK_END)
-    while end > 0:
-        start = max(0, end - 4096)
-        file.seek(start)
-        found = file.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
-        end = start
-    return 0

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any, get_args, get_origin, get_type_hints
 
-from pinn.optimizers import StopReason
 from pinn.solution.accuracy import Errors
 from pinn.training.records import StageReport, TrainingResult
 
@@ -60,19 +59,15 @@ class Report:
         return vars(self) | {"stop_reason": str(self.stop_reason), "stages": stages}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Report:
-        """Return the report that `as_dict` gave; a number that JSON could not hold is nan."""
-        stages = tuple(
-            StageReport(
-                **{**stage, "reason": StopReason(stage["reason"]), "loss": _number(stage["loss"])}
-            )
-            for stage in data["stages"]
-        )
-        numbers = {
-            name: {key: _number(value) for key, value in data[name].items()}
-            for name in ("losses", "rel_l2", "max_error", "parameters")
-        }
-        return cls(**{**data, **numbers, "stages": stages, "loss": _number(data["loss"])})
+    def from_dict(cls, data: Any) -> Report:
+        """Return the report that `as_dict` gave; a number that JSON could not hold is nan.
+
+        Raises ValueError, naming the place, for anything else.
+        """
+        report = _restored(cls, data, "report")
+        if report.rel_l2.keys() != report.max_error.keys():
+            raise ValueError("report.max_error: expected the unknowns that report.rel_l2 has")
+        return report
 
     def __str__(self) -> str:
         return self.summary()
@@ -92,5 +87,27 @@ class Report:
         return "; ".join(parts)
 
 
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
+def _restored(kind: Any, value: Any, place: str) -> Any:
+    """Return a value of a declared type from its JSON; ValueError, naming the place, for others."""
+    if is_dataclass(kind):
+        fields = get_type_hints(kind)
+        if not isinstance(value, dict) or value.keys() != fields.keys():
+            raise ValueError(f"{place}: expected an object of {', '.join(fields)}")
+        parts = {name: _restored(fields[name], value[name], f"{place}.{name}") for name in fields}
+        return kind(**parts)
+    if kind is Any:
+        return value
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is dict and isinstance(value, dict):
+        return {key: _restored(inner[1], item, f"{place}.{key}") for key, item in value.items()}
+    if origin in (list, tuple) and isinstance(value, list):
+        return origin(_restored(inner[0], item, f"{place}.{i}") for i, item in enumerate(value))
+    if kind is float and value is None:
+        return math.nan
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if abs(value) < 2**1000 else math.inf
+    if kind is int and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(kind, type) and issubclass(kind, str) and isinstance(value, str):
+        return kind(value)
+    raise ValueError(f"{place}: expected {getattr(kind, '__name__', kind)}, got {value!r:.60}")

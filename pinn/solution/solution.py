@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import autograd as T
+from autograd.devices import DeviceError
 from pinn.checks import nearest
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.model_values import coordinate_columns
@@ -19,7 +20,13 @@ from pinn.equations.term import Term
 from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.models import NotSavedModel
 from pinn.solution.accuracy import Errors, TestSet
-from pinn.solution.storage import checkpoint_arrays, read_arrays, solution_arrays
+from pinn.solution.report import Report
+from pinn.solution.storage import (
+    SIGNS_OF_DAMAGE,
+    checkpoint_arrays,
+    read_arrays,
+    solution_arrays,
+)
 from pinn.training.experiment import Experiment
 from pinn.training.records import StepRecord
 from pinn.training.resources import one_blas_thread
@@ -28,7 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pinn.figures.field_data import FieldData
-from pinn.solution.report import Report
 
 # Points that go through the network at once.
 _CHUNK = 8192
@@ -189,7 +195,7 @@ class Solution:
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a solution file; see pinn.solution.storage."""
         named = self._parameters.named(self.theta)
-        return solution_arrays(self.experiment, named, self.report.as_dict())
+        return solution_arrays(self.experiment, named, self.report)
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a checkpoint: a solution file with the state of training."""
@@ -237,24 +243,36 @@ class Solution:
                 yield self._parameters.module(chunk).detach().cpu().numpy()
 
 
-def load(path: str | os.PathLike[str], model: Any = None) -> Solution:
+def load(
+    path: str | os.PathLike[str], model: Any = None, device: str | None = None
+) -> Solution:
     """Read a solution that `Solution.save` wrote, or a checkpoint of a run.
 
     model: where the solution was trained with a module or a class of one's own, which a file cannot
-    hold: the same again. Nothing in the file is ever run. Raises FileNotFoundError, ValueError for
-    a solution whose model has to be given, and pinn.files.DamagedFile for a file that is not such a
-    file.
+    hold: the same again. device: where it is evaluated, "cpu" or "cuda"; the one it was trained on
+    where left out. Nothing in the file is ever run. Raises FileNotFoundError, ValueError for a
+    solution whose model has to be given, pinn.files.DamagedFile for a file that is not such a file,
+    and autograd.devices.DeviceError where there is no such device.
     """
     contents = read_arrays(read_npz(path), str(path))
     experiment = contents.experiment
+    if device is not None:
+        experiment = dataclasses.replace(experiment, device=device)
     if model is not None:
-        experiment = replace(experiment, model=model)
+        experiment = dataclasses.replace(experiment, model=model)
     elif isinstance(experiment.model, NotSavedModel):
         raise ValueError(
             f"{path}: its model is a {experiment.model.name}, whose class a file cannot hold; "
             f"give it: pinn.load(path, model={experiment.model.name}(...))"
         )
     try:
-        return Solution(experiment, contents.theta, Report.from_dict(contents.report))
-    except (KeyError, TypeError, ValueError) as error:
+        return Solution(experiment, contents.theta, contents.report)
+    except DeviceError as error:
+        if device is not None or experiment.device == "cpu":
+            raise
+        raise DeviceError(
+            f"{path} was trained on {experiment.device!r}: {error}; "
+            f"pinn.load({str(path)!r}, device=\"cpu\") evaluates it on the CPU"
+        ) from error
+    except SIGNS_OF_DAMAGE as error:
         raise DamagedFile(f"{path}: its parts do not fit together ({error})") from error

@@ -14,17 +14,17 @@ scipy's L-BFGS keeps its memory to itself, so a checkpoint in that stage has no 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pinn.files import DamagedFile, to_json
+from pinn.files import DamagedFile, from_json, to_json
 from pinn.schema import dump
 from pinn.schema.declared import Record
 from pinn.schema.reader import Reader
 from pinn.schema.tree import Place, tree_of
+from pinn.solution.report import Report
 from pinn.training.experiment import Experiment
 
 if TYPE_CHECKING:
@@ -32,17 +32,28 @@ if TYPE_CHECKING:
 
 FORMAT = "pinn solution 2"
 
+# What constructors raise when they are given the values of another type or size than declared.
+# A file's text reaches all of them, so each means here that the file is not one of ours.
+SIGNS_OF_DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
 
 class Contents(NamedTuple):
     """What a solution file or a checkpoint holds."""
 
     experiment: Experiment
     theta: dict[str, np.ndarray]
-    report: dict[str, Any]
+    report: Report
 
 
 def solution_arrays(
-    experiment: Experiment, theta: Mapping[str, np.ndarray], report: Mapping[str, Any]
+    experiment: Experiment, theta: Mapping[str, np.ndarray], report: Report
 ) -> dict[str, np.ndarray]:
     """Return the named arrays of a solution file.
 
@@ -52,7 +63,7 @@ def solution_arrays(
     return {
         "format": np.array(FORMAT),
         "experiment": np.array(experiment_json(experiment)),
-        "report": np.array(to_json(report)),
+        "report": np.array(to_json(report.as_dict())),
         **{f"theta/{name}": np.array(part) for name, part in theta.items()},
     }
 
@@ -82,19 +93,50 @@ def checkpoint_arrays(
 def read_arrays(arrays: Mapping[str, np.ndarray], path: str) -> Contents:
     """Return what solution_arrays packed; DamagedFile, naming the path, for anything else."""
     try:
-        found = str(arrays["format"])
+        found = _text(arrays, "format")
         if found != FORMAT:
             raise ValueError(f"its format is {found!r}, expected {FORMAT!r}")
-        experiment = read_experiment(str(arrays["experiment"]), path)
-        report = json.loads(str(arrays["report"]))
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
-        reason = f"no {error}" if isinstance(error, KeyError) else str(error)
+        theta = _theta(arrays)
+        experiment = read_experiment(_text(arrays, "experiment"), path)
+        _check_size(experiment, theta)
+        report = Report.from_dict(from_json(_text(arrays, "report")))
+    except SIGNS_OF_DAMAGE as error:
         raise DamagedFile(
-            f"{path}: expected a solution or checkpoint that pinn wrote, but {reason}"
+            f"{path}: expected a solution or checkpoint that pinn wrote, but "
+            f"{str(error) or type(error).__name__}"
         ) from error
+    return Contents(experiment, theta, report)
+
+
+def _text(arrays: Mapping[str, np.ndarray], name: str) -> str:
+    if name not in arrays:
+        raise ValueError(f"no {name!r} is in it")
+    array = arrays[name]
+    if array.dtype.kind != "U" or array.shape != ():
+        raise ValueError(f"{name!r} is not one text")
+    return str(array)
+
+
+def _theta(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     prefix = "theta/"
     theta = {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
-    return Contents(experiment, theta, report)
+    for name, part in theta.items():
+        if part.dtype != np.float64:
+            raise ValueError(f"parameter {name}: expected float64, got {part.dtype}")
+    return theta
+
+
+def _check_size(experiment: Experiment, theta: Mapping[str, np.ndarray]) -> None:
+    """Raise ValueError where the model would be larger than the parameters that are there.
+
+    Before it is built: a few letters of the file can declare more memory than a machine has.
+    """
+    count = getattr(experiment.model, "parameter_count", None)
+    problem = experiment.problem
+    there = sum(part.size for part in theta.values())
+    declared = 0 if count is None else count(problem.domain, problem.unknowns)
+    if declared > there:
+        raise ValueError(f"its model has {declared} parameters and the file {there}")
 
 
 def experiment_json(experiment: Experiment) -> str:
@@ -121,7 +163,7 @@ def read_experiment(text: str, source: str) -> Experiment:
     other text.
     """
     reader = Reader(stored=True)
-    tree = tree_of(json.loads(text), Place(source))
+    tree = tree_of(from_json(text), Place(source))
     experiment = reader.read(Record(Experiment), tree, ())
     if reader.complaints:
         first, *others = map(str, reader.complaints)

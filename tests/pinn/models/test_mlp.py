@@ -86,3 +86,12 @@ def test_activations(name):
 def test_bad_settings_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         pinn.MLP(**arguments)
+
+
+@pytest.mark.parametrize(("width", "depth", "unknowns"), [(1, 1, "u"), (3, 1, "uv"), (5, 4, "uvw")])
+def test_the_parameters_are_counted_without_building_them(width, depth, unknowns):
+    domain = pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1)
+    model = pinn.MLP(width, depth)
+    built = model.build(domain, list(unknowns), np.random.default_rng(0), T.float64)
+    expected = sum(tensor.numel() for tensor in built.parameters())
+    assert model.parameter_count(domain, list(unknowns)) == expected

@@ -9,10 +9,9 @@ import socket
 import numpy as np
 import pytest
 
-from pinn import files
-from pinn.files import DamagedFile
+from pinn.files import DamagedFile, read_npz
 from pinn.runs.machine import machine_and_versions
-from pinn.runs.run import Run, RunExists
+from pinn.runs.run import Run
 
 
 class Crash(BaseException):
@@ -33,44 +32,6 @@ def test_a_run_is_made_with_its_parents_and_opened_again(tmp_path):
     assert again.config() == "seed: 0\n"
     assert again.metrics() == []
     assert again.directory == run.directory
-
-
-def test_an_empty_directory_is_taken_and_a_used_one_refused(tmp_path, run):
-    (tmp_path / "empty").mkdir()
-    Run.create(tmp_path / "empty")
-    with pytest.raises(RunExists, match="--overwrite") as caught:
-        Run.create(run.directory)
-    assert isinstance(caught.value, FileExistsError)
-    assert str(run.directory) in str(caught.value)
-    assert run.config() == "problem: {}\n"
-
-
-def test_check_free_writes_nothing(tmp_path, run):
-    Run.check_free(tmp_path / "new" / "deep")
-    assert not (tmp_path / "new").exists()
-    with pytest.raises(RunExists):
-        Run.check_free(run.directory)
-
-
-def test_overwrite_replaces_the_run_and_leaves_other_files(run):
-    run.log({"step": 0})
-    run.save_checkpoint({"a": np.zeros(1)})
-    run.figure_path("history").write_bytes(b"")
-    (run.directory / "notes.txt").write_text("mine")
-    (run.directory / ".checkpoint.npz.99-abc.tmp").write_text("left by a killed writer")
-    Run.create(run.directory, overwrite=True)
-    assert sorted(os.listdir(run.directory)) == ["figures", "notes.txt"]
-    assert os.listdir(run.directory / "figures") == []
-
-
-def test_overwrite_refuses_what_is_no_run(tmp_path):
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "thesis.tex").write_text("years of work")
-    with pytest.raises(RunExists, match="not a run.*'thesis.tex'"):
-        Run.create(tmp_path / "home", overwrite=True)
-    with pytest.raises(RunExists, match="it is a file"):
-        Run.create(tmp_path / "home" / "thesis.tex", overwrite=True)
-    assert os.listdir(tmp_path / "home") == ["thesis.tex"]
 
 
 def test_a_directory_that_cannot_be_made_is_named(tmp_path):
@@ -126,9 +87,9 @@ def test_the_checkpoint_before_is_kept(run):
     for step in range(3):
         run.save_checkpoint({"step": np.int64(step), "theta": np.full(4, step / 3)})
     assert run.load_checkpoint()["step"] == 2
-    assert files.read_npz(run.previous_checkpoint_path)["step"] == 1
+    assert read_npz(run.previous_checkpoint_path)["step"] == 1
     assert sorted(os.listdir(run.directory)) == [
-        "checkpoint.npz", "checkpoint.previous.npz", "config.yaml"
+        ".pinn-run", "checkpoint.npz", "checkpoint.previous.npz", "config.yaml"
     ]  # fmt: skip
 
 
@@ -146,7 +107,7 @@ def test_a_damaged_checkpoint_points_to_the_one_before_and_is_never_replaced_sil
     message = str(caught.value)
     assert str(run.checkpoint_path) in message
     assert "checkpoint.previous.npz" in message and "copy" in message
-    assert files.read_npz(run.previous_checkpoint_path)["step"] == 1
+    assert read_npz(run.previous_checkpoint_path)["step"] == 1
 
 
 def test_no_checkpoint_is_a_file_not_found_error(run):
@@ -175,7 +136,7 @@ def test_a_failure_at_any_step_leaves_two_whole_checkpoints(run, monkeypatch, fa
         # After a crash nothing is cleaned up either.
         steps = ["fsync", "link", "replace", "open", "close"]
         for name in [*steps, "unlink"] if isinstance(error, Crash) else steps:
-            patch.setattr(files.os, name, counted(getattr(os, name)))
+            patch.setattr(os, name, counted(getattr(os, name)))
         try:
             run.save_checkpoint({"step": np.int64(3)})
         except (OSError, Crash):
@@ -183,7 +144,7 @@ def test_a_failure_at_any_step_leaves_two_whole_checkpoints(run, monkeypatch, fa
         else:
             assert count <= failing
     current = int(run.load_checkpoint()["step"])
-    previous = int(files.read_npz(run.previous_checkpoint_path)["step"])
+    previous = int(read_npz(run.previous_checkpoint_path)["step"])
     assert (current, previous) in {(2, 1), (2, 2), (3, 2)}
     if not isinstance(error, Crash):
         assert [name for name in os.listdir(run.directory) if name.endswith(".tmp")] == []
@@ -191,7 +152,7 @@ def test_a_failure_at_any_step_leaves_two_whole_checkpoints(run, monkeypatch, fa
     run.save_checkpoint({"step": np.int64(4)})
     run.save_checkpoint({"step": np.int64(5)})
     assert run.load_checkpoint()["step"] == 5
-    assert files.read_npz(run.previous_checkpoint_path)["step"] == 4
+    assert read_npz(run.previous_checkpoint_path)["step"] == 4
 
 
 def test_figures_have_a_folder_of_their_own(run):
@@ -209,3 +170,46 @@ def test_machine_and_versions_name_no_host_user_or_path():
     host = socket.gethostname()
     assert not host or host not in text
     assert getpass.getuser() == "root" or getpass.getuser() not in text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}",
+        '{"step": "1"}',
+        '{"step": true}',
+        '{"step": 1, "stage": 3}',
+        '{"step": 1, "loss": "low"}',
+        '{"step": 1, "losses": [1.0]}',
+        '{"step": 1, "losses": {"heat": "low"}}',
+        '{"step": 1, "rel_l2": []}',
+        '{"step": 1, "loss": NaN}',
+        '{"step": 1, "loss": %s}' % ("9" * 400),
+        "[" * 100_000,
+    ],
+)
+def test_a_line_that_is_no_record_is_named(run, line):
+    run.log({"step": 1})
+    with open(run.metrics_path, "a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    with pytest.raises(DamagedFile, match=r"metrics\.jsonl:2: expected "):
+        run.metrics()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "[" * 100_000, "\udcff"])
+def test_a_damaged_summary_is_named(run, text):
+    run.summary_path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(DamagedFile, match=r"summary\.json"):
+        run.summary()
+
+
+def test_nothing_is_written_through_links(tmp_path, run):
+    (tmp_path / "theirs").mkdir()
+    (run.directory / "figures").symlink_to(tmp_path / "theirs")
+    with pytest.raises(OSError, match="figures is a link"):
+        run.figure_path("field_u")
+    (tmp_path / "theirs.txt").write_text("theirs")
+    run.metrics_path.symlink_to(tmp_path / "theirs.txt")
+    with pytest.raises(OSError, match="metrics.jsonl is a link"):
+        run.log({"step": 1})
+    assert (tmp_path / "theirs.txt").read_text() == "theirs"

@@ -315,8 +315,8 @@ def test_bad_files_are_refused(tmp_path, solution):
         ({"format": np.array("other 9")}, "its format is 'other 9'"),
         ({"experiment": np.array("{")}, "saved.npz: expected a solution"),
         ({"experiment": np.array("[1]")}, "saved.npz: expected a solution"),
-        ({"report": np.array("{}")}, "its parts do not fit together"),
-        ({"theta/model.weight0": np.zeros((1, 1))}, r"model.weight0: expected shape \(6, 2\)"),
+        ({"report": np.array("{}")}, "report: expected an object of stop_reason, message"),
+        ({"theta/model.weight0": np.zeros((2, 6))}, r"model.weight0: expected shape \(6, 2\)"),
     ]:
         write_npz(path, {**arrays, **changed})
         with pytest.raises(DamagedFile, match=message):
