@@ -85,7 +85,7 @@ def start(folder):
 
 
 def wait_for(condition, process):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while not condition():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline

@@ -198,7 +198,7 @@ def test_what_only_shows_in_the_first_evaluation_is_said_before_the_directory_is
 
 def test_an_executor_that_does_not_exist_is_one_sentence(folder, start):
     process = start("train", "heat.yaml", env={"AUTOGRAD_EXECUTOR": "abacus"})
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=240)
     assert process.returncode in (2, 4)
     assert "'abacus'" in err and "unexpected" not in err
     assert not Path("runs").exists()
@@ -207,7 +207,7 @@ def test_an_executor_that_does_not_exist_is_one_sentence(folder, start):
 def test_figures_are_drawn_whatever_the_backend_of_windows_is(folder, start):
     short = ["--set", "training=[adam: {steps: 2}]"]
     process = start("train", "heat.yaml", *short, env={"MPLBACKEND": "abacus"})
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=240)
     assert process.returncode == 0, err
     assert Path("runs/heat-0/figures/field_u.png").exists()
 

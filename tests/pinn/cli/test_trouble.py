@@ -40,7 +40,7 @@ LOGS += ["--set", "problem.reference=null"]
 
 def test_a_disk_that_fills_up_costs_lines_and_no_steps(start):
     process = start("train", "heat.yaml", *LOGS, before=limit_files(170_000))
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=240)
     assert process.returncode == 4, err
     lines = err.splitlines()
     assert lines[0].startswith("cannot write runs/heat-0/metrics.jsonl: ")
