@@ -11,7 +11,7 @@ import pytest
 import pinn
 from autograd.devices import DeviceError
 from pinn.files import DamagedFile, read_npz, write_npz
-from pinn.solution.storage import FORMAT
+from pinn.solution.storage import FORMAT, experiment_json
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def solution():
     )
     return pinn.solve(
         problem, pinn.MLP(3, 1), pinn.Sampling(6, 3, 3), [pinn.Adam(3), pinn.LBFGS(2)],
-        weights={"initial_u": 2.0},
+        weighting={"initial_u": 2.0},
     )  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def is_the_same(loaded, solution):
     return (
         loaded.theta.tobytes() == solution.theta.tobytes()
         and loaded.report == solution.report
-        and loaded.setup.to_json() == solution.setup.to_json()
+        and experiment_json(loaded.experiment) == experiment_json(solution.experiment)
     )
 
 
@@ -128,7 +128,7 @@ def test_weights_that_are_no_numbers_at_all_are_refused(path, dtype):
         pinn.load(path)
 
 
-@pytest.mark.parametrize("name", ["format", "setup", "report"])
+@pytest.mark.parametrize("name", ["format", "experiment", "report"])
 @pytest.mark.parametrize(
     "value", [np.array(["{}", "{}"]), np.zeros(()), np.array(""), np.array("[" * 50_000)]
 )
@@ -185,16 +185,16 @@ def test_no_losses_are_no_list(path):
         pinn.load(path)
 
 
-def test_a_setup_of_another_form_is_refused_or_read(path):
+def test_a_declaration_of_another_form_is_refused_or_read(path):
     arrays = read_npz(path)
-    setup = json.loads(str(arrays["setup"]))
+    setup = json.loads(str(arrays["experiment"]))
     for place in places_in(setup):
         if not place or place == ("device",):
             continue
         for other in OTHERS:
-            changed = json.loads(str(arrays["setup"]))
+            changed = json.loads(str(arrays["experiment"]))
             put(changed, place, other)
-            write_npz(path, {**arrays, "setup": np.array(json.dumps(changed))})
+            write_npz(path, {**arrays, "experiment": np.array(json.dumps(changed))})
             try:
                 pinn.load(path)
             except DamagedFile:
@@ -202,10 +202,10 @@ def test_a_setup_of_another_form_is_refused_or_read(path):
 
 
 def test_a_model_that_is_only_declared_costs_no_memory(path):
-    setup = json.loads(str(read_npz(path)["setup"]))
-    setup["model"]["width"] = 20_000
-    setup["model"]["depth"] = 3
-    altered(path, setup=np.array(json.dumps(setup)))
+    setup = json.loads(str(read_npz(path)["experiment"]))
+    setup["model"]["mlp"]["width"] = 20_000
+    setup["model"]["mlp"]["depth"] = 3
+    altered(path, experiment=np.array(json.dumps(setup)))
     tracemalloc.start()
     with pytest.raises(DamagedFile, match="its model has 800120001 parameters and the file 14"):
         pinn.load(path)
@@ -214,18 +214,18 @@ def test_a_model_that_is_only_declared_costs_no_memory(path):
 
 
 def test_a_solution_from_a_gpu_is_evaluated_on_the_cpu(path, solution):
-    setup = json.loads(str(read_npz(path)["setup"]))
+    setup = json.loads(str(read_npz(path)["experiment"]))
     setup["device"] = "cuda"
-    altered(path, setup=np.array(json.dumps(setup)))
+    altered(path, experiment=np.array(json.dumps(setup)))
     loaded = pinn.load(path, device="cpu")
-    assert loaded.setup.device == "cpu"
+    assert loaded.experiment.device == "cpu"
     x, t = np.linspace(0, 1, 5), 0.5
     np.testing.assert_array_equal(loaded.evaluate(x=x, t=t)["u"], solution.evaluate(x=x, t=t)["u"])
     try:
         pinn.load(path)
     except DeviceError as error:
         assert "pinn.load(" in str(error) and 'device="cpu")' in str(error)
-    with pytest.raises(DeviceError):
+    with pytest.raises(ValueError, match="device: expected one of cpu, cuda, got 'abacus'"):
         pinn.load(path, device="abacus")
 
 
