@@ -9,7 +9,7 @@ from pinn.conditions.condition import Condition, Exact, Value, check_hard
 from pinn.equations.leaves import Derivative
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
-from pinn.geometry import Domain, Face
+from pinn.geometry import Shape
 from pinn.residuals import Residual, Start
 
 
@@ -35,10 +35,10 @@ class Initial(Condition):
                 f"derivative in time), got {self.order!r}"
             )
 
-    def name(self, domain: Domain) -> str:
+    def name(self, domain: Shape) -> str:
         return "_".join(["initial", self.unknown, *[str(domain.time)] * self.order])
 
-    def residuals(self, domain: Domain, scope: Scope) -> Sequence[Residual]:
+    def residuals(self, domain: Shape, scope: Scope) -> Sequence[Residual]:
         _need_time(domain)
         scope.check_unknown(self.unknown)
         name = self.name(domain)
@@ -47,13 +47,12 @@ class Initial(Condition):
         right = Term(what, self.value, scope.of_values())
         return [Residual(name, what, left, Start(domain), right)]
 
-    def exact(self, domain: Domain) -> Sequence[Exact]:
+    def exact(self, domain: Shape) -> Sequence[Exact]:
         _need_time(domain)
-        start = Face(domain.time, "low", domain.bounds[domain.time][0])
-        return [Exact(self.name(domain), self.unknown, start, self.value, self.order)]
+        return [Exact(self.name(domain), self.unknown, domain.start, self.value, self.order)]
 
 
-def _need_time(domain: Domain) -> None:
+def _need_time(domain: Shape) -> None:
     if domain.time is None:
         names = ", ".join(domain.coordinates)
         raise ValueError(

@@ -33,7 +33,7 @@ from pinn.config.schema import (
 from pinn.config.tree import Mapping, Node, Scalar
 from pinn.equations.leaves import check_names as check_declared
 from pinn.equations.resolve import resolve
-from pinn.geometry import Domain, Interval, Time
+from pinn.geometry import Interval, Shape, Time
 from pinn.models import MODELS
 from pinn.objective import DERIVATIVES, ENGINES
 from pinn.optimizers import STAGES
@@ -160,7 +160,7 @@ def _records(classes: dict[str, type], **kinds: Kind) -> dict[str, Kind]:
     return {tag: record_of(made, **kinds) for tag, made in classes.items()}
 
 
-def make_domain(axes: dict[str, Any]) -> Domain:
+def make_domain(axes: dict[str, Any]) -> Shape:
     """Build the domain from its section; ValueError for two times."""
     made = [
         Time(name, *axis["time"]) if isinstance(axis, dict) else Interval(name, *axis)
@@ -222,7 +222,7 @@ def check_names(data: dict[str, Any], reader: Reader) -> None:
 class _Known:
     """The names of one problem, and the checks of texts against them."""
 
-    def __init__(self, problem: dict[str, Any], domain: Domain, reader: Reader) -> None:
+    def __init__(self, problem: dict[str, Any], domain: Shape, reader: Reader) -> None:
         self.problem = problem
         self.domain = domain
         self.reader = reader

@@ -1,7 +1,22 @@
-"""Domains: intervals, time, and the boxes that `*` makes of them."""
+"""Shapes: intervals, time, the products that `*` makes of shapes, and the parts of boundaries."""
 
 from pinn.geometry.box import Box
-from pinn.geometry.domain import Domain, Face, UnitSampler
 from pinn.geometry.interval import Interval, Time
+from pinn.geometry.parts import Face, Part, Piece
+from pinn.geometry.product import Product
+from pinn.geometry.shape import TOLERANCE, Shape, normal_name
+from pinn.geometry.unit_cube import UnitSampler
 
-__all__ = ["Box", "Domain", "Face", "Interval", "Time", "UnitSampler"]
+__all__ = [
+    "TOLERANCE",
+    "Box",
+    "Face",
+    "Interval",
+    "Part",
+    "Piece",
+    "Product",
+    "Shape",
+    "Time",
+    "UnitSampler",
+    "normal_name",
+]

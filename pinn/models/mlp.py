@@ -10,7 +10,7 @@ import numpy as np
 
 import autograd as T
 from pinn.checks import check_choice, check_count
-from pinn.geometry import Domain
+from pinn.geometry import Shape
 
 ACTIVATIONS = {
     "tanh": T.tanh,
@@ -41,7 +41,7 @@ class MLP:
 
     def build(
         self,
-        domain: Domain,
+        domain: Shape,
         unknowns: Sequence[str],
         rng: np.random.Generator,
         dtype: T.dtype,

@@ -17,7 +17,7 @@ from pinn.equations.leaves import Constant, Coordinate, check_names
 from pinn.equations.namespace import Namespace
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
-from pinn.geometry import Domain
+from pinn.geometry import Shape
 from pinn.geometry.interval import check_name
 from pinn.problem import references
 from pinn.problem.parameter import Parameter
@@ -45,7 +45,7 @@ class Problem:
 
     def __init__(
         self,
-        domain: Domain,
+        domain: Shape,
         unknowns: Sequence[str],
         equations: Mapping[str, Equation],
         conditions: Iterable[Condition] = (),
@@ -54,7 +54,7 @@ class Problem:
         reference: str | Mapping[str, str] | Callable[[Namespace], Any] | None = None,
         name: str = "problem",
     ) -> None:
-        if not isinstance(domain, Domain):
+        if not isinstance(domain, Shape):
             raise TypeError(
                 f"domain: expected pinn.Interval, pinn.Time or pinn.Box, got {domain!r}"
             )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pinn.checks import check_choice, check_count, check_number
-from pinn.geometry.domain import UnitSampler
+from pinn.geometry import UnitSampler
 from pinn.sampling.methods import METHODS
 
 

@@ -17,7 +17,7 @@ from pinn.conditions import CONDITIONS
 from pinn.conditions.condition import Condition
 from pinn.conditions.hard import HardModel
 from pinn.files import to_json
-from pinn.geometry import Box, Interval, Time
+from pinn.geometry import Box, Interval, Shape, Time
 from pinn.models import MLP, MODELS
 from pinn.objective import DERIVATIVES, ENGINES, Objective, check_weights
 from pinn.objective.flat_parameters import FlatParameters
@@ -188,10 +188,7 @@ class Setup:
             {
                 "problem": {
                     "name": problem.name,
-                    "domain": [
-                        [i.name, "time" if i.is_time else "space", i.low, i.high]
-                        for i in problem.domain.intervals
-                    ],
+                    "domain": [_interval(factor) for factor in problem.domain.factors],
                     "unknowns": problem.unknowns,
                     "equations": {n: _source(e) for n, e in problem.equations.items()},
                     "conditions": [
@@ -267,6 +264,12 @@ class NotSaved:
 
 def _source(source: Any) -> str | float | None:
     return None if callable(source) else source
+
+
+def _interval(factor: Shape) -> list[Any]:
+    if not isinstance(factor, Interval | Time):
+        raise TypeError(f"domain: a file can hold Interval and Time, not {type(factor).__name__}")
+    return [factor.name, "time" if isinstance(factor, Time) else "space", factor.low, factor.high]
 
 
 def _condition_value(condition: Condition) -> str | float | None:
