@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pinn.figures.style import (
+    FAINT,
+    INK,
+    LINE_COLOURS,
+    log_ticks,
+    new_figure,
+    number,
+    short,
+    style,
+    symbol,
+)
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-from pinn.figures.style import FAINT, INK, log_ticks, new_figure, number, short, style, symbol
 
-_LOSS_COLOURS = (
-    "#1f77b4", "#e07b00", "#2ca02c", "#c0392b", "#8e5ea2",
-    "#8c564b", "#d65db1", "#17a2b8", "#9a9a00", "#5c6b7a",
-)  # fmt: skip
-
-
-_LOSS_DASHES = ("-", "--", "-.", ":")
+_DASHES = ("-", "--", "-.", ":")
 
 
 def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
@@ -40,8 +45,8 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     panels = figure.subplots(ncols=1, sharex=True, squeeze=False, **rows)[:, 0]
     top = panels[0]
     for index, (name, values) in enumerate(losses.items()):
-        colour = _LOSS_COLOURS[index % len(_LOSS_COLOURS)]
-        dash = _LOSS_DASHES[index // len(_LOSS_COLOURS) % len(_LOSS_DASHES)]
+        colour = LINE_COLOURS[index % len(LINE_COLOURS)]
+        dash = _DASHES[index // len(LINE_COLOURS) % len(_DASHES)]
         _draw_history(top, steps, values, name, color=colour, linestyle=dash, linewidth=1.3)
     total = _column(records, "loss")
     if not any(np.array_equal(total, values) for values in losses.values()):
@@ -57,7 +62,7 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     if errors:
         bottom = panels[1]
         for index, (name, values) in enumerate(errors.items()):
-            colour = _LOSS_COLOURS[index % len(_LOSS_COLOURS)]
+            colour = LINE_COLOURS[index % len(LINE_COLOURS)]
             label = symbol(name) if name else ""
             _draw_history(bottom, steps, values, label, color=colour, linewidth=1.8)
         bottom.set_ylabel("relative L2 error", fontsize=11)

@@ -193,7 +193,7 @@ def test_awkward_values_can_be_drawn(values):
         pixels(figure, dpi=30)
     line = FieldData("u", {"t": T}, values[20], values[20])
     pixels(plot_field(line), dpi=30)
-    assert "not finite" in data._summary() or np.isfinite(values).all()
+    assert "not finite" in data.summary() or np.isfinite(values).all()
 
 
 @pytest.mark.parametrize("name", ["u", "theta", "u_1", "u1", "phi_max", "pressure", "h_re_part"])
