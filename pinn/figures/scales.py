@@ -111,12 +111,15 @@ def scale_of(
         size = next((abs(end) for end in (vmax, vmin) if end), max(-low, high))
         low, high = -size, size
     low, high = low if vmin is None else float(vmin), high if vmax is None else float(vmax)
-    if high - low <= 1e-12 * max(abs(low), abs(high), 1e-300):
-        margin = 0.5 * abs(low) or 1.0
-        low = low - margin if vmin is None else low
-        high = low + 2 * margin if vmax is None else high
-        if low >= high:
-            low = high - 2 * margin
+    if not high - low > 1e-12 * max(abs(low), abs(high), 1e-300):
+        # Nothing of the values lies in between: a range around them, or beside the end asked for.
+        if vmin is not None:
+            high = low + (abs(low) or 1.0)
+        elif vmax is not None:
+            low = high - (abs(high) or 1.0)
+        else:
+            margin = 0.5 * abs(low) or 1.0
+            low, high = low - margin, high + margin
     return Scale(low, high, "symlog" if log else "linear", note)
 
 

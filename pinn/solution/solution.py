@@ -203,7 +203,10 @@ class Solution:
         ends = {"vmin": vmin, "vmax": vmax, "log": log}
         lists = [name for name, value in held.items() if np.ndim(value)]
         if len(lists) > 1:
-            raise ValueError(f"expected values of one coordinate, got lists for {lists}")
+            raise ValueError(
+                f"lines are drawn for the values of one coordinate, got lists for "
+                f"{', '.join(lists)}; hold the others at one value"
+            )
         unknowns = [self.problem.unknowns[0]] if unknown is None else unknown
         unknowns = [unknowns] if isinstance(unknowns, str) else list(unknowns)
         if lists or len(unknowns) > 1:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pinn
+from pinn.figures import figure_png, plot_slices
 from pinn.geometry import TOLERANCE, Part, Shape
 from pinn.residuals import Boundary, End, Interior, Start
 from pinn.sampling import METHODS, stream
@@ -188,6 +189,13 @@ def test_poisson_on_it_is_solved(adaptive):
     assert errors.rel_l2["u"] < 1e-2
     assert errors.max_error["u"] < 3e-2
     assert [r.name for r in problem.residuals] == ["poisson", "dirichlet_u"]
+    data = solution.field_data("u")
+    grid = np.stack(np.meshgrid(*data.coordinates.values(), indexing="ij"), axis=-1)
+    np.testing.assert_array_equal(data.inside, np.hypot(*np.moveaxis(grid, -1, 0)) <= 1 + 2e-9)
+    np.testing.assert_array_equal(np.isnan(data.values), ~data.inside)
+    assert data.rel_l2() == pytest.approx(errors.rel_l2["u"], rel=0.05)
+    for figure in (solution.plot(), solution.plot("u", y=0.5), plot_slices(data)):
+        assert len(figure_png(figure, dpi=30)) > 1000
 
 
 def test_time_on_it():
@@ -201,6 +209,23 @@ def test_time_on_it():
     }  # fmt: skip
     np.testing.assert_allclose(off(drawn["dirichlet_u_rim"].coordinates), 2, rtol=1e-12)
     assert (drawn["initial_u"].coordinates[:, 2] == 0).all()
+
+
+def test_a_cut_through_a_cylinder_is_round_or_square():
+    problem = pinn.Problem(
+        DISK * Z, ["u"], {"laplace": "laplacian(u)"}, [pinn.Dirichlet("u", "z")]
+    )
+    solution = pinn.solve(
+        problem,
+        model=pinn.MLP(width=4, depth=1),
+        sampling=pinn.Sampling(interior=50, boundary=50),
+        training=[pinn.Adam(steps=2)],
+    )
+    round_, square = solution.field_data("u"), solution.field_data("u", y=0)
+    assert round_.fixed == {"z": 1.5} and round_.inside.mean() == pytest.approx(np.pi / 4, rel=0.01)
+    assert list(square.coordinates) == ["x", "z"] and square.inside.all()
+    # Cells are squares: 4 wide, 3 high.
+    assert square.values.shape == (296, 222)
 
 
 def test_products_that_make_no_sense_are_refused():
