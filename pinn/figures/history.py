@@ -14,9 +14,8 @@ from pinn.figures.style import (
     LINE_COLOURS,
     log_ticks,
     new_figure,
-    number,
     short,
-    style,
+    style_axes,
     symbol,
 )
 
@@ -71,7 +70,7 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
             fontsize=10,
         )  # fmt: skip
     for axes in panels:
-        style(axes)
+        style_axes(axes)
         axes.set_yscale("log")
         log_ticks(axes.yaxis)
         if steps[-1] > steps[0]:
@@ -83,7 +82,7 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def _column(records: Sequence[Mapping[str, Any]], key: str) -> np.ndarray:
-    return np.array([number(record.get(key)) for record in records])
+    return np.array([_positive(record.get(key)) for record in records])
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
@@ -99,13 +98,13 @@ def _errors_by_name(records: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarra
 
 
 def _draw_history(
-    axes: Axes, steps: np.ndarray, values: np.ndarray, name: str, **style: Any
+    axes: Axes, steps: np.ndarray, values: np.ndarray, name: str, **look: Any
 ) -> None:
     known = values[np.isfinite(values)]
     last = short(known[-1]) if known.size else "none above zero"
     marker = "o" if known.size == 1 else None  # one value makes no line
     axes.plot(
-        steps, values, label=f"{name}  {last}".strip(), marker=marker, markersize=4, **style
+        steps, values, label=f"{name}  {last}".strip(), marker=marker, markersize=4, **look
     )
 
 
@@ -129,3 +128,10 @@ def _mark_stages(panels: Sequence[Axes], steps: np.ndarray, stages: Sequence[Any
                 xytext=(3, 4 + 12 * (level % 3)), textcoords="offset points",
                 fontsize=10, color="#555555",
             )  # fmt: skip
+
+
+def _positive(value: Any) -> float:
+    """Return a number fit for a logarithmic axis; nan for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        return math.nan
+    return float(value) if math.isfinite(value) and value > 0 else math.nan

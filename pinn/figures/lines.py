@@ -17,7 +17,7 @@ from pinn.figures.style import (
     RED,
     log_ticks,
     new_figure,
-    style,
+    style_axes,
     subtitle,
     symbol,
 )
@@ -113,7 +113,7 @@ def line_panels(with_error: bool, columns: int = 0) -> tuple[Figure, Any]:
     shared = {"sharex": True, "sharey": "row" if columns else False, "squeeze": False}
     panels = figure.subplots(ncols=columns or 1, **shared, **rows)
     for axes in panels.flat:
-        style(axes)
+        style_axes(axes)
     return figure, panels if columns else panels[:, 0]
 
 

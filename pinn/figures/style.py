@@ -6,24 +6,18 @@ import io
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 DPI = 150
 
-
 BLUE, RED, INK, FAINT = "#1f5fa8", "#d1495b", "#222222", "#8a8a8a"
-
 
 LINE_COLOURS = (
     "#1f77b4", "#e07b00", "#2ca02c", "#c0392b", "#8e5ea2",
     "#8c564b", "#d65db1", "#17a2b8", "#9a9a00", "#5c6b7a",
 )  # fmt: skip
-
 
 GREEK = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi "
@@ -39,7 +33,8 @@ def new_figure(width: float, height: float, layout: str = "constrained") -> Figu
     return figure
 
 
-def style(axes: Axes) -> None:
+def style_axes(axes: Axes) -> None:
+    """Give a panel of lines its frame and its grid."""
     axes.tick_params(labelsize=10, color=FAINT)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -72,14 +67,8 @@ def figure_png(figure: Figure, dpi: int = DPI) -> bytes:
     return buffer.getvalue()
 
 
-def number(value: Any) -> float:
-    """Return a number fit for a logarithmic axis; nan for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        return math.nan
-    return float(value) if math.isfinite(value) and value > 0 else math.nan
-
-
 def log_ticks(axis: Any) -> None:
+    """Label the whole decades of a logarithmic axis."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     axis.set_major_locator(LogLocator(base=10, numticks=8))
