@@ -182,6 +182,8 @@ def _mesh(axes: Axes, data: FieldData, values: np.ndarray, colours: str, norm: A
     for spine in axes.spines.values():
         spine.set_color(FAINT)
     if not inside.all():
+        # The rim: without it a hole looks like values in the middle of the colours.
+        axes.contour(right, up, inside, levels=[0.5], colors=FAINT, linewidths=0.8)
         axes.spines[["top", "right"]].set_visible(False)
     if data.time is None and _FLATTEST <= _height_over_width(data) <= _STEEPEST:
         axes.set_aspect("equal")

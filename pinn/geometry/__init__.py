@@ -4,7 +4,7 @@ from pinn.geometry.box import Box
 from pinn.geometry.interval import Interval, Time
 from pinn.geometry.parts import Face, Part, Piece
 from pinn.geometry.product import Product
-from pinn.geometry.shape import TOLERANCE, Shape, normal_name
+from pinn.geometry.shape import TOLERANCE, Shape, check_value, normal_name
 from pinn.geometry.unit_cube import UnitSampler
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "Shape",
     "Time",
     "UnitSampler",
+    "check_value",
     "normal_name",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pinn.geometry.parts import Face, Part
-from pinn.geometry.shape import TOLERANCE, Shape
+from pinn.geometry.shape import TOLERANCE, Shape, check_value
 
 
 class Product(Shape):
@@ -18,8 +18,8 @@ class Product(Shape):
     Points come from one call of the sampler for all coordinates together, so a latin hypercube of
     a product is one.
 
-    Raises TypeError for a factor that is no shape, ValueError for no factor, two times, a
-    coordinate or a part's label that is repeated.
+    Raises TypeError for a factor that is no shape or has no hash, ValueError for no factor, two
+    times, a coordinate or a part's label that is repeated.
     """
 
     def __init__(self, *factors: Shape) -> None:
@@ -28,6 +28,7 @@ class Product(Shape):
         for factor in factors:
             if not isinstance(factor, Shape):
                 raise TypeError(f"expected a shape such as pinn.Interval, got {factor!r}")
+            check_value(factor)
         flat = tuple(one for factor in factors for one in factor.factors)
         _need_different("coordinate", [name for one in flat for name in one.coordinates])
         times = [one.time for one in flat if one.time is not None]

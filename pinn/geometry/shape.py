@@ -10,7 +10,8 @@ Shapes are made of shapes, and parts keep their names on the way up. A factor of
 its parts on, times the other factors (`pinn.geometry.product`). An operand of a union, an
 intersection or a difference does as well: its points that are no longer on the boundary become nan
 in `on_part`, its normals change their sign where it is taken away, and `contains` with a negative
-tolerance tells its open inside from its boundary.
+tolerance tells its open inside from its boundary. A part of which nothing is left is not in
+`parts`.
 """
 
 from __future__ import annotations
@@ -207,6 +208,8 @@ class Shape(ABC):
         found = []
         for part in self.parts:
             points, normals = self._probed(part)
+            if not len(points):
+                continue
             share = float(np.mean(Piece(part, where).holds(self._columns(points, normals))))
             if share > 0:
                 found.append(Piece(part, where, measure=part.measure * share))
@@ -292,6 +295,15 @@ class Shape(ABC):
         rows = self._rows(part, unit)
         rows = rows[~np.isnan(rows).any(axis=1)]
         return rows[:, :d], rows[:, d:]
+
+
+def check_value(shape: Shape) -> None:
+    """Raise TypeError for a shape that cannot be hashed."""
+    if type(shape).__hash__ is None:
+        raise TypeError(
+            f"a shape is a value that can be hashed, and {type(shape).__name__} cannot; make it a "
+            "dataclass with frozen=True, or give it __hash__ beside __eq__"
+        )
 
 
 def normal_name(coordinate: str) -> str:

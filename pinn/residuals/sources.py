@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pinn.geometry import Part, Shape, normal_name
+from pinn.geometry import Part, Shape, check_value, normal_name
 from pinn.sampling import Points, Sampling
 
 
@@ -31,9 +31,12 @@ class Source(ABC):
 
 @dataclass(frozen=True)
 class Interior(Source):
-    """The inside of a domain, where equations hold."""
+    """The inside of a domain, where equations hold; TypeError for a shape that has no hash."""
 
     domain: Shape
+
+    def __post_init__(self) -> None:
+        check_value(self.domain)
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         """Return points inside; ValueError for a grid of fewer than 2 cells a coordinate."""

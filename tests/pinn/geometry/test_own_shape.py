@@ -237,3 +237,13 @@ def test_products_that_make_no_sense_are_refused():
         (pinn.Interval("x", 0, 1) * TIME).sample_part(
             DISK.parts[0], 5, METHODS["uniform"], stream(0, "a")
         )
+
+
+def test_a_shape_that_cannot_be_hashed_is_refused_in_one_sentence():
+    class Loose(Disk):
+        def __eq__(self, other):
+            return self is other
+
+    for make in (lambda: pinn.Problem(Loose(), ["u"], {"e": "u"}), lambda: Loose() * TIME):
+        with pytest.raises(TypeError, match="Loose cannot; make it a dataclass with frozen=True"):
+            make()
