@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pinn.equations.scope import Scope
-from pinn.geometry import Domain, Face
+from pinn.geometry import Face, Shape
 from pinn.residuals import Residual
 from pinn.schema import Family
 from pinn.schema.errors import refuse
@@ -45,17 +45,17 @@ class Condition(ABC):
     hard: bool = False
 
     @abstractmethod
-    def name(self, domain: Domain) -> str:
+    def name(self, domain: Shape) -> str:
         """Return what the condition is called, such as "initial_u"; its blocks are named by it."""
 
     @abstractmethod
-    def residuals(self, domain: Domain, scope: Scope) -> Sequence[Residual]:
+    def residuals(self, domain: Shape, scope: Scope) -> Sequence[Residual]:
         """Return what has to vanish, and where.
 
         scope: the names of the problem. Raises ValueError where the condition does not fit them.
         """
 
-    def exact(self, domain: Domain) -> Sequence[Exact]:
+    def exact(self, domain: Shape) -> Sequence[Exact]:
         """Return what holds exactly where the condition is hard; ValueError where it cannot be."""
         refuse(f"a {type(self).__name__} condition cannot be hard; leave it out", "hard")
 

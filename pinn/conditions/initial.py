@@ -8,7 +8,7 @@ from pinn.conditions.condition import Condition, Exact, Value
 from pinn.equations.leaves import Derivative
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
-from pinn.geometry import Domain, Face
+from pinn.geometry import Shape
 from pinn.residuals import Residual, Start
 from pinn.schema import Name, Natural, declared
 from pinn.schema.errors import at, refuse
@@ -36,10 +36,10 @@ class Initial(Condition):
                 "order",
             )
 
-    def name(self, domain: Domain) -> str:
+    def name(self, domain: Shape) -> str:
         return "_".join(["initial", self.unknown, *[str(domain.time)] * self.order])
 
-    def residuals(self, domain: Domain, scope: Scope) -> Sequence[Residual]:
+    def residuals(self, domain: Shape, scope: Scope) -> Sequence[Residual]:
         _need_time(domain)
         scope.check_unknown(self.unknown)
         name = self.name(domain)
@@ -49,13 +49,12 @@ class Initial(Condition):
             right = Term(what, self.value, scope.of_values())
         return [Residual(name, what, left, Start(domain), right)]
 
-    def exact(self, domain: Domain) -> Sequence[Exact]:
+    def exact(self, domain: Shape) -> Sequence[Exact]:
         _need_time(domain)
-        start = Face(domain.time, "low", domain.bounds[domain.time][0])
-        return [Exact(self.name(domain), self.unknown, start, self.value, self.order)]
+        return [Exact(self.name(domain), self.unknown, domain.start, self.value, self.order)]
 
 
-def _need_time(domain: Domain) -> None:
+def _need_time(domain: Shape) -> None:
     if domain.time is None:
         names = ", ".join(domain.coordinates)
         raise ValueError(

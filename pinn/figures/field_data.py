@@ -21,6 +21,8 @@ class FieldData:
     reference    the known solution on the same grid, or None
     time         which coordinate is the time; None takes one called "t", if there is one
     fixed        what the other coordinates of a problem are held at, for the titles
+    inside       bool array of the grid's shape: which of its points lie in the domain; None for
+                 all. Values outside become nan, are not drawn, and count in no error
 
     Raises ValueError where these do not fit together.
     """
@@ -31,6 +33,7 @@ class FieldData:
     reference: np.ndarray | None = None
     time: str | None = None
     fixed: Mapping[str, float] = field(default_factory=dict)
+    inside: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         grids = {n: np.asarray(g, dtype=np.float64) for n, g in self.coordinates.items()}
@@ -47,6 +50,13 @@ class FieldData:
                     f"increasing and of two points or more, got shape {grid.shape}"
                 )
         shape = tuple(grid.size for grid in grids.values())
+        inside = np.ones(shape, bool) if self.inside is None else np.asarray(self.inside)
+        if inside.shape != shape or inside.dtype != bool or not inside.any():
+            raise ValueError(
+                f"field {self.unknown!r}: inside must be bool, have the grid's shape {shape} and "
+                f"be true somewhere, got {inside.dtype} {inside.shape}"
+            )
+        object.__setattr__(self, "inside", inside)
         for what in ("values", "reference"):
             given = getattr(self, what)
             if given is None and what == "reference":
@@ -57,6 +67,8 @@ class FieldData:
                     f"field {self.unknown!r}: {what} must have the grid's shape {shape}, "
                     f"got {array.shape}"
                 )
+            if not inside.all():
+                array = np.where(inside, array, np.nan)
             object.__setattr__(self, what, array)
         if self.time is not None and self.time not in grids:
             raise ValueError(
@@ -76,26 +88,26 @@ class FieldData:
             return np.abs(self.values - self.reference)
 
     def rel_l2(self) -> float | None:
-        """Return ||values - reference|| / ||reference|| over the grid's points, or None."""
+        """Return ||values - reference|| / ||reference|| over the points inside, or None."""
         if self.reference is None:
             return None
-        scale = float(np.max(np.abs(self.reference)))
+        error, reference = self.error[self.inside], self.reference[self.inside]
+        scale = float(np.max(np.abs(reference)))
         if not scale > 0:
             return math.nan
         # Scaled, so that squares of very large or small fields neither overflow nor vanish.
         with np.errstate(over="ignore"):
-            return float(
-                np.linalg.norm(self.error / scale) / np.linalg.norm(self.reference / scale)
-            )
+            return float(np.linalg.norm(error / scale) / np.linalg.norm(reference / scale))
 
-    def _summary(self) -> str:
-        """Return the relative and the largest error in words, over the drawn grid."""
-        bad = int(np.count_nonzero(~np.isfinite(self.error)))
+    def summary(self) -> str:
+        """Return the relative and the largest error in words, over the points inside."""
+        error = self.error[self.inside]
+        bad = int(np.count_nonzero(~np.isfinite(error)))
         if bad:
-            return f"not finite at {bad:,} of {self.error.size:,} points"
-        return f"relative L2 {short(self.rel_l2())},  max {short(float(np.max(self.error)))}"
+            return f"not finite at {bad:,} of {error.size:,} points"
+        return f"relative L2 {short(self.rel_l2())},  max {short(float(np.max(error)))}"
 
-    def _name(self, *, fixed: bool = True) -> str:
-        held = "".join(f", {symbol(n)} = {v:.4g}" for n, v in self.fixed.items()) if fixed else ""
-        inside = ", ".join(map(symbol, self.coordinates))
-        return f"{symbol(self.unknown)}({inside}{held})"
+    def title(self) -> str:
+        """Return the unknown with its coordinates, such as u(x, t, y = 0.5), as mathematics."""
+        held = "".join(f", {symbol(n)} = {v:.4g}" for n, v in self.fixed.items())
+        return f"{symbol(self.unknown)}({', '.join(map(symbol, self.coordinates))}{held})"

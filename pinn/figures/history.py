@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pinn.figures.style import (
+    FAINT,
+    INK,
+    LINE_COLOURS,
+    log_ticks,
+    new_figure,
+    short,
+    style_axes,
+    symbol,
+)
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-from pinn.figures.style import FAINT, INK, log_ticks, new_figure, number, short, style, symbol
 
-_LOSS_COLOURS = (
-    "#1f77b4", "#e07b00", "#2ca02c", "#c0392b", "#8e5ea2",
-    "#8c564b", "#d65db1", "#17a2b8", "#9a9a00", "#5c6b7a",
-)  # fmt: skip
-
-
-_LOSS_DASHES = ("-", "--", "-.", ":")
+_DASHES = ("-", "--", "-.", ":")
 
 
 def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
@@ -40,8 +44,8 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     panels = figure.subplots(ncols=1, sharex=True, squeeze=False, **rows)[:, 0]
     top = panels[0]
     for index, (name, values) in enumerate(losses.items()):
-        colour = _LOSS_COLOURS[index % len(_LOSS_COLOURS)]
-        dash = _LOSS_DASHES[index // len(_LOSS_COLOURS) % len(_LOSS_DASHES)]
+        colour = LINE_COLOURS[index % len(LINE_COLOURS)]
+        dash = _DASHES[index // len(LINE_COLOURS) % len(_DASHES)]
         _draw_history(top, steps, values, name, color=colour, linestyle=dash, linewidth=1.3)
     total = _column(records, "loss")
     if not any(np.array_equal(total, values) for values in losses.values()):
@@ -57,7 +61,7 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     if errors:
         bottom = panels[1]
         for index, (name, values) in enumerate(errors.items()):
-            colour = _LOSS_COLOURS[index % len(_LOSS_COLOURS)]
+            colour = LINE_COLOURS[index % len(LINE_COLOURS)]
             label = symbol(name) if name else ""
             _draw_history(bottom, steps, values, label, color=colour, linewidth=1.8)
         bottom.set_ylabel("relative L2 error", fontsize=11)
@@ -66,7 +70,7 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
             fontsize=10,
         )  # fmt: skip
     for axes in panels:
-        style(axes)
+        style_axes(axes)
         axes.set_yscale("log")
         log_ticks(axes.yaxis)
         if steps[-1] > steps[0]:
@@ -78,7 +82,7 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def _column(records: Sequence[Mapping[str, Any]], key: str) -> np.ndarray:
-    return np.array([number(record.get(key)) for record in records])
+    return np.array([_positive(record.get(key)) for record in records])
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
@@ -94,13 +98,13 @@ def _errors_by_name(records: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarra
 
 
 def _draw_history(
-    axes: Axes, steps: np.ndarray, values: np.ndarray, name: str, **style: Any
+    axes: Axes, steps: np.ndarray, values: np.ndarray, name: str, **look: Any
 ) -> None:
     known = values[np.isfinite(values)]
     last = short(known[-1]) if known.size else "none above zero"
     marker = "o" if known.size == 1 else None  # one value makes no line
     axes.plot(
-        steps, values, label=f"{name}  {last}".strip(), marker=marker, markersize=4, **style
+        steps, values, label=f"{name}  {last}".strip(), marker=marker, markersize=4, **look
     )
 
 
@@ -124,3 +128,10 @@ def _mark_stages(panels: Sequence[Axes], steps: np.ndarray, stages: Sequence[Any
                 xytext=(3, 4 + 12 * (level % 3)), textcoords="offset points",
                 fontsize=10, color="#555555",
             )  # fmt: skip
+
+
+def _positive(value: Any) -> float:
+    """Return a number fit for a logarithmic axis; nan for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        return math.nan
+    return float(value) if math.isfinite(value) and value > 0 else math.nan

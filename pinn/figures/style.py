@@ -9,21 +9,21 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
 
 DPI = 150
 
 # What a figure's file says drew it.
 AUTHOR = "pinn"
 
-
 BLUE, RED, INK, FAINT = "#1f5fa8", "#d1495b", "#222222", "#8a8a8a"
 
+LINE_COLOURS = (
+    "#1f77b4", "#e07b00", "#2ca02c", "#c0392b", "#8e5ea2",
+    "#8c564b", "#d65db1", "#17a2b8", "#9a9a00", "#5c6b7a",
+)  # fmt: skip
 
 GREEK = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi "
@@ -60,7 +60,8 @@ def _import_matplotlib() -> None:
             matplotlib.rcParams["backend"] = backend
 
 
-def style(axes: Axes) -> None:
+def style_axes(axes: Axes) -> None:
+    """Give a panel of lines its frame and its grid."""
     axes.tick_params(labelsize=10, color=FAINT)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -93,25 +94,17 @@ def figure_png(figure: Figure, dpi: int = DPI) -> bytes:
     return buffer.getvalue()
 
 
-def padded(*arrays: np.ndarray | None) -> tuple[float, float]:
-    drawn = np.concatenate([a.ravel() for a in arrays if a is not None])
-    drawn = drawn[np.isfinite(drawn)]
-    if not drawn.size:
-        return -1.0, 1.0
-    low, high = float(drawn.min()), float(drawn.max())
-    margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
-    return low - margin, high + margin
-
-
-def number(value: Any) -> float:
-    """Return a number fit for a logarithmic axis; nan for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        return math.nan
-    return float(value) if math.isfinite(value) and value > 0 else math.nan
-
-
 def log_ticks(axis: Any) -> None:
+    """Label the whole decades of a logarithmic axis."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     axis.set_major_locator(LogLocator(base=10, numticks=8))
     axis.set_minor_formatter(NullFormatter())
+
+
+def subtitle(axes: Axes, text: str) -> None:
+    """Write a small line above the top left corner of a panel."""
+    axes.annotate(
+        text, (0.0, 1.0), xycoords="axes fraction", xytext=(0, 5),
+        textcoords="offset points", fontsize=10, color="#555555",
+    )  # fmt: skip

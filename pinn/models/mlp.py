@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 import autograd as T
-from pinn.geometry import Domain
+from pinn.geometry import Shape
 from pinn.models.model import Model
 from pinn.schema import Count, declared
 
@@ -34,7 +34,7 @@ class MLP(Model):
     depth: Count = 4
     activation: Literal["tanh", "sin", "sigmoid", "silu", "gelu", "softplus"] = "tanh"
 
-    def parameter_count(self, domain: Domain, unknowns: Sequence[str]) -> int:
+    def parameter_count(self, domain: Shape, unknowns: Sequence[str]) -> int:
         """Return how many numbers the network has, without building it."""
         inputs, outputs = len(domain.coordinates), len(unknowns)
         hidden = (inputs + 1 + (self.depth - 1) * (self.width + 1)) * self.width
@@ -42,7 +42,7 @@ class MLP(Model):
 
     def build(
         self,
-        domain: Domain,
+        domain: Shape,
         unknowns: Sequence[str],
         rng: np.random.Generator,
         dtype: T.dtype,

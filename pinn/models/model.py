@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 import autograd as T
-from pinn.geometry import Domain
+from pinn.geometry import Shape
 from pinn.schema.declared import Member
 from pinn.schema.errors import Path, refuse_kind
 from pinn.schema.family import Family
@@ -31,7 +31,7 @@ class Model(ABC):
     @abstractmethod
     def build(
         self,
-        domain: Domain,
+        domain: Shape,
         unknowns: Sequence[str],
         rng: np.random.Generator,
         dtype: T.dtype,
@@ -96,7 +96,7 @@ AnyModel = Annotated[Any, ModelKind(MODELS)]
 
 def build_module(
     model: Any,
-    domain: Domain,
+    domain: Shape,
     unknowns: Sequence[str],
     rng: np.random.Generator,
     dtype: T.dtype,

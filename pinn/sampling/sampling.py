@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pinn.geometry.domain import UnitSampler
+from pinn.geometry import UnitSampler
 from pinn.sampling.adaptive import ADAPTIVE
 from pinn.sampling.methods import METHODS
 from pinn.schema import Count, NonNegative, declared

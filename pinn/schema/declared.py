@@ -47,25 +47,27 @@ def declared(cls: type | None = None, *, owner: str = "", **options: Any) -> Any
     """
     if cls is None:
         return lambda decorated: declared(decorated, owner=owner, **options)
-    own = cls.__dict__.get("__post_init__")
-    owner = owner or cls.__name__.lower()
+    found = getattr(cls, "__post_init__", None)
+    own = getattr(found, "__wrapped__", found)  # a declared base has its own inside ours
 
     def __post_init__(self: Any) -> None:
         mistakes = Mistakes()
         for name, entry in fields_of(type(self)).items():
             with mistakes.under(name):
                 object.__setattr__(self, name, entry.kind.check(getattr(self, name)))
-        mistakes.end(owner)
+        called = owner or type(self).__name__.lower()
+        mistakes.end(called)
         if own is not None:
             try:
                 own(self)
             except DeclarationError as error:
-                raise type(error)(error.mistakes, owner) from None
+                raise type(error)(error.mistakes, called) from None
 
     def __reduce__(self: Any) -> tuple[Any, ...]:
         values = [getattr(self, field.name) for field in dataclasses.fields(self) if field.init]
         return type(self), tuple(values)
 
+    __post_init__.__wrapped__ = own
     cls.__post_init__ = __post_init__
     cls.__reduce__ = __reduce__
     return dataclass(frozen=True, **options)(cls)

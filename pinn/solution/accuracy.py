@@ -8,14 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pinn.geometry import Domain
+from pinn.geometry import Shape
 from pinn.problem.problem import Problem
-from pinn.sampling import stream
+from pinn.sampling import stream, uniform
 from pinn.training.resources import one_blas_thread
 
 # Points of the test grid, about: 257 x 101 in space and time, 161 x 161 in space.
 _TEST_POINTS = 26_000
 _MOST_GRID_COORDINATES = 4
+_LEAST_GRID_SHARE = 0.01
 
 
 class Errors(NamedTuple):
@@ -28,9 +29,10 @@ class Errors(NamedTuple):
 class TestSet:
     """The test points of a problem and its reference there.
 
-    Up to four coordinates the points are an even grid with the bounds in it, beyond that they are
-    uniform random points; those that coincide with a training point are left out. Raises ValueError
-    where the reference is not finite.
+    Up to four coordinates the points are those of an even grid, with the bounds in it, that lie in
+    the domain; beyond that, and where a domain fills next to nothing of its bounding box, they are
+    uniform random points. Those that coincide with a training
+    point are left out. Raises ValueError where the reference is not finite.
     """
 
     __test__ = False  # the name is no reason for pytest to collect it
@@ -72,19 +74,22 @@ class TestSet:
         return Errors(relative, largest)
 
 
-def test_points(domain: Domain) -> np.ndarray:
+def test_points(domain: Shape) -> np.ndarray:
     """Return the test points of a domain, (n, d), before any are left out."""
     bounds = domain.bounds
     d = len(bounds)
-    if d > _MOST_GRID_COORDINATES:
-        low, high = np.array(list(bounds.values())).T
+    box = float(np.prod([high - low for low, high in bounds.values()]))
+    share = min(domain.measure / box, 1.0)
+    if d > _MOST_GRID_COORDINATES or share < _LEAST_GRID_SHARE:
         # A fixed seed of its own: every run of a problem is judged on the same points.
-        return low + (high - low) * stream(0, "test").random((_TEST_POINTS, d))
+        return domain.sample_interior(_TEST_POINTS, uniform, stream(0, "test"))
     if d == 1:
         counts = {name: 1001 for name in bounds}
     elif d == 2 and domain.time is not None:
         counts = {name: 101 if name == domain.time else 257 for name in bounds}
     else:
-        counts = {name: int(_TEST_POINTS ** (1 / d)) for name in bounds}
+        # Of a thin shape the box's grid is finer, so that about as many points lie inside.
+        counts = {name: int((_TEST_POINTS / share) ** (1 / d)) for name in bounds}
     axes = [np.linspace(low, high, counts[name]) for name, (low, high) in bounds.items()]
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
+    return points[domain.contains(points)]

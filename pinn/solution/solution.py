@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
 # Points that go through the network at once.
 _CHUNK = 8192
 
-
-_PLOT_POINTS = {1: 1001, 2: 257}
+# Of a figure's grid: in one coordinate, in each of two.
+_LINE_POINTS, _MAP_POINTS = 1001, 257
 
 
 class Solution:
@@ -141,6 +142,8 @@ class Solution:
 
         A problem in one or two coordinates is taken whole. Of more, the first two are drawn and the
         others held at the middle of their bounds, unless `held` says which are held and where.
+        Points of the grid outside of the domain are marked as such and have no value. Raises
+        ValueError for names that are not there and where no point lies in the domain.
         """
         from pinn.figures.field_data import FieldData
 
@@ -164,33 +167,70 @@ class Solution:
             for name, (low, high) in bounds.items()
             if name not in drawn
         }
-        grids = {name: np.linspace(*bounds[name], _PLOT_POINTS[len(drawn)]) for name in drawn}
+        counts = _plot_points({n: bounds[n] for n in drawn}, self.problem.domain.time)
+        grids = {name: np.linspace(*bounds[name], counts[name]) for name in drawn}
         meshed = dict(zip(drawn, np.meshgrid(*grids.values(), indexing="ij"), strict=True))
-        points = {name: meshed[name] if name in meshed else fixed[name] for name in bounds}
-        shape = next(iter(meshed.values())).shape
-        exact = self.problem.exact(
-            {name: np.broadcast_to(np.asarray(p, dtype=float), shape) for name, p in points.items()}
-        )
+        shape = meshed[drawn[0]].shape
+        points = np.stack([np.broadcast_to(meshed.get(n, fixed.get(n)), shape) for n in bounds], -1)
+        inside = self.problem.domain.contains(points.reshape(-1, len(bounds))).reshape(shape)
+        if not inside.any():
+            places = ", ".join(f"{name} = {value:.6g}" for name, value in fixed.items())
+            raise ValueError(f"no point of the domain has {places}; hold them elsewhere")
+        there = dict(zip(bounds, points[inside].T, strict=True))
+        exact = (self.problem.exact(there) or {}).get(unknown)
         time = self.problem.domain.time
         return FieldData(
             unknown=unknown,
             coordinates=grids,
-            values=self.evaluate(**points)[unknown],
-            reference=None if exact is None else exact.get(unknown),
+            values=_filled(inside, self.evaluate(**there)[unknown]),
+            reference=None if exact is None else _filled(inside, exact),
             time=time if time in drawn else None,
             fixed=fixed,
+            inside=inside,
         )
 
-    def plot(self, unknown: str | None = None, **held: float) -> Figure:
+    def plot(
+        self,
+        unknown: str | Sequence[str] | None = None,
+        *,
+        vmin: float | None = None,
+        vmax: float | None = None,
+        log: bool = False,
+        **held: float | Sequence[float],
+    ) -> Figure:
         """Return a matplotlib figure of an unknown: field, reference and error, or a line.
 
-        unknown: the first one where left out. held: as in field_data.
+        unknown: the first one where left out; a list draws several over each other, where one
+        coordinate is left to draw. held: as in field_data; a list of values of one coordinate, as
+        in plot("u", t=[0, 0.5, 1]), draws a line for each. vmin, vmax: the ends of the colours or
+        of the vertical axis. log: whether these are logarithmic.
         """
-        from pinn.figures import plot_field, plot_panels
+        from pinn.figures import plot_field, plot_overlay, plot_panels
+        from pinn.figures.style import symbol
 
-        data = self.field_data(self.problem.unknowns[0] if unknown is None else unknown, **held)
+        ends = {"vmin": vmin, "vmax": vmax, "log": log}
+        lists = [name for name, value in held.items() if np.ndim(value)]
+        if len(lists) > 1:
+            raise ValueError(
+                f"lines are drawn for the values of one coordinate, got lists for "
+                f"{', '.join(lists)}; hold the others at one value"
+            )
+        unknowns = [self.problem.unknowns[0]] if unknown is None else unknown
+        unknowns = [unknowns] if isinstance(unknowns, str) else list(unknowns)
+        if lists or len(unknowns) > 1:
+            name = lists[0] if lists else None
+            fields, labels = [], []
+            for one in unknowns:
+                for value in np.atleast_1d(held[name]).tolist() if name else [None]:
+                    at = {**held, name: value} if name else held
+                    fields.append(self.field_data(one, **at))
+                    place = [f"{symbol(name)} = {value:.4g}"] if name else []
+                    several = [symbol(one)] if len(unknowns) > 1 else []
+                    labels.append(", ".join([*several, *place]))
+            return plot_overlay(fields, labels, **ends)
+        data = self.field_data(unknowns[0], **held)
         draw = plot_panels if len(data.coordinates) == 2 else plot_field
-        return draw(data)
+        return draw(data, **ends)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a solution file; see pinn.solution.storage."""
@@ -241,6 +281,29 @@ class Solution:
                     part, dtype=self.experiment.dtype, device=self.experiment.device
                 )
                 yield self._parameters.module(chunk).detach().cpu().numpy()
+
+
+def _plot_points(
+    bounds: Mapping[str, tuple[float, float]], time: str | None
+) -> dict[str, int]:
+    """Return how many points the grid of a figure has along each coordinate drawn."""
+    if len(bounds) == 1:
+        return dict.fromkeys(bounds, _LINE_POINTS)
+    if time in bounds:
+        return dict.fromkeys(bounds, _MAP_POINTS)
+    # Lengths are drawn to scale, so the cells are squares, and as many as of a square.
+    widths = {name: high - low for name, (low, high) in bounds.items()}
+    mean = math.sqrt(math.prod(widths.values()))
+    return {
+        name: int(min(max(_MAP_POINTS * width / mean, 65), 1025)) for name, width in widths.items()
+    }
+
+
+def _filled(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return values of the points inside on the whole grid, nan elsewhere."""
+    grid = np.full(inside.shape, np.nan)
+    grid[inside] = values
+    return grid
 
 
 def load(

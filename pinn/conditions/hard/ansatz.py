@@ -34,7 +34,7 @@ from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.expressions import Expression, Number, nodes
-from pinn.geometry import Box, Domain, Face, Interval, Time
+from pinn.geometry import Box, Face, Interval, Shape, Time
 
 # 3^d terms for d coordinates with data on both faces; beyond this, evaluating A costs more than a
 # network.
@@ -74,7 +74,7 @@ class Ansatz:
 
     def __init__(
         self,
-        domain: Domain,
+        domain: Shape,
         unknowns: Iterable[str],
         conditions: Iterable[Condition],
         constants: Mapping[str, float],
@@ -101,7 +101,7 @@ class Ansatz:
     @classmethod
     def of(
         cls,
-        domain: Domain,
+        domain: Shape,
         unknowns: Iterable[str],
         conditions: Iterable[Condition],
         constants: Mapping[str, float],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import autograd as T
-from pinn.geometry import Domain
+from pinn.geometry import Shape
 
 if TYPE_CHECKING:
     from pinn.conditions.hard.ansatz import Ansatz, Data
@@ -88,7 +88,7 @@ def _rates(ansatz: Ansatz, item: Data, points: np.ndarray) -> np.ndarray:
     return np.zeros(len(points)) if rate is None else _array(rate, len(points))
 
 
-def _columns(domain: Domain, points: np.ndarray) -> dict[str, T.Tensor]:
+def _columns(domain: Shape, points: np.ndarray) -> dict[str, T.Tensor]:
     return {
         name: T.tensor(points[:, j : j + 1], dtype=T.float64)
         for j, name in enumerate(domain.coordinates)
@@ -100,7 +100,7 @@ def _array(value: T.Tensor | float, n: int) -> np.ndarray:
     return np.broadcast_to(np.asarray(array, dtype=np.float64), (n,))
 
 
-def _points(domain: Domain, fixed: dict[str, float]) -> np.ndarray:
+def _points(domain: Shape, fixed: dict[str, float]) -> np.ndarray:
     """Return points (n, d) where some coordinates are fixed."""
     free = [name for name in domain.coordinates if name not in fixed]
     if len(free) <= 1:
@@ -122,6 +122,6 @@ def _points(domain: Domain, fixed: dict[str, float]) -> np.ndarray:
     return points
 
 
-def _place(domain: Domain, point: np.ndarray) -> str:
+def _place(domain: Shape, point: np.ndarray) -> str:
     pairs = zip(domain.coordinates, point, strict=True)
     return ", ".join(f"{name} = {value:.6g}" for name, value in pairs)

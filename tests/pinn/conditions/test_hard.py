@@ -387,16 +387,26 @@ def test_rounding_is_no_disagreement():
         problem(X * TIME, [initial("u", "sin(pi*x) + 1e-6"), dirichlet("u", 0)])
 
 
-class Disc(pinn.geometry.Domain):
+class Disc(pinn.geometry.Shape):
     """Some domain that is no box."""
 
-    intervals = (X, Y)
+    bounds = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
+    parts = (pinn.geometry.Part("rim"),)
+
+    def contains(self, points, tolerance=0.0):
+        return np.hypot(*points.T) <= 1 + tolerance
+
+    def on_part(self, part, unit):
+        points = np.stack([np.cos(2 * np.pi * unit[:, 0]), np.sin(2 * np.pi * unit[:, 0])], axis=1)
+        return points, points
 
 
 @pytest.mark.parametrize(
     "domain, conditions, message",
     [
         (Disc(), [dirichlet("u", 0)], "'dirichlet_u' cannot be hard on a Disc"),
+        (Disc() * TIME, [dirichlet("u", 0)], "'dirichlet_u' cannot be hard on a Product"),
+        (X * Y, [dirichlet("u", 0, "y < 1")], "cannot be hard on y < 1, which is no whole face"),
         (X * TIME, [initial("u", 0, 1)], "'initial_u_t' cannot be hard without a hard initial"),
         (X * TIME, [pinn.Initial("u", 0), initial("u", 0, 1)], "leave out hard here"),
         (X * TIME, [dirichlet("u", 0), dirichlet("u", 0, "x=1")], "are both hard at x=1"),

@@ -6,11 +6,12 @@ import sys
 
 import numpy as np
 import pytest
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LogNorm, SymLogNorm
 from matplotlib.image import imread
 
 from pinn.figures.field_data import FieldData
 from pinn.figures.history import plot_history
+from pinn.figures.lines import plot_overlay
 from pinn.figures.maps import plot_error, plot_field, plot_panels, plot_reference
 from pinn.figures.slices import plot_slices
 from pinn.figures.style import figure_png
@@ -111,6 +112,107 @@ def test_slices_are_the_field_at_the_times_in_the_titles():
     assert len(figure.axes) == 6  # the errors below
 
 
+def test_slices_over_each_other_are_told_apart_by_colour():
+    figure = plot_slices(BURGERS, overlay=True)
+    top, bottom = figure.axes
+    networks, references = top.get_lines()[::2], top.get_lines()[1::2]
+    assert [line.get_label() for line in networks] == [f"$t$ = {t}" for t in (0.25, 0.5, 0.75)]
+    assert len({line.get_color() for line in networks}) == 3
+    for line, reference, place in zip(networks, references, (10, 20, 30), strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), BURGERS.values[:, place])
+        np.testing.assert_array_equal(reference.get_ydata(), EXACT[:, place])
+    errors = [line.get_color() for line in bottom.get_lines()]
+    assert errors == [line.get_color() for line in networks]
+    assert [text.get_text() for text in top.get_legend().get_texts()][-1] == "reference"
+
+
+def test_unknowns_over_each_other():
+    other = FieldData("v", {"t": T}, np.sin(T))
+    top, bottom = plot_overlay([WAVE, other]).axes
+    assert top.get_ylabel() == "$y$, $v$" and len(top.get_lines()) == 3
+    assert len(bottom.get_lines()) == 1  # v has no reference
+    for fields in ([WAVE, BURGERS], [WAVE, FieldData("w", {"x": T}, T)]):
+        with pytest.raises(ValueError, match="one and the same coordinate, got .*; hold the"):
+            plot_overlay(fields)
+    with pytest.raises(ValueError, match="expected a field or more"):
+        plot_overlay([])
+
+
+def test_the_ends_of_colours_and_axes_are_those_asked_for():
+    for plot in (plot_field, plot_reference, plot_panels):
+        norm = mesh(plot(BURGERS, vmin=-0.25, vmax=0.5).axes[0]).norm
+        assert (norm.vmin, norm.vmax) == (-0.25, 0.5)
+    assert plot_field(WAVE, vmin=-2, vmax=3).axes[0].get_ylim() == (-2, 3)
+    assert plot_slices(BURGERS, vmin=-2, vmax=3).axes[0].get_ylim() == (-2, 3)
+    positive = FieldData("p", {"x": X, "y": T}, np.exp(10 * X)[:, None] + T)
+    assert isinstance(mesh(plot_field(positive, log=True).axes[0]).norm, LogNorm)
+    assert isinstance(mesh(plot_field(BURGERS, log=True).axes[0]).norm, SymLogNorm)
+    assert plot_slices(positive, log=True).axes[0].get_yscale() == "log"
+    assert plot_field(WAVE, log=True).axes[0].get_yscale() == "log"
+    mixed = FieldData("y", {"t": T}, np.cos(9 * T))
+    assert plot_field(mixed, log=True).axes[0].get_yscale() == "symlog"
+
+
+def test_a_singular_corner_is_cut_off_and_the_colour_bar_says_so():
+    values = 0.1 / np.hypot(X[:, None] + 1, T + 1e-3) + X[:, None] * T
+    figure = plot_field(FieldData("p", {"x": X, "y": T}, values))
+    assert mesh(figure.axes[0]).norm.vmax < 0.05 * values.max()
+    label = figure.axes[1].get_ylabel()
+    assert label == f"$p$   (colours: 2 % to 98 % of the values; largest {values.max():.3g})"
+
+
+ROUND = np.hypot(X[:, None], 2 * T - 1) < 0.81
+DISK = FieldData("u", {"x": X, "y": T}, np.where(ROUND, 1 + EXACT, 1e6), 1 + EXACT, inside=ROUND)
+
+
+def test_values_outside_of_the_domain_are_not_drawn():
+    assert np.isnan(DISK.values[~ROUND]).all() and np.isfinite(DISK.values[ROUND]).all()
+    drawn, rim = plot_field(DISK).axes[0].collections
+    # The rim is drawn, a cell at most from where it is.
+    (line,) = rim.get_paths()
+    np.testing.assert_allclose(np.hypot(line.vertices[:, 0], 2 * line.vertices[:, 1] - 1), 0.81,
+                               atol=0.05)  # fmt: skip
+    np.testing.assert_array_equal(np.ma.getmaskarray(drawn.get_array()), ~ROUND.T)
+    assert drawn.get_cmap().get_bad()[3] == 0
+    inside = DISK.reference[ROUND]
+    assert (drawn.norm.vmin, drawn.norm.vmax) == (inside.min(), inside.max())
+    picture = pixels(plot_field(DISK), dpi=50)
+    assert picture.mean() > 0.5  # white corners
+
+
+def test_errors_are_those_inside():
+    data = FieldData("u", DISK.coordinates, np.where(ROUND, 1.01, 9), 0 * EXACT + 1, inside=ROUND)
+    assert data.rel_l2() == pytest.approx(0.01)
+    assert data.summary() == "relative L2 1.00e-2,  max 1.00e-2"
+    broken = np.where(ROUND & (X[:, None] > 0.7), np.inf, 1.0)
+    data = FieldData("u", DISK.coordinates, broken, 0 * EXACT + 1, inside=ROUND)
+    assert data.summary().startswith(f"not finite at {np.isinf(broken).sum()} of {ROUND.sum():,} ")
+    # Missing values inside are grey, other than the outside.
+    assert len(plot_field(data).axes[0].collections) == 3  # with the rim
+
+
+def test_slices_cross_the_domain_and_end_at_its_rim():
+    figure = plot_slices(DISK)
+    titles = [axes.get_title() for axes in figure.axes[:3]]
+    assert titles == ["$y$ = 0.3", "$y$ = 0.5", "$y$ = 0.7"]
+    drawn = figure.axes[0].get_lines()[0].get_ydata()
+    np.testing.assert_array_equal(np.isnan(drawn), ~ROUND[:, 12])
+    # A cut outside goes to the nearest one that crosses the domain.
+    assert plot_slices(DISK, at=[0.0]).axes[0].get_title() == "$y$ = 0.1"
+
+
+def test_lengths_are_drawn_to_scale_also_in_a_channel():
+    x, y = np.linspace(0, 2.2, 60), np.linspace(0, 0.41, 30)
+    values = x[:, None] * y
+    figure = plot_panels(FieldData("u", {"x": x, "y": y}, values, values + 1e-3))
+    first, second, third = figure.axes[:3]
+    pixels(figure, dpi=30)
+    assert first.get_aspect() == 1.0
+    # One above the other, since three beside each other would be a ribbon.
+    heights = [axes.get_position().y0 for axes in (first, second, third)]
+    assert heights == sorted(heights, reverse=True) and heights[0] > heights[1]
+
+
 def test_slices_cut_where_they_are_asked_to_and_without_a_time():
     figure = plot_slices(BURGERS, at=[0.0, 1.0])
     assert [axes.get_title() for axes in figure.axes[:2]] == ["$t$ = 0", "$t$ = 1"]
@@ -193,7 +295,7 @@ def test_awkward_values_can_be_drawn(values):
         pixels(figure, dpi=30)
     line = FieldData("u", {"t": T}, values[20], values[20])
     pixels(plot_field(line), dpi=30)
-    assert "not finite" in data._summary() or np.isfinite(values).all()
+    assert "not finite" in data.summary() or np.isfinite(values).all()
 
 
 @pytest.mark.parametrize("name", ["u", "theta", "u_1", "u1", "phi_max", "pressure", "h_re_part"])
@@ -210,6 +312,9 @@ def test_any_name_can_be_a_label(name):
         (({"x": X, "t": [0.0]}, EXACT[:, :1]), "grid of 't'.*two points or more"),
         (({"x": X, "t": T}, EXACT.T), r"values must have .* \(81, 41\), got \(41, 81\)"),
         (({"x": X, "t": T}, EXACT, EXACT[:2]), "reference must have the grid's shape"),
+        (({"x": X, "t": T}, EXACT, None, None, {}, ROUND.T), "inside must be bool, have the grid"),
+        (({"x": X, "t": T}, EXACT, None, None, {}, ROUND & False), "and be true somewhere"),
+        (({"x": X, "t": T}, EXACT, None, None, {}, 1.0 * ROUND), "got float64"),
         (({"x": X, "t": T}, EXACT, None, "z"), "time 'z' is not one of its coordinates 'x', 't'"),
     ],
 )

@@ -182,12 +182,12 @@ def test_before_the_first_step_there_is_nothing_to_save(tmp_path):
 
 
 def test_what_no_file_can_hold_is_refused_when_training_starts(tmp_path):
-    class Own:
-        def build(self, domain, unknowns, rng, dtype, device="cpu"):
-            return pinn.MLP(3, 1).build(domain, unknowns, rng, dtype, device)
-
-    with pytest.raises(TypeError, match="a file can hold"):
-        pinn.solve(decay(), Own(), callbacks=[Recorder(tmp_path / "run", "")])
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + u"},
+        [pinn.Initial("u", lambda s: s.cos(s.t), hard=True)],
+    )  # fmt: skip
+    with pytest.raises(TypeError, match="which a file cannot hold"):
+        pinn.solve(problem, callbacks=[Recorder(tmp_path / "run", "")])
     assert not (tmp_path / "run").exists()
 
 

@@ -159,7 +159,37 @@ def test_a_cut_through_a_solution(solution):
     assert type(solution.plot("u", t=0.25)).__name__ == "Figure"
 
 
+def test_lines_over_each_other(solution):
+    axes = solution.plot("v", t=[0, 0.25, 0.5]).axes[0]
+    assert [line.get_label() for line in axes.get_lines()] == [
+        "$t$ = 0", "$t$ = 0.25", "$t$ = 0.5"
+    ]  # fmt: skip
+    last = axes.get_lines()[2]
+    np.testing.assert_allclose(
+        last.get_ydata(), solution.evaluate(x=last.get_xdata(), t=0.5)["v"], rtol=1e-12
+    )
+    axes = solution.plot(["u", "v"], t=0.25).axes[0]
+    assert axes.get_ylabel() == "$u$, $v$"
+    axes = solution.plot(["u", "v"], x=[0, 1], vmin=-2, vmax=2).axes[0]
+    labels = [line.get_label() for line in axes.get_lines()]
+    assert [label for label in labels if label != "reference"] == [
+        "$u$, $x$ = 0", "$u$, $x$ = 1", "$v$, $x$ = 0", "$v$, $x$ = 1"
+    ]  # fmt: skip
+    assert axes.get_ylim() == (-2, 2)
+
+
+def test_colours_are_those_asked_for(solution):
+    assert solution.plot("u", vmin=-3, vmax=0.5).axes[0].collections[0].get_clim() == (-3, 0.5)
+    assert solution.plot("v", log=True) is not None
+
+
 def test_bad_plots_are_refused(solution):
+    with pytest.raises(ValueError, match="hold the others fixed"):
+        solution.plot(["u", "v"])
+    with pytest.raises(ValueError, match="lists for x, t; hold the others at one value"):
+        solution.plot("u", x=[0, 1], t=[0, 1])
+    with pytest.raises(ValueError, match="no point of the domain has t = 7; hold"):
+        solution.plot("u", t=7)
     with pytest.raises(ValueError, match="expected one of the unknowns u, v, got 'w'"):
         solution.plot("w")
     with pytest.raises(ValueError, match="expected coordinates out of x, t, got 'y'"):
