@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from ..tensor import Tensor, method
@@ -68,12 +70,17 @@ def _right_gradient(
     return matmul_op(x, g, transpose_x=not transpose_x)
 
 
+def _product_flops(inputs: Sequence, outputs: Sequence, attributes: dict) -> int:
+    inner = inputs[0].shape[-2 if attributes.get("transpose_x") else -1]
+    return 2 * math.prod(outputs[0].shape) * inner
+
+
 matmul_op = Op(
     "matmul",
     _matmul_forward,
     {"x": _left_gradient, "y": _right_gradient},
     dtype="promote",
-    broadcasts=True,
+    broadcasts=True, taylor="affine", flops=_product_flops,
 )
 """`x @ y` for at least two dimensions each, either with its last two exchanged: BLAS reads both
 orders, so a transposed operand is a flag, neither a copy nor a node of its own."""
@@ -95,7 +102,7 @@ linear_op = Op(
         "bias": lambda g: g,
     },
     dtype="promote",
-    broadcasts=True,
+    broadcasts=True, taylor="affine", flops=_product_flops,
 )
 
 

@@ -23,7 +23,6 @@ from .executors import make_executor
 from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
-from .passes.rewriting import UFUNCS
 from .program import Program
 from .trace import trace
 
@@ -169,7 +168,7 @@ class Chunked:
         probe = min(count, _PROBE_ROWS)
         program = self.program(rows, probe)
         executor = make_executor(self.executor, program, self._given(probe, rows))
-        width = max((v.size // probe for i in program.instructions if i.op.name in UFUNCS
+        width = max((v.size // probe for i in program.instructions if i.op.ufunc
                      for v in i.outputs), default=1)
         near = _CACHES * l2_cache_bytes() // max(1, executor.nbytes // probe)
         size = max(near, _LONG_CALL // max(1, width), 1)

@@ -14,7 +14,7 @@ import numpy as np
 from .. import codegen
 from ..passes import run_pass
 from ..passes.arena import Memory
-from ..passes.clusters import fuse, fused_op
+from ..passes.clusters import fuse, fused_op, in_cpu_loops
 from ..program import Instruction, Program
 from .loop_cache import compiled
 from .numpy_executor import NumpyExecutor, summed_axes
@@ -43,9 +43,7 @@ class NumbaExecutor(NumpyExecutor):
         import_module("numba")  # one that is broken says so here
         self._kept: list[Any] = []
         if program not in _fused:
-            _fused[program] = run_pass(
-                "clusters", partial(fuse, operations=codegen.CPU_OPERATIONS), program
-            )
+            _fused[program] = run_pass("clusters", partial(fuse, held=in_cpu_loops), program)
         super().__init__(_fused[program], given)
 
     def _bind(self, instruction: Instruction, memory: Memory) -> None:

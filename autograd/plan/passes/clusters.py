@@ -11,15 +11,14 @@ there and back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ops.registry import Op
+from ...ops.registry import REGISTRY, Op
 from ..program import Argument, Instruction, Program, Value
-from .rewriting import ARITHMETIC, UFUNCS
 
 # Arithmetic on values in registers costs about a sixth of fetching one from the L2 cache.
 _STEPS_WORTH_A_VALUE = 6
@@ -75,17 +74,32 @@ def _fused(
         arguments = [
             o.value if o.kind == "literal" else pool[o.kind][int(o.value)] for o in step.operands
         ]
-        results.append(getattr(xp, UFUNCS[step.op])(*arguments))
+        results.append(getattr(xp, REGISTRY[step.op].ufunc)(*arguments))
     outputs = tuple(results[k] for k in loop.outputs)
     return outputs if len(outputs) > 1 else outputs[0]
 
 
-fused_op = Op("fused", _fused)
+def _loop_flops(inputs: Sequence, outputs: Sequence, attributes: dict) -> int:
+    rows, columns = attributes["size"]
+    return len(attributes["loop"].steps) * rows * columns
 
 
-def fuse(program: Program, operations: Iterable[str] = ARITHMETIC) -> Program:
-    """Return the program with its elementwise `operations` grouped into loops where that pays."""
-    return _Clusters(program, frozenset(operations)).fused()
+fused_op = Op("fused", _fused, flops=_loop_flops)
+
+
+def in_cpu_loops(op: Op) -> bool:
+    """Return whether loops on the CPU hold an operation: arithmetic, cheap enough to be fused."""
+    return op.code is not None and op.code.python is not None
+
+
+def in_gpu_loops(op: Op) -> bool:
+    """Return whether loops on the GPU hold an operation."""
+    return op.code is not None
+
+
+def fuse(program: Program, held: Callable[[Op], bool] = in_cpu_loops) -> Program:
+    """Return the program with the elementwise operations that loops hold grouped where it pays."""
+    return _Clusters(program, held).fused()
 
 
 class _Unit:
@@ -106,11 +120,11 @@ class _Unit:
 
 
 class _Clusters:
-    def __init__(self, program: Program, operations: frozenset[str]) -> None:
+    def __init__(self, program: Program, held: Callable[[Op], bool]) -> None:
         self.program = program
         self.position = {i: k for k, i in enumerate(program.instructions)}
         self.maker = {o: i for i in program.instructions for o in i.outputs}
-        self.key = {i: _loop_key(i, operations) for i in program.instructions}
+        self.key = {i: _loop_key(i) if held(i.op) else None for i in program.instructions}
         self.unit: dict[Instruction, _Unit] = {}
         self.units: list[_Unit] = []
 
@@ -306,10 +320,8 @@ def layout(shape: tuple[int, ...], full: tuple[int, ...]) -> str | None:
     return None
 
 
-def _loop_key(instruction: Instruction, operations: frozenset[str]) -> tuple | None:
+def _loop_key(instruction: Instruction) -> tuple | None:
     """Return (shape, dtype) of the loop that an instruction can be part of."""
-    if instruction.op.name not in operations or len(instruction.outputs) != 1:
-        return None
     (output,) = instruction.outputs
     if output.size == 0 or output.dtype not in (np.float32, np.float64) or instruction.attributes:
         return None
