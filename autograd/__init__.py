@@ -52,6 +52,7 @@ from .ops.softmax import *
 from .random import Generator, get_rng_state, manual_seed, seed, set_rng_state
 from .saved import saved_tensors_hooks
 from .tensor import Size, Tensor
+from .threads import get_num_threads, set_num_threads
 
 dtype = _np.dtype
 half, float, double = dtypes.float16, dtypes.float32, dtypes.float64

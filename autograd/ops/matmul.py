@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from .. import threads
 from ..tensor import Tensor, method
 from .arithmetic import add, binary_operator, conj_of, mul
 from .registry import Op
@@ -43,7 +44,7 @@ def _matmul_forward(
     transpose_y: bool = False,
 ) -> Any:
     x, y = _turned(x, transpose_x), _turned(y, transpose_y)
-    return xp.matmul(x, y) if out is None else xp.matmul(x, y, out=out)
+    return threads.matmul(xp, x, y, out)
 
 
 def _left_gradient(g: Tensor, y: Tensor, transpose_x: bool, transpose_y: bool) -> Tensor:
@@ -87,7 +88,7 @@ orders, so a transposed operand is a flag, neither a copy nor a node of its own.
 
 
 def _linear_forward(xp: Any, x: Any, weight: Any, bias: Any, out: Any = None) -> Any:
-    result = xp.matmul(x, weight.T) if out is None else xp.matmul(x, weight.T, out=out)
+    result = threads.matmul(xp, x, weight.T, out)
     if bias is not None:
         result += bias  # in place: the product is the only array made
     return result

@@ -19,6 +19,7 @@ import numpy as np
 from .. import modes
 from ..devices import namespace_of
 from ..tensor import Tensor
+from ..threads import one_blas_thread, workers
 from .executors import make_executor
 from .passes import optimize
 from .passes.dead import remove_dead_code
@@ -45,7 +46,7 @@ class Chunked:
     kinds   one an output: "sum" (added over chunks), "rows" (joined along the first dimension) or
             "per_row": `fn` returns a sum over rows; what is joined are the rows' own shares
             (passes/per_row.py).
-    threads workers; None takes one a core.
+    threads workers; None takes one a core, or as many as `set_num_threads` says.
     chunk   rows a chunk; None chooses it so that the working set is a few L2 caches.
     executor  "numpy", "numba", "cupy", or "auto": cupy for arrays on a GPU, else numba where it is
             installed, else numpy (executors/__init__.py).
@@ -70,7 +71,7 @@ class Chunked:
         self.fn = fn
         self.shared = list(shared)
         self.kinds = tuple(kinds)
-        self.threads = threads or os.cpu_count() or 1
+        self.threads = threads or workers()
         self.chunk = chunk
         self.executor = executor
         self.guard = guard
@@ -222,7 +223,7 @@ class Chunked:
                 mine = [bounds[chunk] for chunk in lanes[lane]]
                 sums[lane] = self._run_lane(rows, mine, joined, executors[slot])
 
-        with single_threaded_blas():
+        with one_blas_thread():
             others = [worker_pool().submit(work, slot) for slot in range(1, len(executors))]
             try:
                 work(0)
@@ -294,18 +295,6 @@ def worker_pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=64, thread_name_prefix="autograd-plan")
 
 
-@lru_cache(maxsize=1)
-def _blas() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController().select(user_api="blas")
-
-
 # a forked child has none of the parent's threads
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=worker_pool.cache_clear)
-
-
-def single_threaded_blas() -> Any:
-    """Return a context in which matrix products take one thread."""
-    return _blas().limit(limits=1)
