@@ -20,7 +20,7 @@ from .. import modes
 from ..devices import namespace_of
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
-from .executors import make_executor
+from .executors import default_executor, make_executor
 from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
@@ -53,8 +53,9 @@ class Chunked:
     guard   `() -> hashable`, what else `fn` branches on (a training flag); it is recorded once for
             each value.  Shapes, dtypes, requires_grad and the grad mode are guarded in any case.
     Calling it with the point arrays (all on one device) returns the outputs as new arrays there.
-    Calls from several threads take turns.  Raises TraceError where `fn` cannot be recorded, and
-    ValueError for results that do not fit `kinds`.
+    Calls from several threads take turns.  Raises TraceError where `fn` cannot be recorded,
+    ValueError for results that do not fit `kinds`, and at once ExecutorError for a wrong
+    AUTOGRAD_EXECUTOR.
     """
 
     def __init__(
@@ -74,6 +75,8 @@ class Chunked:
         self.threads = threads or workers()
         self.chunk = chunk
         self.executor = executor
+        if executor == "auto":
+            default_executor()  # a wrong one is said here, not after the recording
         self.guard = guard
         self._lock = threading.RLock()
         self._programs: dict[tuple, Program] = {}

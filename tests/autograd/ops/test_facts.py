@@ -9,7 +9,8 @@ import autograd as T
 from autograd.jets import partials
 from autograd.ops.registry import REGISTRY, LoopCode, Op
 from autograd.plan import NumpyExecutor, Program, TraceError, optimize, trace
-from autograd.plan.executors import make_executor, numba_is_installed
+from autograd.plan.executors import make_executor
+from autograd.plan.executors.numba_executor import numba_is_installed
 from autograd.plan.passes.arena import plan_memory
 from autograd.plan.passes.fold import fold_constants
 from autograd.plan.passes.lower import lower
