@@ -22,6 +22,10 @@ from ..program import Argument, Instruction, Program, Value
 
 # Arithmetic on values in registers costs about a sixth of fetching one from the L2 cache.
 _STEPS_WORTH_A_VALUE = 6
+# A compiler's work on one loop grows faster than the loop, and beyond some tens of arrays the loop
+# itself slows down: what is larger is cut.  An equation of a dozen terms takes 275 and 39.
+_MOST_STEPS = 512
+_MOST_ARRAYS = 64
 # Small round numbers are part of the formula; others (coefficients, weights) are given at run time,
 # so that another value of a coefficient needs no other loop.
 _LARGEST_LITERAL = 64
@@ -125,6 +129,11 @@ class _Clusters:
         self.position = {i: k for k, i in enumerate(program.instructions)}
         self.maker = {o: i for i in program.instructions for o in i.outputs}
         self.key = {i: _loop_key(i) if held(i.op) else None for i in program.instructions}
+        self.outputs = set(program.outputs)
+        self.readers: dict[Value, set[Instruction]] = {}
+        for instruction in program.instructions:
+            for value in instruction.values():
+                self.readers.setdefault(value, set()).add(instruction)
         self.unit: dict[Instruction, _Unit] = {}
         self.units: list[_Unit] = []
 
@@ -153,7 +162,29 @@ class _Clusters:
                 groups.setdefault((stages[instruction], key), []).append(instruction)
         for (stage, key), group in groups.items():
             for members in _connected(group):
-                self._unit(key, stage, members)
+                for piece in self._pieces(members):
+                    self._unit(key, stage, piece)
+
+    def _pieces(self, members: list[Instruction]) -> Iterator[list[Instruction]]:
+        """Yield the members in order, cut where one loop would hold too much."""
+        together = set(members)
+        piece: list[Instruction] = []
+        made: set[Value] = set()
+        arrays: set[Value] = set()
+        for instruction in members:
+            touched = {value for value in instruction.values() if value not in made}
+            (output,) = instruction.outputs
+            if output in self.outputs or not self.readers.get(output, set()) <= together:
+                touched.add(output)
+            full = len(piece) >= _MOST_STEPS or len(arrays | touched) > _MOST_ARRAYS
+            if piece and full:
+                yield piece
+                piece, made, arrays = [], set(), set()
+                touched |= set(instruction.values())
+            piece.append(instruction)
+            made.add(output)
+            arrays |= touched
+        yield piece
 
     def _unit(self, key: tuple | None, stage: int, members: list[Instruction]) -> _Unit:
         unit = _Unit(key, stage)
@@ -224,7 +255,7 @@ class _Clusters:
 
     def _find_needed(self, loops: list[_Unit]) -> None:
         """Find what each unit writes, from the last to the first."""
-        outside = set(self.program.outputs)
+        outside = set(self.outputs)
         for unit in self.units:
             if unit.key is None:
                 outside.update(unit.instruction.values())
