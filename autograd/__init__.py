@@ -53,6 +53,7 @@ from .random import Generator, get_rng_state, manual_seed, seed, set_rng_state
 from .saved import saved_tensors_hooks
 from .signature import publish, publish_methods
 from .tensor import METHODS, Size, Tensor
+from .threads import get_num_threads, set_num_threads
 
 publish(globals())
 publish_methods(METHODS)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor, as_tensor, method
-from .registry import REGISTRY, Op
+from .registry import REGISTRY, LoopCode, Op
 
 __all__ = [
     "add", "conj", "div", "divide", "floor_divide", "fmod", "mul", "multiply", "neg", "negative",
@@ -53,44 +53,52 @@ def conj_of(value: Any) -> Any:
     return value.conjugate() if isinstance(value, complex) else value
 
 
-def elementwise(name: str, function: Callable[[Any], Callable], vjp: Any, **options: Any) -> Op:
-    """Register an elementwise operation whose forward is the ufunc `function(xp)`."""
-    options.setdefault("dtype", "promote")
+def ufunc(name: str, arity: int = 1) -> Callable:
+    """Return the forward that is the ufunc `name` of the array namespace."""
 
     def two(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
-        return function(xp)(x, y, out=out) if out is not None else function(xp)(x, y)
+        function = getattr(xp, name)
+        return function(x, y) if out is None else function(x, y, out=out)
 
     def one(xp: Any, x: Any, out: Any = None) -> Any:
-        return function(xp)(x, out=out) if out is not None else function(xp)(x)
+        function = getattr(xp, name)
+        return function(x) if out is None else function(x, out=out)
 
-    forward = two if options.pop("arity", 1) == 2 else one
-    return Op(name, forward, vjp, broadcasts=forward is two, **options)
+    return two if arity == 2 else one
 
 
-neg_op = elementwise("neg", lambda xp: xp.negative, {"x": lambda g: neg_op(g)}, linear=True)
-conj_op = elementwise("conj", lambda xp: xp.conjugate, {"x": lambda g: conj_of(g)}, linear=True)
-add_op = elementwise(
-    "add", lambda xp: xp.add, {"x": lambda g: g, "y": lambda g: g}, arity=2, linear=True
+def _operator(name: str, function: str, vjp: Any, *, arity: int = 2, **facts: Any) -> Op:
+    """Register an operation whose forward is the ufunc `function`."""
+    facts = {"dtype": "promote", "ufunc": function, **facts}
+    return Op(name, ufunc(function, arity), vjp, broadcasts=arity == 2, **facts)
+
+
+neg_op = _operator(
+    "neg", "negative", {"x": lambda g: neg_op(g)}, arity=1, linear=True, code=LoopCode.of("-{0}")
 )
-sub_op = elementwise(
-    "sub", lambda xp: xp.subtract, {"x": lambda g: g, "y": lambda g: neg_op(g)},
-    arity=2, linear=True,
+conj_op = _operator("conj", "conjugate", {"x": lambda g: conj_of(g)}, arity=1, linear=True)
+add_op = _operator(
+    "add", "add", {"x": lambda g: g, "y": lambda g: g},
+    linear=True, commutative=True, taylor="sum", code=LoopCode.of("{0} + {1}"),
 )
-mul_op = elementwise(
+sub_op = _operator(
+    "sub", "subtract", {"x": lambda g: g, "y": lambda g: neg_op(g)},
+    linear=True, taylor="sum", code=LoopCode.of("{0} - {1}"),
+)
+mul_op = _operator(
     "mul",
-    lambda xp: xp.multiply,
+    "multiply",
     {"x": lambda g, y: mul_op(g, conj_of(y)), "y": lambda g, x: mul_op(g, conj_of(x))},
-    arity=2,
+    commutative=True, taylor="product", code=LoopCode.of("{0} * {1}"),
 )
-div_op = elementwise(
+div_op = _operator(
     "div",
-    lambda xp: xp.true_divide,
+    "true_divide",
     {
         "x": lambda g, y: div_op(g, conj_of(y)),
         "y": lambda g, out, y: neg_op(div_op(mul_op(g, conj_of(out)), conj_of(y))),
     },
-    arity=2,
-    dtype="float",
+    dtype="float", taylor="division", code=LoopCode.of("{0} / {1}"),
 )
 
 
@@ -147,7 +155,7 @@ monomial_op = Op(
     "monomial",
     lambda xp, x, out=None, *, exponent, scale: power(xp, x, exponent, scale, out),
     {"x": _monomial_rule},
-    dtype="float",
+    dtype="float", elementwise=True, taylor="smooth",
 )
 
 
@@ -197,7 +205,8 @@ def _log_of_base(x: Any, y: Tensor) -> Any:
 
 
 pow_op = Op(
-    "pow", _pow, {"x": _pow_rule_x, "y": _pow_rule_y}, dtype="promote", broadcasts=True
+    "pow", _pow, {"x": _pow_rule_x, "y": _pow_rule_y}, dtype="promote", broadcasts=True,
+    elementwise=True, taylor="power",
 )
 
 # ---- rounded quotients and remainders
@@ -246,25 +255,25 @@ def zeros_rule(g: Tensor) -> Tensor:
 
 floor_divide_op = Op(
     "floor_divide", _rounded("floor_divide", "floor_divide"), {"x": zeros_rule, "y": zeros_rule},
-    dtype="promote", broadcasts=True,
+    dtype="promote", broadcasts=True, elementwise=True, taylor="constant",
 )
 trunc_divide_op = Op(
     "trunc_divide", _trunc_divide, {"x": zeros_rule, "y": zeros_rule},
-    dtype="promote", broadcasts=True,
+    dtype="promote", broadcasts=True, elementwise=True, taylor="constant",
 )
 remainder_op = Op(
     "remainder",
     _rounded("remainder", "remainder"),
     {"x": lambda g: g, "y": lambda g, x, y: neg_op(mul_op(g, floor_divide_op(x, y)))},
     dtype="promote",
-    broadcasts=True,
+    broadcasts=True, elementwise=True, taylor="nested",
 )
 fmod_op = Op(
     "fmod",
     _rounded("fmod", "fmod"),
     {"x": lambda g: g, "y": lambda g, x, y: neg_op(mul_op(g, trunc_divide_op(x, y)))},
     dtype="promote",
-    broadcasts=True,
+    broadcasts=True, elementwise=True, taylor="nested",
 )
 
 # ---- public functions

@@ -12,12 +12,15 @@ from .registry import Op, cast, move
 
 __all__ = ["to"]
 
-Op("to", lambda xp, x, out=None, *, dtype: x.astype(dtype), {"x": lambda g: g}, linear=True)
+Op(
+    "to", lambda xp, x, out=None, *, dtype: x.astype(dtype), {"x": lambda g: g},
+    linear=True, elementwise=True,
+)
 Op(
     "to_device",
     lambda xp, x, out=None, *, device, source: devices.put(x, device),
     {"x": lambda g, source: move(g, source)},
-    linear=True,
+    linear=True, elementwise=True,
 )
 
 

@@ -43,7 +43,7 @@ def _kind(value: Any) -> str:
 
 
 def _binary(name: str, ufunc: str, doc: str, dtype: str = "promote") -> Callable:
-    op = Op(name, _forward(name, ufunc), None, dtype=dtype, broadcasts=True)
+    op = Op(name, _forward(name, ufunc), None, dtype=dtype, broadcasts=True, elementwise=True)
 
     def function(x: Tensor, y: Any) -> Tensor:
         return op(*operands(x, y))
@@ -71,7 +71,7 @@ logical_xor = _binary("logical_xor", "logical_xor", "Return where just one is no
 
 
 def _unary(name: str, forward: Callable, doc: str) -> Callable:
-    op = Op(name, forward, None)
+    op = Op(name, forward, None, elementwise=True)
 
     def function(x: Tensor) -> Tensor:
         return op(x if isinstance(x, Tensor) else as_tensor(x))
@@ -123,7 +123,7 @@ def _bitwise(name: str) -> Callable:
 
 
 def _bits(name: str, doc: str) -> Callable:
-    op = Op(name, _bitwise(name), None, dtype="promote", broadcasts=True)
+    op = Op(name, _bitwise(name), None, dtype="promote", broadcasts=True, elementwise=True)
 
     def function(x: Any, y: Any) -> Tensor:
         return op(*operands(x, y, needs_tensor=name))

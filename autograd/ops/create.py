@@ -50,8 +50,12 @@ def _constant(make: Callable[..., Any], x: Any, out: Any, value: int) -> Any:
     return make(x.shape, x.dtype) if out is None else into(out, value)
 
 
-ones_like_op = Op("ones_like", lambda xp, x, out=None: _constant(xp.ones, x, out, 1))
-zeros_like_op = Op("zeros_like", lambda xp, x, out=None: _constant(xp.zeros, x, out, 0))
+ones_like_op = Op(
+    "ones_like", lambda xp, x, out=None: _constant(xp.ones, x, out, 1), reads_values=False
+)
+zeros_like_op = Op(
+    "zeros_like", lambda xp, x, out=None: _constant(xp.zeros, x, out, 0), reads_values=False
+)
 
 
 # ---- from values

@@ -73,11 +73,13 @@ gather_op = Op(
             new_zeros(g, x_shape), index, g, dim=dim
         )
     },
+    taylor="linear",
 )
 scatter_add_op = Op(
     "scatter_add",
     _scatter_add,
     {"x": lambda g: g, "src": lambda g, index, dim: gather_op(g, index, dim=dim)},
+    taylor="linear",
 )
 scatter_op = Op(
     "scatter",
@@ -86,6 +88,7 @@ scatter_op = Op(
         "x": lambda g, index, dim: scatter_op(g, index, 0, dim=dim),
         "src": lambda g, index, dim: gather_op(g, index, dim=dim),
     },
+    taylor="linear",
 )
 scatter_multiply_op = Op("scatter_multiply", _scatter_multiply)
 index_select_op = Op(
@@ -96,11 +99,13 @@ index_select_op = Op(
             new_zeros(g, x_shape), index, g, dim=dim
         )
     },
+    taylor="linear",
 )
 index_add_op = Op(
     "index_add",
     _index_add,
     {"x": lambda g: g, "source": lambda g, index, dim: index_select_op(g, index, dim=dim)},
+    taylor="linear",
 )
 
 

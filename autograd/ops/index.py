@@ -454,6 +454,7 @@ def padded(x: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
 new_full_op = Op(
     "new_full",
     lambda xp, x, out=None, *, shape, value: into(out, xp.full(shape, value, dtype=x.dtype)),
+    reads_values=False,
 )
 
 

@@ -33,12 +33,25 @@ def _cat_rule(g: Tensor, xs_shapes: tuple, dim: int) -> Sequence[Tensor]:
     return split_op(g, sizes=tuple(shape[dim] for shape in xs_shapes), dim=dim)
 
 
+def _cat_places(shapes: Sequence[tuple], attributes: dict) -> list[tuple]:
+    dim, stop, places = attributes["dim"] % len(shapes[0]), 0, []
+    for shape in shapes:
+        start, stop = stop, stop + shape[dim]
+        places.append((*(slice(None),) * dim, slice(start, stop)))
+    return places
+
+
+def _stack_places(shapes: Sequence[tuple], attributes: dict) -> list[tuple]:
+    dim = attributes["dim"] % (len(shapes[0]) + 1)
+    return [(*(slice(None),) * dim, k) for k in range(len(shapes))]
+
+
 cat_op = Op(
     "cat",
     lambda xp, *xs, out=None, dim: xp.concatenate(xs, axis=dim, out=out),
     _cat_rule,
     dtype="promote",
-    linear=True,
+    linear=True, taylor="join", joins=_cat_places,
 )
 
 
@@ -68,7 +81,7 @@ stack_op = Op(
     lambda xp, *xs, out=None, dim: xp.stack(xs, axis=dim, out=out),
     lambda g, dim: unbind_op(g, dim=dim),
     dtype="promote",
-    linear=True,
+    linear=True, joins=_stack_places,
 )
 unbind_op = Op(
     "unbind",

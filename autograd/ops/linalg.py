@@ -115,7 +115,7 @@ solve_op = Op(
     lambda xp, a, b, out=None: _into(_guarded_solve(xp, a, b), out),
     _solve_gradients,
     dtype="same",
-    broadcasts=True,
+    broadcasts=True, taylor="nested",
 )
 
 _guarded_inv = _guarded(
@@ -133,7 +133,7 @@ inv_op = Op(
     "linalg_inv",
     lambda xp, x, out=None: _into(_guarded_inv(xp, x), out),
     {"x": _inv_gradient},
-    dtype="float",
+    dtype="float", taylor="nested",
 )
 
 
@@ -160,7 +160,7 @@ pinv_op = Op(
     "linalg_pinv",
     lambda xp, x, out=None: _into(xp.linalg.pinv(x, rcond=_cutoff(x)), out),
     {"x": _pinv_gradient},
-    dtype="float",
+    dtype="float", taylor="nested",
 )
 
 
@@ -248,7 +248,7 @@ def _cofactor_gradient(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
     return mul(total, inverse_h) - matmul_op(matmul_op(conjugate, g.mT), inverse_h)
 
 
-cofactor_op = Op("cofactor", _cofactor, {"x": _cofactor_gradient}, dtype="float")
+cofactor_op = Op("cofactor", _cofactor, {"x": _cofactor_gradient}, dtype="float", taylor="nested")
 
 
 def _as_matrix(g: Tensor) -> Tensor:
@@ -260,7 +260,7 @@ det_op = Op(
     "linalg_det",
     lambda xp, x, out=None: _into(xp.asarray(xp.linalg.det(x)), out),
     {"x": lambda g, x: mul(_as_matrix(g), conj_of(cofactor_op(x)))},
-    dtype="float",
+    dtype="float", taylor="nested",
 )
 
 
@@ -277,7 +277,10 @@ def _slogdet(xp: Any, x: Any, out: Any = None) -> tuple:
     return found if out is None else tuple(map(_into, found, out))
 
 
-slogdet_op = Op("linalg_slogdet", _slogdet, {"x": _slogdet_gradient}, dtype="float", outputs=2)
+slogdet_op = Op(
+    "linalg_slogdet", _slogdet, {"x": _slogdet_gradient},
+    dtype="float", outputs=2, taylor="nested",
+)
 
 
 @method
@@ -339,7 +342,7 @@ cholesky_op = Op(
     "linalg_cholesky",
     lambda xp, x, out=None: _into(_guarded_cholesky(xp, x), out),
     {"x": _cholesky_gradient},
-    dtype="float",
+    dtype="float", taylor="nested",
 )
 
 
@@ -388,7 +391,8 @@ def _lstsq_gradients(g: tuple, a: Tensor, b: Tensor, out: tuple, needed: tuple) 
 
 
 lstsq_op = Op(
-    "linalg_lstsq", _lstsq, _lstsq_gradients, dtype="same", broadcasts=True, outputs=3
+    "linalg_lstsq", _lstsq, _lstsq_gradients, dtype="same", broadcasts=True, outputs=3,
+    taylor="nested",
 )
 
 
@@ -447,7 +451,7 @@ cross_op = Op(
         "y": lambda g, x, axis: cross_op(g, conj_of(x), axis=axis),
     },
     dtype="same",
-    broadcasts=True,
+    broadcasts=True, taylor="bilinear",
 )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
+from .. import threads
 from ..tensor import Tensor, method
 from .arithmetic import add, binary_operator, conj_of, mul
 from .registry import Op, refuse_mixed
@@ -41,7 +44,7 @@ def _matmul_forward(
     transpose_y: bool = False,
 ) -> Any:
     x, y = _turned(x, transpose_x), _turned(y, transpose_y)
-    return xp.matmul(x, y) if out is None else xp.matmul(x, y, out=out)
+    return threads.matmul(xp, x, y, out)
 
 
 def _left_gradient(g: Tensor, y: Tensor, transpose_x: bool, transpose_y: bool) -> Tensor:
@@ -68,19 +71,24 @@ def _right_gradient(
     return matmul_op(x, g, transpose_x=not transpose_x)
 
 
+def _product_flops(inputs: Sequence, outputs: Sequence, attributes: dict) -> int:
+    inner = inputs[0].shape[-2 if attributes.get("transpose_x") else -1]
+    return 2 * math.prod(outputs[0].shape) * inner
+
+
 matmul_op = Op(
     "matmul",
     _matmul_forward,
     {"x": _left_gradient, "y": _right_gradient},
     dtype="same",
-    broadcasts=True,
+    broadcasts=True, taylor="affine", flops=_product_flops,
 )
 """`x @ y` for at least two dimensions each, either with its last two exchanged: BLAS reads both
 orders, so a transposed operand is a flag, neither a copy nor a node of its own."""
 
 
 def _linear_forward(xp: Any, x: Any, weight: Any, bias: Any, out: Any = None) -> Any:
-    result = xp.matmul(x, weight.T) if out is None else xp.matmul(x, weight.T, out=out)
+    result = threads.matmul(xp, x, weight.T, out)
     if bias is not None:
         result += bias  # in place: the product is the only array made
     return result
@@ -95,7 +103,7 @@ linear_op = Op(
         "bias": lambda g: g,
     },
     dtype="same",
-    broadcasts=True,
+    broadcasts=True, taylor="affine", flops=_product_flops,
 )
 
 

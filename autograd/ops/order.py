@@ -30,7 +30,7 @@ def _nonzero(xp: Any, x: Any) -> Any:
     return xp.stack(xp.nonzero(x), axis=1).astype(np.int64)
 
 
-nonzero_op = Op("nonzero", _nonzero)
+nonzero_op = Op("nonzero", _nonzero, shaped_by_values=True)
 
 
 @method
@@ -193,7 +193,7 @@ def _unique(xp: Any, x: Any, *, dim: int | None) -> tuple:
     return values, inverse.reshape(shape).astype(np.int64), counts.astype(np.int64)
 
 
-unique_op = Op("unique", _unique, outputs=3)
+unique_op = Op("unique", _unique, outputs=3, shaped_by_values=True)
 
 
 @method

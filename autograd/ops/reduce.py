@@ -144,8 +144,8 @@ def _std_gradient(g: Tensor, x: Tensor, out: Tensor, axes: tuple, correction: fl
     return mul(_centred(x, axes), div(ratio, _degrees(shape, axes, correction)))
 
 
-var_op = Op("var", _var, {"x": _var_gradient})
-std_op = Op("std", _std, {"x": _std_gradient})
+var_op = Op("var", _var, {"x": _var_gradient}, taylor="nested")
+std_op = Op("std", _std, {"x": _std_gradient}, taylor="nested")
 
 
 @method

@@ -530,7 +530,7 @@ clone_op = Op(
     "clone",
     lambda xp, x, out=None: x.copy() if out is None else into(out, x),
     {"x": lambda g: g},
-    linear=True,
+    linear=True, elementwise=True,
 )
 
 

@@ -34,7 +34,7 @@ def _softmax_gradient(g: Tensor, out: Tensor, dim: int) -> Tensor:
     return sub(weighted, mul(out, weighted.sum(dim, True)))
 
 
-softmax_op = Op("softmax", _softmax, {"x": _softmax_gradient}, dtype="float")
+softmax_op = Op("softmax", _softmax, {"x": _softmax_gradient}, dtype="float", taylor="nested")
 
 
 def _log_softmax(xp: Any, x: Any, out: Any = None, *, dim: int) -> Any:
@@ -49,7 +49,7 @@ log_softmax_op = Op(
     "log_softmax",
     _log_softmax,
     {"x": lambda g, out, dim: sub(g, mul(exp_op(out), g.sum(dim, True)))},
-    dtype="float",
+    dtype="float", taylor="nested",
 )
 
 
@@ -74,7 +74,9 @@ def _logsumexp_gradient(g: Tensor, x: Tensor, out: Tensor, axes: tuple) -> Tenso
     return mul(keep(g, shape, axes), weights)
 
 
-logsumexp_op = Op("logsumexp", _logsumexp, {"x": _logsumexp_gradient}, dtype="float")
+logsumexp_op = Op(
+    "logsumexp", _logsumexp, {"x": _logsumexp_gradient}, dtype="float", taylor="nested"
+)
 
 
 def _real(name: str, x: Tensor) -> Tensor:

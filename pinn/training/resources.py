@@ -7,20 +7,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from autograd.threads import one_blas_thread, one_thread_everywhere
+
+__all__ = ["one_blas_thread", "training_resources"]
+
 # From glibc's malloc.h; see mallopt(3).
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 _TRIM_BYTES = 2**30
 _MMAP_BYTES = 2**25
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread inside the block: the bits then depend on no number of cores."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1, user_api="blas"):
-        yield
 
 
 @contextmanager
@@ -35,7 +30,7 @@ def training_resources() -> Iterator[None]:
     import scipy.linalg  # noqa: F401
 
     _keep_freed_memory()
-    with one_blas_thread():
+    with one_thread_everywhere():
         yield
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from pinn.training.experiment import Experiment
 
 import pinn
 from pinn.figures import figure_png, plot_slices
@@ -13,6 +12,7 @@ from pinn.geometry import TOLERANCE, Part, Shape
 from pinn.residuals import Boundary, End, Interior, Start
 from pinn.sampling import METHODS, stream
 from pinn.solution.accuracy import test_points as points_of
+from pinn.training.experiment import Experiment
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 
 import threadpoolctl
 
@@ -36,3 +37,26 @@ def test_scipys_own_blas_is_held_to_one_thread_too():
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert set(done.stdout.split()) == {"1"}
+
+
+def test_trainings_that_overlap_leave_blas_as_they_found_it():
+    """The first to begin is the first to end: what it finds is given back by the last."""
+    import scipy.linalg  # noqa: F401
+
+    before = blas_threads()
+    entered, leave = threading.Event(), threading.Event()
+
+    def first():
+        with training_resources():
+            entered.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    entered.wait(10)
+    with training_resources():
+        leave.set()
+        thread.join(10)
+        seen = blas_threads()
+    assert set(seen) == {1}
+    assert blas_threads() == before
