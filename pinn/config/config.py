@@ -141,7 +141,7 @@ _Dumper.add_representer(str, _Dumper.text)
 
 def _fill_defaults(root: Mapping) -> None:
     """Add the sections that the file leaves out, before the overrides: they may reach into them."""
-    stages = [{_tag(stage): settings(stage)} for stage in default_training()]
+    stages = [{_tag(stage): settings(stage)} for stage in default_training(0)]
     place = Place(f"{root.place.source} (defaults)")
     for text in (DEFAULTS, dump({"training": stages})):
         for key, value in parse_yaml(text, place.source, line=None).entries.items():

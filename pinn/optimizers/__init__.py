@@ -1,19 +1,19 @@
-"""Solvers over one flat vector, one a file; each is a training stage."""
+"""Solvers of least-squares problems, one a file; each is a training stage."""
 
 from pinn.optimizers.adam import Adam
 from pinn.optimizers.lbfgs import LBFGS
+from pinn.optimizers.solver import Diverged, LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.optimizers.ssbroyden import SSBroyden
-from pinn.optimizers.stage import Diverged, Stage, StageEnd, StageStopped, Step, StopReason
 
 __all__ = [
     "LBFGS",
     "STAGES",
     "Adam",
     "Diverged",
+    "LeastSquares",
     "SSBroyden",
     "Stage",
     "StageEnd",
-    "StageStopped",
     "Step",
     "StopReason",
 ]

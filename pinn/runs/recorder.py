@@ -79,6 +79,7 @@ class Recorder(Callback):
                 "wall_s": report.wall_seconds,
                 "loss": report.loss,
                 "losses": report.losses,
+                "fresh_loss": report.fresh_loss,
                 "rel_l2": report.rel_l2,
                 "max_error": report.max_error,
                 "parameters": report.parameters,
@@ -92,7 +93,7 @@ class Recorder(Callback):
         )
 
     def _log(self, record: StepRecord) -> None:
-        line = record.as_dict()
+        line = {**record.as_dict(), "fresh_loss": self._session.fresh_loss(record)}
         errors = self._session.errors(record).rel_l2
         self.run.log({**line, "rel_l2": errors} if errors else line)
         self._logged = record.step

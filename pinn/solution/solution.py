@@ -72,6 +72,11 @@ class Solution:
         return self._parameters.theta
 
     @property
+    def named_theta(self) -> dict[str, np.ndarray]:
+        """The same by name: "model.NAME" for a parameter of the model, NAME for a coefficient."""
+        return self._parameters.named(self.theta)
+
+    @property
     def parameters(self) -> dict[str, float]:
         """The trained coefficients of the problem by name."""
         return {name: c.item() for name, c in self._parameters.coefficients().items()}
@@ -184,8 +189,7 @@ class Solution:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a solution file; see pinn.solution.storage."""
-        named = self._parameters.named(self.theta)
-        return solution_arrays(self.setup, named, self.report.as_dict())
+        return solution_arrays(self.setup, self.named_theta, self.report.as_dict())
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a checkpoint: a solution file with the state of training."""

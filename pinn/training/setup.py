@@ -75,7 +75,7 @@ class Setup:
         sampling = Sampling() if sampling is None else sampling
         if not isinstance(sampling, Sampling):
             raise TypeError(f"sampling: expected pinn.Sampling, got {sampling!r}")
-        stages = default_training() if training is None else training
+        stages = default_training(0) if training is None else training
         if isinstance(stages, Stage):
             raise TypeError(f"training: expected a list of stages, got {stages!r}; write [stage]")
         stages = tuple(stages)
