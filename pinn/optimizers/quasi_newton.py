@@ -19,6 +19,8 @@ Transform = Literal["log", "sqrt", "value"]
 _CONDITIONS = Conditions(c1=1e-4, c2=0.9)
 # Stands for a loss of exactly zero, whose logarithm and gradient's quotient do not exist.
 _LEAST_LOSS = np.finfo(np.float64).tiny
+# A step along the gradient by this share of theta that lowers no loss is lost in its rounding.
+_SHORT = math.sqrt(np.finfo(np.float64).eps)
 
 
 class Curvature(ABC):
@@ -183,19 +185,15 @@ class _Search:
         return point.value, float(point.gradient @ self._direction)
 
     def failure(self) -> tuple[StopReason, str]:
-        """Say why there was none: along the gradient a short step lowers any smooth loss."""
+        """Say why there was none along the gradient, where a short step lowers a smooth loss."""
         if len(self.tried) < self.evaluations:
-            return StopReason.LINE_SEARCH, "nor a finite one at every step that was tried"
-        shortest = min(self.tried)
-        change = self.tried[shortest].loss - self._here.loss
-        if self.evaluations >= self._descent.line_search:
-            return StopReason.LINE_SEARCH, (
-                f"within {self.evaluations} evaluations (the shortest step changed it by "
-                f"{change:.1e})"
-            )
-        return StopReason.NO_DECREASE, (
-            f"most likely at the limit of rounding (the shortest step changed it by {change:.1e})"
-        )
+            return StopReason.LINE_SEARCH, "and no finite one at some of the steps that it tried"
+        shortest = self.tried[min(self.tried)]
+        moved = np.linalg.norm(shortest.theta - self._here.theta)
+        change = f"the shortest step changed it by {shortest.loss - self._here.loss:.1e}"
+        if moved > _SHORT * np.linalg.norm(self._here.theta):
+            return StopReason.LINE_SEARCH, f"in {self.evaluations} evaluations ({change})"
+        return StopReason.NO_DECREASE, f"most likely at the limit of rounding ({change})"
 
 
 class _Memory:

@@ -196,7 +196,7 @@ class Training:
                     # On other points there may be a way down.
                     self._helped_at = self._steps
                     self._take_new_points()
-                    end = self._state = None
+                    end = None
             # The step of Adam ends at a theta that has not been evaluated yet.
             if not np.array_equal(end.theta, self._accepted.theta):
                 self._accepted = self._function.find(end.theta)
