@@ -2,6 +2,7 @@
 
 from pinn.optimizers.adam import Adam
 from pinn.optimizers.lbfgs import LBFGS
+from pinn.optimizers.minimize import minimize
 from pinn.optimizers.solver import Diverged, LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.optimizers.ssbroyden import SSBroyden
 
@@ -16,6 +17,7 @@ __all__ = [
     "StageEnd",
     "Step",
     "StopReason",
+    "minimize",
 ]
 
 # The solvers by the names that configs and saved solutions use.

@@ -34,7 +34,7 @@ class LBFGS(Stage):
 
     steps: int = 10_000
     memory: int = 50
-    transform: Literal["log", "sqrt", "value"] = "log"
+    transform: Literal["log", "sqrt", "value"] = "value"
     gradient_tolerance: float = 0.0
     line_search: int = 30
     seconds: float | None = None

@@ -15,7 +15,7 @@ _NARROW = 1e-14
 _GROW_LEAST, _GROW_MOST = 1.1, 4.0
 # A bracket that has not shrunk by this factor in two trials is halved.
 _SHRINK = 0.66
-# How much of a step is kept when there is no value at its end.
+# How much of a step is kept when there is no value, or nothing to go by, at its end.
 _RETREAT = 0.1
 
 
@@ -92,8 +92,11 @@ def wolfe_step(
                 step = best.x + 0.5 * (other.x - best.x)
             width_before, width = width, abs(other.x - best.x)
             low, high = sorted((best.x, other.x))
-            if not low < step < high or high - low <= _NARROW * high:
+            if high - low <= _NARROW * high:
                 return None
+            if not low < step < high:
+                # Lost in rounding: the minimum is many orders nearer to `best` than the other end.
+                step = best.x + _RETREAT * (other.x - best.x)
         else:
             low = step + _GROW_LEAST * (step - best.x)
             high = step + _GROW_MOST * (step - best.x)

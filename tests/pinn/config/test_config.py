@@ -69,7 +69,7 @@ def test_a_config_can_be_a_problem_and_nothing_else(loaded):
     experiment = config.experiment
     assert experiment.model == pinn.MLP()
     assert experiment.sampling == pinn.Sampling()
-    assert experiment.training == pinn.default_training()
+    assert experiment.training == pinn.default_training(0)
     assert (experiment.seed, experiment.precision, experiment.device) == (0, "float64", "cpu")
     assert experiment.weights == {}
     assert config.directory == Path("runs/problem-0")
@@ -107,7 +107,7 @@ def test_coordinates_may_be_named_like_yaml_booleans(loaded):
 def test_overrides_reach_into_the_defaults(loaded):
     config = loaded(HEAT, "training.0.adam.steps=10", "model.mlp.width=5", "problem.constants.k=2")
     assert config.experiment.training[0].steps == 10
-    assert config.experiment.training[1:] == pinn.default_training()[1:]
+    assert config.experiment.training[1:] == pinn.default_training(0)[1:]
     assert config.experiment.model == pinn.MLP(width=5)
     assert config.experiment.problem.constants["k"] == 2.0
 

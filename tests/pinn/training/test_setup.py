@@ -41,6 +41,6 @@ def test_defaults_are_filled_in():
     setup = Setup.checked(PROBLEM)
     assert setup.model == pinn.MLP()
     assert setup.sampling == pinn.Sampling()
-    assert setup.training == tuple(pinn.default_training())
+    assert setup.training == tuple(pinn.default_training(0))
     assert list(setup.weights) == ["heat", "b", "initial_u", "dirichlet_u"]
     assert (setup.precision, setup.device) == ("float64", "cpu")
