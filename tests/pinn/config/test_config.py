@@ -127,7 +127,7 @@ def test_the_resolved_config_spells_out_every_default(loaded):
     written = yaml.safe_load(loaded(HEAT).text())
     assert written["model"] == {"mlp": settings(pinn.MLP())}
     assert written["sampling"] == settings(pinn.Sampling())
-    assert [list(stage) for stage in written["training"]] == [["adam"], ["lbfgs"]]
+    assert [list(stage) for stage in written["training"]] == [["adam"], ["ssbroyden"]]
     assert (written["seed"], written["precision"], written["device"]) == (0, "float64", "cpu")
 
 

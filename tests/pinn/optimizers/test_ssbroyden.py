@@ -388,7 +388,7 @@ def test_exceptions_pass_through(where, kind):
 def test_nothing_that_was_handed_out_changes_later():
     kept = []
     start = START.copy()
-    minimize(SSBroyden(steps=9), rosenbrock, start, lambda s: kept.append((s.theta, s.theta.copy())))
+    minimize(SSBroyden(9), rosenbrock, start, lambda s: kept.append((s.theta, s.theta.copy())))
     np.testing.assert_array_equal(start, START)
     for now, then in kept:
         np.testing.assert_array_equal(now, then)
