@@ -12,10 +12,13 @@ from pinn.config.errors import ConfigError
 from pinn.config.overrides import Override
 from pinn.config.yaml_text import dump_yaml
 from pinn.config.yaml_tree import read_yaml
+from pinn.models import MLP
+from pinn.sampling import Sampling
 from pinn.schema import Count, declared, dump
 from pinn.schema.declared import Field, Record, built, fields_of, read_fields
 from pinn.schema.reader import INVALID, Complaint, Reader
 from pinn.schema.tree import Mapping, Place, Scalar, tree_of
+from pinn.training.defaults import default_training
 from pinn.training.experiment import Experiment
 
 _OUTPUT = "output"
@@ -74,7 +77,8 @@ def load(path: str | Path, overrides: Iterable[Override] = ()) -> Config:
         message = f"expected a mapping with the key problem, got {root}"
         raise ConfigError([Complaint(root.place, "", message)])
     _name_by_file(root, Path(path))
-    _fill_defaults(root)
+    overrides = list(overrides)
+    _fill_defaults(root, overrides)
     for override in overrides:
         override.apply(root)
 
@@ -97,10 +101,10 @@ def _name_by_file(root: Mapping, path: Path) -> None:
         problem.put("name", Scalar(name, problem.place, quoted=True), problem.place)
 
 
-def _fill_defaults(root: Mapping) -> None:
+def _fill_defaults(root: Mapping, overrides: Iterable[Override]) -> None:
     """Add the sections that the file leaves out, before the overrides: they may reach into them."""
     place = Place(f"{root.place.source} (defaults)")
-    for key in ("model", "sampling", "training"):
-        entry = sections()[key]
-        if key not in root.entries:
-            root.put(key, tree_of(entry.kind.dump(entry.default), place), place)
+    training = default_training(0)  # the size is known when the model is built
+    for key, value in (("model", MLP()), ("sampling", Sampling()), ("training", training)):
+        if key not in root.entries and any(override.keys[0] == key for override in overrides):
+            root.put(key, tree_of(sections()[key].kind.dump(value), place), place)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pinn.checks import check_number
+from pinn.schema.errors import at
+from pinn.schema.kinds import Number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +98,8 @@ def scale_of(
     """
     for name, end in (("vmin", vmin), ("vmax", vmax)):
         if end is not None:
-            check_number(name, end)
+            with at(name):
+                Number().check(end)
     if vmin is not None and vmax is not None and not vmin < vmax:
         raise ValueError(f"expected vmin < vmax, got vmin = {vmin:g} and vmax = {vmax:g}")
     drawn = np.concatenate([array.ravel() for array in arrays if array is not None])

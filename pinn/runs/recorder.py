@@ -98,7 +98,7 @@ class Recorder(Callback):
             self._log(self._last)
 
     def _log(self, record: StepRecord) -> None:
-        line = record.as_dict()
+        line = {**record.as_dict(), "fresh_loss": self._session.fresh_loss(record)}
         errors = self._session.errors(record).rel_l2
         self._logged = record.step
         try:
@@ -172,6 +172,7 @@ class Recorder(Callback):
             "wall_s": report.wall_seconds,
             "loss": report.loss,
             "losses": report.losses,
+            "fresh_loss": report.fresh_loss,
             "rel_l2": report.rel_l2,
             "max_error": report.max_error,
             "parameters": report.parameters,

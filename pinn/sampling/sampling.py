@@ -19,7 +19,7 @@ class Sampling:
     interior: points of each equation. initial: points of each initial condition. boundary: points
     of each boundary condition, shared among its faces by their size. A grid has at most that many.
     redraw: steps after which all points are drawn anew, None for never; new points keep a network
-    from fitting its points alone, and restart L-BFGS.
+    from fitting its points alone.
 
     method: an entry of pinn.sampling.METHODS. adaptive: one of pinn.sampling.ADAPTIVE: "rad" draws
     the new interior points where the residual is large, out of `candidates` even ones, with the

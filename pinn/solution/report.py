@@ -19,7 +19,8 @@ class Report:
     says it in a sentence, and `stages` has both for each stage. loss is the weighted sum, losses
     the mean squares by block. rel_l2 and max_error by unknown are empty where there is no
     reference; see pinn.solution.accuracy. parameters are the trained coefficients. history holds
-    thinned step records.
+    thinned step records. fresh_loss is the loss on points that training never saw, nan where it is
+    not known: much larger than loss, it says that the points are fitted and not the equations.
     """
 
     stop_reason: str
@@ -33,6 +34,7 @@ class Report:
     max_error: dict[str, float] = field(default_factory=dict)
     parameters: dict[str, float] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    fresh_loss: float = math.nan
 
     @classmethod
     def of(
@@ -51,6 +53,7 @@ class Report:
             max_error=errors.max_error,
             parameters=dict(parameters),
             history=result.history,
+            fresh_loss=result.fresh_loss,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -74,9 +77,10 @@ class Report:
 
     def summary(self) -> str:
         """Return one line: why it stopped, the loss, the time, and the errors where known."""
+        fresh = "" if math.isnan(self.fresh_loss) else f" ({self.fresh_loss:.3e} on fresh points)"
         parts = [
             f"stopped: {self.stop_reason}",
-            f"loss {self.loss:.3e}",
+            f"loss {self.loss:.3e}{fresh}",
             f"{self.steps} steps in {self.wall_seconds:.1f} s",
             *(f"{name} = {value:.6g}" for name, value in self.parameters.items()),
             *(

@@ -81,6 +81,11 @@ class Solution:
         return self._parameters.theta
 
     @property
+    def named_theta(self) -> dict[str, np.ndarray]:
+        """The same by name: "model.NAME" for a parameter of the model, NAME for a coefficient."""
+        return self._parameters.named(self.theta)
+
+    @property
     def parameters(self) -> dict[str, float]:
         """The trained coefficients of the problem by name."""
         return {name: c.item() for name, c in self._parameters.coefficients().items()}
@@ -234,8 +239,7 @@ class Solution:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a solution file; see pinn.solution.storage."""
-        named = self._parameters.named(self.theta)
-        return solution_arrays(self.experiment, named, self.report)
+        return solution_arrays(self.experiment, self.named_theta, self.report)
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a checkpoint: a solution file with the state of training."""

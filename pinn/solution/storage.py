@@ -9,7 +9,6 @@
                 stage, step and draw they belong to
 
 No random state is stored because none is left over: every stream starts from the seed by name.
-scipy's L-BFGS keeps its memory to itself, so a checkpoint in that stage has no solver arrays.
 """
 
 from __future__ import annotations

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from pinn.training.records import StageInfo, StageReport, StepRecord
 
 
 class Callback:
     """What training calls on its way; a subclass defines the methods it needs.
 
-    Any object with some of these methods will do, and a plain function is taken as on_step.
+    Any object with some of these methods will do, and a plain function is taken as on_step. A
+    method that returns True, or raises StopIteration (with a reason, if there is one), stops
+    training; the solution is returned as it stands. Any other exception passes through pinn.solve,
+    with the solution so far as its attribute `solution`.
     """
 
     def on_start(self, session: Any) -> None:
@@ -20,7 +25,7 @@ class Callback:
     def on_stage_start(self, info: StageInfo) -> None:
         """Called before the first step of each stage."""
 
-    def on_step(self, record: StepRecord) -> None:
+    def on_step(self, record: StepRecord) -> bool | None:
         """Called after every accepted step."""
 
     def on_stage_end(self, report: StageReport) -> None:
@@ -30,14 +35,27 @@ class Callback:
         """Called once by pinn.solve, with the solution."""
 
 
-def notify(callbacks: Iterable[Any], event: str, argument: Any) -> None:
-    """Call the method `event` of each callback that has it; a plain function hears on_step."""
+def notify(callbacks: Iterable[Any], event: str, argument: Any) -> str | None:
+    """Call the method `event` of each callback that has it; a plain function hears on_step.
+
+    Returns None, or what the first callback that asks to stop gives as its reason ("" for none);
+    the others hear of the event all the same.
+    """
+    asked = None
     for callback in callbacks:
         method = getattr(callback, event, None)
         if method is None and event == "on_step" and callable(callback):
             method = callback
-        if method is not None:
-            method(argument)
+        if method is None:
+            continue
+        try:
+            # Whatever else a function happens to return, such as the result of a lambda, is no ask.
+            answer = method(argument)
+            reason = "" if isinstance(answer, bool | np.bool_) and answer else None
+        except StopIteration as stop:
+            reason = str(stop)
+        asked = reason if asked is None else asked
+    return asked
 
 
 def check_callbacks(callbacks: Iterable[Any]) -> tuple[Any, ...]:

@@ -16,10 +16,10 @@ from pinn.optimizers import STAGES, Stage
 from pinn.problem import Problem
 from pinn.residuals import Source
 from pinn.sampling import ADAPTIVE, Points, Sampling, stream
-from pinn.schema import Count, Natural, declared
+from pinn.schema import Count, Natural, Positive, declared
 from pinn.schema.declared import Member
 from pinn.schema.errors import at
-from pinn.schema.kinds import Items, Names, Number
+from pinn.schema.kinds import Items, Names, Number, Optional
 from pinn.training.defaults import default_training
 
 Residuals = Callable[[Mapping[str, Points]], Mapping[str, np.ndarray]]
@@ -42,7 +42,8 @@ class Experiment:
     model: AnyModel = MLP()
     sampling: Sampling = Sampling()
     weighting: Annotated[Mapping[str, float] | None, _WEIGHTS] = None
-    training: Annotated[tuple[Stage, ...], _TRAINING] = tuple(default_training())
+    training: Annotated[tuple[Stage, ...] | None, Optional(_TRAINING)] = None
+    seconds: Positive | None = None
     precision: Literal["float64", "float32"] = "float64"
     device: Literal["cpu", "cuda"] = "cpu"
     engine: Literal["recorded", "eager"] = "recorded"
@@ -54,6 +55,9 @@ class Experiment:
         with at("weighting"):
             weights = check_weights(self.problem, self.weighting)
         object.__setattr__(self, "weighting", weights)
+        if self.training is None:
+            stages = default_training(self.initial_parameters().size, self.seconds)
+            object.__setattr__(self, "training", tuple(stages))
 
     @property
     def dtype(self) -> T.dtype:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from typing import Any, TextIO
@@ -14,8 +15,8 @@ class Progress(Callback):
     """Shows training as it goes: one bar a stage with named losses, rate and time left.
 
     Where the stream is not a terminal, plain lines: one every `interval` seconds and one at the end
-    of each stage. The final line gives the stop reason and the relative error, where there is a
-    reference.
+    of each stage, which shows the loss on fresh points as well. The final line gives the stop
+    reason and the relative error, where there is a reference.
     """
 
     def __init__(self, stream: TextIO | None = None, interval: float = 10.0) -> None:
@@ -59,8 +60,9 @@ class Progress(Callback):
             self._bar.update(report.steps - self._bar.n)
             self._bar.close()
             self._bar = None
+        fresh = "" if math.isnan(report.fresh_loss) else f" ({report.fresh_loss:.3e} fresh)"
         self._write(
-            f"{report.name}: {report.message}; loss {report.loss:.3e}, "
+            f"{report.name}: {report.message}; loss {report.loss:.3e}{fresh}, "
             f"{report.steps} steps in {report.seconds:.1f} s"
         )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,9 +30,9 @@ class StepRecord:
 
     step counts from 1 over all stages, stage_step within this one. loss is the weighted sum, losses
     are the unweighted mean squares by block, both at `theta`, a read-only array. seconds is wall
-    time since training began. solver_state holds the solver's own arrays by name, and may be empty
-    after the next step. draw counts how often the points had been drawn anew; points are these, by
-    block name.
+    time since training began. solver_state holds all that the solver goes on with, as arrays by
+    name; it may be empty after the next step. draw counts how often the points had been drawn
+    anew; points are these, by block name.
     """
 
     step: int
@@ -62,7 +63,10 @@ class StepRecord:
 
 @dataclass(frozen=True)
 class StageReport:
-    """A stage that ended: its steps, wall seconds, the loss it left, why, and a sentence."""
+    """A stage that ended: its steps, wall seconds, the loss it left, why, and a sentence.
+
+    fresh_loss: the same loss on points that training never sees, nan where there are none.
+    """
 
     name: str
     steps: int
@@ -70,14 +74,16 @@ class StageReport:
     loss: float
     reason: StopReason
     message: str
+    fresh_loss: float = math.nan
 
 
 @dataclass(frozen=True)
 class TrainingResult:
     """What training left: theta, its loss, and why it stopped (the last stage's reason).
 
-    `last` is the last accepted step, None where there was none; `history` thinned records in the
-    form of StepRecord.as_dict.
+    fresh_loss: the loss on points that training never sees, nan where there are none. `last` is the
+    last accepted step, None where there was none; `history` thinned records in the form of
+    StepRecord.as_dict.
     """
 
     theta: np.ndarray
@@ -90,3 +96,16 @@ class TrainingResult:
     seconds: float
     history: list[dict[str, Any]]
     last: StepRecord | None
+    fresh_loss: float = math.nan
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Where training goes on: its last step with the solver's state, and what came before.
+
+    history: as in TrainingResult, up to that step. stages: the reports of those that had ended.
+    """
+
+    record: StepRecord
+    history: Sequence[Mapping[str, Any]] = ()
+    stages: Sequence[StageReport] = ()

@@ -70,7 +70,7 @@ def test_a_config_can_be_a_problem_and_nothing_else(loaded):
     experiment = config.experiment
     assert experiment.model == pinn.MLP()
     assert experiment.sampling == pinn.Sampling()
-    assert experiment.training == tuple(pinn.default_training())
+    assert experiment.training == tuple(pinn.default_training(0))
     assert (experiment.seed, experiment.precision, experiment.device) == (0, "float64", "cpu")
     assert set(experiment.weighting.values()) == {1.0}
     assert config.directory == Path("runs/case-0")
@@ -108,7 +108,7 @@ def test_coordinates_may_be_named_like_yaml_booleans(loaded):
 def test_overrides_reach_into_the_defaults(loaded):
     config = loaded(HEAT, "training.0.adam.steps=10", "model.mlp.width=5", "problem.constants.k=2")
     assert config.experiment.training[0].steps == 10
-    assert config.experiment.training[1:] == tuple(pinn.default_training()[1:])
+    assert config.experiment.training[1:] == tuple(pinn.default_training(0)[1:])
     assert config.experiment.model == pinn.MLP(width=5)
     assert config.experiment.problem.constants["k"] == 2.0
 
@@ -128,7 +128,7 @@ def test_the_resolved_config_spells_out_every_default(loaded):
     written = yaml.safe_load(loaded(HEAT).text())
     assert written["model"] == {"mlp": dump(pinn.MLP())}
     assert written["sampling"] == dump(pinn.Sampling())
-    assert [list(stage) for stage in written["training"]] == [["adam"], ["lbfgs"]]
+    assert [list(stage) for stage in written["training"]] == [["adam"], ["ssbroyden"]]
     assert (written["seed"], written["precision"], written["device"]) == (0, "float64", "cpu")
 
 

@@ -357,10 +357,10 @@ def test_burgers_residual_of_arrays():
     ],
 )
 def test_meaningless_equation_is_refused_at_the_place(text, position, message):
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(ExpressionError, match=message) as caught:
         resolved(text)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
     assert caught.value.position == position and caught.value.text == text
     assert str(caught.value).endswith("^")
 
@@ -372,10 +372,10 @@ def test_without_space_coordinates_there_is_no_laplacian():
 
 @pytest.mark.parametrize("operand", ["exp(u*v)", "u*v**x"])
 def test_expansion_beyond_reason_is_refused_in_time(operand):
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(ExpressionError, match="laplacian expands to too many terms"):
         resolved("laplacian(" * 8 + operand + ")" * 8)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_powers_of_a_laplacian_in_many_dimensions_are_whole_or_refused_in_time():
@@ -383,10 +383,10 @@ def test_powers_of_a_laplacian_in_many_dimensions_are_whole_or_refused_in_time()
     names = dict(coordinates=space, space=space)
     power = "laplacian(" * 7 + "u" + ")" * 7
     assert derivatives_in(resolved(power, **names)) == (Laplacian("u", 7),)
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(ExpressionError, match="diff expands to too many terms"):
         resolved(f"diff({power}, x1)", **names)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_long_sums_resolve_and_differentiate():

@@ -5,9 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.optimize import line_search, rosen, rosen_der
+from scipy.optimize import rosen, rosen_der
 
-from pinn.optimizers.wolfe import Conditions, more_thuente, wolfe_step
+from pinn.optimizers.line_search import Conditions, wolfe_step
 
 # The functions of More and Thuente's section 5, with their start, c1 and c2.
 
@@ -73,7 +73,7 @@ def test_the_trials_are_those_of_scipy(function, c1, c2, first):
     search = dcsrch.DCSRCH(phi, lambda a: function(a)[1], c1, c2, 1e-14, 1e-100, 1e100)
     expected = search(first, phi0=f0, derphi0=d0, maxiter=100)[0]
     along, ours = counted(function)
-    alpha = more_thuente(along, f0, d0, first, 100, Conditions(c1, c2))
+    alpha = wolfe_step(along, f0, d0, first, 100, Conditions(c1, c2))
     np.testing.assert_allclose(ours, theirs, rtol=1e-8)
     assert alpha == pytest.approx(expected, rel=1e-8)
     f, d = function(alpha)
@@ -94,18 +94,55 @@ def test_steps_on_rosenbrock_satisfy_the_conditions_and_repeat_no_evaluation():
         assert len(set(seen)) == len(seen)
 
 
-def test_where_the_first_search_gives_up_scipys_goes_on():
+def test_it_gives_up_after_as_many_steps_as_it_is_given():
     f0, d0 = f1(0.0)
-    assert more_thuente(f1, f0, d0, 1e-3, 2, Conditions()) is None
     along, seen = counted(f1)
-    alpha = wolfe_step(along, f0, d0, 1e-3, 2, Conditions())
-    assert Conditions().hold((f0, d0), alpha, f1(alpha))
-    assert len(set(seen)) == len(seen) > 2
-    expected = line_search(
-        lambda x: f1(x[0])[0], lambda x: np.array([f1(x[0])[1]]), np.zeros(1), np.ones(1),
-        old_old_fval=f0 - 1e-3 * d0 / 2.02,
-    )[0]  # fmt: skip
-    assert alpha == pytest.approx(expected, rel=1e-12)
+    assert wolfe_step(along, f0, d0, 1e-3, 2, Conditions()) is None
+    assert len(seen) == 2
+
+
+def hard_slices():
+    """Slices with f(0) finite and f'(0) < 0 that have a step which satisfies the conditions."""
+    def steep_wall(a):  # a minimum at 1e-9 of the first step, behind it a slope of 1e9
+        return (a - 1e-9) ** 2 * 1e18, 2e18 * (a - 1e-9)
+
+    def far(a):  # nothing happens for a million steps
+        return -math.tanh(a / 1e6), -1e-6 / math.cosh(min(a / 1e6, 300.0)) ** 2
+
+    def wiggly(a):  # a parabola with ripples as steep as itself
+        return (a - 2) ** 2 + 0.3 * math.cos(20 * a), 2 * (a - 2) - 6 * math.sin(20 * a)
+
+    def kink(a):  # not smooth at its minimum
+        return abs(a - 0.7) ** 1.5, 1.5 * math.copysign(abs(a - 0.7) ** 0.5, a - 0.7)
+
+    def quartic(a):  # flat at its minimum
+        return (a - 3) ** 4, 4 * (a - 3) ** 3
+
+    def log_spike(a):  # the logarithm of a loss that falls to zero
+        loss = (a - 1) ** 2 + 1e-20
+        return math.log(loss), 2 * (a - 1) / loss
+
+    def walled(a):  # no value beyond 1/3
+        if a >= 1 / 3:
+            return math.inf, math.inf
+        return -a - 1e-3 * math.log(1 / 3 - a), -1 + 1e-3 / (1 / 3 - a)
+
+    def huge(a):  # its minimum fourteen orders below the first step
+        return 1e200 * (a * a - 1e-14 * a), 1e200 * (2 * a - 1e-14)
+
+    return [steep_wall, far, wiggly, kink, quartic, log_spike, walled, huge]
+
+
+@pytest.mark.parametrize("function", hard_slices(), ids=lambda function: function.__name__)
+@pytest.mark.parametrize("first", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("c2", [0.9, 0.1])
+def test_hard_slices_need_no_second_search(function, first, c2):
+    start, conditions = function(0.0), Conditions(1e-4, c2)
+    along, seen = counted(function)
+    alpha = wolfe_step(along, *start, first, 200, conditions)
+    (f0, d0), (f, d) = start, function(alpha)
+    assert alpha > 0 and f <= f0 + 1e-4 * alpha * d0 and abs(d) <= c2 * abs(d0)
+    assert len(set(seen)) == len(seen)
 
 
 @pytest.mark.parametrize("first", [1.0, 1e-2])

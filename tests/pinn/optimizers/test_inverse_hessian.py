@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pinn.optimizers.broyden_update import InverseHessian, mixture
+from pinn.optimizers.inverse_hessian import InverseHessian, mixture
 
 MEMBERS = ["bfgs", "ssbfgs", "ssbroyden"]
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
 
 Slice = Callable[[float], tuple[float, float]]
 """alpha -> f(alpha), f'(alpha) along the search direction; not finite where f has no value."""
@@ -18,7 +15,7 @@ _NARROW = 1e-14
 _GROW_LEAST, _GROW_MOST = 1.1, 4.0
 # A bracket that has not shrunk by this factor in two trials is halved.
 _SHRINK = 0.66
-# How much of a step is kept when there is no value at its end.
+# How much of a step is kept when there is no value, or nothing to go by, at its end.
 _RETREAT = 0.1
 
 
@@ -35,30 +32,6 @@ class Conditions:
         return f <= f0 + self.c1 * alpha * d0 and abs(d) <= -self.c2 * d0
 
 
-def wolfe_step(
-    along: Slice, f0: float, d0: float, first: float, most: int, conditions: Conditions
-) -> float | None:
-    """Return a step that satisfies the strong Wolfe conditions, or None where none was found.
-
-    along: evaluated once at each step that is tried, first at `first`. f0, d0: value and slope at
-    0, with d0 < 0. most: evaluations of the first search, that of More and Thuente; where it fails,
-    scipy.optimize.line_search with the zoom of Nocedal and Wright goes on from what was evaluated.
-    """
-    known: dict[float, tuple[float, float]] = {}
-
-    def once(alpha: float) -> tuple[float, float]:
-        if alpha not in known:
-            known[alpha] = along(alpha)
-        return known[alpha]
-
-    alpha = more_thuente(once, f0, d0, first, most, conditions)
-    if alpha is None:
-        alpha = _nocedal_wright(once, f0, d0, first, conditions)
-    if alpha is None or not conditions.hold((f0, d0), alpha, once(alpha)):
-        return None
-    return alpha
-
-
 @dataclass
 class _Point:
     """A step with f and its slope there."""
@@ -72,13 +45,17 @@ class _Point:
         return _Point(self.x, self.f - self.x * slope, self.d - slope)
 
 
-def more_thuente(
+def wolfe_step(
     along: Slice, f0: float, d0: float, first: float, most: int, conditions: Conditions
 ) -> float | None:
-    """Search for a step with safeguarded cubic and quadratic interpolation.
+    """Return a step that satisfies the strong Wolfe conditions, or None where none was found.
 
-    Takes and returns the same as wolfe_step. Where there is no finite value the step is shortened,
-    and no longer one is tried again.
+    The search interpolates by cubics and parabolas, with safeguards. along: evaluated once at each
+    step that is tried, first at `first`. f0, d0: value and slope at 0, with d0 < 0. most: how many
+    steps are tried. Where there is no finite value the step is shortened, and no longer one is
+    tried again.
+
+    autograd.optim has a search of its own, which tries the steps that PyTorch's L-BFGS tries.
 
     More and Thuente, ACM Trans. Math. Softw. 20 (1994) 286.
     """
@@ -115,8 +92,11 @@ def more_thuente(
                 step = best.x + 0.5 * (other.x - best.x)
             width_before, width = width, abs(other.x - best.x)
             low, high = sorted((best.x, other.x))
-            if not low < step < high or high - low <= _NARROW * high:
+            if high - low <= _NARROW * high:
                 return None
+            if not low < step < high:
+                # Lost in rounding: the minimum is many orders nearer to `best` than the other end.
+                step = best.x + _RETREAT * (other.x - best.x)
         else:
             low = step + _GROW_LEAST * (step - best.x)
             high = step + _GROW_MOST * (step - best.x)
@@ -196,27 +176,3 @@ def _cubic(near: _Point, far: _Point, without: float | None = None) -> float:
 def _secant(near: _Point, far: _Point) -> float:
     """Where the line through both slopes is zero."""
     return near.x + near.d / (near.d - far.d) * (far.x - near.x)
-
-
-def _nocedal_wright(
-    along: Slice, f0: float, d0: float, first: float, conditions: Conditions
-) -> float | None:
-    """scipy's search for the strong Wolfe conditions, on the slice as a function of one number."""
-    from scipy.optimize import line_search
-
-    with warnings.catch_warnings():
-        # That it found nothing is told by its result; trials without a value overflow.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        alpha = line_search(
-            lambda x: along(float(x[0]))[0],
-            lambda x: np.array([along(float(x[0]))[1]]),
-            np.zeros(1),
-            np.ones(1),
-            gfk=np.array([d0]),
-            old_fval=f0,
-            # scipy takes min(1, 2.02 (f0 - this) / d0) for its first step.
-            old_old_fval=f0 - first * d0 / 2.02,
-            c1=conditions.c1,
-            c2=conditions.c2,
-        )[0]
-    return None if alpha is None else float(alpha)
