@@ -5,13 +5,37 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
+import re
 from collections.abc import Iterable
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def nearest(name: object, names: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" for the name most like `name`, or "" where none is near."""
     close = difflib.get_close_matches(str(name), list(names), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def is_name(name: object) -> bool:
+    """Return whether something is a text that can be a name: a letter, then letters, digits, _."""
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None
+
+
+def check_name(kind: str, name: object) -> str:
+    """Return a name made of letters, digits and underscores that starts with a letter.
+
+    Raises TypeError for something that is not text, ValueError for another text; `kind` says in
+    the message what the name is for.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"{kind}: expected a name as text, got {name!r}")
+    if not is_name(name):
+        raise ValueError(
+            f"{kind}: expected a name of letters, digits and underscores that starts with a "
+            f"letter, got {name!r}"
+        )
+    return name
 
 
 def check_count(what: str, value: object) -> None:

@@ -6,6 +6,7 @@ import functools
 import operator
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pinn import expressions
@@ -31,8 +32,8 @@ from pinn.config.schema import (
     record_of,
 )
 from pinn.config.tree import Mapping, Node, Scalar
-from pinn.equations.leaves import check_names as check_declared
-from pinn.equations.resolve import resolve
+from pinn.equations.names import check_names as check_declared
+from pinn.equations.scope import Scope
 from pinn.geometry import Domain, Interval, Time
 from pinn.models import MODELS
 from pinn.objective import DERIVATIVES, ENGINES
@@ -228,6 +229,17 @@ class _Known:
         self.reader = reader
         self.unknowns = tuple(problem["unknowns"])
 
+    @cached_property
+    def scope(self) -> Scope:
+        """The names of an equation; for names that are usable."""
+        return Scope(
+            self.unknowns,
+            self.domain.coordinates,
+            self.domain.space,
+            dict.fromkeys(self.problem["constants"], 0.0),
+            tuple(self.problem["parameters"]),
+        )
+
     def names_are_usable(self) -> bool:
         """Check that every declared name can be written in an equation and means one thing."""
         groups: dict[str, list[str]] = {}
@@ -258,14 +270,8 @@ class _Known:
     ) -> None:
         """Resolve a text: only equations know the unknowns, and an exact value no parameters."""
         try:
-            resolve(
-                expressions.parse(text),
-                unknowns=self.unknowns if equation else (),
-                coordinates=self.domain.coordinates,
-                space=self.domain.space,
-                constants=tuple(self.problem["constants"]),
-                parameters=() if exact else tuple(self.problem["parameters"]),
-            )
+            scope = self.scope if equation else self.scope.of_values(parameters=not exact)
+            scope.resolve(text)
         except expressions.ExpressionError as error:
             self.reader.complain(path, str(error))
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
 
-from pinn.equations.leaves import Constant, Derivative, Laplacian, derivatives_in
+from pinn.equations.leaves import Combination, Constant, Derivative, Laplacian, derivatives_in
 from pinn.expressions import (
     FLOAT_FUNCTIONS,
     Binary,
@@ -22,33 +20,6 @@ from pinn.expressions import (
     Unary,
     evaluate_leaves,
 )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Combination(Expression):
-    """A weighted sum of derivatives of one unknown: terms `(coordinates, weight)`."""
-
-    unknown: str
-    terms: tuple[tuple[tuple[str, ...], float], ...]
-
-    @property
-    def label(self) -> tuple:
-        return (self.unknown, self.terms)
-
-    def text(self) -> str:
-        parts = [f"{weight:g}*{Derivative(self.unknown, names)}" for names, weight in self.terms]
-        return "(" + " + ".join(parts) + ")"
-
-
-def laplacian_terms(
-    leaf: Laplacian, space: Sequence[str]
-) -> tuple[tuple[tuple[str, ...], float], ...]:
-    """Return the derivatives that a Laplacian is the sum of, with their weights."""
-    counts: Counter[tuple[str, ...]] = Counter()
-    for names in product(space, repeat=leaf.times):
-        in_order = sorted(names, key=list(space).index)
-        counts[tuple(name for name in in_order for _ in range(2))] += 1
-    return tuple((names, float(count)) for names, count in counts.items())
 
 
 def combine(
@@ -70,13 +41,14 @@ def combine(
     members: dict[str, int] = Counter()
     rest: list[tuple[float, Expression]] = []
     for sign, node, weighted in linear:
-        if weighted is None or weighted[1] in elsewhere or _order(weighted[1]) == 0:
+        if weighted is None or weighted[1] in elsewhere or weighted[1].order == 0:
             rest.append((sign, node))
             continue
         weight, leaf = weighted
         total = sums.setdefault(leaf.unknown, Counter())
         members[leaf.unknown] += 1
-        for names, factor in _terms_of(leaf, space):
+        terms = leaf.terms(space) if isinstance(leaf, Laplacian) else [(leaf.coordinates, 1.0)]
+        for names, factor in terms:
             total[names] += sign * weight * factor
     if not any(len(total) > 1 for total in sums.values()):
         return tree
@@ -103,18 +75,6 @@ def _by_order(item: tuple[tuple[str, ...], float]) -> tuple[int, tuple[str, ...]
 
 def _joined(operator: str, left: Expression, right: Expression, at: Expression) -> Expression:
     return Binary(operator, left, right, position=at.position, source=at.source)
-
-
-def _order(leaf: Derivative | Laplacian) -> int:
-    return 2 * leaf.times if isinstance(leaf, Laplacian) else leaf.order
-
-
-def _terms_of(
-    leaf: Derivative | Laplacian, space: Sequence[str]
-) -> tuple[tuple[tuple[str, ...], float], ...]:
-    if isinstance(leaf, Laplacian):
-        return laplacian_terms(leaf, space)
-    return ((leaf.coordinates, 1.0),)
 
 
 def _summands(tree: Expression) -> list[tuple[float, Expression]]:
@@ -163,7 +123,7 @@ def _constant(node: Expression, constants: Mapping[str, float]) -> float | None:
     class _NotConstant(Exception):
         pass
 
-    def leaf(part: Expression) -> float:
+    def leaf(part: Expression, *children: object) -> float:
         if isinstance(part, Constant):
             return constants[part.name]
         raise _NotConstant

@@ -10,7 +10,7 @@ from typing import Any
 
 from pinn import expressions
 from pinn.equations.combine import combine
-from pinn.equations.leaves import Derivative, Laplacian, derivatives_in
+from pinn.equations.leaves import UnknownLeaf, derivatives_in
 from pinn.equations.namespace import Namespace
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
@@ -39,7 +39,7 @@ class Term:
             raise TypeError(f"{what}: expected text, a number or a function, got {source!r}")
 
     @property
-    def leaves(self) -> tuple[Derivative | Laplacian, ...] | None:
+    def leaves(self) -> tuple[UnknownLeaf, ...] | None:
         """The unknowns and derivatives that are asked for; None where only a run can tell."""
         if self.tree is not None:
             return tuple(derivatives_in(self.tree))
@@ -58,5 +58,5 @@ class Term:
         if self.tree is not None:
             return evaluate_resolved(self.tree, values, functions)
         if callable(self.source):
-            return self.source(Namespace(values, self.scope, functions))
+            return self.source(Namespace(values, self.scope, functions, self.what))
         return float(self.source)

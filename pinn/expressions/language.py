@@ -31,8 +31,12 @@ OPERATORS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
         "div": (1, 1),
         "dot": (2, 2),
         "vec": (1, None),
+        "at": (2, None),
     }
 )
+
+# The operator whose arguments after the first are `name=expression`.
+KEYWORD_OPERATOR = "at"
 
 RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(OPERATORS)
 

@@ -2,28 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
-from pinn.checks import check_number
+from pinn.checks import check_name, check_number
 from pinn.geometry.domain import Domain
-
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-
-
-def check_name(kind: str, name: object) -> str:
-    """Return a name made of letters, digits and underscores that starts with a letter.
-
-    Raises TypeError for something that is not text, ValueError for another text; `kind` says in
-    the message what the name is for.
-    """
-    if not isinstance(name, str):
-        raise TypeError(f"{kind}: expected a name as text, got {name!r}")
-    if not _NAME.fullmatch(name):
-        raise ValueError(
-            f"{kind}: expected a name of letters, digits and underscores that starts with a "
-            f"letter, got {name!r}"
-        )
-    return name
 
 
 class _OneCoordinate(Domain):

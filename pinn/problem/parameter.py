@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 
 import autograd as T
-from pinn.checks import check_number
-from pinn.geometry.interval import check_name
+from pinn.checks import check_name, check_number
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from pinn import expressions
-from pinn.checks import nearest
+from pinn.checks import check_name, nearest
 from pinn.conditions.condition import Condition
 from pinn.conditions.hard import Ansatz
 from pinn.equations.functions import NUMPY_FUNCTIONS
-from pinn.equations.leaves import Constant, Coordinate, check_names
 from pinn.equations.namespace import Namespace
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
+from pinn.equations.values import Values
 from pinn.geometry import Domain
-from pinn.geometry.interval import check_name
 from pinn.problem import references
 from pinn.problem.parameter import Parameter
 from pinn.residuals import Interior, Residual
@@ -113,7 +112,7 @@ class Problem:
             return self._reference_terms.evaluate(dict(points), dict(self.constants))
         arrays = {name: np.asarray(points[name]) for name in self.domain.coordinates}
         shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
-        values = _ArrayValues(arrays, self.constants)
+        values = Values(arrays, self.constants)
         if isinstance(self._reference_terms, Term):
             result = self._reference_terms.evaluate(values, NUMPY_FUNCTIONS)
             if not isinstance(result, Mapping):
@@ -143,12 +142,6 @@ class Problem:
         for parameter in self.parameters:
             if not isinstance(parameter, Parameter):
                 raise TypeError(f"parameters: expected pinn.Parameter, got {parameter!r}")
-        check_names(
-            unknowns=self.unknowns,
-            coordinates=self.domain.coordinates,
-            constants=self.constants,
-            parameters=[p.name for p in self.parameters],
-        )
 
     def _equation_residuals(self) -> list[Residual]:
         residuals = []
@@ -232,24 +225,6 @@ class Problem:
                 f"texts or a function, got {reference!r}"
             )
         return Term("reference", reference, scope)
-
-
-class _ArrayValues:
-    """Coordinates and constants for terms over numpy arrays."""
-
-    def __init__(self, arrays: Mapping[str, np.ndarray], constants: Mapping[str, float]) -> None:
-        self._arrays = arrays
-        self._constants = constants
-
-    def __contains__(self, leaf: Any) -> bool:
-        return isinstance(leaf, Coordinate | Constant)
-
-    def __getitem__(self, leaf: Any) -> Any:
-        if isinstance(leaf, Coordinate):
-            return self._arrays[leaf.name]
-        if isinstance(leaf, Constant):
-            return self._constants[leaf.name]
-        raise KeyError(leaf)
 
 
 def _constants(given: Mapping[str, float | str]) -> dict[str, float]:

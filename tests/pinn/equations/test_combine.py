@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pinn.equations.combine import Combination, combine, laplacian_terms
+from pinn.equations.combine import combine
 from pinn.equations.functions import NUMPY_FUNCTIONS
-from pinn.equations.leaves import Coordinate, Derivative, Laplacian, ParameterRef
+from pinn.equations.leaves import (
+    Combination,
+    Coordinate,
+    Derivative,
+    Laplacian,
+    ParameterRef,
+)
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
 from pinn.expressions import nodes
@@ -22,9 +28,9 @@ class Values(dict):
 
     def __missing__(self, leaf):
         if isinstance(leaf, Combination):
-            return sum(w * self[Derivative(leaf.unknown, names)] for names, w in leaf.terms)
+            return sum(w * self[Derivative(leaf.unknown, names)] for names, w in leaf.terms(SPACE))
         if isinstance(leaf, Laplacian):
-            terms = laplacian_terms(leaf, SPACE)
+            terms = leaf.terms(SPACE)
             return sum(w * self[Derivative(leaf.unknown, names)] for names, w in terms)
         assert isinstance(leaf, Derivative | Coordinate | ParameterRef), leaf
         self[leaf] = rng.uniform(0.5, 1.5)
@@ -40,7 +46,7 @@ def combined(text):
 
 def sums(tree):
     return [
-        (n.unknown, {"".join(names): w for names, w in n.terms})
+        (n.unknown, {"".join(names): w for names, w in n.terms(SPACE)})
         for n in nodes(tree) if isinstance(n, Combination)
     ]  # fmt: skip
 
@@ -109,7 +115,7 @@ def test_the_combined_tree_has_the_same_value(text):
 
 def test_laplacians_of_any_power_have_multinomial_weights():
     def terms(times, space):
-        return {"".join(n): w for n, w in laplacian_terms(Laplacian("u", times), space)}
+        return {"".join(n): w for n, w in Laplacian("u", times).terms(space)}
 
     assert terms(1, ("x", "y", "z")) == {"xx": 1, "yy": 1, "zz": 1}
     assert terms(2, ("x", "y")) == {"xxxx": 1, "xxyy": 2, "yyyy": 1}

@@ -6,10 +6,10 @@ import pytest
 import autograd as T
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.leaves import Derivative, Laplacian
-from pinn.equations.model_values import coordinate_columns
-from pinn.equations.nested import Field, Plan
+from pinn.equations.nested import NestedPlan, NestedValues
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
+from pinn.equations.values import coordinate_columns
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (11, 3))
 X, Y, TIME = POINTS.T
@@ -45,7 +45,7 @@ class Known(T.nn.Module):
 def field(leaves=(), module=None):
     columns = coordinate_columns(POINTS, T.float64, "cpu")
     coefficients = {"k": T.tensor(3.0, dtype=T.float64)}
-    return Field(module or Known(), SCOPE, columns, coefficients, Plan(leaves, SCOPE.space))
+    return NestedValues(module or Known(), SCOPE, columns, coefficients, NestedPlan(leaves, SCOPE))
 
 
 @pytest.mark.parametrize("planned", [True, False])

@@ -15,11 +15,11 @@ from pinn.equations.leaves import (
     Derivative,
     Laplacian,
     ParameterRef,
-    check_names,
     derivatives_in,
-    parse_name,
 )
-from pinn.equations.resolve import evaluate_resolved, resolve
+from pinn.equations.names import check_names, parse_name
+from pinn.equations.resolve import evaluate_resolved
+from pinn.equations.scope import Scope
 from pinn.expressions import Binary, Call, ExpressionError, Name, Number, nodes, parse
 
 CONSTANTS = {"nu": 0.3}
@@ -28,13 +28,13 @@ PARAMETERS = {"k": 1.7}
 
 def resolved(text, **changes):
     problem = dict(
-        unknowns=["u", "v"],
-        coordinates=["x", "y", "t"],
-        space=["x", "y"],
+        unknowns=("u", "v"),
+        coordinates=("x", "y", "t"),
+        space=("x", "y"),
         constants=CONSTANTS,
-        parameters=PARAMETERS,
+        parameters=tuple(PARAMETERS),
     )
-    return resolve(text, **{**problem, **changes})
+    return Scope(**{**problem, **changes}).resolve(text)
 
 
 def leaf_names(tree):
@@ -142,7 +142,7 @@ def many_digits():
     ],
 )
 def test_parse_name_reads_suffixes_in_domain_order(name, expected):
-    assert parse_name(name, ["u", "c_1"], ["x", "x1", "t"]) == expected
+    assert parse_name(name, ["u", "c_1"], {"x": 0, "x1": 1, "t": 2}) == expected
 
 
 def test_resolve_gives_typed_leaves():
