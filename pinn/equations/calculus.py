@@ -53,7 +53,7 @@ class Calculus:
                 return algebra.ONE if part.name == coordinate else algebra.ZERO
             if isinstance(part, Column) and not hold_columns:
                 raise node.error(
-                    f"{part} belongs to the points of a boundary, so it has no derivative in "
+                    f"{part} belongs to the points themselves, so it has no derivative in "
                     f"{coordinate}; take it out of {node.function}(...)"
                 )
             if isinstance(part, Supplied):

@@ -11,6 +11,11 @@ from pinn.expressions import RESERVED
 MAX_ORDER = 16
 
 
+def normal_name(coordinate: str) -> str:
+    """Return what the outward normal's component along a space coordinate is called."""
+    return f"normal_{coordinate}"
+
+
 def parse_name(
     name: str, unknowns: Collection[str], coordinates: Mapping[str, int]
 ) -> Derivative | None:

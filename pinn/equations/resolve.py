@@ -1,8 +1,9 @@
 """The meaning of names in an equation: unknowns, their derivatives, coordinates and coefficients.
 
 `resolve` turns a parsed tree into one whose leaves are typed, with every `diff`, `grad`, `div`,
-`dot`, `vec`, `laplacian` and `at` worked out symbolically. What is left to compute are unknowns and
-their derivatives (`Derivative`, `Laplacian`), here or elsewhere (`At`), and arithmetic.
+`dot`, `vec`, `laplacian`, `dn` and `at` worked out symbolically. What is left to compute are
+unknowns and their derivatives (`Derivative`, `Laplacian`), here or elsewhere (`At`), and the rest
+is arithmetic.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 from pinn.equations.calculus import Calculus
 from pinn.equations.leaves import (
     At,
+    Column,
     Coordinate,
     Derivative,
     Laplacian,
     in_domain_order,
 )
-from pinn.equations.names import MAX_ORDER
+from pinn.equations.names import MAX_ORDER, normal_name
 from pinn.expressions import (
     CONSTANTS,
     FLOAT_FUNCTIONS,
@@ -53,7 +55,8 @@ def resolve(expression: Expression, scope: Scope) -> Expression | Vector:
     `Derivative` and `Laplacian`; its nodes are `Unary`, `Binary`, `Call` of a function and `At`.
     ``diff(e, x, 2, t)`` is the derivative of any subexpression, twice in x and once in t. At a kink
     of abs the derivative is 0; where min or max has a tie it is that of the first argument.
-    ``at(e, x=1)`` is e with 1 for x, in the unknowns too.
+    ``at(e, x=1)`` is e with 1 for x, in the unknowns too. ``dn(e)`` is the derivative along the
+    outward normal of a boundary, which counts as constant: dn(dn(u)) is the second one along it.
 
     Raises ExpressionError: an unknown name, a derivative of something that is not an unknown or in
     something that is not a coordinate, a vector where a scalar belongs or the reverse, or a
@@ -116,6 +119,8 @@ class _Resolver:
     def unknown_name(self, node: Name) -> ExpressionError:
         name, scope = node.name, self.scope
         known = scope.names
+        if name in map(normal_name, scope.space):
+            return node.error(f"{name!r}: only the points of a boundary have a normal")
         base, _, suffix = name.rpartition("_")
         if base in scope.unknowns and suffix:
             if suffix in scope.number:
@@ -221,6 +226,22 @@ class _Resolver:
         total: Expression = algebra.ZERO
         for a, b in zip(left, right, strict=True):
             total = algebra.add(total, algebra.multiply(a, b, node), node)
+        return total
+
+    def dn(self, node: Call, values: list[_Value]) -> Expression:
+        self.need_space(node)
+        operand = self.scalar(node, values[0], 0)
+        names = [normal_name(coordinate) for coordinate in self.scope.space]
+        if not set(names) <= set(self.scope.columns):
+            raise node.error(
+                f"dn needs the outward normal, {' and '.join(names)}, which only the points of a "
+                "boundary have"
+            )
+        total: Expression = algebra.ZERO
+        for name, coordinate in zip(names, self.scope.space, strict=True):
+            slope = self.calculus.derivative(node, operand, coordinate, hold_columns=True)
+            normal = Column(name, **algebra.place(node))
+            total = algebra.add(total, algebra.multiply(normal, slope, node), node)
         return total
 
     def at(self, node: Call, values: list[_Value]) -> _Value:

@@ -32,6 +32,7 @@ OPERATORS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
         "dot": (2, 2),
         "vec": (1, None),
         "at": (2, None),
+        "dn": (1, 1),
     }
 )
 
