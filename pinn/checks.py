@@ -8,7 +8,8 @@ import numbers
 import re
 from collections.abc import Iterable
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+# A name of anything that an expression can mention.
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def nearest(name: object, names: Iterable[str]) -> str:
@@ -19,7 +20,7 @@ def nearest(name: object, names: Iterable[str]) -> str:
 
 def is_name(name: object) -> bool:
     """Return whether something is a text that can be a name: a letter, then letters, digits, _."""
-    return isinstance(name, str) and _NAME.fullmatch(name) is not None
+    return isinstance(name, str) and NAME.fullmatch(name) is not None
 
 
 def check_name(kind: str, name: object) -> str:

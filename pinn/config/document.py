@@ -10,12 +10,11 @@ from functools import cached_property
 from typing import Any
 
 from pinn import expressions
-from pinn.checks import nearest
+from pinn.checks import NAME, nearest
 from pinn.conditions import CONDITIONS
 from pinn.config.errors import listed
 from pinn.config.schema import (
     INVALID,
-    NAME,
     Choice,
     Field,
     Integer,

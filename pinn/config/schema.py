@@ -18,13 +18,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from pinn import expressions
-from pinn.checks import nearest
+from pinn.checks import NAME, nearest
 from pinn.config.errors import Complaint, Place, listed
 from pinn.config.tree import Mapping, Node, Scalar, Sequence
 
 INVALID: Any = type("Invalid", (), {"__repr__": lambda self: "INVALID"})()
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 Path = tuple[str, ...]
 

@@ -182,9 +182,9 @@ class _Resolver:
         operand = self.scalar(node, values[0], 0)
         if isinstance(operand, Laplacian):
             self.calculus.check_order(node, 2 * operand.times + 2)
-            return Laplacian(operand.unknown, operand.times + 1, **algebra.place(node))
+            return Laplacian(operand.unknown, operand.times + 1, **algebra.origin(node))
         if isinstance(operand, Derivative) and operand.order == 0:
-            return Laplacian(operand.unknown, **algebra.place(node))
+            return Laplacian(operand.unknown, **algebra.origin(node))
         total: Expression = algebra.ZERO
         for coordinate in self.scope.space:
             once = self.calculus.derivative(node, operand, coordinate)
@@ -211,7 +211,7 @@ class _Resolver:
             Derivative(first.unknown, (coordinate,)) for coordinate in self.scope.space
         ):
             # The gradient of an unknown: kept whole, as in laplacian(u).
-            return Laplacian(first.unknown, **algebra.place(node))
+            return Laplacian(first.unknown, **algebra.origin(node))
         total: Expression = algebra.ZERO
         for component, coordinate in zip(vector, self.scope.space, strict=True):
             total = algebra.add(total, self.calculus.derivative(node, component, coordinate), node)
@@ -240,7 +240,7 @@ class _Resolver:
         total: Expression = algebra.ZERO
         for name, coordinate in zip(names, self.scope.space, strict=True):
             slope = self.calculus.derivative(node, operand, coordinate, hold_columns=True)
-            normal = Column(name, **algebra.place(node))
+            normal = Column(name, **algebra.origin(node))
             total = algebra.add(total, algebra.multiply(normal, slope, node), node)
         return total
 

@@ -53,6 +53,12 @@ class Values(Mapping[Expression, Any]):
             return self._supplied[leaf]
         return self._by_name[type(leaf)][leaf.label[0]]
 
+    def __contains__(self, leaf: object) -> bool:
+        # Not by trying it out, as Mapping would: a value may be a run of the model.
+        if isinstance(leaf, Supplied):
+            return leaf in self._supplied
+        return type(leaf) in self._by_name and leaf.label[0] in self._by_name[type(leaf)]
+
     def __iter__(self) -> Iterator[Expression]:
         return (kind(name) for kind, names in self._by_name.items() for name in names)
 
@@ -146,6 +152,9 @@ class ModelValues(Values):
             self.asked[leaf] = None
             return self.unknown(leaf)
         return super().__getitem__(leaf)
+
+    def __contains__(self, leaf: object) -> bool:
+        return isinstance(leaf, UnknownLeaf) or super().__contains__(leaf)
 
     def _run_model(self, columns: Sequence[T.Tensor]) -> T.Tensor:
         """Return the model's outputs, (n, unknowns), at coordinates given by columns.

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pinn.checks import NAME
 from pinn.expressions.errors import TOO_LARGE, ExpressionError, abridge, suggest
 from pinn.expressions.evaluation import evaluate, number_or_none
 from pinn.expressions.language import (
@@ -33,7 +34,7 @@ _KEYWORDS = frozenset(
 _TOKEN = re.compile(
     r"(?P<space>[ \t\r\n]+)"
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<name>[A-Za-z][A-Za-z0-9_]*)"
+    rf"|(?P<name>{NAME.pattern})"
     r"|(?P<refused>//|==|!=|:=|=|\^|\.|_)"
     r"|(?P<symbol>\*\*|<=|>=|[-+*/()<>,])"
 )
