@@ -8,6 +8,8 @@ import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from pinn import expressions
 from pinn.equations.combine import combine
 from pinn.equations.leaves import UnknownLeaf, derivatives_in
@@ -45,12 +47,15 @@ class Term:
             return tuple(derivatives_in(self.tree))
         return None if callable(self.source) else ()
 
-    def combined(self) -> Term | None:
-        """Return the term with its sums of derivatives as single leaves; None for functions."""
+    def combined(self, dtype: np.dtype) -> Term | None:
+        """Return the term with its sums of derivatives as single leaves; None for functions.
+
+        dtype: the one that it will be evaluated in.
+        """
         if self.tree is None:
             return None
         term = copy.copy(self)
-        term.tree = combine(self.tree, self.scope.constants, self.scope.space)
+        term.tree = combine(self.tree, self.scope, dtype)
         return term
 
     def evaluate(self, values: Any, functions: Mapping[str, Callable]) -> Any:

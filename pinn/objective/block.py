@@ -96,7 +96,7 @@ class Block:
             return
         scope = self._problem.scope
         self.plan = JetPlan(values.asked, scope)
-        combined = self._residual.combined()
+        combined = self._residual.combined(self._dtype)
         if combined is not None:
             # a leaf that is a sum may save a channel, or cost one: take what is cheaper
             plan = JetPlan(_leaves(combined), scope)

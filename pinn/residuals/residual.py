@@ -38,9 +38,12 @@ class Residual:
         sides = [term.leaves for term in self.terms]
         return None if None in sides else tuple(leaf for side in sides for leaf in side)
 
-    def combined(self) -> Residual | None:
-        """Return the residual with its sums of derivatives as single leaves; None for functions."""
-        sides = [term.combined() for term in self.terms]
+    def combined(self, dtype: T.dtype) -> Residual | None:
+        """Return the residual with its sums of derivatives as single leaves; None for functions.
+
+        dtype: the one that it will be evaluated in.
+        """
+        sides = [term.combined(dtype) for term in self.terms]
         if None in sides:
             return None
         return dataclasses.replace(self, left=sides[0], right=sides[1] if sides[1:] else None)

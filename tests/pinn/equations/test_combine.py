@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import autograd as T
+import pinn
 from pinn.equations.combine import combine
 from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.leaves import (
@@ -17,6 +19,7 @@ from pinn.equations.leaves import (
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
 from pinn.expressions import nodes
+from pinn.training.setup import Setup
 
 SPACE = ("x", "y")
 SCOPE = Scope(("u", "v"), ("x", "y", "t"), SPACE, {"nu": 0.01, "c": -2.0}, ("k",))
@@ -40,8 +43,8 @@ class Values(dict):
         return True
 
 
-def combined(text):
-    return combine(SCOPE.resolve(text), SCOPE.constants, SPACE)
+def combined(text, dtype=T.float64):
+    return combine(SCOPE.resolve(text), SCOPE, dtype)
 
 
 def sums(tree):
@@ -90,7 +93,7 @@ def test_what_is_taken_together(text, expected):
 )
 def test_what_stays_as_it_is(text):
     tree = SCOPE.resolve(text)
-    assert combine(tree, SCOPE.constants, SPACE) is tree
+    assert combine(tree, SCOPE, T.float64) is tree
 
 
 TEXTS = [
@@ -126,3 +129,65 @@ def test_laplacians_of_any_power_have_multinomial_weights():
 def test_a_sum_prints_as_one():
     (leaf,) = (n for n in nodes(combined("u_t + u*u_x - nu*u_xx")) if isinstance(n, Combination))
     assert leaf.text() == "(1*u_t + -0.01*u_xx)"
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype", "together"),
+    [
+        ("u_t + 1e-12*u_xx", T.float32, True),
+        ("u_t + 1e-13*u_xx", T.float32, False),
+        ("u_t + 1e-13*u_xx", T.float64, True),
+        ("1e15*u_t - 1e-30*u_x", T.float32, False),
+        ("1e30*u_t - 1e30*u_x", T.float32, True),
+        ("1e-42*u_t - 1e-42*u_x", T.float32, True),
+        ("u_t + 1e-308*u_x", T.float64, False),
+        ("1e200*(1e200*u_t) + u_x", T.float64, False),
+        ("u_t + 1e-300*u_xx + v_x + 2*v_y", T.float64, True),
+    ],
+)
+def test_weights_that_are_far_apart_keep_their_own_channels(text, dtype, together):
+    tree = combined(text, dtype)
+    assert bool(sums(tree)) == together
+    if not together:
+        assert tree == SCOPE.resolve(text)
+    elif "v" in text:
+        assert sums(tree) == [("v", {"x": 1, "y": 2})]
+
+
+@pytest.mark.parametrize(
+    ("equation", "constants", "precision"),
+    [
+        ("u_t + c*u_x", {"c": 1e-39}, "float32"),
+        ("u_t + c*u_x", {"c": 1e-12}, "float32"),
+        ("u_t + c*u_xx", {"c": 1e-7}, "float32"),
+        ("a*u_t + b*u_x", {"a": 1e15, "b": 1e-30}, "float32"),
+        ("a*u_t + b*u_x", {"a": 1e15, "b": 1e5}, "float32"),
+        ("c*u_t + u_x", {"c": 1e-39}, "float32"),
+        ("c*u_t + c*u_x + 1", {"c": 1e-39}, "float32"),
+        ("u_t + c*u_x", {"c": 1e-308}, "float64"),
+        ("u_t + c*u_x", {"c": 1e-100}, "float64"),
+        ("a*u_t + b*u_xx", {"a": 1e150, "b": 1e-150}, "float64"),
+    ],
+)
+def test_jets_take_coefficients_of_any_size_as_nested_derivatives_do(
+    equation, constants, precision
+):
+    case = pinn.Problem(
+        pinn.Interval("x", -1, 1) * pinn.Time("t", 0, 1), ["u"], {"e": equation},
+        constants=constants,
+    )  # fmt: skip
+    found = []
+    for derivatives in ("jets", "nested"):
+        objective = Setup.checked(
+            case, model=pinn.MLP(width=8, depth=2), sampling=pinn.Sampling(interior=50),
+            precision=precision, derivatives=derivatives,
+        ).objective()  # fmt: skip
+        residual = objective.residuals(objective.theta)["e"]
+        gradient = objective.value_and_gradient(objective.theta).gradient
+        found.append((residual, gradient))
+    (residual, gradient), (expected, slope) = found
+    eps = np.finfo(precision).eps
+    assert np.isfinite(expected).all()
+    np.testing.assert_allclose(residual, expected, rtol=0, atol=100 * eps * abs(expected).max())
+    if np.isfinite(slope).all():
+        np.testing.assert_allclose(gradient, slope, rtol=0, atol=1000 * eps * abs(slope).max())
