@@ -80,11 +80,11 @@ class Calculus:
             if isinstance(part, Coordinate):
                 return replaced.get(part.name, part)
             if isinstance(part, Derivative | Laplacian):
-                return At.moved(part, replaced, self._scope.number)
+                return At.moved(part, replaced, self._scope.coordinate_number)
             if isinstance(part, At):
                 # The outer point first: at(at(u, t=t - 1), x=0, t=2) is u at x = 0, t = 1.
                 inner = dict(zip(part.names, children, strict=True))
-                return At.moved(part.leaf, {**replaced, **inner}, self._scope.number)
+                return At.moved(part.leaf, {**replaced, **inner}, self._scope.coordinate_number)
             if isinstance(part, Column | Supplied):
                 raise node.error(
                     f"{part} belongs to the points themselves, so it has no value elsewhere; take "
@@ -119,7 +119,7 @@ class Calculus:
             terms = [(leaf.coordinates, 1.0)]
         total: Expression = algebra.ZERO
         for coordinates, count in terms:
-            ordered = in_domain_order((*coordinates, coordinate), scope.number)
+            ordered = in_domain_order((*coordinates, coordinate), scope.coordinate_number)
             term = Derivative(leaf.unknown, ordered, position=leaf.position, source=leaf.source)
             times = algebra.number(count, leaf)
             total = algebra.add(total, algebra.multiply(times, term, leaf), leaf)

@@ -53,7 +53,7 @@ class JetPlan:
         return self._elsewhere.get(location) or JetPlan((), self._scope)
 
     def _index(self, names: Iterable[str]) -> tuple[int, ...]:
-        return tuple(sorted(self._scope.number[name] for name in names))
+        return tuple(sorted(self._scope.coordinate_number[name] for name in names))
 
     def __str__(self) -> str:
         names = self._scope.coordinates
@@ -109,4 +109,4 @@ class JetValues(ModelValues):
     def _column(self, values: T.Tensor, unknown: str) -> T.Tensor:
         if len(self._scope.unknowns) == 1:
             return values.reshape(-1)
-        return values[:, self._scope.unknowns.index(unknown)]
+        return values[:, self._scope.unknown_number[unknown]]

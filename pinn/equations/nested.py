@@ -66,6 +66,7 @@ class NestedValues(ModelValues):
         attached: Mapping[str, T.Tensor] | None = None,
     ) -> None:
         super().__init__(module, scope, columns, coefficients, plan, attached)
+        self._outputs: T.Tensor | None = None
         self._known: dict[Derivative | Laplacian, T.Tensor] = {}
 
     def unknown(self, leaf: Derivative | Laplacian) -> T.Tensor:
@@ -74,9 +75,9 @@ class NestedValues(ModelValues):
             if isinstance(leaf, Laplacian):
                 self._known[leaf] = self._laplacian(leaf)
             elif not leaf.coordinates:
-                outputs = self._run_model(list(self._columns.values()))
-                for j, unknown in enumerate(self._scope.unknowns):
-                    self._known[Derivative(unknown)] = outputs[:, j]
+                if self._outputs is None:
+                    self._outputs = self._run_model(list(self._columns.values()))
+                self._known[leaf] = self._outputs[:, self._scope.unknown_number[leaf.unknown]]
             else:
                 *before, last = leaf.coordinates
                 parent = Derivative(leaf.unknown, tuple(before))

@@ -122,13 +122,13 @@ class _Resolver:
         if name in map(normal_name, scope.space):
             return node.error(f"{name!r}: only the points of a boundary have a normal")
         base, _, suffix = name.rpartition("_")
-        if base in scope.unknowns and suffix:
-            if suffix in scope.number:
+        if base in scope.unknown_number and suffix:
+            if suffix in scope.coordinate_number:
                 return node.error(
                     f"{name!r}: coordinates with longer names are written diff({base}, {suffix})"
                 )
             for i, letter in enumerate(suffix):
-                if letter not in scope.number:
+                if letter not in scope.coordinate_number:
                     return node.error(
                         f"{abridge(name)!r}: {letter!r} is not a coordinate; the coordinates are "
                         + ", ".join(scope.coordinates),
@@ -137,7 +137,7 @@ class _Resolver:
             return node.error(
                 f"a derivative of order {len(suffix)}; orders go up to {MAX_ORDER}", len(base) + 1
             )
-        if base in known and suffix and all(letter in scope.number for letter in suffix):
+        if base in known and suffix and all(letter in scope.coordinate_number for letter in suffix):
             return node.error(
                 f"{name!r}: {base!r} is not an unknown, so it has no derivative by suffix; the "
                 f"unknowns are {', '.join(scope.unknowns)} (diff(...) takes any expression)"
@@ -173,7 +173,7 @@ class _Resolver:
                     f"are {', '.join(self.scope.coordinates)}"
                 )
         self.calculus.check_order(node, len(steps))
-        for coordinate in in_domain_order(steps, self.scope.number):
+        for coordinate in in_domain_order(steps, self.scope.coordinate_number):
             result = self.calculus.derivative(node, result, coordinate)
         return result
 
@@ -248,7 +248,7 @@ class _Resolver:
         operand, *replacements = values
         replaced: dict[str, Expression] = {}
         for index, (keyword, value) in enumerate(zip(node.keywords, replacements, strict=True)):
-            if keyword.name not in self.scope.number:
+            if keyword.name not in self.scope.coordinate_number:
                 near = suggest(keyword.name, self.scope.coordinates, "coordinates")
                 raise keyword.error(f"{abridge(keyword.name)!r} is not a coordinate{near}")
             replaced[keyword.name] = self.scalar(node, value, index + 1)

@@ -31,7 +31,11 @@ class Scope:
     parameters: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     # A function names the same things at every step; each is resolved once.
-    _resolved: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _resolved: dict[str | Expression, Expression | Vector] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    # Every condition asks for the same few variants.
+    _variants: dict[Any, Scope] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_names(
@@ -44,14 +48,20 @@ class Scope:
 
     def of_values(self, *, parameters: bool = True) -> Scope:
         """Return the scope of a value: the same names without the unknowns."""
-        return replace(self, unknowns=(), parameters=self.parameters if parameters else ())
+        return self._variant(unknowns=(), parameters=self.parameters if parameters else ())
 
     def with_columns(self, columns: tuple[str, ...]) -> Scope:
         """Return the same names with others attached to the points."""
-        return self if tuple(columns) == self.columns else replace(self, columns=tuple(columns))
+        return self if columns == self.columns else self._variant(columns=columns)
+
+    def _variant(self, **changes: tuple[str, ...]) -> Scope:
+        key = tuple(changes.items())
+        if key not in self._variants:
+            self._variants[key] = replace(self, **changes)
+        return self._variants[key]
 
     @cached_property
-    def number(self) -> Mapping[str, int]:
+    def coordinate_number(self) -> Mapping[str, int]:
         """Coordinate -> its number in the domain's order."""
         return {name: number for number, name in enumerate(self.coordinates)}
 
@@ -66,7 +76,7 @@ class Scope:
         """Return what a name in a text stands for; None for one that means nothing."""
         if name in self._leaves:
             return self._leaves[name]
-        return parse_name(name, self._unknowns, self.number)
+        return parse_name(name, self.unknown_number, self.coordinate_number)
 
     @cached_property
     def _leaves(self) -> dict[str, Expression]:
@@ -80,12 +90,13 @@ class Scope:
         }
 
     @cached_property
-    def _unknowns(self) -> frozenset[str]:
-        return frozenset(self.unknowns)
+    def unknown_number(self) -> Mapping[str, int]:
+        """Unknown -> the column of a model's outputs that is its value."""
+        return {name: number for number, name in enumerate(self.unknowns)}
 
     def check_unknown(self, name: object) -> None:
         """Raise ValueError unless `name` is an unknown."""
-        if name not in self.unknowns:
+        if not isinstance(name, str) or name not in self.unknown_number:
             raise ValueError(
                 f"expected one of the unknowns {', '.join(self.unknowns)}, got {name!r}"
                 f"{nearest(name, self.unknowns)}"

@@ -6,6 +6,7 @@ import copy
 import math
 import numbers
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class Term:
         elif not callable(source):
             raise TypeError(f"{what}: expected text, a number or a function, got {source!r}")
 
-    @property
+    @cached_property
     def leaves(self) -> tuple[UnknownLeaf, ...] | None:
         """The unknowns and derivatives that are asked for; None where only a run can tell."""
         if self.tree is not None:
@@ -55,6 +56,7 @@ class Term:
         if self.tree is None:
             return None
         term = copy.copy(self)
+        term.__dict__.pop("leaves", None)
         term.tree = combine(self.tree, self.scope, dtype)
         return term
 

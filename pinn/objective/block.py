@@ -8,7 +8,6 @@ import numpy as np
 
 import autograd as T
 from pinn.equations.jets import JetPlan, JetValues
-from pinn.equations.leaves import UnknownLeaf, derivatives_in
 from pinn.equations.nested import NestedPlan, NestedValues
 from pinn.equations.values import ModelValues, coordinate_columns
 from pinn.objective.flat_parameters import FlatParameters
@@ -82,29 +81,30 @@ class Block:
         return kind(*arguments)
 
     def _prepare(self) -> None:
-        """Find the derivatives asked for, on a few points, and check the result's shape."""
+        """Plan the derivatives asked for, and check the residual on a few points."""
         probe = self.columns(slice(0, _PROBE_ROWS))
-        values = self._values(probe)
-        residual = self._residual.evaluate(values)
+        leaves = self._residual.leaves
+        if leaves is None:  # only a run can tell what a function asks for
+            values = self._values(probe)
+            self._check_trains(self._residual.evaluate(values))
+            leaves = tuple(values.asked)
+        scope = self._problem.scope
+        if self.derivatives == "nested":
+            self.plan = NestedPlan(leaves, scope)
+        else:
+            self.plan = JetPlan(leaves, scope)
+            combined = self._residual.combined(self._dtype)
+            if combined is not None:
+                # a leaf that is a sum may save a channel, or cost one: take what is cheaper
+                plan = JetPlan(combined.leaves, scope)
+                if plan.channels.count < self.plan.channels.count:
+                    self.plan, self._residual = plan, combined
+        # an op without a Taylor rule shows here
+        self._check_trains(self._residual.evaluate(self._values(probe)))
+
+    def _check_trains(self, residual: T.Tensor) -> None:
         if not residual.requires_grad:
             raise ValueError(
                 f"{self.what}: expected a residual that depends on the unknowns, got one "
                 "that does not; was it detached, or made by numpy?"
             )
-        if self.derivatives == "nested":
-            self.plan = NestedPlan(values.asked, self._problem.scope)
-            return
-        scope = self._problem.scope
-        self.plan = JetPlan(values.asked, scope)
-        combined = self._residual.combined(self._dtype)
-        if combined is not None:
-            # a leaf that is a sum may save a channel, or cost one: take what is cheaper
-            plan = JetPlan(_leaves(combined), scope)
-            if plan.channels.count < self.plan.channels.count:
-                self.plan, self._residual = plan, combined
-        self._residual.evaluate(self._values(probe))  # an op without a Taylor rule shows here
-
-
-def _leaves(residual: Residual) -> list[UnknownLeaf]:
-    trees = [term.tree for term in residual.terms if term.tree is not None]
-    return [leaf for tree in trees for leaf in derivatives_in(tree)]

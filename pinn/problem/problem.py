@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -177,7 +178,7 @@ class Problem:
 
     def _check_blocks(self) -> None:
         names = [residual.name for residual in self.residuals]
-        repeated = sorted({name for name in names if names.count(name) > 1})
+        repeated = sorted(name for name, count in Counter(names).items() if count > 1)
         if repeated:
             raise ValueError(
                 f"two equations or conditions are called {repeated[0]!r}; each needs its own name "
