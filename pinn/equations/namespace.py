@@ -14,6 +14,7 @@ from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope, Vector
 from pinn.equations.values import Values
 from pinn.expressions import OPERATORS, Call, Expression, ExpressionError, Name, algebra
+from pinn.expressions.errors import ALIASES
 
 
 class Namespace:
@@ -52,6 +53,8 @@ class Namespace:
             return self._functions[name]
         if name in OPERATORS:
             return partial(self._apply, name)
+        if name in ALIASES:
+            raise AttributeError(f"{self._what}: no function {name!r}; write s.{ALIASES[name]}")
         try:
             return self._evaluate(name)
         except ExpressionError as error:

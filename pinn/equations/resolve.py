@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from pinn.equations.calculus import Calculus
@@ -121,12 +122,14 @@ class _Resolver:
         known = scope.names
         if name in map(normal_name, scope.space):
             return node.error(f"{name!r}: only the points of a boundary have a normal")
+        spelled = self.spelled_out(name)
+        if spelled is not None:
+            return node.error(
+                f"{abridge(name)!r}: derivatives in coordinates with longer names are written "
+                f"{spelled}"
+            )
         base, _, suffix = name.rpartition("_")
         if base in scope.unknown_number and suffix:
-            if suffix in scope.coordinate_number:
-                return node.error(
-                    f"{name!r}: coordinates with longer names are written diff({base}, {suffix})"
-                )
             for i, letter in enumerate(suffix):
                 if letter not in scope.coordinate_number:
                     return node.error(
@@ -146,6 +149,25 @@ class _Resolver:
         derivatives = [f"{u}_{x}" for u in scope.unknowns[:8] for x in letters]
         hint = suggest(name, [*known, *CONSTANTS, *derivatives[:8]])
         return node.error(f"unknown name {abridge(name)!r}{hint}")
+
+    def spelled_out(self, name: str) -> str | None:
+        """Return how a name such as u_x1x1 or u_x1_t is written with diff, None for others."""
+        longest_first = sorted(self.scope.coordinates, key=len, reverse=True)
+        for end in (i for i, letter in enumerate(name[:200]) if letter == "_"):
+            base, rest = name[:end], name[end:]
+            names: list[str] = []
+            while rest and base in self.scope.unknown_number and len(names) < MAX_ORDER:
+                rest = rest.removeprefix("_")
+                found = next((x for x in longest_first if rest.startswith(x)), None)
+                if found is None:
+                    break
+                names.append(found)
+                rest = rest.removeprefix(found)
+            if names and not rest:
+                ordered = in_domain_order(names, self.scope.coordinate_number)
+                steps = [(x, len(list(same))) for x, same in groupby(ordered)]
+                return f"diff({base}, {', '.join(x if k == 1 else f'{x}, {k}' for x, k in steps)})"
+        return None
 
     # Operators: each takes the call and its resolved arguments
 

@@ -65,5 +65,20 @@ class Term:
         if self.tree is not None:
             return evaluate_resolved(self.tree, values, functions)
         if callable(self.source):
-            return self.source(Namespace(values, self.scope, functions, self.what))
+            return self._call(Namespace(values, self.scope, functions, self.what), functions)
         return float(self.source)
+
+    def _call(self, namespace: Namespace, functions: Mapping[str, Callable]) -> Any:
+        try:
+            return self.source(namespace)
+        except TypeError as error:
+            if "ufunc" in str(error):  # what numpy says of a tensor
+                raise TypeError(
+                    f"{self.what}: numpy's functions do not take these values; use those of the "
+                    f"namespace, such as s.sin(s.u) for np.sin(s.u): {', '.join(functions)}"
+                ) from error
+            error.add_note(f"in the function of {self.what}")
+            raise
+        except Exception as error:
+            error.add_note(f"in the function of {self.what}")
+            raise

@@ -244,6 +244,28 @@ def _square(a: Expression, at: Expression) -> Expression:
     return power(a, Number(2.0), at)
 
 
+def _circle(a: Expression, at: Expression) -> Expression:
+    """Return sqrt(1 - a**2)."""
+    return apply("sqrt", subtract(ONE, _square(a, at), at), at=at)
+
+
+def _bell(f: Expression, a: Expression) -> Expression:
+    """Return the slope of erf at a."""
+    scale = number(2 / math.sqrt(math.pi), f)
+    return multiply(scale, apply("exp", negate(_square(a, f), f), at=f), f)
+
+
+def _angle_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
+    (y, x), (dy, dx) = operands, inner
+    turned = subtract(multiply(x, dy, f), multiply(y, dx, f), f)
+    return divide(turned, add(_square(x, f), _square(y, f), f), f)
+
+
+def _length_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
+    (a, b), (da, db) = operands, inner
+    return divide(add(multiply(a, da, f), multiply(b, db, f), f), f, f)
+
+
 RULES: Mapping[str, _Rule] = {
     "+": lambda f, operands, inner: add(*inner, f),
     "-": lambda f, operands, inner: subtract(*inner, f),
@@ -261,6 +283,15 @@ RULES: Mapping[str, _Rule] = {
     "tanh": _chain(lambda f, a: subtract(ONE, _square(f, f), f)),
     "sinh": _chain(lambda f, a: apply("cosh", a, at=f)),
     "cosh": _chain(lambda f, a: apply("sinh", a, at=f)),
+    "sech": _chain(lambda f, a: negate(multiply(f, apply("tanh", a, at=f), f), f)),
+    "asin": lambda f, operands, inner: divide(inner[0], _circle(operands[0], f), f),
+    "acos": lambda f, operands, inner: negate(divide(inner[0], _circle(operands[0], f), f), f),
+    "atan": lambda f, operands, inner: divide(inner[0], add(ONE, _square(operands[0], f), f), f),
+    "erf": _chain(_bell),
+    # Steps: no slope, but for the places where they jump.
+    **dict.fromkeys(("sign", "floor"), lambda f, operands, inner: ZERO),
+    "atan2": _angle_rule,
+    "hypot": _length_rule,
     "abs": _abs_rule,
     "min": _minimum_rule,
     "max": _maximum_rule,

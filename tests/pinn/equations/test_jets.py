@@ -58,14 +58,8 @@ def field(leaves, module=None):
 def test_values_equal_the_closed_form(text, together):
     term = Term("term", text, SCOPE)
     if together:
-        from pinn.objective.block import _leaves
-        from pinn.residuals import Residual
-
-        term = term.combined()
-        leaves = _leaves(Residual("r", "r", term, None, None))
-    else:
-        leaves = term.leaves
-    value = term.evaluate(field(leaves), TENSOR_FUNCTIONS)
+        term = term.combined(T.float64)
+    value = term.evaluate(field(term.leaves), TENSOR_FUNCTIONS)
     np.testing.assert_allclose(value.detach().numpy(), EXACT[text], rtol=1e-12, atol=1e-12)
 
 

@@ -1,6 +1,7 @@
 """Names and operators of an equation: against mpmath's derivatives of closed forms."""
 
 import pickle
+import re
 
 import mpmath
 import numpy as np
@@ -45,7 +46,8 @@ def leaf_names(tree):
 
 MP = {
     **{name: getattr(mpmath, name) for name in ("sin", "cos", "tan", "exp", "log", "sqrt")},
-    **{name: getattr(mpmath, name) for name in ("tanh", "sinh", "cosh")},
+    **{name: getattr(mpmath, name) for name in ("tanh", "sinh", "cosh", "sech", "asin", "acos")},
+    **{name: getattr(mpmath, name) for name in ("atan", "atan2", "hypot", "erf", "sign", "floor")},
     "abs": abs,
     "min": min,
     "max": max,
@@ -181,8 +183,17 @@ def test_longer_coordinate_names_are_read_by_diff():
     )
     assert str(tree) == "diff(u, x1, 2, t) + u_t + laplacian(u)"
     assert resolved(str(tree), **names) == tree
-    with pytest.raises(ExpressionError, match=r"written diff\(u, x1\)"):
-        resolved("u_x1", **names)
+    for name, written in {
+        "u_x1": "diff(u, x1)",
+        "u_x1x1": "diff(u, x1, 2)",
+        "u_x1_x1": "diff(u, x1, 2)",
+        "u_tx2_x1t": "diff(u, x1, x2, t, 2)",
+        "u_t_t": "diff(u, t, 2)",
+    }.items():
+        with pytest.raises(ExpressionError, match=re.escape(f"are written {written}")):
+            resolved(name, **names)
+    with pytest.raises(ExpressionError, match="'x' is not a coordinate"):
+        resolved("u_x3", **names)
 
 
 # --------------------------------------------------------------------------------------- operators
@@ -233,7 +244,9 @@ def test_laplacian_runs_over_space_only_and_stays_whole_in_one_dimension():
             "(1 + u**2)**(1/2)", "(5 + u)**nu", "sin(u*x)", "cos(u*x)", "tan(u/3)", "exp(-u*v)",
             "log(3 + u)", "sqrt(3 + u*v)", "tanh(u*x)", "sinh(u)", "cosh(u*x)", "abs(u - 9)",
             "abs(u)", "min(u, v)", "max(u, v)", "min(x*u, 1)", "where(x < y, u, u*v)",
-            "where(x > y, u, u*v)", "-u*(+v)", "k*u_x*u_xy + nu*laplacian(v)",
+            "where(x > y, u, u*v)", "-u*(+v)", "k*u_x*u_xy + nu*laplacian(v)", "sech(u*x)",
+            "asin(u/9)", "acos(u*v/9)", "atan(u*x)", "erf(u)", "atan2(u, v)", "atan2(x, u*v)",
+            "hypot(u, x*v)", "u*sign(x - 3)", "u*floor(9*x)",
         )
         for orders in ((1, 0, 0), (2, 1, 0), (0, 1, 1))
     ],
