@@ -41,11 +41,11 @@ class Column(_Named):
 class Supplied(Expression):
     """A value that a function hands to an operator: the index-th of one evaluation of `owner`."""
 
-    owner: str
+    owner: int
     index: int
 
     @property
-    def label(self) -> tuple[str, int]:
+    def label(self) -> tuple[int, int]:
         return (self.owner, self.index)
 
     def text(self) -> str:

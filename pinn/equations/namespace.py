@@ -28,7 +28,8 @@ class Namespace:
     and tuples of these where a vector belongs (`s.div((s.u, s.v))`); a vector is returned as a
     tuple. `s.dot` and what replaces a coordinate in `s.at` take any value: `s.at("u", t=s.t - 1)`.
 
-    what: names the equation in messages.
+    what: names the equation in messages. owner: tells one function's values from another's where
+    several are evaluated together.
     """
 
     def __init__(
@@ -37,11 +38,13 @@ class Namespace:
         scope: Scope,
         functions: Mapping[str, Callable[..., Any]],
         what: str,
+        owner: int = 0,
     ) -> None:
         self._values = values
         self._scope = scope
         self._functions = functions
         self._what = what
+        self._owner = owner
         # Which tree a value that was given out stands for; by identity, so it is kept alive here.
         self._given: dict[int, tuple[Any, int, Expression]] = {}
         self._supplied = 0
@@ -53,12 +56,13 @@ class Namespace:
             return self._functions[name]
         if name in OPERATORS:
             return partial(self._apply, name)
-        if name in ALIASES:
-            raise AttributeError(f"{self._what}: no function {name!r}; write s.{ALIASES[name]}")
         try:
             return self._evaluate(name)
         except ExpressionError as error:
-            raise AttributeError(f"{self._what}: {error}") from None
+            message = str(error)
+            if name in ALIASES:
+                message = f"no function {name!r}; write s.{ALIASES[name]}"
+            raise AttributeError(f"{self._what}: {message}") from None
 
     def _apply(self, operator: str, /, *arguments: Any, **replaced: Any) -> Any:
         """Return the value of an operator's call."""
@@ -81,7 +85,7 @@ class Namespace:
         _, version, tree = self._given.get(id(value), (None, -1, None))
         if tree is not None and version == _version(value):
             return tree
-        leaf = Supplied(self._what, self._supplied)
+        leaf = Supplied(self._owner, self._supplied)
         self._supplied += 1
         self._values.supply(leaf, value)
         self._given[id(value)] = (value, _version(value), leaf)

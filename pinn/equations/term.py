@@ -65,7 +65,10 @@ class Term:
         if self.tree is not None:
             return evaluate_resolved(self.tree, values, functions)
         if callable(self.source):
-            return self._call(Namespace(values, self.scope, functions, self.what), functions)
+            owner = id(self.source)  # the same at every evaluation, as plans need it
+            return self._call(
+                Namespace(values, self.scope, functions, self.what, owner), functions
+            )
         return float(self.source)
 
     def _call(self, namespace: Namespace, functions: Mapping[str, Callable]) -> Any:

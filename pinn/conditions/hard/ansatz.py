@@ -83,8 +83,9 @@ class Ansatz:
         self.unknowns = tuple(unknowns)
         self._constants = dict(constants)
         self._terms: dict[str, Term] = {}
-        self._scope = Scope((), domain.coordinates, domain.space, self._constants, ())
-        self._parameters = tuple(parameters)
+        self._scope = Scope(
+            (), domain.coordinates, domain.space, self._constants, tuple(parameters)
+        )
         found: dict[str, list[Data]] = {unknown: [] for unknown in self.unknowns}
         for condition in conditions:
             if condition.hard:
@@ -159,14 +160,12 @@ class Ansatz:
         return number(value) if math.isfinite(value) else given
 
     def _tree(self, name: str, value: Value) -> Expression:
-        scope = Scope(
-            (), self.domain.coordinates, self.domain.space, self._constants, self._parameters
-        )
         if callable(value):
             # The function gets no parameters: the formula has no place for them.
-            self._terms[name] = Term(f"condition {name!r}", value, self._scope)
+            scope = self._scope.of_values(parameters=False)
+            self._terms[name] = Term(f"condition {name!r}", value, scope)
             return Given(name)
-        term = Term(f"condition {name!r}", value, scope)
+        term = Term(f"condition {name!r}", value, self._scope)
         if term.tree is None:
             return number(float(value))
         trained = [node.name for node in nodes(term.tree) if isinstance(node, ParameterRef)]

@@ -209,6 +209,22 @@ def test_equal_places_share_one_run_of_the_model(source, runs, kind):
     assert module.runs - probes == runs
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_functions_evaluated_together_keep_their_own_places(kind):
+    """As both sides of a residual are, or residuals at the same points."""
+    terms = [
+        Term("condition", function, SCOPE)
+        for function in (lambda s: s.at("u", x=s.t + 0), lambda s: s.at("u", x=2 * s.x))
+    ]
+    asked = {}
+    for make, plan in ((NestedValues, NestedPlan), (kind, KINDS[kind])):
+        columns = coordinate_columns(POINTS, T.float64, "cpu")
+        values = make(Known(), SCOPE, columns, {"tau": T.tensor(TAU)}, plan(asked, SCOPE))
+        got = [term.evaluate(values, TENSOR_FUNCTIONS).detach().numpy() for term in terms]
+        asked = values.asked
+    np.testing.assert_allclose(got, [u(TIME, TIME), u(2 * X, TIME)], rtol=1e-13, atol=1e-14)
+
+
 def test_the_tree_has_one_leaf_with_the_place_in_domain_order():
     tree = SCOPE.resolve("at(at(u_x, x=1), t=0)")
     assert tree == At(Derivative("u", ("x",)), ("x", "t"), (Number(1), Number(0)))
