@@ -59,7 +59,7 @@ class Workload:
         scope = self.scope
         trees = [scope.resolve(text) for text in self.residuals]
         if combined:
-            trees = [combine(tree, self.constants, scope.space) for tree in trees]
+            trees = [combine(tree, scope, np.dtype(self.dtype)) for tree in trees]
         return trees
 
     def rng(self, seed: int, purpose: str) -> np.random.Generator:

@@ -7,12 +7,14 @@ sum travels through the network as one channel instead of one a term (autograd.j
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Iterable, Mapping
 
-from pinn.equations.leaves import Constant, Derivative, Laplacian, derivatives_in
+import numpy as np
+
+from pinn.equations.leaves import Combination, Constant, Derivative, Laplacian, derivatives_in
+from pinn.equations.scope import Scope
 from pinn.expressions import (
     FLOAT_FUNCTIONS,
     Binary,
@@ -22,62 +24,32 @@ from pinn.expressions import (
     Unary,
     evaluate_leaves,
 )
+from pinn.expressions.algebra import origin
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Combination(Expression):
-    """A weighted sum of derivatives of one unknown: terms `(coordinates, weight)`."""
-
-    unknown: str
-    terms: tuple[tuple[tuple[str, ...], float], ...]
-
-    @property
-    def label(self) -> tuple:
-        return (self.unknown, self.terms)
-
-    def text(self) -> str:
-        parts = [f"{weight:g}*{Derivative(self.unknown, names)}" for names, weight in self.terms]
-        return "(" + " + ".join(parts) + ")"
-
-
-def laplacian_terms(
-    leaf: Laplacian, space: Sequence[str]
-) -> tuple[tuple[tuple[str, ...], float], ...]:
-    """Return the derivatives that a Laplacian is the sum of, with their weights."""
-    counts: Counter[tuple[str, ...]] = Counter()
-    for names in product(space, repeat=leaf.times):
-        in_order = sorted(names, key=list(space).index)
-        counts[tuple(name for name in in_order for _ in range(2))] += 1
-    return tuple((names, float(count)) for names, count in counts.items())
-
-
-def combine(
-    tree: Expression, constants: Mapping[str, float], space: Sequence[str]
-) -> Expression:
+def combine(tree: Expression, scope: Scope, dtype: np.dtype) -> Expression:
     """Return an equal tree whose top-level sums of derivatives are `Combination` leaves.
 
-    Only derivatives with constant weights that appear nowhere else in the tree are taken.
+    Only derivatives with constant weights that appear nowhere else in the tree are taken, and only
+    together where a sum of them is as good in the dtype as its terms: see `_alike`.
     """
-    terms = _summands(tree)
-    linear = [(sign, node, _weighted(node, constants)) for sign, node in terms]
+    linear = [
+        (sign, node, _weighted(node, scope.constants)) for sign, node in _summands(tree)
+    ]
     elsewhere = {
         leaf
         for _, node, weighted in linear
         if weighted is None
         for leaf in derivatives_in(node)
     }
-    sums: dict[str, Counter] = {}
-    members: dict[str, int] = Counter()
-    rest: list[tuple[float, Expression]] = []
-    for sign, node, weighted in linear:
-        if weighted is None or weighted[1] in elsewhere or _order(weighted[1]) == 0:
-            rest.append((sign, node))
-            continue
-        weight, leaf = weighted
-        total = sums.setdefault(leaf.unknown, Counter())
-        members[leaf.unknown] += 1
-        for names, factor in _terms_of(leaf, space):
-            total[names] += sign * weight * factor
+    sums: dict[str, Counter[tuple[str, ...]]] = {}
+    for sign, _, weighted in linear:
+        if _taken(weighted, elsewhere):
+            weight, leaf = weighted
+            total = sums.setdefault(leaf.unknown, Counter())
+            for names, factor in _terms(leaf, scope):
+                total[names] += sign * weight * factor
+    sums = {unknown: total for unknown, total in sums.items() if _alike(total.values(), dtype)}
     if not any(len(total) > 1 for total in sums.values()):
         return tree
     combined: Expression | None = None
@@ -86,35 +58,47 @@ def combine(
             (names, weight) for names, weight in sorted(total.items(), key=_by_order) if weight
         )
         if kept:
-            leaf = Combination(unknown, kept, position=tree.position, source=tree.source)
-            combined = leaf if combined is None else _joined("+", combined, leaf, tree)
-    for sign, node in rest:
+            leaf = Combination(unknown, kept, **origin(tree))
+            combined = leaf if combined is None else Binary("+", combined, leaf, **origin(tree))
+    for sign, node, weighted in linear:
+        if _taken(weighted, elsewhere) and weighted[1].unknown in sums:
+            continue
         if combined is None:
-            combined = node if sign > 0 else Unary("-", node, position=node.position,
-                                                   source=node.source)
+            combined = node if sign > 0 else Unary("-", node, **origin(node))
         else:
-            combined = _joined("+" if sign > 0 else "-", combined, node, tree)
+            combined = Binary("+" if sign > 0 else "-", combined, node, **origin(tree))
     return tree if combined is None else combined
+
+
+_Weighted = tuple[float, Derivative | Laplacian]
+
+
+def _taken(weighted: _Weighted | None, elsewhere: set[Expression]) -> bool:
+    """Return whether a term is a weighted derivative that is needed for nothing else."""
+    return weighted is not None and weighted[1] not in elsewhere and weighted[1].order > 0
+
+
+def _alike(weights: Iterable[float], dtype: np.dtype) -> bool:
+    """Return whether weights are near enough to each other for one channel to carry their sum.
+
+    The channel is divided by one of the weights (JetPlan.channel), so its terms are as much larger
+    or smaller than the derivatives as the weights are apart. A third of the dtype's range of
+    exponents for that leaves two thirds for the derivatives, and for their squares in the loss.
+    """
+    sizes = [abs(weight) for weight in weights if weight]
+    if not all(map(math.isfinite, sizes)):
+        return False
+    return not sizes or max(sizes) / min(sizes) <= float(np.finfo(dtype).max) ** (1 / 3)
 
 
 def _by_order(item: tuple[tuple[str, ...], float]) -> tuple[int, tuple[str, ...]]:
     return (len(item[0]), item[0])
 
 
-def _joined(operator: str, left: Expression, right: Expression, at: Expression) -> Expression:
-    return Binary(operator, left, right, position=at.position, source=at.source)
-
-
-def _order(leaf: Derivative | Laplacian) -> int:
-    return 2 * leaf.times if isinstance(leaf, Laplacian) else leaf.order
-
-
-def _terms_of(
-    leaf: Derivative | Laplacian, space: Sequence[str]
-) -> tuple[tuple[tuple[str, ...], float], ...]:
-    if isinstance(leaf, Laplacian):
-        return laplacian_terms(leaf, space)
-    return ((leaf.coordinates, 1.0),)
+def _terms(
+    leaf: Derivative | Laplacian, scope: Scope
+) -> Iterable[tuple[tuple[str, ...], float]]:
+    return leaf.terms(scope.space) if isinstance(leaf, Laplacian) else [(leaf.coordinates, 1.0)]
 
 
 def _summands(tree: Expression) -> list[tuple[float, Expression]]:
@@ -133,9 +117,7 @@ def _summands(tree: Expression) -> list[tuple[float, Expression]]:
     return found
 
 
-def _weighted(
-    node: Expression, constants: Mapping[str, float]
-) -> tuple[float, Derivative | Laplacian] | None:
+def _weighted(node: Expression, constants: Mapping[str, float]) -> _Weighted | None:
     """Read a term as a constant times a derivative; None for anything else."""
     weight = 1.0
     while not isinstance(node, Derivative | Laplacian):
@@ -163,7 +145,7 @@ def _constant(node: Expression, constants: Mapping[str, float]) -> float | None:
     class _NotConstant(Exception):
         pass
 
-    def leaf(part: Expression) -> float:
+    def leaf(part: Expression, *children: object) -> float:
         if isinstance(part, Constant):
             return constants[part.name]
         raise _NotConstant

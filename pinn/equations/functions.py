@@ -41,11 +41,38 @@ def _where(condition: Any, yes: Any, no: Any) -> Any:
     return T.where(condition, *branches)
 
 
-_ELEMENTWISE = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs")
+def _numpy_sech(x: Any) -> np.ndarray:
+    tail = np.exp(-np.abs(x))
+    return 2 * tail / (1 + tail * tail)
+
+
+def _numpy_erf(x: Any) -> np.ndarray:
+    return T.erf(T.tensor(np.asarray(x, dtype=np.float64))).numpy()
+
+
+_FAR = 20.0  # where exp(-2 x) is below the rounding of float64
+
+
+def _tensor_sech(x: T.Tensor) -> T.Tensor:
+    """1 / cosh(x), whose derivatives of any order neither overflow far out nor have a kink at 0."""
+    far = T.tensor(_FAR, dtype=x.dtype, device=x.device)
+    near = 1 / T.cosh(T.minimum(T.maximum(x, -far), far))
+    size = T.abs(x)
+    return T.where(size < _FAR, near, 2 * T.exp(-size))
+
+
+_ELEMENTWISE = (
+    "sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs", "sign", "floor",
+)  # fmt: skip
+_INVERSE = {"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2}
 
 
 NUMPY_FUNCTIONS: dict[str, Callable] = {
     **{name: getattr(np, name) for name in _ELEMENTWISE},
+    **_INVERSE,
+    "sech": _numpy_sech,
+    "erf": _numpy_erf,
+    "hypot": np.hypot,
     "min": np.minimum,
     "max": np.maximum,
     "where": np.where,
@@ -55,6 +82,11 @@ NUMPY_FUNCTIONS: dict[str, Callable] = {
 
 TENSOR_FUNCTIONS: dict[str, Callable] = {
     **{name: _of_tensors(getattr(T, name), NUMPY_FUNCTIONS[name]) for name in _ELEMENTWISE},
+    **{
+        name: _of_tensors(getattr(T, name), NUMPY_FUNCTIONS[name])
+        for name in (*_INVERSE, "hypot", "erf")
+    },
+    "sech": _of_tensors(_tensor_sech, _numpy_sech),
     "min": _of_tensors(T.minimum, min),
     "max": _of_tensors(T.maximum, max),
     "where": _where,

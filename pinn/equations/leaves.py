@@ -2,65 +2,54 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import combinations_with_replacement, groupby
 
-from pinn.expressions import (
-    RESERVED,
-    Expression,
-    nodes,
-)
-
-MAX_ORDER = 16
-
-
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+from pinn.expressions import Expression, nodes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Coordinate(Expression):
+class _Named(Expression):
+    """A leaf that is its name."""
+
+    name: str
+
+    @property
+    def label(self) -> tuple[str]:
+        return (self.name,)
+
+
+class Coordinate(_Named):
     """A coordinate of the domain, such as x or t."""
 
-    name: str
 
-    @property
-    def label(self) -> tuple[str]:
-        return (self.name,)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Constant(Expression):
+class Constant(_Named):
     """A declared constant of the problem, such as nu."""
 
-    name: str
 
-    @property
-    def label(self) -> tuple[str]:
-        return (self.name,)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ParameterRef(Expression):
+class ParameterRef(_Named):
     """A trainable coefficient of an inverse problem."""
 
-    name: str
 
-    @property
-    def label(self) -> tuple[str]:
-        return (self.name,)
+class Column(_Named):
+    """A number attached to each point, such as normal_x."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Column(Expression):
-    """A number attached to each point, such as normal_x."""
+class Supplied(Expression):
+    """A value that a function hands to an operator: the index-th of one evaluation of `owner`."""
 
-    name: str
+    owner: int
+    index: int
 
     @property
-    def label(self) -> tuple[str]:
-        return (self.name,)
+    def label(self) -> tuple[int, int]:
+        return (self.owner, self.index)
+
+    def text(self) -> str:
+        return f"value {self.index}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,86 +95,122 @@ class Laplacian(Expression):
     times: int = 1
 
     @property
+    def order(self) -> int:
+        return 2 * self.times
+
+    @property
     def label(self) -> tuple[str, int]:
         return (self.unknown, self.times)
 
     def text(self) -> str:
         return "laplacian(" * self.times + self.unknown + ")" * self.times
 
+    def term_count(self, dimensions: int) -> int:
+        """Return how many derivatives it is the sum of, in so many space coordinates."""
+        return math.comb(dimensions + self.times - 1, self.times)
 
-def parse_name(
-    name: str, unknowns: Sequence[str], coordinates: Sequence[str]
-) -> Derivative | None:
-    """Read a name such as ``u``, ``u_xx`` or ``u_tx`` as an unknown or a derivative of one.
+    def terms(self, space: Sequence[str]) -> Iterator[tuple[tuple[str, ...], float]]:
+        """Yield the coordinates of each derivative that it is the sum of, with its multiplicity."""
+        for names in combinations_with_replacement(space, self.times):
+            count = math.factorial(self.times)
+            for _, group in groupby(names):
+                count //= math.factorial(len(list(group)))
+            yield tuple(name for name in names for _ in range(2)), float(count)
 
-    The letters after the last underscore are one-letter coordinates, in any order; the result has
-    them in the order of `coordinates`. Returns None for any other name; derivatives in coordinates
-    with longer names are written ``diff(u, x1)``.
+
+Location = tuple[tuple[str, Expression], ...]
+"""Coordinates and the expressions that replace them, in domain order."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class At(Expression):
+    """An unknown or a derivative of one, elsewhere: the coordinates `names` are replaced.
+
+    Its children are what replaces them. A derivative is taken first and evaluated there:
+    ``at(u_x, x=2*x)`` is the slope of u at 2 x, not that of x -> u(2 x). Equal locations are equal
+    tuples, so that they can share what is evaluated there.
     """
-    if name in unknowns:
-        return Derivative(name)
-    base, _, suffix = name.rpartition("_")
-    if base not in unknowns or not 0 < len(suffix) <= MAX_ORDER:
-        return None
-    if any(letter not in coordinates for letter in suffix):
-        return None
-    return Derivative(base, in_domain_order(suffix, coordinates))
+
+    leaf: Derivative | Laplacian
+    names: tuple[str, ...]
+    replacements: tuple[Expression, ...]
+
+    @classmethod
+    def moved(
+        cls,
+        leaf: Derivative | Laplacian,
+        replaced: Mapping[str, Expression],
+        order: Mapping[str, int],
+    ) -> Expression:
+        """Return a leaf with some coordinates replaced; itself where each is replaced by itself."""
+        names = tuple(
+            name
+            for name in sorted(replaced, key=order.__getitem__)
+            if replaced[name] != Coordinate(name)
+        )
+        if not names:
+            return leaf
+        replacements = tuple(replaced[name] for name in names)
+        return cls(leaf, names, replacements, position=leaf.position, source=leaf.source)
+
+    @property
+    def unknown(self) -> str:
+        return self.leaf.unknown
+
+    @property
+    def location(self) -> Location:
+        return tuple(zip(self.names, self.replacements, strict=True))
+
+    @property
+    def label(self) -> tuple[Expression, tuple[str, ...]]:
+        return (self.leaf, self.names)
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return self.replacements
+
+    @classmethod
+    def build(
+        cls, label: Sequence, children: Sequence[Expression], position: int, source: str
+    ) -> At:
+        return cls(*label, tuple(children), position=position, source=source)
+
+    def pieces(self) -> list[str | Expression]:
+        pieces: list[str | Expression] = ["at(", self.leaf]
+        for name, replacement in self.location:
+            pieces += [f", {name}=", replacement]
+        return [*pieces, ")"]
 
 
-def in_domain_order(names: Iterable[str], coordinates: Sequence[str]) -> tuple[str, ...]:
-    return tuple(sorted(names, key=list(coordinates).index))
+@dataclass(frozen=True, eq=False, repr=False)
+class Combination(Expression):
+    """A weighted sum of derivatives of one unknown: terms `(coordinates, weight)`."""
+
+    unknown: str
+    sum: tuple[tuple[tuple[str, ...], float], ...]
+
+    @property
+    def label(self) -> tuple:
+        return (self.unknown, self.sum)
+
+    def text(self) -> str:
+        parts = [f"{weight:g}*{Derivative(self.unknown, names)}" for names, weight in self.sum]
+        return "(" + " + ".join(parts) + ")"
+
+    def terms(self, space: Sequence[str]) -> Iterator[tuple[tuple[str, ...], float]]:
+        """Yield the coordinates of each derivative, with its weight."""
+        yield from self.sum
 
 
-def check_names(
-    *,
-    unknowns: Sequence[str],
-    coordinates: Sequence[str],
-    constants: Iterable[str] = (),
-    parameters: Iterable[str] = (),
-    columns: Iterable[str] = (),
-) -> None:
-    """Check that every declared name can be written in an equation and means one thing.
-
-    Raises:
-        ValueError: a name that is not a letter followed by letters, digits and underscores, is
-            taken by the language (``pi``, ``sin``, ``diff`` ...), is declared twice, or reads as
-            the derivative of an unknown.
-    """
-    kinds: dict[str, str] = {}
-    groups = {
-        "an unknown": unknowns,
-        "a coordinate": coordinates,
-        "a constant": constants,
-        "a parameter": parameters,
-        "a column of the points": columns,
-    }
-    for kind, names in groups.items():
-        for name in names:
-            if not isinstance(name, str) or not _NAME.fullmatch(name):
-                raise ValueError(
-                    f"the name of {kind} is a letter followed by letters, digits and "
-                    f"underscores, got {name!r}"
-                )
-            if name in RESERVED:
-                raise ValueError(
-                    f"{name!r} cannot name {kind}: it is a word of the expression language; "
-                    "choose another name"
-                )
-            if name in kinds:
-                raise ValueError(
-                    f"{name!r} is declared as {kinds[name]} and again as {kind}; rename one"
-                )
-            kinds[name] = kind
-    for name, kind in kinds.items():
-        others = [unknown for unknown in unknowns if unknown != name]
-        reading = parse_name(name, others, coordinates)
-        if reading is not None:
-            raise ValueError(
-                f"{name!r} cannot name {kind}: it reads as a derivative of the unknown "
-                f"{reading.unknown!r}; rename it"
-            )
+UnknownLeaf = Derivative | Laplacian | At | Combination
+"""What only a model has a value for."""
 
 
-def derivatives_in(resolved: Expression) -> tuple[Derivative | Laplacian, ...]:
-    """Return the distinct `Derivative` and `Laplacian` leaves in order of first appearance."""
-    return tuple(node for node in nodes(resolved) if isinstance(node, Derivative | Laplacian))
+def derivatives_in(resolved: Expression) -> tuple[UnknownLeaf, ...]:
+    """Return the distinct unknowns, derivatives and sums of them, in order of first appearance."""
+    return tuple(node for node in nodes(resolved) if isinstance(node, UnknownLeaf))
+
+
+def in_domain_order(names: Iterable[str], order: Mapping[str, int]) -> tuple[str, ...]:
+    """Return coordinates sorted by their numbers in `order`."""
+    return tuple(sorted(names, key=order.__getitem__))

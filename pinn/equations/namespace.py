@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+import autograd as T
 from pinn import expressions
+from pinn.equations.leaves import Supplied
 from pinn.equations.resolve import evaluate_resolved
-from pinn.equations.scope import Scope
+from pinn.equations.scope import Scope, Vector
+from pinn.equations.values import Values
+from pinn.expressions import OPERATORS, Call, Expression, ExpressionError, Name, algebra
+from pinn.expressions.errors import ALIASES
 
 
 class Namespace:
@@ -15,31 +22,88 @@ class Namespace:
 
     Coordinates, unknowns and their derivatives (`s.x`, `s.u`, `s.u_xx`) have shape (n,), constants
     are floats, parameters have shape (); `s.sin`, `s.where` ... are the functions of the texts.
+
+    The operators of the texts are methods: `s.diff("u**2", "x")`, `s.laplacian("u")`,
+    `s.dn("u")`, `s.at("u_x", x=1)`. They take texts, names of the namespace such as `s.u`, numbers,
+    and tuples of these where a vector belongs (`s.div((s.u, s.v))`); a vector is returned as a
+    tuple. `s.dot` and what replaces a coordinate in `s.at` take any value: `s.at("u", t=s.t - 1)`.
+
+    what: names the equation in messages. owner: tells one function's values from another's where
+    several are evaluated together.
     """
 
-    def __init__(self, values: Any, scope: Scope, functions: Mapping[str, Callable]) -> None:
+    def __init__(
+        self,
+        values: Values,
+        scope: Scope,
+        functions: Mapping[str, Callable[..., Any]],
+        what: str,
+        owner: int = 0,
+    ) -> None:
         self._values = values
         self._scope = scope
         self._functions = functions
+        self._what = what
+        self._owner = owner
+        # Which tree a value that was given out stands for; by identity, so it is kept alive here.
+        self._given: dict[int, tuple[Any, int, Expression]] = {}
+        self._supplied = 0
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         if name in self._functions:
             return self._functions[name]
+        if name in OPERATORS:
+            return partial(self._apply, name)
         try:
             return self._evaluate(name)
-        except expressions.ExpressionError as error:
-            raise AttributeError(str(error)) from None
+        except ExpressionError as error:
+            message = str(error)
+            if name in ALIASES:
+                message = f"no function {name!r}; write s.{ALIASES[name]}"
+            raise AttributeError(f"{self._what}: {message}") from None
 
-    def diff(self, expression: str, coordinate: str, order: int = 1) -> Any:
-        """Return a derivative of a text in one coordinate, as diff(u, x, 2) does in a text."""
-        return self._evaluate(f"diff({expression}, {coordinate}, {order})")
+    def _apply(self, operator: str, /, *arguments: Any, **replaced: Any) -> Any:
+        """Return the value of an operator's call."""
+        try:
+            trees = [self._tree(value) for value in (*arguments, *replaced.values())]
+            call = Call(operator, tuple(trees), tuple(map(Name, replaced)))
+            expressions.check_call(call)
+            return self._evaluate(call)
+        except ExpressionError as error:
+            raise ValueError(f"{self._what}: {error}") from None
 
-    def laplacian(self, expression: str) -> Any:
-        """Return the sum of the second derivatives of a text in the space coordinates."""
-        return self._evaluate(f"laplacian({expression})")
+    def _tree(self, value: Any) -> Expression:
+        """Return what an argument of an operator stands for."""
+        if isinstance(value, str):
+            return expressions.parse(value)
+        if isinstance(value, numbers.Real):
+            return algebra.number(expressions.constant(value), Name("number"))
+        if isinstance(value, tuple | list):
+            return Call("vec", tuple(self._tree(part) for part in value))
+        _, version, tree = self._given.get(id(value), (None, -1, None))
+        if tree is not None and version == _version(value):
+            return tree
+        leaf = Supplied(self._owner, self._supplied)
+        self._supplied += 1
+        self._values.supply(leaf, value)
+        self._given[id(value)] = (value, _version(value), leaf)
+        return leaf
 
-    def _evaluate(self, text: str) -> Any:
-        tree = self._scope.resolve(text)
-        return evaluate_resolved(tree, self._values, self._functions)
+    def _evaluate(self, expression: str | Expression) -> Any:
+        tree = self._scope.resolve_any(expression)
+        if isinstance(tree, Vector):
+            return tuple(self._value(part) for part in tree)
+        return self._value(tree)
+
+    def _value(self, tree: Expression) -> Any:
+        value = evaluate_resolved(tree, self._values, self._functions)
+        if not isinstance(value, float):
+            self._given[id(value)] = (value, _version(value), tree)
+        return value
+
+
+def _version(value: Any) -> int:
+    """Return how often a tensor was written to: after `u *= 2` it is no longer what it was."""
+    return value._version[0] if isinstance(value, T.Tensor) else 0

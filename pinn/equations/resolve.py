@@ -1,28 +1,28 @@
 """The meaning of names in an equation: unknowns, their derivatives, coordinates and coefficients.
 
 `resolve` turns a parsed tree into one whose leaves are typed, with every `diff`, `grad`, `div`,
-`dot`, `vec` and `laplacian` worked out symbolically. What is left to compute are derivatives of
-unknowns (`Derivative`, `Laplacian`) and arithmetic.
+`dot`, `vec`, `laplacian`, `dn` and `at` worked out symbolically. What is left to compute are
+unknowns and their derivatives (`Derivative`, `Laplacian`), here or elsewhere (`At`), and the rest
+is arithmetic.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
+from pinn.equations.calculus import Calculus
 from pinn.equations.leaves import (
-    MAX_ORDER,
+    At,
     Column,
-    Constant,
     Coordinate,
     Derivative,
     Laplacian,
-    ParameterRef,
-    check_names,
     in_domain_order,
-    parse_name,
 )
+from pinn.equations.names import MAX_ORDER, normal_name
 from pinn.expressions import (
     CONSTANTS,
     FLOAT_FUNCTIONS,
@@ -38,58 +38,32 @@ from pinn.expressions import (
     algebra,
     evaluate_leaves,
     fold,
-    parse,
     suggest,
 )
 
-# Nodes that the symbolic rules may visit for one equation: under a second of work.
-MAX_EXPANSION = 40_000
+if TYPE_CHECKING:
+    from pinn.equations.scope import Scope
 
 
-def resolve(
-    expression: Expression | str,
-    *,
-    unknowns: Sequence[str],
-    coordinates: Sequence[str],
-    space: Sequence[str],
-    constants: Iterable[str] = (),
-    parameters: Iterable[str] = (),
-    columns: Iterable[str] = (),
-) -> Expression:
+class Vector(tuple[Expression, ...]):
+    """The components of a vector."""
+
+
+def resolve(expression: Expression, scope: Scope) -> Expression | Vector:
     """Give every name of an expression its meaning and work out its differential operators.
 
-    `coordinates` are in domain order; `space` are those without time, which `laplacian`, `grad` and
-    `div` run over. The result's leaves are `Number`, `Coordinate`, `Constant`, `ParameterRef`,
-    `Derivative` and `Laplacian`; its nodes are `Unary`, `Binary` and `Call` of a function.
+    The result's leaves are `Number`, `Coordinate`, `Constant`, `ParameterRef`, `Column`,
+    `Derivative` and `Laplacian`; its nodes are `Unary`, `Binary`, `Call` of a function and `At`.
     ``diff(e, x, 2, t)`` is the derivative of any subexpression, twice in x and once in t. At a kink
     of abs the derivative is 0; where min or max has a tie it is that of the first argument.
+    ``at(e, x=1)`` is e with 1 for x, in the unknowns too. ``dn(e)`` is the derivative along the
+    outward normal of a boundary, which counts as constant: dn(dn(u)) is the second one along it.
 
-    Raises:
-        ExpressionError: an unknown name, a derivative of something that is not an unknown or in
-            something that is not a coordinate, a vector where a scalar belongs or the reverse, or
-            a derivative of order above 16 or too large to expand.
-        ValueError: the declared names are not usable (see `check_names`).
+    Raises ExpressionError: an unknown name, a derivative of something that is not an unknown or in
+    something that is not a coordinate, a vector where a scalar belongs or the reverse, or a
+    derivative of order above 16 or too large to expand.
     """
-    constants, parameters, columns = tuple(constants), tuple(parameters), tuple(columns)
-    check_names(
-        unknowns=unknowns,
-        coordinates=coordinates,
-        constants=constants,
-        parameters=parameters,
-        columns=columns,
-    )
-    if isinstance(expression, str):
-        expression = parse(expression)
-    resolver = _Resolver(
-        tuple(unknowns), tuple(coordinates), tuple(space), constants, parameters, columns
-    )
-    result = fold(expression, resolver.combine)
-    if isinstance(result, _Vector):
-        raise expression.error(
-            f"the expression is a vector of {len(result)} components, but a scalar belongs here; "
-            "use dot(...) or div(...), or write one equation a component"
-        )
-    return result
+    return fold(expression, _Resolver(scope).combine)
 
 
 def evaluate_resolved(
@@ -100,10 +74,13 @@ def evaluate_resolved(
     """Evaluate a resolved tree from the values of its typed leaves.
 
     Values, functions and errors are as in `pinn.expressions.evaluate`; the keys are leaves, such
-    as ``Derivative("u", ("x",))`` or ``Coordinate("x")``.
+    as ``Derivative("u", ("x",))`` or ``Coordinate("x")``. Leaves elsewhere are asked for as
+    `values.at(location, values of its replacements)[leaf]`.
     """
 
-    def leaf(node: Expression) -> Any:
+    def leaf(node: Expression, *replacements: Any) -> Any:
+        if isinstance(node, At) and hasattr(values, "at"):
+            return values.at(node, replacements)
         if node in values:
             return values[node]
         raise node.error(
@@ -113,90 +90,84 @@ def evaluate_resolved(
     return evaluate_leaves(resolved, leaf, functions)
 
 
-class _Vector(tuple[Expression, ...]):
-    """The components of a vector, while operators are being worked out."""
-
-
-_Value = Expression | _Vector
+_Value = Expression | Vector
 
 
 class _Resolver:
     """Resolves one expression; its methods take the node they serve, for positions in errors."""
 
-    def __init__(
-        self,
-        unknowns: tuple[str, ...],
-        coordinates: tuple[str, ...],
-        space: tuple[str, ...],
-        constants: tuple[str, ...],
-        parameters: tuple[str, ...],
-        columns: tuple[str, ...],
-    ) -> None:
-        self.unknowns = unknowns
-        self.coordinates = coordinates
-        self.space = space
-        self.constants = constants
-        self.parameters = parameters
-        self.columns = columns
-        self.visited = 0
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.calculus = Calculus(scope)
 
     def combine(self, node: Expression, values: list[_Value]) -> _Value:
         if isinstance(node, Name):
             return self.name(node)
         if isinstance(node, Call) and node.function in OPERATORS:
             return getattr(self, node.function)(node, values)
-        if any(isinstance(value, _Vector) for value in values):
+        if any(isinstance(value, Vector) for value in values):
             return self.vector_arithmetic(node, values)
         return node.with_children(values)
 
     # Names
 
     def name(self, node: Name) -> Expression:
-        name, place = node.name, algebra.place(node)
-        if name in CONSTANTS:
-            return Number(CONSTANTS[name], **place)
-        if name in self.coordinates:
-            return Coordinate(name, **place)
-        if name in self.constants:
-            return Constant(name, **place)
-        if name in self.parameters:
-            return ParameterRef(name, **place)
-        if name in self.columns:
-            return Column(name, **place)
-        reading = parse_name(name, self.unknowns, self.coordinates)
-        if reading is not None:
-            return Derivative(*reading.label, **place)
-        raise self.unknown_name(node)
+        leaf = self.scope.leaf(node.name)
+        if leaf is None:
+            raise self.unknown_name(node)
+        return leaf.build(leaf.label, (), node.position, node.source)
 
     def unknown_name(self, node: Name) -> ExpressionError:
-        name = node.name
-        known = [
-            *self.unknowns, *self.coordinates, *self.constants, *self.parameters, *self.columns
-        ]  # fmt: skip
+        name, scope = node.name, self.scope
+        known = scope.names
+        if name in map(normal_name, scope.space):
+            return node.error(f"{name!r}: only the points of a boundary have a normal")
+        spelled = self.spelled_out(name)
+        if spelled is not None:
+            return node.error(
+                f"{abridge(name)!r}: derivatives in coordinates with longer names are written "
+                f"{spelled}"
+            )
         base, _, suffix = name.rpartition("_")
-        if base in self.unknowns and suffix:
-            if suffix in self.coordinates:
-                return node.error(
-                    f"{name!r}: coordinates with longer names are written diff({base}, {suffix})"
-                )
+        if base in scope.unknown_number and suffix:
             for i, letter in enumerate(suffix):
-                if letter not in self.coordinates:
+                if letter not in scope.coordinate_number:
                     return node.error(
                         f"{abridge(name)!r}: {letter!r} is not a coordinate; the coordinates are "
-                        + ", ".join(self.coordinates),
+                        + ", ".join(scope.coordinates),
                         len(base) + 1 + i,
                     )
             return node.error(
                 f"a derivative of order {len(suffix)}; orders go up to {MAX_ORDER}", len(base) + 1
             )
-        if base in known and suffix and all(letter in self.coordinates for letter in suffix):
+        if base in known and suffix and all(letter in scope.coordinate_number for letter in suffix):
             return node.error(
                 f"{name!r}: {base!r} is not an unknown, so it has no derivative by suffix; the "
-                f"unknowns are {', '.join(self.unknowns)} (diff(...) takes any expression)"
+                f"unknowns are {', '.join(scope.unknowns)} (diff(...) takes any expression)"
             )
-        derivatives = [f"{u}_{x}" for u in self.unknowns for x in self.coordinates if len(x) == 1]
+        letters = [x for x in scope.coordinates if len(x) == 1]
+        derivatives = [f"{u}_{x}" for u in scope.unknowns[:8] for x in letters]
         hint = suggest(name, [*known, *CONSTANTS, *derivatives[:8]])
         return node.error(f"unknown name {abridge(name)!r}{hint}")
+
+    def spelled_out(self, name: str) -> str | None:
+        """Return how a name such as u_x1x1 or u_x1_t is written with diff, None for others."""
+        longest_first = sorted(self.scope.coordinates, key=len, reverse=True)
+        for end in (i for i, letter in enumerate(name[:200]) if letter == "_"):
+            base, rest = name[:end], name[end:]
+            names: list[str] = []
+            while rest and base in self.scope.unknown_number and len(names) < MAX_ORDER:
+                rest = rest.removeprefix("_")
+                found = next((x for x in longest_first if rest.startswith(x)), None)
+                if found is None:
+                    break
+                names.append(found)
+                rest = rest.removeprefix(found)
+            if names and not rest:
+                ordered = in_domain_order(names, self.scope.coordinate_number)
+                steps = [(x, len(list(same))) for x, same in groupby(ordered)]
+                return f"diff({base}, {', '.join(x if k == 1 else f'{x}, {k}' for x, k in steps)})"
+        return None
 
     # Operators: each takes the call and its resolved arguments
 
@@ -221,49 +192,51 @@ class _Resolver:
                 raise argument.error(
                     "diff takes an expression, then coordinates, each with an order if it is "
                     f"wanted, as in diff(u, x, 2); got {abridge(str(argument))}; the coordinates "
-                    f"are {', '.join(self.coordinates)}"
+                    f"are {', '.join(self.scope.coordinates)}"
                 )
-        self.check_order(node, len(steps))
-        for coordinate in in_domain_order(steps, self.coordinates):
-            result = self.derivative(node, result, coordinate)
+        self.calculus.check_order(node, len(steps))
+        for coordinate in in_domain_order(steps, self.scope.coordinate_number):
+            result = self.calculus.derivative(node, result, coordinate)
         return result
 
     def laplacian(self, node: Call, values: list[_Value]) -> Expression:
         self.need_space(node)
         operand = self.scalar(node, values[0], 0)
         if isinstance(operand, Laplacian):
-            self.check_order(node, 2 * operand.times + 2)
-            return Laplacian(operand.unknown, operand.times + 1, **algebra.place(node))
+            self.calculus.check_order(node, 2 * operand.times + 2)
+            return Laplacian(operand.unknown, operand.times + 1, **algebra.origin(node))
         if isinstance(operand, Derivative) and operand.order == 0:
-            return Laplacian(operand.unknown, **algebra.place(node))
+            return Laplacian(operand.unknown, **algebra.origin(node))
         total: Expression = algebra.ZERO
-        for coordinate in self.space:
-            once = self.derivative(node, operand, coordinate)
-            total = algebra.add(total, self.derivative(node, once, coordinate), node)
+        for coordinate in self.scope.space:
+            once = self.calculus.derivative(node, operand, coordinate)
+            total = algebra.add(total, self.calculus.derivative(node, once, coordinate), node)
         return total
 
-    def grad(self, node: Call, values: list[_Value]) -> _Vector:
+    def grad(self, node: Call, values: list[_Value]) -> Vector:
         self.need_space(node)
         operand = self.scalar(node, values[0], 0)
-        return _Vector(self.derivative(node, operand, coordinate) for coordinate in self.space)
+        return Vector(
+            self.calculus.derivative(node, operand, coordinate) for coordinate in self.scope.space
+        )
 
     def div(self, node: Call, values: list[_Value]) -> Expression:
         self.need_space(node)
         vector = self.vector(node, values[0], 0)
-        if len(vector) != len(self.space):
+        if len(vector) != len(self.scope.space):
             raise node.arguments[0].error(
-                f"div takes a vector with one component for each of {', '.join(self.space)}; this "
-                f"one has {len(vector)}"
+                "div takes a vector with one component for each of "
+                f"{', '.join(self.scope.space)}; this one has {len(vector)}"
             )
         first = vector[0]
         if isinstance(first, Derivative) and vector == tuple(
-            Derivative(first.unknown, (coordinate,)) for coordinate in self.space
+            Derivative(first.unknown, (coordinate,)) for coordinate in self.scope.space
         ):
             # The gradient of an unknown: kept whole, as in laplacian(u).
-            return Laplacian(first.unknown, **algebra.place(node))
+            return Laplacian(first.unknown, **algebra.origin(node))
         total: Expression = algebra.ZERO
-        for component, coordinate in zip(vector, self.space, strict=True):
-            total = algebra.add(total, self.derivative(node, component, coordinate), node)
+        for component, coordinate in zip(vector, self.scope.space, strict=True):
+            total = algebra.add(total, self.calculus.derivative(node, component, coordinate), node)
         return total
 
     def dot(self, node: Call, values: list[_Value]) -> Expression:
@@ -277,107 +250,78 @@ class _Resolver:
             total = algebra.add(total, algebra.multiply(a, b, node), node)
         return total
 
-    def vec(self, node: Call, values: list[_Value]) -> _Vector:
-        return _Vector(self.scalar(node, value, i) for i, value in enumerate(values))
+    def dn(self, node: Call, values: list[_Value]) -> Expression:
+        self.need_space(node)
+        operand = self.scalar(node, values[0], 0)
+        names = [normal_name(coordinate) for coordinate in self.scope.space]
+        if not set(names) <= set(self.scope.columns):
+            raise node.error(
+                f"dn needs the outward normal, {' and '.join(names)}, which only the points of a "
+                "boundary have"
+            )
+        total: Expression = algebra.ZERO
+        for name, coordinate in zip(names, self.scope.space, strict=True):
+            slope = self.calculus.derivative(node, operand, coordinate, hold_columns=True)
+            normal = Column(name, **algebra.origin(node))
+            total = algebra.add(total, algebra.multiply(normal, slope, node), node)
+        return total
 
-    def vector_arithmetic(self, node: Expression, values: list[_Value]) -> _Vector:
+    def at(self, node: Call, values: list[_Value]) -> _Value:
+        operand, *replacements = values
+        replaced: dict[str, Expression] = {}
+        for index, (keyword, value) in enumerate(zip(node.keywords, replacements, strict=True)):
+            if keyword.name not in self.scope.coordinate_number:
+                near = suggest(keyword.name, self.scope.coordinates, "coordinates")
+                raise keyword.error(f"{abridge(keyword.name)!r} is not a coordinate{near}")
+            replaced[keyword.name] = self.scalar(node, value, index + 1)
+        if isinstance(operand, Vector):
+            return Vector(self.calculus.elsewhere(node, part, replaced) for part in operand)
+        return self.calculus.elsewhere(node, operand, replaced)
+
+    def vec(self, node: Call, values: list[_Value]) -> Vector:
+        return Vector(self.scalar(node, value, i) for i, value in enumerate(values))
+
+    def vector_arithmetic(self, node: Expression, values: list[_Value]) -> Vector:
         """Sums of vectors, and products and quotients of a vector with a scalar."""
         if isinstance(node, Unary):
-            return _Vector(node.with_children([component]) for component in values[0])
+            return Vector(node.with_children([component]) for component in values[0])
         if isinstance(node, Binary):
             left, right = values
-            both = isinstance(left, _Vector) and isinstance(right, _Vector)
+            both = isinstance(left, Vector) and isinstance(right, Vector)
             if both and node.operator in ("+", "-") and len(left) == len(right):
                 pairs = list(zip(left, right, strict=True))
-            elif not both and node.operator == "*" and isinstance(right, _Vector):
+            elif not both and node.operator == "*" and isinstance(right, Vector):
                 pairs = [(left, component) for component in right]
-            elif not both and node.operator in ("*", "/") and isinstance(left, _Vector):
+            elif not both and node.operator in ("*", "/") and isinstance(left, Vector):
                 pairs = [(component, right) for component in left]
             else:
                 shapes = " and ".join(
-                    f"a vector of {len(value)}" if isinstance(value, _Vector) else "a scalar"
+                    f"a vector of {len(value)}" if isinstance(value, Vector) else "a scalar"
                     for value in values
                 )
                 raise node.error(
                     f"'{node.operator}' has no meaning between {shapes}; use dot(a, b) for a "
                     "product of vectors"
                 )
-            return _Vector(node.with_children(pair) for pair in pairs)
+            return Vector(node.with_children(pair) for pair in pairs)
         raise node.error(f"{node.label[0]} takes scalars, got a vector; use dot(...) or div(...)")
 
     # Checks
 
     def scalar(self, node: Call, value: _Value, index: int) -> Expression:
-        if isinstance(value, _Vector):
+        if isinstance(value, Vector):
             raise node.arguments[index].error(
                 f"{node.function} takes a scalar here, got a vector of {len(value)} components"
             )
         return value
 
-    def vector(self, node: Call, value: _Value, index: int) -> _Vector:
-        if not isinstance(value, _Vector):
+    def vector(self, node: Call, value: _Value, index: int) -> Vector:
+        if not isinstance(value, Vector):
             raise node.arguments[index].error(
                 f"{node.function} takes a vector here, such as grad(u) or vec(u, v); got a scalar"
             )
         return value
 
     def need_space(self, node: Call) -> None:
-        if not self.space:
+        if not self.scope.space:
             raise node.error(f"{node.function} needs a space coordinate; the domain has none")
-
-    def check_order(self, node: Expression, order: int) -> None:
-        if order > MAX_ORDER:
-            raise node.error(f"a derivative of order {order}; orders go up to {MAX_ORDER}")
-
-    # Calculus
-
-    def derivative(self, node: Call, operand: Expression, coordinate: str) -> Expression:
-        """Differentiate a resolved expression once, on behalf of the operator `node`."""
-
-        def rule(part: Expression, inner: list[Expression]) -> Expression:
-            self.visit(node)
-            if isinstance(part, Derivative | Laplacian):
-                return self.leaf_derivative(node, part, coordinate)
-            if isinstance(part, Coordinate):
-                return algebra.ONE if part.name == coordinate else algebra.ZERO
-            if not part.children or all(value is algebra.ZERO for value in inner):
-                return algebra.ZERO
-            if isinstance(part, Unary):
-                return inner[0] if part.operator == "+" else algebra.negate(inner[0], part)
-            return algebra.RULES[part.label[0]](part, part.children, inner)
-
-        return fold(operand, rule)
-
-    def visit(self, node: Call) -> None:
-        self.visited += 1
-        if self.visited > MAX_EXPANSION:
-            raise node.error(
-                f"{node.function} expands to too many terms; introduce an unknown for a part of "
-                "it, or lower the order"
-            )
-
-    def leaf_derivative(
-        self, node: Call, leaf: Derivative | Laplacian, coordinate: str
-    ) -> Expression:
-        counts = {leaf.coordinates: 1} if isinstance(leaf, Derivative) else self.expand(node, leaf)
-        total: Expression = algebra.ZERO
-        for coordinates, count in counts.items():
-            self.check_order(node, len(coordinates) + 1)
-            ordered = in_domain_order((*coordinates, coordinate), self.coordinates)
-            term = Derivative(leaf.unknown, ordered, position=leaf.position, source=leaf.source)
-            times = algebra.number(count, leaf)
-            total = algebra.add(total, algebra.multiply(times, term, leaf), leaf)
-        return total
-
-    def expand(self, node: Call, leaf: Laplacian) -> dict[tuple[str, ...], int]:
-        """Write a power of the Laplacian as derivatives with their multiplicities."""
-        counts: dict[tuple[str, ...], int] = {(): 1}
-        for _ in range(leaf.times):
-            following: dict[tuple[str, ...], int] = {}
-            for coordinates, count in counts.items():
-                for name in self.space:
-                    self.visit(node)
-                    key = in_domain_order((*coordinates, name, name), self.coordinates)
-                    following[key] = following.get(key, 0) + count
-            counts = following
-        return counts

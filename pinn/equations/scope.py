@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from pinn import expressions
 from pinn.checks import nearest
-from pinn.equations.resolve import resolve
+from pinn.equations.leaves import Column, Constant, Coordinate, Derivative, ParameterRef
+from pinn.equations.names import check_names, parse_name
+from pinn.equations.resolve import Vector, resolve
+from pinn.expressions import CONSTANTS, Expression, Number
 from pinn.schema.errors import refuse
 
 
@@ -16,48 +20,107 @@ from pinn.schema.errors import refuse
 class Scope:
     """The names that a text or a function may use.
 
-    columns: the names of what is attached to the points, such as a normal's components.
+    coordinates are in domain order; space are those without time, which `laplacian`, `grad`, `div`
+    and `dn` run over. columns: the names of what is attached to the points, such as a normal's
+    components. Raises ValueError for names that are not usable (see `check_names`).
     """
 
     unknowns: tuple[str, ...]
     coordinates: tuple[str, ...]
     space: tuple[str, ...]
     constants: Mapping[str, float]
-    parameters: tuple[str, ...]
+    parameters: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
-    # A function names the same things at every step; each is parsed once.
-    _resolved: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    # A function names the same things at every step; each is resolved once.
+    _resolved: dict[str | Expression, Expression | Vector] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    # Every condition asks for the same few variants.
+    _variants: dict[Any, Scope] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_names(
+            unknowns=self.unknowns,
+            coordinates=self.coordinates,
+            constants=self.constants,
+            parameters=self.parameters,
+            columns=self.columns,
+        )
 
     def of_values(self, *, parameters: bool = True) -> Scope:
         """Return the scope of a value: the same names without the unknowns."""
-        return Scope(
-            (),
-            self.coordinates,
-            self.space,
-            self.constants,
-            self.parameters if parameters else (),
-            self.columns,
-        )
+        return self._variant(unknowns=(), parameters=self.parameters if parameters else ())
+
+    def with_columns(self, columns: tuple[str, ...]) -> Scope:
+        """Return the same names with others attached to the points."""
+        return self if columns == self.columns else self._variant(columns=columns)
+
+    def _variant(self, **changes: tuple[str, ...]) -> Scope:
+        key = tuple(changes.items())
+        if key not in self._variants:
+            self._variants[key] = replace(self, **changes)
+        return self._variants[key]
+
+    @cached_property
+    def coordinate_number(self) -> Mapping[str, int]:
+        """Coordinate -> its number in the domain's order."""
+        return {name: number for number, name in enumerate(self.coordinates)}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All declared names."""
+        return (
+            *self.unknowns, *self.coordinates, *self.constants, *self.parameters, *self.columns
+        )  # fmt: skip
+
+    def leaf(self, name: str) -> Expression | None:
+        """Return what a name in a text stands for; None for one that means nothing."""
+        if name in self._leaves:
+            return self._leaves[name]
+        return parse_name(name, self.unknown_number, self.coordinate_number)
+
+    @cached_property
+    def _leaves(self) -> dict[str, Expression]:
+        return {
+            **{name: Derivative(name) for name in self.unknowns},
+            **{name: Column(name) for name in self.columns},
+            **{name: ParameterRef(name) for name in self.parameters},
+            **{name: Constant(name) for name in self.constants},
+            **{name: Coordinate(name) for name in self.coordinates},
+            **{name: Number(value) for name, value in CONSTANTS.items()},
+        }
+
+    @cached_property
+    def unknown_number(self) -> Mapping[str, int]:
+        """Unknown -> the column of a model's outputs that is its value."""
+        return {name: number for number, name in enumerate(self.unknowns)}
 
     def check_unknown(self, name: object) -> None:
         """Raise DeclarationError, at the key "unknown", unless `name` is one."""
-        if name not in self.unknowns:
+        if not isinstance(name, str) or name not in self.unknown_number:
             refuse(
                 f"expected one of the unknowns {', '.join(self.unknowns)}, got {name!r}"
                 f"{nearest(name, self.unknowns)}",
                 "unknown",
             )
 
-    def resolve(self, text: str) -> Any:
-        """Return the resolved tree of a text; ExpressionError for what it cannot mean."""
-        if text not in self._resolved:
-            self._resolved[text] = resolve(
-                expressions.parse(text),
-                unknowns=self.unknowns,
-                coordinates=self.coordinates,
-                space=self.space,
-                constants=tuple(self.constants),
-                parameters=self.parameters,
-                columns=self.columns,
+    def resolve(self, expression: str | Expression) -> Expression:
+        """Return the resolved tree of a text or of a parsed tree.
+
+        Raises ExpressionError for what it cannot mean, and for a vector.
+        """
+        result = self.resolve_any(expression)
+        if isinstance(result, Vector):
+            tree = expressions.parse(expression) if isinstance(expression, str) else expression
+            raise tree.error(
+                f"the expression is a vector of {len(result)} components, but a scalar belongs "
+                "here; use dot(...) or div(...), or write one equation a component"
             )
-        return self._resolved[text]
+        return result
+
+    def resolve_any(self, expression: str | Expression) -> Expression | Vector:
+        """Return the resolved tree of a scalar, or the components of a vector."""
+        if expression not in self._resolved:
+            tree = expressions.parse(expression) if isinstance(expression, str) else expression
+            self._resolved[expression] = resolve(tree, self)
+        return self._resolved[expression]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from pinn.equations.combine import combine
-from pinn.equations.leaves import Derivative, Laplacian, derivatives_in
+from pinn.equations.leaves import UnknownLeaf, derivatives_in
 from pinn.equations.namespace import Namespace
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
@@ -31,19 +34,23 @@ class Term:
         else:
             Formula().check(source)
 
-    @property
-    def leaves(self) -> tuple[Derivative | Laplacian, ...] | None:
+    @cached_property
+    def leaves(self) -> tuple[UnknownLeaf, ...] | None:
         """The unknowns and derivatives that are asked for; None where only a run can tell."""
         if self.tree is not None:
             return tuple(derivatives_in(self.tree))
         return None if callable(self.source) else ()
 
-    def combined(self) -> Term | None:
-        """Return the term with its sums of derivatives as single leaves; None for functions."""
+    def combined(self, dtype: np.dtype) -> Term | None:
+        """Return the term with its sums of derivatives as single leaves; None for functions.
+
+        dtype: the one that it will be evaluated in.
+        """
         if self.tree is None:
             return None if callable(self.source) else self
         term = copy.copy(self)
-        term.tree = combine(self.tree, self.scope.constants, self.scope.space)
+        term.__dict__.pop("leaves", None)
+        term.tree = combine(self.tree, self.scope, dtype)
         return term
 
     def evaluate(self, values: Any, functions: Mapping[str, Callable]) -> Any:
@@ -51,5 +58,23 @@ class Term:
         if self.tree is not None:
             return evaluate_resolved(self.tree, values, functions)
         if callable(self.source):
-            return self.source(Namespace(values, self.scope, functions))
+            owner = id(self.source)  # the same at every evaluation, as plans need it
+            return self._call(
+                Namespace(values, self.scope, functions, self.what, owner), functions
+            )
         return float(self.source)
+
+    def _call(self, namespace: Namespace, functions: Mapping[str, Callable]) -> Any:
+        try:
+            return self.source(namespace)
+        except TypeError as error:
+            if "ufunc" in str(error):  # what numpy says of a tensor
+                raise TypeError(
+                    f"{self.what}: numpy's functions do not take these values; use those of the "
+                    f"namespace, such as s.sin(s.u) for np.sin(s.u): {', '.join(functions)}"
+                ) from error
+            error.add_note(f"in the function of {self.what}")
+            raise
+        except Exception as error:
+            error.add_note(f"in the function of {self.what}")
+            raise

@@ -9,11 +9,11 @@ recursion limit.
 from pinn.expressions.errors import ExpressionError, abridge, suggest
 from pinn.expressions.evaluation import evaluate, evaluate_leaves
 from pinn.expressions.language import CONSTANTS, FLOAT_FUNCTIONS, FUNCTIONS, OPERATORS, RESERVED
-from pinn.expressions.parsing import MAX_CHARACTERS, MAX_PENDING, constant, parse
+from pinn.expressions.parsing import MAX_CHARACTERS, MAX_PENDING, check_call, constant, parse
 from pinn.expressions.trees import Binary, Call, Expression, Name, Number, Unary, fold, nodes
 
 __all__ = [
-    "CONSTANTS", "FLOAT_FUNCTIONS", "FUNCTIONS", "MAX_CHARACTERS", "MAX_PENDING", "OPERATORS",
-    "RESERVED", "Binary", "Call", "Expression", "ExpressionError", "Name", "Number", "Unary",
-    "abridge", "constant", "evaluate", "evaluate_leaves", "fold", "nodes", "parse", "suggest",
+    "Binary", "CONSTANTS", "Call", "Expression", "ExpressionError", "FLOAT_FUNCTIONS", "FUNCTIONS",
+    "MAX_CHARACTERS", "MAX_PENDING", "Name", "Number", "OPERATORS", "RESERVED", "Unary", "abridge",
+    "check_call", "constant", "evaluate", "evaluate_leaves", "fold", "nodes", "parse", "suggest",
 ]

@@ -1,31 +1,39 @@
-"""Differentiation of expression trees: arithmetic that folds numbers, and the rule of each node.
+"""Arithmetic on expression trees, which works out what it can, and the rules of differentiation.
 
-Every function takes the node, `at` or `f`, that its result comes from: messages point there.
+A derivative is mostly sums with 0 and products with 0 or 1, and so is a tree with some of its names
+held at a number: what vanishes here costs nothing later. Functions take the node, `at` or `f`, that
+their result comes from, where there is one: messages point there.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pinn.expressions import Binary, Call, Expression, Number, Unary, evaluate
+from pinn.expressions.errors import ExpressionError
+from pinn.expressions.evaluation import evaluate
+from pinn.expressions.language import COMPARISONS
+from pinn.expressions.trees import Binary, Call, Expression, Number, Unary
 
 ZERO = Number(0.0)
 ONE = Number(1.0)
 
-
-def place(at: Expression) -> dict[str, Any]:
-    """Return where a node stands, as keyword arguments of a node."""
-    return {"position": at.position, "source": at.source}
+_PERIODIC = ("sin", "cos", "tan")
 
 
-def number(value: float, at: Expression) -> Expression:
+def origin(at: Expression | None) -> dict[str, Any]:
+    """Return where a node stands in which text, as keyword arguments of a node."""
+    return {} if at is None else {"position": at.position, "source": at.source}
+
+
+def number(value: float, at: Expression | None = None) -> Expression:
     """Return a number of either sign as a tree."""
     if value == 0:
         return ZERO
-    magnitude = Number(abs(value), **place(at))
-    return magnitude if value > 0 else Unary("-", magnitude, **place(at))
+    magnitude = Number(abs(value), **origin(at))
+    return magnitude if value > 0 else Unary("-", magnitude, **origin(at))
 
 
 def literal(node: Expression) -> float | None:
@@ -37,80 +45,44 @@ def literal(node: Expression) -> float | None:
     return None
 
 
-def _folded(
-    operator: Callable[[float, float], float], a: Expression, b: Expression, at: Expression
-) -> Expression | None:
-    left, right = literal(a), literal(b)
-    if left is None or right is None:
-        return None
-    value = operator(left, right)
-    return number(value, at) if math.isfinite(value) else None
-
-
 def is_number(node: Expression, value: float) -> bool:
     """Return whether a tree is this number."""
     return literal(node) == value
 
 
-def negate(a: Expression, at: Expression) -> Expression:
+def negate(a: Expression, at: Expression | None = None) -> Expression:
     """Return -a."""
-    if is_number(a, 0):
-        return ZERO
-    if isinstance(a, Unary) and a.operator == "-":
-        return a.operand
-    return Unary("-", a, **place(at))
+    return simplified(Unary("-", a, **origin(at)))
 
 
-def add(a: Expression, b: Expression, at: Expression) -> Expression:
+def add(a: Expression, b: Expression, at: Expression | None = None) -> Expression:
     """Return a + b."""
-    if is_number(a, 0):
-        return b
-    if is_number(b, 0):
-        return a
-    folded = _folded(lambda x, y: x + y, a, b, at)
-    return folded if folded is not None else Binary("+", a, b, **place(at))
+    return simplified(Binary("+", a, b, **origin(at)))
 
 
-def subtract(a: Expression, b: Expression, at: Expression) -> Expression:
+def subtract(a: Expression, b: Expression, at: Expression | None = None) -> Expression:
     """Return a - b."""
-    if is_number(b, 0):
-        return a
-    if is_number(a, 0):
-        return negate(b, at)
-    folded = _folded(lambda x, y: x - y, a, b, at)
-    return folded if folded is not None else Binary("-", a, b, **place(at))
+    return simplified(Binary("-", a, b, **origin(at)))
 
 
-def multiply(a: Expression, b: Expression, at: Expression) -> Expression:
+def multiply(a: Expression, b: Expression, at: Expression | None = None) -> Expression:
     """Return a * b."""
-    if is_number(a, 0) or is_number(b, 0):
-        return ZERO
-    for factor, other in ((a, b), (b, a)):
-        if is_number(factor, 1):
-            return other
-        if is_number(factor, -1):
-            return negate(other, at)
-    folded = _folded(lambda x, y: x * y, a, b, at)
-    return folded if folded is not None else Binary("*", a, b, **place(at))
+    return simplified(Binary("*", a, b, **origin(at)))
 
 
-def divide(a: Expression, b: Expression, at: Expression) -> Expression:
+def divide(a: Expression, b: Expression, at: Expression | None = None) -> Expression:
     """Return a / b."""
-    if is_number(a, 0):
-        return ZERO
-    return a if is_number(b, 1) else Binary("/", a, b, **place(at))
+    return simplified(Binary("/", a, b, **origin(at)))
 
 
-def power(base: Expression, exponent: Expression, at: Expression) -> Expression:
+def power(base: Expression, exponent: Expression, at: Expression | None = None) -> Expression:
     """Return base ** exponent."""
-    if is_number(exponent, 0):
-        return ONE
-    return base if is_number(exponent, 1) else Binary("**", base, exponent, **place(at))
+    return simplified(Binary("**", base, exponent, **origin(at)))
 
 
-def apply(function: str, *arguments: Expression, at: Expression) -> Expression:
+def apply(function: str, *arguments: Expression, at: Expression | None = None) -> Expression:
     """Return a call of a function."""
-    return Call(function, arguments, **place(at))
+    return Call(function, arguments, **origin(at))
 
 
 def where(
@@ -119,12 +91,90 @@ def where(
     right: Expression,
     yes: Expression,
     no: Expression,
-    at: Expression,
+    at: Expression | None = None,
 ) -> Expression:
     """Return where(left symbol right, yes, no)."""
+    return simplified(apply("where", Binary(symbol, left, right, **origin(at)), yes, no, at=at))
+
+
+def simplified(node: Expression) -> Expression:
+    """Return an equal node, simpler where its operands are numbers or alike.
+
+    A node that has no value, such as 1/0, stays as it is: a `where` may not choose it.
+    """
+    values = [literal(child) for child in node.children]
+    if isinstance(node, Binary) and node.operator in COMPARISONS:
+        return node
+    if isinstance(node, Call) and node.function == "where":
+        return _chosen(node)
+    if None not in values:
+        return _computed(node, values)
+    if isinstance(node, Unary):
+        return _signed(node)
+    return _without_neutral(node, *values) if isinstance(node, Binary) else node
+
+
+def _computed(node: Expression, values: list[float]) -> Expression:
+    if isinstance(node, Unary) and isinstance(node.operand, Number):
+        return node if node.operator == "-" and values[0] else node.operand
+    try:
+        value = evaluate(node, {})
+    except ExpressionError:
+        return node
+    if isinstance(node, Call) and node.function in _PERIODIC:
+        # sin(pi) is 1.2e-16 only because pi is rounded: an argument known to a relative eps gives
+        # a result known to eps * argument, and below that it is zero.
+        if abs(value) <= sys.float_info.epsilon * abs(values[0]):
+            value = 0.0
+    return number(value, node) if math.isfinite(value) else node
+
+
+def _signed(node: Unary) -> Expression:
+    inner = node.operand
+    if node.operator == "+":
+        return inner
+    return inner.operand if isinstance(inner, Unary) and inner.operator == "-" else node
+
+
+def _chosen(node: Call) -> Expression:
+    condition, yes, no = node.arguments
     if yes == no:
         return yes
-    return apply("where", Binary(symbol, left, right, **place(at)), yes, no, at=at)
+    if None in (literal(child) for child in condition.children):
+        return node
+    return yes if evaluate(Call("where", (condition, ONE, ZERO)), {}) else no
+
+
+def _without_neutral(node: Binary, left: float | None, right: float | None) -> Expression:
+    a, b = node.children
+    match node.operator:
+        case "+" if left == 0:
+            return b
+        case "+" | "-" if right == 0:
+            return a
+        case "+" if isinstance(b, Unary) and b.operator == "-":
+            return Binary("-", a, b.operand, **origin(node))
+        case "-" if isinstance(b, Unary) and b.operator == "-":
+            return Binary("+", a, b.operand, **origin(node))
+        case "-" if left == 0:
+            return _signed(Unary("-", b, **origin(node)))
+        case "-" if a == b:
+            return ZERO
+        case "*" if left == 0 or right == 0:
+            return ZERO
+        case "/" if left == 0:
+            return ZERO
+        case "*" if left == 1:
+            return b
+        case "*" if left == -1:
+            return _signed(Unary("-", b, **origin(node)))
+        case "*" if right == -1:
+            return _signed(Unary("-", a, **origin(node)))
+        case "*" | "/" | "**" if right == 1:
+            return a
+        case "**" if right == 0:
+            return ONE
+    return node
 
 
 # ------------------------------------------------------------------------- rules of differentiation
@@ -194,6 +244,28 @@ def _square(a: Expression, at: Expression) -> Expression:
     return power(a, Number(2.0), at)
 
 
+def _circle(a: Expression, at: Expression) -> Expression:
+    """Return sqrt(1 - a**2)."""
+    return apply("sqrt", subtract(ONE, _square(a, at), at), at=at)
+
+
+def _bell(f: Expression, a: Expression) -> Expression:
+    """Return the slope of erf at a."""
+    scale = number(2 / math.sqrt(math.pi), f)
+    return multiply(scale, apply("exp", negate(_square(a, f), f), at=f), f)
+
+
+def _angle_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
+    (y, x), (dy, dx) = operands, inner
+    turned = subtract(multiply(x, dy, f), multiply(y, dx, f), f)
+    return divide(turned, add(_square(x, f), _square(y, f), f), f)
+
+
+def _length_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
+    (a, b), (da, db) = operands, inner
+    return divide(add(multiply(a, da, f), multiply(b, db, f), f), f, f)
+
+
 RULES: Mapping[str, _Rule] = {
     "+": lambda f, operands, inner: add(*inner, f),
     "-": lambda f, operands, inner: subtract(*inner, f),
@@ -211,6 +283,15 @@ RULES: Mapping[str, _Rule] = {
     "tanh": _chain(lambda f, a: subtract(ONE, _square(f, f), f)),
     "sinh": _chain(lambda f, a: apply("cosh", a, at=f)),
     "cosh": _chain(lambda f, a: apply("sinh", a, at=f)),
+    "sech": _chain(lambda f, a: negate(multiply(f, apply("tanh", a, at=f), f), f)),
+    "asin": lambda f, operands, inner: divide(inner[0], _circle(operands[0], f), f),
+    "acos": lambda f, operands, inner: negate(divide(inner[0], _circle(operands[0], f), f), f),
+    "atan": lambda f, operands, inner: divide(inner[0], add(ONE, _square(operands[0], f), f), f),
+    "erf": _chain(_bell),
+    # Steps: no slope, but for the places where they jump.
+    **dict.fromkeys(("sign", "floor"), lambda f, operands, inner: ZERO),
+    "atan2": _angle_rule,
+    "hypot": _length_rule,
     "abs": _abs_rule,
     "min": _minimum_rule,
     "max": _maximum_rule,

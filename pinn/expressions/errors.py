@@ -5,7 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-ALIASES = {"ln": "log", "fabs": "abs", "Min": "min", "Max": "max", "laplace": "laplacian"}
+ALIASES = {
+    "ln": "log", "fabs": "abs", "Min": "min", "Max": "max", "laplace": "laplacian", "sgn": "sign",
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
+}  # fmt: skip
 TOO_LARGE = "is beyond the largest float64, about 1.8e308"
 
 

@@ -71,13 +71,15 @@ def _call(node: Expression, values: list[Any], functions: Mapping[str, Any]) -> 
 
 def evaluate_leaves(
     expression: Expression,
-    leaf: Callable[[Expression], Any],
+    leaf: Callable[..., Any],
     functions: Mapping[str, Callable[..., Any]],
 ) -> Any:
     """Evaluate a tree whose leaves, other than numbers, get their values from `leaf(node)`.
 
-    Numbers are Python floats. Scalars that `leaf` returns become Python floats too, so no power
-    of integers can grow without bound. See `evaluate` for functions and errors.
+    A node that is neither arithmetic nor a call but has children is asked for as
+    `leaf(node, *values of its children)`. Numbers are Python floats. Scalars that `leaf` returns
+    become Python floats too, so no power of integers can grow without bound. See `evaluate` for
+    functions and errors.
     """
 
     def combine(node: Expression, values: list[Any]) -> Any:
@@ -85,7 +87,7 @@ def evaluate_leaves(
             return node.value
         if isinstance(node, Call | Unary | Binary):
             return _apply(node, values, functions)
-        value = leaf(node)
+        value = leaf(node, *values)
         if not isinstance(value, int | float):
             return value
         try:

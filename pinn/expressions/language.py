@@ -14,10 +14,13 @@ CONSTANTS: Mapping[str, float] = MappingProxyType({"pi": math.pi, "e": math.e})
 FUNCTIONS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
     {
         **dict.fromkeys(
-            ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs"), (1, 1)
+            (
+                "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "sech",
+                "exp", "log", "sqrt", "erf", "abs", "sign", "floor",
+            ),
+            (1, 1),
         ),
-        "min": (2, 2),
-        "max": (2, 2),
+        **dict.fromkeys(("min", "max", "atan2", "hypot"), (2, 2)),
         "where": (3, 3),
     }
 )
@@ -31,15 +34,28 @@ OPERATORS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
         "div": (1, 1),
         "dot": (2, 2),
         "vec": (1, None),
+        "at": (2, None),
+        "dn": (1, 1),
     }
 )
 
+# The operator whose arguments after the first are `name=expression`.
+KEYWORD_OPERATOR = "at"
+
 RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(OPERATORS)
+
+def _sech(x: float) -> float:
+    tail = math.exp(-abs(x))
+    return 2 * tail / (1 + tail * tail)
+
 
 FLOAT_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         **{name: getattr(math, name) for name in FUNCTIONS if hasattr(math, name)},
         "abs": abs,
+        "sech": _sech,
+        "sign": lambda x: float((x > 0) - (x < 0)),
+        "floor": lambda x: float(math.floor(x)),
         "min": min,
         "max": max,
         "where": lambda condition, yes, no: yes if condition else no,

@@ -8,12 +8,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pinn.checks import NAME
 from pinn.expressions.errors import TOO_LARGE, ExpressionError, abridge, suggest
 from pinn.expressions.evaluation import evaluate, number_or_none
 from pinn.expressions.language import (
     COMPARISONS,
     CONSTANTS,
     FUNCTIONS,
+    KEYWORD_OPERATOR,
     OPERATORS,
     PRECEDENCE,
     UNARY,
@@ -32,10 +34,11 @@ _KEYWORDS = frozenset(
 _TOKEN = re.compile(
     r"(?P<space>[ \t\r\n]+)"
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<name>[A-Za-z][A-Za-z0-9_]*)"
+    rf"|(?P<name>{NAME.pattern})"
     r"|(?P<refused>//|==|!=|:=|=|\^|\.|_)"
     r"|(?P<symbol>\*\*|<=|>=|[-+*/()<>,])"
 )
+_KEYWORD_EXAMPLE = "at(u, x=1) or at(u, t=t - tau)"
 _OPENING = re.compile(r"[ \t\r\n]*\(")
 _REFUSED = {
     "^": "'^' is not an operator here; use ** for powers",
@@ -82,13 +85,20 @@ class _Group(NamedTuple):
     position: int
     callee: Name | None
     arguments: list[Expression]
+    keywords: list[Name]
+
+    @property
+    def takes_keywords(self) -> bool:
+        return self.callee is not None and self.callee.name == KEYWORD_OPERATOR
 
 
 def _tokens(text: str) -> Iterator[_Token]:
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
-        if match is None or match.lastgroup == "refused":
+        if match is not None and match.group() == "=":
+            yield _Token("equals", "=", position)
+        elif match is None or match.lastgroup == "refused":
             character = match.group() if match else text[position]
             message = _REFUSED.get(character)
             if message is None:
@@ -96,7 +106,7 @@ def _tokens(text: str) -> Iterator[_Token]:
                 if not character.isascii():
                     message += f" (U+{ord(character):04X}); use ASCII letters, digits and + - * /"
             raise ExpressionError(message, text, position)
-        if match.lastgroup != "space":
+        elif match.lastgroup != "space":
             yield _Token(str(match.lastgroup), match.group(), position)
         position = match.end()
     yield _Token("end", "", len(text.rstrip()))
@@ -132,11 +142,14 @@ class _Parser:
             self.push(_Operator(text, 1, UNARY_PRECEDENCE, position))
             return True
         if text == "(":
-            self.push(_Group(position, None, []))
+            self.push(_Group(position, None, [], []))
             return True
         group = self.pending[-1] if self.pending else None
         if text == ")" and isinstance(group, _Group) and group.callee and not group.arguments:
-            raise group.callee.error(_arity_message(group.callee.name, 0))
+            callee = group.callee
+            check_call(Call(callee.name, (), position=callee.position, source=self.source))
+        if kind == "equals":
+            raise self.error(_REFUSED[text], position)
         raise self.error(f"expected a number, a name or '(', but {_found(token)}", position)
 
     def after_operand(self, token: _Token) -> bool:
@@ -147,6 +160,9 @@ class _Parser:
             return True
         if text in (",", ")"):
             return self.close(text, position)
+        if kind == "equals":
+            self.keyword(position)
+            return True
         if kind != "end":
             raise self.error(
                 "expected an operator (such as * for a product) or the end of the text, "
@@ -179,7 +195,7 @@ class _Parser:
         if not is_function:
             near = suggest(text, [*FUNCTIONS, *OPERATORS], "functions")
             raise name.error(f"unknown function {abridge(text)!r}{near}")
-        self.push(_Group(next(self.tokens).position, name, []))
+        self.push(_Group(next(self.tokens).position, name, [], []))
         return True
 
     def binary(self, symbol: str, position: int) -> None:
@@ -199,6 +215,21 @@ class _Parser:
             self.reduce()
         self.push(_Operator(symbol, 2, strength, position))
 
+    def keyword(self, position: int) -> None:
+        """Take the '=' between a name and the expression that replaces it."""
+        group, name = self.pending[-1] if self.pending else None, self.operands[-1]
+        if not isinstance(group, _Group) or not group.takes_keywords or not group.arguments:
+            raise self.error(_REFUSED["="], position)
+        written = self.source[name.position : position].rstrip()
+        if len(group.keywords) == len(group.arguments) or str(name) != written:
+            raise self.error(
+                f"'=' stands between a coordinate and what replaces it; write {_KEYWORD_EXAMPLE}",
+                position,
+            )
+        if name in group.keywords:
+            raise name.error(f"{name} is given twice")
+        group.keywords.append(self.operands.pop())
+
     def close(self, text: str, position: int) -> bool:
         """Take the ',' or ')' after an argument or a parenthesised expression."""
         group = self.reduce_to_group()
@@ -213,15 +244,19 @@ class _Parser:
         if _wants_condition(group) and not _is_comparison(argument):
             raise argument.error("the first argument of where is a comparison: where(x < 0, -x, x)")
         group.arguments.append(argument)
+        if group.takes_keywords and len(group.keywords) < len(group.arguments) - 1:
+            raise argument.error(
+                f"expected a coordinate, '=' and what replaces it; write {_KEYWORD_EXAMPLE}"
+            )
         if text == ",":
             return True
         self.pending.pop()
         function, arguments = group.callee.name, tuple(group.arguments)
-        fewest, most = _arity(function)
-        if len(arguments) < fewest or (most is not None and len(arguments) > most):
-            raise group.callee.error(_arity_message(function, len(arguments)))
+        keywords = tuple(group.keywords)
         place = group.callee.position
-        self.operands.append(Call(function, arguments, position=place, source=self.source))
+        call = Call(function, arguments, keywords, position=place, source=self.source)
+        check_call(call)
+        self.operands.append(call)
         return False
 
     def push(self, entry: _Operator | _Group) -> None:
@@ -259,15 +294,25 @@ def _is_comparison(node: Expression) -> bool:
     return isinstance(node, Binary) and node.operator in COMPARISONS
 
 
-def _arity(function: str) -> tuple[int, int | None]:
-    return FUNCTIONS[function] if function in FUNCTIONS else OPERATORS[function]
+def check_call(call: Call) -> None:
+    """Raise ExpressionError for a call with too few or too many arguments, or misplaced keywords.
 
-
-def _arity_message(function: str, count: int) -> str:
-    fewest, most = _arity(function)
-    bound = f"{fewest}" if most == fewest else f"at least {fewest}"
-    plural = "" if bound.endswith("1") else "s"
-    return f"{function} takes {bound} argument{plural}, got {count}"
+    It is for calls that are put together without `parse`.
+    """
+    function, count = call.function, len(call.arguments)
+    if function == KEYWORD_OPERATOR:
+        if count < 2 or len(call.keywords) != count - 1:
+            raise call.error(
+                f"{function} takes an expression and what replaces its coordinates; write "
+                f"{_KEYWORD_EXAMPLE}"
+            )
+        return
+    fewest, most = (FUNCTIONS if function in FUNCTIONS else OPERATORS)[function]
+    if count < fewest or (most is not None and count > most) or call.keywords:
+        bound = f"{fewest}" if most == fewest else f"at least {fewest}"
+        plural = "" if bound.endswith("1") else "s"
+        got = " with keywords" if call.keywords else ""
+        raise call.error(f"{function} takes {bound} argument{plural}, got {count}{got}")
 
 
 def _found(token: _Token) -> str:

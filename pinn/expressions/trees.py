@@ -62,6 +62,10 @@ class Expression:
         """Return the text of a leaf."""
         return str(self.label[0])
 
+    def pieces(self) -> list[str | Expression]:
+        """Return what the text of a leaf or a call consists of."""
+        return [self.text()]
+
     def __hash__(self) -> int:
         return self._hash
 
@@ -127,14 +131,15 @@ class Name(Expression):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Call(Expression):
-    """A call of a known function or operator."""
+    """A call of a known function or operator; `keywords` name the last of its arguments."""
 
     function: str
     arguments: tuple[Expression, ...]
+    keywords: tuple[Name, ...] = ()
 
     @property
-    def label(self) -> tuple[str]:
-        return (self.function,)
+    def label(self) -> tuple[str, tuple[Name, ...]]:
+        return (self.function, self.keywords)
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -144,7 +149,16 @@ class Call(Expression):
     def build(
         cls, label: Sequence[Any], children: Sequence[Expression], position: int, source: str
     ) -> Call:
-        return cls(*label, tuple(children), position=position, source=source)
+        function, keywords = label
+        return cls(function, tuple(children), keywords, position=position, source=source)
+
+    def pieces(self) -> list[str | Expression]:
+        unnamed = len(self.arguments) - len(self.keywords)
+        names = [""] * unnamed + [f"{keyword.name}=" for keyword in self.keywords]
+        pieces: list[str | Expression] = [f"{self.function}("]
+        for i, (name, argument) in enumerate(zip(names, self.arguments, strict=True)):
+            pieces += [", " * (i > 0) + name, argument]
+        return [*pieces, ")"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -281,15 +295,9 @@ def _write(root: Expression, limit: int = 200_000) -> str:
         elif isinstance(node, Unary):
             strength = UNARY_PRECEDENCE
             parts = [node.operator, (node.operand, strength)]
-        elif isinstance(node, Call):
-            strength = ATOM_PRECEDENCE
-            parts = [node.function, "("]
-            for i, argument in enumerate(node.arguments):
-                parts += [", ", (argument, 0)] if i else [(argument, 0)]
-            parts.append(")")
         else:
             strength = ATOM_PRECEDENCE
-            parts = [node.text()]
+            parts = [piece if isinstance(piece, str) else (piece, 0) for piece in node.pieces()]
         if strength < floor:
             parts = ["(", *parts, ")"]
         stack.extend(reversed(parts))

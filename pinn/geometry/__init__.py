@@ -5,7 +5,7 @@ from pinn.geometry.declaration import SHAPES, AnyDomain, On
 from pinn.geometry.interval import Interval, Time
 from pinn.geometry.parts import Face, Part, Piece
 from pinn.geometry.product import Product
-from pinn.geometry.shape import TOLERANCE, Shape, check_value, normal_name
+from pinn.geometry.shape import TOLERANCE, Shape, check_value
 from pinn.geometry.unit_cube import UnitSampler
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "Time",
     "UnitSampler",
     "check_value",
-    "normal_name",
 ]
 
 SHAPES.add("interval", Interval)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pinn.equations.names import normal_name
 from pinn.geometry.parts import Face, Part, Piece, is_comparison, slug
 from pinn.geometry.unit_cube import UnitSampler, draw, kept_share, probes
 
@@ -304,11 +305,6 @@ def check_value(shape: Shape) -> None:
             f"a shape is a value that can be hashed, and {type(shape).__name__} cannot; make it a "
             "dataclass with frozen=True, or give it __hash__ beside __eq__"
         )
-
-
-def normal_name(coordinate: str) -> str:
-    """Return what the component of the outward normal along a coordinate is called."""
-    return f"normal_{coordinate}"
 
 
 def in_box(shape: Shape, unit: np.ndarray) -> np.ndarray:

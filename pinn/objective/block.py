@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 import autograd as T
-from pinn.equations.combine import Combination
-from pinn.equations.jets import JetField, JetPlan
-from pinn.equations.leaves import Derivative, Laplacian
-from pinn.equations.model_values import coordinate_columns
-from pinn.equations.nested import Field, Plan
-from pinn.expressions import nodes
+from pinn.equations.jets import JetPlan, JetValues
+from pinn.equations.nested import NestedPlan, NestedValues
+from pinn.equations.values import ModelValues, coordinate_columns
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.problem.problem import Problem
 from pinn.residuals import Residual
@@ -53,7 +50,7 @@ class Block:
         self._parameters = parameters
         self._dtype = dtype
         self._device = device
-        self.plan: Plan | JetPlan = Plan((), ())
+        self.plan: NestedPlan | JetPlan = NestedPlan((), problem.scope)
         self._prepare()
 
     def columns(self, rows: slice = slice(None)) -> list[T.Tensor]:
@@ -68,9 +65,9 @@ class Block:
 
     def residual(self, columns: list[T.Tensor]) -> T.Tensor:
         """Return the residual at points given by columns, shape (n,), with its graph."""
-        return self._residual.evaluate(self._field(columns))
+        return self._residual.evaluate(self._values(columns))
 
-    def _field(self, columns: list[T.Tensor]) -> Any:
+    def _values(self, columns: list[T.Tensor]) -> ModelValues:
         d = len(self._problem.domain.coordinates)
         arguments = (
             self._parameters.module,
@@ -80,33 +77,34 @@ class Block:
             self.plan,
             dict(zip(self._residual.source.columns, columns[d:], strict=True)),
         )
-        return JetField(*arguments) if isinstance(self.plan, JetPlan) else Field(*arguments)
+        kind = JetValues if isinstance(self.plan, JetPlan) else NestedValues
+        return kind(*arguments)
 
     def _prepare(self) -> None:
-        """Find the derivatives asked for, on a few points, and check the result's shape."""
+        """Plan the derivatives asked for, and check the residual on a few points."""
         probe = self.columns(slice(0, _PROBE_ROWS))
-        field = self._field(probe)
-        residual = self._residual.evaluate(field)
+        leaves = self._residual.leaves
+        if leaves is None:  # only a run can tell what a function asks for
+            values = self._values(probe)
+            self._check_trains(self._residual.evaluate(values))
+            leaves = tuple(values.asked)
+        scope = self._problem.scope
+        if self.derivatives == "nested":
+            self.plan = NestedPlan(leaves, scope)
+        else:
+            self.plan = JetPlan(leaves, scope)
+            combined = self._residual.combined(self._dtype)
+            if combined is not None:
+                # a leaf that is a sum may save a channel, or cost one: take what is cheaper
+                plan = JetPlan(combined.leaves, scope)
+                if plan.channels.count < self.plan.channels.count:
+                    self.plan, self._residual = plan, combined
+        # an op without a Taylor rule shows here
+        self._check_trains(self._residual.evaluate(self._values(probe)))
+
+    def _check_trains(self, residual: T.Tensor) -> None:
         if not residual.requires_grad:
             raise ValueError(
                 f"{self.what}: expected a residual that depends on the unknowns, got one "
                 "that does not; was it detached, or made by numpy?"
             )
-        if self.derivatives == "nested":
-            self.plan = Plan(field.asked, self._problem.domain.space)
-            return
-        scope = self._problem.scope
-        self.plan = JetPlan(field.asked, scope)
-        combined = self._residual.combined()
-        if combined is not None:
-            # a leaf that is a sum may save a channel, or cost one: take what is cheaper
-            plan = JetPlan(_leaves(combined), scope)
-            if plan.channels.count < self.plan.channels.count:
-                self.plan, self._residual = plan, combined
-        self._residual.evaluate(self._field(probe))  # an op without a Taylor rule shows here
-
-
-def _leaves(residual: Residual) -> list[Any]:
-    kinds = Derivative | Laplacian | Combination
-    trees = [term.tree for term in residual.terms if term.tree is not None]
-    return [node for tree in trees for node in nodes(tree) if isinstance(node, kinds)]

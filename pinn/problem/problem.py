@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cached_property
@@ -14,10 +15,11 @@ from pinn.checks import nearest
 from pinn.conditions.condition import CONDITIONS, Condition
 from pinn.conditions.hard import Ansatz
 from pinn.equations.functions import NUMPY_FUNCTIONS
-from pinn.equations.leaves import Constant, Coordinate, check_names
+from pinn.equations.names import check_names
 from pinn.equations.namespace import Namespace
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
+from pinn.equations.values import Values
 from pinn.geometry import AnyDomain
 from pinn.problem import references
 from pinn.problem.constants import ConstantKind, evaluate_constants
@@ -142,7 +144,7 @@ class Problem:
             return self._reference_terms.evaluate(dict(points), dict(self.constants))
         arrays = {name: np.asarray(points[name]) for name in self.domain.coordinates}
         shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
-        values = _ArrayValues(arrays, self.constants)
+        values = Values(arrays, self.constants)
         if isinstance(self._reference_terms, Term):
             result = self._reference_terms.evaluate(values, NUMPY_FUNCTIONS)
             if not isinstance(result, Mapping):
@@ -200,7 +202,7 @@ class Problem:
 
     def _check_residuals(self) -> None:
         names = [residual.name for residual in self.residuals]
-        repeated = sorted({name for name in names if names.count(name) > 1})
+        repeated = sorted(name for name, count in Counter(names).items() if count > 1)
         if repeated:
             refuse(
                 f"two equations or conditions are called {repeated[0]!r}; each needs its own name "
@@ -254,19 +256,3 @@ def _check_unknown(name: str, unknowns: tuple[str, ...]) -> None:
         )
 
 
-class _ArrayValues:
-    """Coordinates and constants for terms over numpy arrays."""
-
-    def __init__(self, arrays: Mapping[str, np.ndarray], constants: Mapping[str, float]) -> None:
-        self._arrays = arrays
-        self._constants = constants
-
-    def __contains__(self, leaf: Any) -> bool:
-        return isinstance(leaf, Coordinate | Constant)
-
-    def __getitem__(self, leaf: Any) -> Any:
-        if isinstance(leaf, Coordinate):
-            return self._arrays[leaf.name]
-        if isinstance(leaf, Constant):
-            return self._constants[leaf.name]
-        raise KeyError(leaf)

@@ -8,7 +8,7 @@ from typing import Any
 
 import autograd as T
 from pinn.equations.functions import TENSOR_FUNCTIONS
-from pinn.equations.leaves import Derivative, Laplacian
+from pinn.equations.leaves import UnknownLeaf
 from pinn.equations.term import Term
 from pinn.residuals.sources import Source
 
@@ -33,14 +33,17 @@ class Residual:
         return (self.left,) if self.right is None else (self.left, self.right)
 
     @property
-    def leaves(self) -> tuple[Derivative | Laplacian, ...] | None:
+    def leaves(self) -> tuple[UnknownLeaf, ...] | None:
         """The unknowns and derivatives that are asked for; None where only a run can tell."""
         sides = [term.leaves for term in self.terms]
         return None if None in sides else tuple(leaf for side in sides for leaf in side)
 
-    def combined(self) -> Residual | None:
-        """Return the residual with its sums of derivatives as single leaves; None for functions."""
-        sides = [term.combined() for term in self.terms]
+    def combined(self, dtype: T.dtype) -> Residual | None:
+        """Return the residual with its sums of derivatives as single leaves; None for functions.
+
+        dtype: the one that it will be evaluated in.
+        """
+        sides = [term.combined(dtype) for term in self.terms]
         if None in sides:
             return None
         return dataclasses.replace(self, left=sides[0], right=sides[1] if sides[1:] else None)

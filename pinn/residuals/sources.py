@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pinn.geometry import Part, Shape, check_value, normal_name
+from pinn.equations.names import normal_name
+from pinn.geometry import Part, Shape, check_value
 from pinn.sampling import Points, Sampling
 
 

@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from pinn import expressions
+from pinn.checks import NAME as NAME_PATTERN
 from pinn.checks import nearest
 from pinn.schema.errors import DeclarationError, Mistakes, Path, refuse, refuse_kind, shown
 from pinn.schema.reader import INVALID, Reader
@@ -26,7 +27,6 @@ MOST = 2**63 - 1
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _MOST_DIGITS = 1000
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 class Kind(ABC):
@@ -83,7 +83,7 @@ class Text(Kind):
         return checked_node(self, node.text, node, path, reader)
 
 
-NAME = Text("a name of letters, digits and _ that starts with a letter", _NAME)
+NAME = Text("a name of letters, digits and _ that starts with a letter", NAME_PATTERN)
 
 
 @dataclass(frozen=True)

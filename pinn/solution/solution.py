@@ -15,9 +15,9 @@ import autograd as T
 from autograd.devices import DeviceError
 from pinn.checks import nearest
 from pinn.equations.functions import TENSOR_FUNCTIONS
-from pinn.equations.model_values import coordinate_columns
-from pinn.equations.nested import Field, Plan
+from pinn.equations.nested import NestedPlan, NestedValues
 from pinn.equations.term import Term
+from pinn.equations.values import coordinate_columns
 from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.models import NotSavedModel
 from pinn.solution.accuracy import Errors, TestSet
@@ -113,24 +113,24 @@ class Solution:
         """
         points, shape = self._points(coordinates)
         term = Term("derivative", expression, self.problem.scope)
-        plan = Plan(term.leaves or (), self.problem.domain.space)
+        plan = NestedPlan(term.leaves or (), self.problem.scope)
         with one_blas_thread():
             return self._derivative(term, plan, points).reshape(shape)
 
-    def _derivative(self, term: Term, plan: Plan, points: np.ndarray) -> np.ndarray:
+    def _derivative(self, term: Term, plan: NestedPlan, points: np.ndarray) -> np.ndarray:
         results = []
         for start in range(0, len(points), _CHUNK):
             columns = coordinate_columns(
                 points[start : start + _CHUNK], self.experiment.dtype, self.experiment.device
             )
-            field = Field(
+            values = NestedValues(
                 self._parameters.module,
                 self.problem.scope,
                 columns,
                 self._parameters.coefficients(),
                 plan,
             )
-            value = term.evaluate(field, TENSOR_FUNCTIONS)
+            value = term.evaluate(values, TENSOR_FUNCTIONS)
             if isinstance(value, T.Tensor):
                 value = value.detach().cpu().numpy()
             results.append(np.broadcast_to(value, (len(columns[0]),)))

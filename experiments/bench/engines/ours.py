@@ -17,12 +17,10 @@ from experiments.bench.adam import Adam
 from experiments.bench.engines import CannotRun
 from experiments.bench.profiling import profile_executor
 from experiments.bench.workloads import Workload
-from pinn.equations.combine import Combination
 from pinn.equations.functions import TENSOR_FUNCTIONS
-from pinn.equations.jets import JetField, JetPlan
-from pinn.equations.leaves import Derivative, Laplacian
+from pinn.equations.jets import JetPlan, JetValues
+from pinn.equations.leaves import derivatives_in
 from pinn.equations.resolve import evaluate_resolved
-from pinn.expressions import nodes
 from pinn.geometry import Box, Interval, Time
 from pinn.objective import Objective
 from pinn.objective.flat_parameters import FlatParameters
@@ -61,10 +59,7 @@ class _Recorded:
         self._count = len(points)
         self._gradient = np.empty_like(self.theta)
         self.trees = workload.trees(combined=True)
-        leaves = [
-            node for tree in self.trees for node in nodes(tree)
-            if isinstance(node, Derivative | Laplacian | Combination)
-        ]
+        leaves = [leaf for tree in self.trees for leaf in derivatives_in(tree)]
         scope = workload.scope
         self.plan = JetPlan(leaves, scope)
 
@@ -72,8 +67,8 @@ class _Recorded:
             return workload.network(given, x, _Arrays)
 
         def block(columns: list[Tensor]) -> list[Tensor]:
-            field = JetField(model, scope, columns, {}, self.plan)
-            residuals = [evaluate_resolved(t, field, TENSOR_FUNCTIONS) for t in self.trees]
+            values = JetValues(model, scope, columns, {}, self.plan)
+            residuals = [evaluate_resolved(t, values, TENSOR_FUNCTIONS) for t in self.trees]
             total = sum(((r * r).sum() for r in residuals[1:]), (residuals[0] ** 2).sum())
             return [total, *T.grad(total, self._shared, materialize_grads=True)]
 

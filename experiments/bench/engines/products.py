@@ -14,20 +14,15 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from experiments.bench.workloads import Workload
-from pinn.equations.combine import Combination
 from pinn.equations.jets import JetPlan
-from pinn.equations.leaves import Derivative, Laplacian
-from pinn.expressions import nodes
+from pinn.equations.leaves import derivatives_in
 
 _ROWS = 2_048
 
 
 def channel_count(workload: Workload, combined: bool) -> int:
     """Return the number of channels of a sweep, the value among them."""
-    leaves = [
-        node for tree in workload.trees(combined) for node in nodes(tree)
-        if isinstance(node, Derivative | Laplacian | Combination)
-    ]
+    leaves = [leaf for tree in workload.trees(combined) for leaf in derivatives_in(tree)]
     return JetPlan(leaves, workload.scope).channels.count
 
 

@@ -27,21 +27,20 @@ from typing import Any
 import autograd as T
 from pinn.conditions.condition import Condition, Value
 from pinn.conditions.hard.compatibility import check_data
-from pinn.conditions.hard.trees import Given, Network, freeze, minus, number, over, plus, times
+from pinn.conditions.hard.trees import Given, Network, freeze
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.leaves import Coordinate, ParameterRef
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
+from pinn.equations.values import Values
 from pinn.expressions import Expression, Number, nodes
+from pinn.expressions.algebra import add, divide, multiply, number, subtract
 from pinn.geometry import Box, Face, Interval, Shape, Time
 
 # 3^d terms for d coordinates with data on both faces; beyond this, evaluating A costs more than a
 # network.
 MAX_NODES = 4000
-
-Place = tuple[str, float]
-
 
 @dataclass(frozen=True)
 class Data:
@@ -56,8 +55,8 @@ class Data:
     order: int = 0
 
     @property
-    def place(self) -> dict[str, float]:
-        """The coordinate of the face at its number."""
+    def held(self) -> dict[str, float]:
+        """The coordinate of the face, held at its number."""
         return {self.face.coordinate: self.face.value}
 
 
@@ -84,8 +83,9 @@ class Ansatz:
         self.unknowns = tuple(unknowns)
         self._constants = dict(constants)
         self._terms: dict[str, Term] = {}
-        self._scope = Scope((), domain.coordinates, domain.space, self._constants, ())
-        self._parameters = tuple(parameters)
+        self._scope = Scope(
+            (), domain.coordinates, domain.space, self._constants, tuple(parameters)
+        )
         found: dict[str, list[Data]] = {unknown: [] for unknown in self.unknowns}
         for condition in conditions:
             if condition.hard:
@@ -125,7 +125,7 @@ class Ansatz:
         (n, 1), or a number for a tree of numbers. The result can be differentiated in everything
         that is given.
         """
-        return evaluate_resolved(tree, _Values(self, values, network), TENSOR_FUNCTIONS)
+        return evaluate_resolved(tree, _FormulaValues(self, values, network), TENSOR_FUNCTIONS)
 
     def _data(self, condition: Condition) -> list[Data]:
         """Return the data of one condition, face by face."""
@@ -140,12 +140,12 @@ class Ansatz:
         data = []
         for exact in condition.exact(domain):
             tree = self._tree(name, exact.value) if tree is None else tree
-            place = {exact.face.coordinate: exact.face.value}
-            data.append(Data(name, exact.face, self._frozen(tree, place), exact.order))
+            held = {exact.face.coordinate: exact.face.value}
+            data.append(Data(name, exact.face, self._frozen(tree, held), exact.order))
         return data
 
-    def _frozen(self, tree: Expression, place: Mapping[str, float]) -> Expression:
-        return freeze(tree, place, self._constants, self._in_corner)
+    def _frozen(self, tree: Expression, held: Mapping[str, float]) -> Expression:
+        return freeze(tree, held, self._constants, self._in_corner)
 
     def _in_corner(self, given: Given) -> Expression:
         """Return a condition's function as a number where it is held in every coordinate."""
@@ -160,14 +160,12 @@ class Ansatz:
         return number(value) if math.isfinite(value) else given
 
     def _tree(self, name: str, value: Value) -> Expression:
-        scope = Scope(
-            (), self.domain.coordinates, self.domain.space, self._constants, self._parameters
-        )
         if callable(value):
             # The function gets no parameters: the formula has no place for them.
-            self._terms[name] = Term(f"condition {name!r}", value, self._scope)
+            scope = self._scope.of_values(parameters=False)
+            self._terms[name] = Term(f"condition {name!r}", value, scope)
             return Given(name)
-        term = Term(f"condition {name!r}", value, scope)
+        term = Term(f"condition {name!r}", value, self._scope)
         if term.tree is None:
             return number(float(value))
         trained = [node.name for node in nodes(term.tree) if isinstance(node, ParameterRef)]
@@ -183,7 +181,7 @@ class Ansatz:
         network = Network()
         if not data:
             return network
-        formula = plus(self._interpolant(data), times(self._vanishing(data), network))
+        formula = add(self._interpolant(data), multiply(self._vanishing(data), network))
         size = len(nodes(formula))
         if size > MAX_NODES:
             names = ", ".join(dict.fromkeys(item.condition for item in data))
@@ -198,22 +196,22 @@ class Ansatz:
         tree: Expression = Number(0)
         start = sorted((d for d in data if d.face.coordinate == self.domain.time), key=_order)
         for item in start:
-            elapsed = minus(Coordinate(item.face.coordinate), number(item.face.value))
-            tree = plus(tree, times(elapsed, item.tree) if item.order else item.tree)
+            elapsed = subtract(Coordinate(item.face.coordinate), number(item.face.value))
+            tree = add(tree, multiply(elapsed, item.tree) if item.order else item.tree)
         for coordinate in self.domain.space:
             low, high = self.domain.bounds[coordinate]
             x, width = Coordinate(coordinate), number(high - low)
             misses = {
-                item.face.side: minus(item.tree, self._frozen(tree, item.place))
+                item.face.side: subtract(item.tree, self._frozen(tree, item.held))
                 for item in data
                 if item.face.coordinate == coordinate
             }
             if len(misses) == 2 and misses["low"] != misses["high"]:
-                from_low, from_high = minus(number(high), x), minus(x, number(low))
-                tree = plus(tree, times(over(from_low, width), misses["low"]))
-                tree = plus(tree, times(over(from_high, width), misses["high"]))
+                from_low, from_high = subtract(number(high), x), subtract(x, number(low))
+                tree = add(tree, multiply(divide(from_low, width), misses["low"]))
+                tree = add(tree, multiply(divide(from_high, width), misses["high"]))
             elif misses:
-                tree = plus(tree, next(iter(misses.values())))
+                tree = add(tree, next(iter(misses.values())))
             if len(nodes(tree)) > MAX_NODES:
                 break
         return tree
@@ -229,41 +227,40 @@ class Ansatz:
                 scale /= high - low
                 x = Coordinate(coordinate)
                 factors.append(
-                    minus(x, number(low)) if side == "low" else minus(number(high), x)
+                    subtract(x, number(low)) if side == "low" else subtract(number(high), x)
                 )
-        return reduce(times, factors, number(scale))
+        return reduce(multiply, factors, number(scale))
 
 
-class _Values:
-    """The values of the leaves of a formula at n points."""
+class _FormulaValues(Values):
+    """The values of the leaves of a formula at n points given by columns (n, 1)."""
 
     def __init__(self, ansatz: Ansatz, columns: Mapping[str, T.Tensor], network: Any) -> None:
+        super().__init__(columns, {})
         self._ansatz = ansatz
         self._columns = columns
         self._network = network
 
-    def __contains__(self, leaf: Any) -> bool:
-        return isinstance(leaf, Coordinate | Given | Network)
-
-    def __getitem__(self, leaf: Any) -> Any:
-        if isinstance(leaf, Coordinate):
-            return self._columns[leaf.name]
+    def __getitem__(self, leaf: Expression) -> Any:
         if isinstance(leaf, Network):
             return self._network
-        return self._given(leaf)
+        return self._given(leaf) if isinstance(leaf, Given) else super().__getitem__(leaf)
+
+    def __contains__(self, leaf: object) -> bool:
+        return isinstance(leaf, Network | Given) or super().__contains__(leaf)
 
     def _given(self, leaf: Given) -> Any:
         like = next(iter(self._columns.values()))
         n = like.shape[0]
         fixed = dict(leaf.fixed)
         points = {
-            Coordinate(name): T.full((n,), fixed[name], dtype=like.dtype, device=like.device)
+            name: T.full((n,), fixed[name], dtype=like.dtype, device=like.device)
             if name in fixed
             else column.reshape(-1)
             for name, column in self._columns.items()
         }
         term = self._ansatz._terms[leaf.condition]
-        value = term.evaluate(_Points(points, self._ansatz._constants), TENSOR_FUNCTIONS)
+        value = term.evaluate(Values(points, self._ansatz._constants), TENSOR_FUNCTIONS)
         if isinstance(value, int | float):
             return float(value)
         if not isinstance(value, T.Tensor) or tuple(value.shape) not in ((), (n,), (n, 1)):
@@ -273,20 +270,6 @@ class _Values:
                 f"from the function, got {got}"
             )
         return value if value.ndim == 0 else value.reshape(-1, 1)
-
-
-class _Points(dict):
-    """Coordinates and constants by leaf, for the function of a condition."""
-
-    def __init__(self, points: Mapping[Coordinate, T.Tensor], constants: Mapping[str, float]):
-        super().__init__(points)
-        self._constants = constants
-
-    def __missing__(self, leaf: Any) -> float:
-        return self._constants[leaf.name]
-
-    def __contains__(self, leaf: Any) -> bool:
-        return True
 
 
 def _order(item: Data) -> int:

@@ -37,13 +37,13 @@ def check_data(ansatz: Ansatz) -> None:
 
 def _size(ansatz: Ansatz, item: Data) -> float:
     """Return the largest value on a face."""
-    points = _points(ansatz.domain, item.place)
+    points = _points(ansatz.domain, item.held)
     values = _values(ansatz, item, points)
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise ValueError(
             f"the value of {item.condition!r}, which is hard, is {values[bad[0]]} at "
-            f"{_place(ansatz.domain, points[bad[0]])}; expected a finite number"
+            f"{_written(ansatz.domain, points[bad[0]])}; expected a finite number"
         )
     return float(np.abs(values).max())
 
@@ -51,7 +51,7 @@ def _size(ansatz: Ansatz, item: Data) -> float:
 def _check_pair(ansatz: Ansatz, first: Data, second: Data, size: float) -> None:
     # u_t(0) on a face belongs with the rate of change of the face's own data.
     order = max(first.order, second.order)
-    points = _points(ansatz.domain, {**first.place, **second.place})
+    points = _points(ansatz.domain, {**first.held, **second.held})
     one, other = (
         _rates(ansatz, item, points) if order > item.order else _values(ansatz, item, points)
         for item in (first, second)
@@ -67,7 +67,7 @@ def _check_pair(ansatz: Ansatz, first: Data, second: Data, size: float) -> None:
     what = "rate of change in time" if order else "value"
     raise ValueError(
         f"{first.condition!r} and {second.condition!r} are both hard but disagree "
-        f"where they meet: at {_place(ansatz.domain, points[worst])} the first gives the {what} "
+        f"where they meet: at {_written(ansatz.domain, points[worst])} the first gives the {what} "
         f"{shown[0]:.10g}, the second {shown[1]:.10g}; make one of them soft (leave out "
         "hard), or let their values agree there"
     )
@@ -122,6 +122,6 @@ def _points(domain: Shape, fixed: dict[str, float]) -> np.ndarray:
     return points
 
 
-def _place(domain: Shape, point: np.ndarray) -> str:
+def _written(domain: Shape, point: np.ndarray) -> str:
     pairs = zip(domain.coordinates, point, strict=True)
     return ", ".join(f"{name} = {value:.6g}" for name, value in pairs)

@@ -12,12 +12,13 @@ from autograd.jets import choose_channels, sweep
 from pinn.conditions.hard import HardModel
 from pinn.conditions.hard.trees import freeze
 from pinn.equations.functions import TENSOR_FUNCTIONS
-from pinn.equations.jets import JetField, JetPlan
+from pinn.equations.jets import JetPlan, JetValues
 from pinn.equations.leaves import Coordinate
-from pinn.equations.model_values import coordinate_columns
-from pinn.equations.nested import Field, Plan
-from pinn.equations.resolve import evaluate_resolved, resolve
+from pinn.equations.nested import NestedPlan, NestedValues
+from pinn.equations.resolve import evaluate_resolved
+from pinn.equations.scope import Scope
 from pinn.equations.term import Term
+from pinn.equations.values import coordinate_columns
 from pinn.expressions import FLOAT_FUNCTIONS
 from pinn.training.experiment import Experiment
 
@@ -65,11 +66,11 @@ def values_at(model, points):
 
 def field_of(case, model, points, leaves, kind):
     columns = coordinate_columns(points, T.float64, "cpu")
-    plan = JetPlan(leaves, case.scope) if kind is JetField else Plan(leaves, case.domain.space)
+    plan = (JetPlan if kind is JetValues else NestedPlan)(leaves, case.scope)
     return kind(model, case.scope, columns, {}, plan)
 
 
-def derivatives_at(case, model, points, text, kind=Field):
+def derivatives_at(case, model, points, text, kind=NestedValues):
     term = Term("test", text, case.scope)
     field = field_of(case, model, points, term.leaves, kind)
     value = term.evaluate(field, TENSOR_FUNCTIONS)
@@ -208,7 +209,7 @@ def test_inside_the_network_is_free(name):
     assert np.abs(one - other).max() < 100
 
 
-@pytest.mark.parametrize("kind", [Field, JetField])
+@pytest.mark.parametrize("kind", [NestedValues, JetValues])
 @pytest.mark.parametrize("name", RATES)
 def test_the_rate_of_change_at_the_start_holds_for_any_network(name, kind):
     case = case_of(name)
@@ -218,7 +219,7 @@ def test_the_rate_of_change_at_the_start_holds_for_any_network(name, kind):
         np.testing.assert_allclose(rates, RATES[name](*points.T), rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("kind", [Field, JetField])
+@pytest.mark.parametrize("kind", [NestedValues, JetValues])
 def test_derivatives_of_the_formula_equal_the_closed_form(kind):
     """u = -sin(pi x) + t (1 - x^2) sin(x + 2 t), differentiated by hand."""
 
@@ -256,7 +257,9 @@ def test_jets_equal_nested_derivatives_and_finite_differences(name):
     if case.domain.space:
         texts += ["laplacian(u)", "laplacian(laplacian(u))"]
     for text in texts:
-        jets, nested = (derivatives_at(case, model, points, text, k) for k in (JetField, Field))
+        jets, nested = (
+            derivatives_at(case, model, points, text, kind) for kind in (JetValues, NestedValues)
+        )
         scale = np.abs(nested).max() + 1
         np.testing.assert_allclose(jets, nested, rtol=0, atol=1e-10 * scale)
     h = 1e-3
@@ -268,7 +271,7 @@ def test_jets_equal_nested_derivatives_and_finite_differences(name):
         first = (far - 8 * near + 8 * before - ahead) / (12 * h)
         second = (-far + 16 * near - 30 * middle + 16 * before - ahead) / (12 * h * h)
         for text, difference in ((f"u_{coordinate}", first), (f"u_{coordinate * 2}", second)):
-            found = derivatives_at(case, model, points, text, JetField)
+            found = derivatives_at(case, model, points, text, JetValues)
             scale = np.abs(found).max() + 1
             np.testing.assert_allclose(found, difference, rtol=0, atol=1e-7 * scale)
 
@@ -312,8 +315,8 @@ def test_several_unknowns_have_formulas_of_their_own():
     network = values_at(model.network, end)
     np.testing.assert_array_equal(values_at(model, end)[:, 1], network[:, 1])
     assert [residual.name for residual in case.residuals] == ["eq_u", "eq_v", "eq_w", "initial_v"]
-    jets = derivatives_at(case, model, start, "u_xx + v_t*w_x", JetField)
-    nested = derivatives_at(case, model, start, "u_xx + v_t*w_x", Field)
+    jets = derivatives_at(case, model, start, "u_xx + v_t*w_x", JetValues)
+    nested = derivatives_at(case, model, start, "u_xx + v_t*w_x", NestedValues)
     np.testing.assert_allclose(jets, nested, rtol=1e-12, atol=1e-12)
 
 
@@ -460,7 +463,7 @@ def test_other_mistakes_are_refused():
     ],
 )  # fmt: skip
 def test_a_tree_held_at_a_place_has_its_values_there(text, place, held, value):
-    tree = resolve(text, unknowns=(), coordinates=("x", "y"), space=("x", "y"), constants=("c",))
+    tree = Scope((), ("x", "y"), ("x", "y"), {"c": 1.5}).resolve(text)
     frozen = freeze(tree, place, {"c": 1.5}, lambda given: given)
     if held is not None:
         assert str(frozen) == held

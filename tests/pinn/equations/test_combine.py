@@ -5,12 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pinn.equations.combine import Combination, combine, laplacian_terms
+import autograd as T
+import pinn
+from pinn.equations.combine import combine
 from pinn.equations.functions import NUMPY_FUNCTIONS
-from pinn.equations.leaves import Coordinate, Derivative, Laplacian, ParameterRef
+from pinn.equations.leaves import (
+    Combination,
+    Coordinate,
+    Derivative,
+    Laplacian,
+    ParameterRef,
+)
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
 from pinn.expressions import nodes
+from pinn.training.experiment import Experiment
 
 SPACE = ("x", "y")
 SCOPE = Scope(("u", "v"), ("x", "y", "t"), SPACE, {"nu": 0.01, "c": -2.0}, ("k",))
@@ -22,9 +31,9 @@ class Values(dict):
 
     def __missing__(self, leaf):
         if isinstance(leaf, Combination):
-            return sum(w * self[Derivative(leaf.unknown, names)] for names, w in leaf.terms)
+            return sum(w * self[Derivative(leaf.unknown, names)] for names, w in leaf.terms(SPACE))
         if isinstance(leaf, Laplacian):
-            terms = laplacian_terms(leaf, SPACE)
+            terms = leaf.terms(SPACE)
             return sum(w * self[Derivative(leaf.unknown, names)] for names, w in terms)
         assert isinstance(leaf, Derivative | Coordinate | ParameterRef), leaf
         self[leaf] = rng.uniform(0.5, 1.5)
@@ -34,13 +43,13 @@ class Values(dict):
         return True
 
 
-def combined(text):
-    return combine(SCOPE.resolve(text), SCOPE.constants, SPACE)
+def combined(text, dtype=T.float64):
+    return combine(SCOPE.resolve(text), SCOPE, dtype)
 
 
 def sums(tree):
     return [
-        (n.unknown, {"".join(names): w for names, w in n.terms})
+        (n.unknown, {"".join(names): w for names, w in n.terms(SPACE)})
         for n in nodes(tree) if isinstance(n, Combination)
     ]  # fmt: skip
 
@@ -84,7 +93,7 @@ def test_what_is_taken_together(text, expected):
 )
 def test_what_stays_as_it_is(text):
     tree = SCOPE.resolve(text)
-    assert combine(tree, SCOPE.constants, SPACE) is tree
+    assert combine(tree, SCOPE, T.float64) is tree
 
 
 TEXTS = [
@@ -109,7 +118,7 @@ def test_the_combined_tree_has_the_same_value(text):
 
 def test_laplacians_of_any_power_have_multinomial_weights():
     def terms(times, space):
-        return {"".join(n): w for n, w in laplacian_terms(Laplacian("u", times), space)}
+        return {"".join(n): w for n, w in Laplacian("u", times).terms(space)}
 
     assert terms(1, ("x", "y", "z")) == {"xx": 1, "yy": 1, "zz": 1}
     assert terms(2, ("x", "y")) == {"xxxx": 1, "xxyy": 2, "yyyy": 1}
@@ -120,3 +129,65 @@ def test_laplacians_of_any_power_have_multinomial_weights():
 def test_a_sum_prints_as_one():
     (leaf,) = (n for n in nodes(combined("u_t + u*u_x - nu*u_xx")) if isinstance(n, Combination))
     assert leaf.text() == "(1*u_t + -0.01*u_xx)"
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype", "together"),
+    [
+        ("u_t + 1e-12*u_xx", T.float32, True),
+        ("u_t + 1e-13*u_xx", T.float32, False),
+        ("u_t + 1e-13*u_xx", T.float64, True),
+        ("1e15*u_t - 1e-30*u_x", T.float32, False),
+        ("1e30*u_t - 1e30*u_x", T.float32, True),
+        ("1e-42*u_t - 1e-42*u_x", T.float32, True),
+        ("u_t + 1e-308*u_x", T.float64, False),
+        ("1e200*(1e200*u_t) + u_x", T.float64, False),
+        ("u_t + 1e-300*u_xx + v_x + 2*v_y", T.float64, True),
+    ],
+)
+def test_weights_that_are_far_apart_keep_their_own_channels(text, dtype, together):
+    tree = combined(text, dtype)
+    assert bool(sums(tree)) == together
+    if not together:
+        assert tree == SCOPE.resolve(text)
+    elif "v" in text:
+        assert sums(tree) == [("v", {"x": 1, "y": 2})]
+
+
+@pytest.mark.parametrize(
+    ("equation", "constants", "precision"),
+    [
+        ("u_t + c*u_x", {"c": 1e-39}, "float32"),
+        ("u_t + c*u_x", {"c": 1e-12}, "float32"),
+        ("u_t + c*u_xx", {"c": 1e-7}, "float32"),
+        ("a*u_t + b*u_x", {"a": 1e15, "b": 1e-30}, "float32"),
+        ("a*u_t + b*u_x", {"a": 1e15, "b": 1e5}, "float32"),
+        ("c*u_t + u_x", {"c": 1e-39}, "float32"),
+        ("c*u_t + c*u_x + 1", {"c": 1e-39}, "float32"),
+        ("u_t + c*u_x", {"c": 1e-308}, "float64"),
+        ("u_t + c*u_x", {"c": 1e-100}, "float64"),
+        ("a*u_t + b*u_xx", {"a": 1e150, "b": 1e-150}, "float64"),
+    ],
+)
+def test_jets_take_coefficients_of_any_size_as_nested_derivatives_do(
+    equation, constants, precision
+):
+    case = pinn.Problem(
+        pinn.Interval("x", -1, 1) * pinn.Time("t", 0, 1), ["u"], {"e": equation},
+        constants=constants,
+    )  # fmt: skip
+    found = []
+    for derivatives in ("jets", "nested"):
+        objective = Experiment(
+            case, model=pinn.MLP(width=8, depth=2), sampling=pinn.Sampling(interior=50),
+            precision=precision, derivatives=derivatives,
+        ).objective()  # fmt: skip
+        residual = objective.residuals(objective.theta)["e"]
+        gradient = objective.value_and_gradient(objective.theta).gradient
+        found.append((residual, gradient))
+    (residual, gradient), (expected, slope) = found
+    eps = np.finfo(precision).eps
+    assert np.isfinite(expected).all()
+    np.testing.assert_allclose(residual, expected, rtol=0, atol=100 * eps * abs(expected).max())
+    if np.isfinite(slope).all():
+        np.testing.assert_allclose(gradient, slope, rtol=0, atol=1000 * eps * abs(slope).max())

@@ -9,12 +9,12 @@ import autograd as T
 import pinn
 from autograd.jets import NoTaylorRule
 from pinn.equations.functions import TENSOR_FUNCTIONS
-from pinn.equations.jets import JetField, JetPlan
+from pinn.equations.jets import JetPlan, JetValues
 from pinn.equations.leaves import Derivative, Laplacian
-from pinn.equations.model_values import coordinate_columns
-from pinn.equations.nested import Field, Plan
+from pinn.equations.nested import NestedPlan, NestedValues
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
+from pinn.equations.values import coordinate_columns
 
 rng = np.random.default_rng(0)
 POINTS = rng.uniform(-1, 1, (11, 3))
@@ -50,7 +50,7 @@ class Known(T.nn.Module):
 def field(leaves, module=None):
     columns = coordinate_columns(POINTS, T.float64, "cpu")
     coefficients = {"k": T.tensor(3.0, dtype=T.float64)}
-    return JetField(module or Known(), SCOPE, columns, coefficients, JetPlan(leaves, SCOPE))
+    return JetValues(module or Known(), SCOPE, columns, coefficients, JetPlan(leaves, SCOPE))
 
 
 @pytest.mark.parametrize("text", EXACT)
@@ -58,14 +58,8 @@ def field(leaves, module=None):
 def test_values_equal_the_closed_form(text, together):
     term = Term("term", text, SCOPE)
     if together:
-        from pinn.objective.block import _leaves
-        from pinn.residuals import Residual
-
-        term = term.combined()
-        leaves = _leaves(Residual("r", "r", term, None, None))
-    else:
-        leaves = term.leaves
-    value = term.evaluate(field(leaves), TENSOR_FUNCTIONS)
+        term = term.combined(T.float64)
+    value = term.evaluate(field(term.leaves), TENSOR_FUNCTIONS)
     np.testing.assert_allclose(value.detach().numpy(), EXACT[text], rtol=1e-12, atol=1e-12)
 
 
@@ -84,8 +78,8 @@ def test_networks_agree_with_nested_reverse_mode(model):
         Derivative("v", ("x", "y")), Laplacian("v", 1), Laplacian("u", 2),
     ]  # fmt: skip
     columns = coordinate_columns(POINTS, T.float64, "cpu")
-    nested = Field(module, SCOPE, columns, {}, Plan(leaves, SCOPE.space))
-    jets = JetField(module, SCOPE, columns, {}, JetPlan(leaves, SCOPE))
+    nested = NestedValues(module, SCOPE, columns, {}, NestedPlan(leaves, SCOPE))
+    jets = JetValues(module, SCOPE, columns, {}, JetPlan(leaves, SCOPE))
     for leaf in leaves:
         expected = nested[leaf].detach().numpy()
         got = jets[leaf].detach().numpy()

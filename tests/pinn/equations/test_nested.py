@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
+import scipy.special
 
 import autograd as T
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.leaves import Derivative, Laplacian
-from pinn.equations.model_values import coordinate_columns
-from pinn.equations.nested import Field, Plan
+from pinn.equations.nested import NestedPlan, NestedValues
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
+from pinn.equations.values import coordinate_columns
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (11, 3))
 X, Y, TIME = POINTS.T
@@ -45,7 +46,7 @@ class Known(T.nn.Module):
 def field(leaves=(), module=None):
     columns = coordinate_columns(POINTS, T.float64, "cpu")
     coefficients = {"k": T.tensor(3.0, dtype=T.float64)}
-    return Field(module or Known(), SCOPE, columns, coefficients, Plan(leaves, SCOPE.space))
+    return NestedValues(module or Known(), SCOPE, columns, coefficients, NestedPlan(leaves, SCOPE))
 
 
 @pytest.mark.parametrize("planned", [True, False])
@@ -132,12 +133,19 @@ ARGUMENTS = [0.3, np.array([0.2, 0.7, 1.5])]
 @pytest.mark.parametrize("name", TENSOR_FUNCTIONS)
 @pytest.mark.parametrize("kinds", ["float", "tensor", "mixed"])
 def test_functions_take_floats_and_tensors(name, kinds):
-    reference = {"min": np.minimum, "max": np.maximum, "abs": np.abs}.get(
-        name, getattr(np, name, None)
-    )
+    others = {
+        "min": np.minimum, "max": np.maximum, "atan2": np.arctan2, "asin": np.arcsin,
+        "acos": np.arccos, "atan": np.arctan, "erf": scipy.special.erf,
+        "sech": lambda x: 1 / np.cosh(x),
+    }  # fmt: skip
+    reference = others.get(name, getattr(np, name, None))
     a = ARGUMENTS[0] if kinds == "float" else ARGUMENTS[1]
     b = 0.8 if kinds != "tensor" else np.array([1.0, 0.1, 2.0])
     arguments = {"where": (a < 0.5, a, b), "min": (a, b), "max": (b, a)}.get(name, (a,))
+    if name in ("atan2", "hypot"):
+        arguments = (a, b)
+    if name in ("asin", "acos"):
+        arguments = (a / 2,)
 
     def tensor(value):
         return T.tensor(value) if isinstance(value, np.ndarray) else value

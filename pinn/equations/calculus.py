@@ -1,0 +1,142 @@
+"""Differentiation of resolved trees, and their evaluation elsewhere, worked out symbolically."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pinn.equations.leaves import (
+    At,
+    Column,
+    Coordinate,
+    Derivative,
+    Laplacian,
+    Supplied,
+    in_domain_order,
+)
+from pinn.equations.names import MAX_ORDER
+from pinn.expressions import Call, Expression, Unary, algebra, fold
+
+if TYPE_CHECKING:
+    from pinn.equations.scope import Scope
+
+# Nodes that the symbolic rules may visit for one equation: under a second of work.
+MAX_EXPANSION = 40_000
+
+
+class Calculus:
+    """The rules for one expression; `node` is the operator that they serve, for errors' places.
+
+    visited counts the nodes that the rules have been applied to: the work done so far.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self.visited = 0
+
+    def derivative(
+        self, node: Call, operand: Expression, coordinate: str, *, hold_columns: bool = False
+    ) -> Expression:
+        """Differentiate a resolved tree once in a coordinate.
+
+        hold_columns: whether what is attached to the points counts as constant, as the normal
+        does along itself; otherwise it has no derivative.
+        """
+
+        def rule(part: Expression, inner: list[Expression]) -> Expression:
+            self._visit(node)
+            if isinstance(part, Derivative | Laplacian):
+                return self._of_unknown(node, part, coordinate)
+            if isinstance(part, At):
+                return self._of_elsewhere(node, part, inner, coordinate)
+            if isinstance(part, Coordinate):
+                return algebra.ONE if part.name == coordinate else algebra.ZERO
+            if isinstance(part, Column) and not hold_columns:
+                raise node.error(
+                    f"{part} belongs to the points themselves, so it has no derivative in "
+                    f"{coordinate}; take it out of {node.function}(...)"
+                )
+            if isinstance(part, Supplied):
+                raise node.error(
+                    f"{node.function}: a value that a function has computed does not know what it "
+                    "was made of, so it has no derivative here; give text instead, such as "
+                    "s.diff('u**2', 'x')"
+                )
+            if not part.children or all(value is algebra.ZERO for value in inner):
+                return algebra.ZERO
+            if isinstance(part, Unary):
+                return inner[0] if part.operator == "+" else algebra.negate(inner[0], part)
+            return algebra.RULES[part.label[0]](part, part.children, inner)
+
+        return fold(operand, rule)
+
+    def elsewhere(
+        self, node: Call, operand: Expression, replaced: Mapping[str, Expression]
+    ) -> Expression:
+        """Replace coordinates by expressions: the operand's value at another point."""
+
+        def rule(part: Expression, children: list[Expression]) -> Expression:
+            self._visit(node)
+            if isinstance(part, Coordinate):
+                return replaced.get(part.name, part)
+            if isinstance(part, Derivative | Laplacian):
+                return At.moved(part, replaced, self._scope.coordinate_number)
+            if isinstance(part, At):
+                # The outer point first: at(at(u, t=t - 1), x=0, t=2) is u at x = 0, t = 1.
+                inner = dict(zip(part.names, children, strict=True))
+                return At.moved(part.leaf, {**replaced, **inner}, self._scope.coordinate_number)
+            if isinstance(part, Column | Supplied):
+                raise node.error(
+                    f"{part} belongs to the points themselves, so it has no value elsewhere; take "
+                    f"it out of {node.function}(...)"
+                )
+            return part.with_children(children)
+
+        return fold(operand, rule)
+
+    def check_order(self, node: Expression, order: int) -> None:
+        """Raise ExpressionError for a derivative of too high an order."""
+        if order > MAX_ORDER:
+            raise node.error(f"a derivative of order {order}; orders go up to {MAX_ORDER}")
+
+    def _visit(self, node: Call, count: int = 1) -> None:
+        self.visited += count
+        if self.visited > MAX_EXPANSION:
+            raise node.error(
+                f"{node.function} expands to too many terms; introduce an unknown for a part of "
+                "it, or lower the order"
+            )
+
+    def _of_unknown(
+        self, node: Call, leaf: Derivative | Laplacian, coordinate: str
+    ) -> Expression:
+        scope = self._scope
+        self.check_order(node, leaf.order + 1)
+        if isinstance(leaf, Laplacian):
+            self._visit(node, leaf.term_count(len(scope.space)))
+            terms = leaf.terms(scope.space)
+        else:
+            terms = [(leaf.coordinates, 1.0)]
+        total: Expression = algebra.ZERO
+        for coordinates, count in terms:
+            ordered = in_domain_order((*coordinates, coordinate), scope.coordinate_number)
+            term = Derivative(leaf.unknown, ordered, position=leaf.position, source=leaf.source)
+            times = algebra.number(count, leaf)
+            total = algebra.add(total, algebra.multiply(times, term, leaf), leaf)
+        return total
+
+    def _of_elsewhere(
+        self, node: Call, part: At, inner: list[Expression], coordinate: str
+    ) -> Expression:
+        """The chain rule: u(g(x), t) has the slope u_x(g(x), t) g'(x) in x, u_t(g(x), t) in t."""
+        slopes = dict(zip(part.names, inner, strict=True))
+        slopes.setdefault(coordinate, algebra.ONE)
+        total: Expression = algebra.ZERO
+        for name, slope in slopes.items():
+            if algebra.is_number(slope, 0):
+                continue
+            there = self.elsewhere(
+                node, self._of_unknown(node, part.leaf, name), dict(part.location)
+            )
+            total = algebra.add(total, algebra.multiply(there, slope, part), part)
+        return total
