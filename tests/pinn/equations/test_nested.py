@@ -126,10 +126,11 @@ def test_other_names_are_refused(name):
         term.evaluate(field(), TENSOR_FUNCTIONS)
 
 
-ARGUMENTS = [0.3, np.array([0.2, 0.7, 1.5])]
+ARGUMENTS = [0.3, np.array([0.2, 0.7, 0.95])]
 
 
-@pytest.mark.parametrize("name", TENSOR_FUNCTIONS)
+# numpy has no sech and no erf: test_functions.py compares them with mpmath
+@pytest.mark.parametrize("name", [n for n in TENSOR_FUNCTIONS if n not in ("sech", "erf")])
 @pytest.mark.parametrize("kinds", ["float", "tensor", "mixed"])
 def test_functions_take_floats_and_tensors(name, kinds):
     reference = {"min": np.minimum, "max": np.maximum, "abs": np.abs}.get(
@@ -137,7 +138,8 @@ def test_functions_take_floats_and_tensors(name, kinds):
     )
     a = ARGUMENTS[0] if kinds == "float" else ARGUMENTS[1]
     b = 0.8 if kinds != "tensor" else np.array([1.0, 0.1, 2.0])
-    arguments = {"where": (a < 0.5, a, b), "min": (a, b), "max": (b, a)}.get(name, (a,))
+    pairs = {"where": (a < 0.5, a, b), "max": (b, a), **dict.fromkeys(("atan2", "hypot"), (a, b))}
+    arguments = {"min": (a, b), **pairs}.get(name, (a,))
 
     def tensor(value):
         return T.tensor(value) if isinstance(value, np.ndarray) else value
