@@ -74,8 +74,8 @@ def evaluate_resolved(
     """Evaluate a resolved tree from the values of its typed leaves.
 
     Values, functions and errors are as in `pinn.expressions.evaluate`; the keys are leaves, such
-    as ``Derivative("u", ("x",))`` or ``Coordinate("x")``. Leaves elsewhere are asked for as
-    `values.at(location, values of its replacements)[leaf]`.
+    as ``Derivative("u", ("x",))`` or ``Coordinate("x")``. An `At` leaf is asked for as
+    `values.at(leaf, values of its replacements)` where `values` has such a method.
     """
 
     def leaf(node: Expression, *replacements: Any) -> Any:

@@ -25,7 +25,7 @@ FUNCTIONS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
     }
 )
 
-# Calls that pinn.derivatives gives a meaning to; they have no value of their own.
+# Calls that pinn.equations gives a meaning to; they have no value of their own.
 OPERATORS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
     {
         "diff": (2, None),
