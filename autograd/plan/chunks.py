@@ -48,6 +48,8 @@ class Chunked:
             (passes/per_row.py).
     threads workers; None takes one a core.
     chunk   rows a chunk; None chooses it so that the working set is a few L2 caches.
+    whole   take all rows in one go, where `fn` looks at them together; the arrays may then have
+            different lengths.
     executor  "numpy", "numba", "cupy", or "auto": cupy for arrays on a GPU, else numba where it is
             installed, else numpy (executors/__init__.py).
     guard   `() -> hashable`, what else `fn` branches on (a training flag); it is recorded once for
@@ -65,6 +67,7 @@ class Chunked:
         *,
         threads: int | None = None,
         chunk: int | None = None,
+        whole: bool = False,
         executor: str = "auto",
         guard: Callable[[], Hashable] = lambda: None,
     ) -> None:
@@ -73,6 +76,7 @@ class Chunked:
         self.kinds = tuple(kinds)
         self.threads = threads or os.cpu_count() or 1
         self.chunk = chunk
+        self.whole = whole
         self.executor = executor
         self.guard = guard
         self._lock = threading.RLock()
@@ -86,7 +90,7 @@ class Chunked:
 
     def _run(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
         self._forget_outdated()
-        count = len(rows[0])
+        count = max(map(len, rows)) if self.whole else len(rows[0])
         bounds = self._bounds(rows, count)
         lanes = _lanes(len(bounds))
         programs = {size: self.program(rows, size) for size in {b - a for a, b in bounds}}
@@ -115,7 +119,7 @@ class Chunked:
         """Return the optimized program for chunks of `count` rows."""
         count = len(rows[0]) if count is None else count
         key = (count, modes.is_grad_enabled(), self.guard())
-        key += tuple((r.shape[1:], r.dtype) for r in rows)
+        key += tuple((r.shape[not self.whole :], r.dtype) for r in rows)
         key += tuple((s._data.shape, s._data.dtype, s._requires_grad) for s in self.shared)
         if key not in self._programs:
             self._programs[key] = self._record([r[:count] for r in rows])
@@ -149,8 +153,8 @@ class Chunked:
 
     def _bounds(self, rows: Sequence[np.ndarray], count: int) -> list[tuple[int, int]]:
         """Return (start, stop) of chunks whose sizes differ by one row at most."""
-        if count == 0:
-            return [(0, 0)]
+        if count == 0 or self.whole:
+            return [(0, count)]
         size = self.chunk
         if size is None:
             on_host = type(rows[0]) is np.ndarray
@@ -168,25 +172,25 @@ class Chunked:
         """
         probe = min(count, _PROBE_ROWS)
         program = self.program(rows, probe)
-        executor = make_executor(self.executor, program, self._given(probe, rows))
+        executor = make_executor(self.executor, program, self._given(program, rows))
         width = max((v.size // probe for i in program.instructions if i.op.name in UFUNCS
                      for v in i.outputs), default=1)
         near = _CACHES * l2_cache_bytes() // max(1, executor.nbytes // probe)
         size = max(near, _LONG_CALL // max(1, width), 1)
         return min(size, -(-count // 2)) if count * width >= _LONG_CALL else size
 
-    def _given(self, count: int, rows: Sequence[np.ndarray]) -> list:
-        own = [namespace_of(r).zeros((count, *r.shape[1:]), r.dtype) for r in rows]
+    def _given(self, program: Program, rows: Sequence[np.ndarray]) -> list:
+        xp = namespace_of(rows[0])
+        own = [xp.zeros(value.shape, value.dtype) for value in program.inputs[: len(rows)]]
         return own + [s._data for s in self.shared]
 
     def _executor(self, program: Program, slot: int, rows: Sequence[np.ndarray]) -> Any:
         key = (program, slot)
         if key not in self._bound:
-            count = program.inputs[0].shape[0]
             name = self.executor
             if name == "auto" and type(rows[0]) is not np.ndarray:
                 name = "cupy"
-            self._bound[key] = make_executor(name, program, self._given(count, rows))
+            self._bound[key] = make_executor(name, program, self._given(program, rows))
         return self._bound[key]
 
     def _forget_outdated(self) -> None:

@@ -1,112 +1,97 @@
-"""One residual on one set of points, with a weight."""
+"""One residual on one set of points, with its weights."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 import autograd as T
-from pinn.equations.combine import Combination
-from pinn.equations.jets import JetField, JetPlan
-from pinn.equations.leaves import Derivative, Laplacian
-from pinn.equations.model_values import coordinate_columns
-from pinn.equations.nested import Field, Plan
-from pinn.expressions import nodes
-from pinn.objective.flat_parameters import FlatParameters
-from pinn.problem.problem import Problem
+from pinn.equations.nested import Plan
+from pinn.objective.evaluator import Evaluator
 from pinn.residuals import Residual
 from pinn.sampling import Points
-
-Derivatives = Literal["jets", "nested"]
-DERIVATIVES = ("jets", "nested")
 
 # Rows of the run that finds out what a function asks for, and whether its result has a row a point.
 _PROBE_ROWS = 3
 
 
 class Block:
-    """One residual on one set of points: r(theta; X) of n rows, with a weight.
+    """One residual on one set of points: r(theta; X), `rows` numbers, with a weight.
 
-    derivatives: "jets" carries all derivatives in the coordinates forward in one sweep; "nested"
-    differentiates again and again in reverse mode.
+    Its loss is mean(v * r^2) with `row_weights` v (rows,), 1 where None. A row a point, unless the
+    residual takes its points as a whole.
+
+    Raises ValueError, naming the block, for a residual that does not depend on the unknowns or has
+    another number of rows.
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        residual: Residual,
-        parameters: FlatParameters,
-        points: Points,
-        weight: float,
-        derivatives: Derivatives,
-        dtype: T.dtype,
-        device: str,
+        self, number: int, residual: Residual, evaluator: Evaluator, points: Points, weight: float
     ) -> None:
+        self.number = number
         self.name = residual.name
         self.what = residual.what
+        self.residual = residual
         self.weight = weight
+        self._evaluator = evaluator
+        self.place(points)
+
+    @property
+    def whole(self) -> bool:
+        """Whether a row may depend on all points, which then are evaluated together."""
+        return self.residual.whole
+
+    def place(self, points: Points) -> None:
+        """Take other points, where every row weighs 1."""
         self.points = points
-        self.derivatives = derivatives
-        self._problem = problem
-        self._residual = residual
-        self._parameters = parameters
-        self._dtype = dtype
-        self._device = device
-        self.plan: Plan | JetPlan = Plan((), ())
-        self._prepare()
+        self.row_weights: np.ndarray | None = None
+        self.row_weights_array: Any = None  # on the device, (rows, 1)
+        self.rows = len(points)
+        if self.whole:
+            self.rows = len(self._probed()[0])
 
-    def columns(self, rows: slice = slice(None)) -> list[T.Tensor]:
-        """Return the points' coordinates, then what is attached, as leaves of shape (n, 1)."""
-        return self.columns_of(self.points[rows])
+    def weigh_rows(self, weights: np.ndarray | None) -> None:
+        """Take a weight >= 0 for each row, (rows,), or 1 for all; ValueError for others."""
+        self.row_weights = self.row_weights_array = None
+        if weights is None:
+            return
+        taken = np.array(weights, dtype=np.float64)
+        if taken.shape != (self.rows,):
+            raise ValueError(
+                f"row weights of block {self.name!r}: expected shape ({self.rows},), one number a "
+                f"row, got {taken.shape}"
+            )
+        bad = np.flatnonzero(~(np.isfinite(taken) & (taken >= 0)))
+        if bad.size:
+            raise ValueError(
+                f"row weights of block {self.name!r}: expected finite numbers >= 0, got "
+                f"{taken[bad[0]]} in row {bad[0]}"
+            )
+        self.row_weights = taken
+        self.row_weights_array = self._evaluator.array(taken)
 
-    def columns_of(self, points: Points) -> list[T.Tensor]:
-        """Return other points in the form of `columns`."""
-        attached = [points.columns[name][:, None] for name in self._residual.source.columns]
-        array = np.concatenate([points.coordinates, *attached], axis=1)
-        return coordinate_columns(array, self._dtype, self._device)
+    def probe(self) -> Points:
+        """Return the points that show what the residual is made of: a few, or the whole set."""
+        return self.points if self.whole else self.points[:_PROBE_ROWS]
 
-    def residual(self, columns: list[T.Tensor]) -> T.Tensor:
-        """Return the residual at points given by columns, shape (n,), with its graph."""
-        return self._residual.evaluate(self._field(columns))
-
-    def _field(self, columns: list[T.Tensor]) -> Any:
-        d = len(self._problem.domain.coordinates)
-        arguments = (
-            self._parameters.module,
-            self._problem.scope,
-            columns[:d],
-            self._parameters.coefficients(),
-            self.plan,
-            dict(zip(self._residual.source.columns, columns[d:], strict=True)),
-        )
-        return JetField(*arguments) if isinstance(self.plan, JetPlan) else Field(*arguments)
-
-    def _prepare(self) -> None:
-        """Find the derivatives asked for, on a few points, and check the result's shape."""
-        probe = self.columns(slice(0, _PROBE_ROWS))
-        field = self._field(probe)
-        residual = self._residual.evaluate(field)
+    def asked(self) -> tuple[Any, ...]:
+        """Return the leaves that the residual asks for, having checked what it gives."""
+        residual, leaves = self._probed()
         if not residual.requires_grad:
             raise ValueError(
                 f"{self.what}: expected a residual that depends on the unknowns, got one "
                 "that does not; was it detached, or made by numpy?"
             )
-        if self.derivatives == "nested":
-            self.plan = Plan(field.asked, self._problem.domain.space)
-            return
-        scope = self._problem.scope
-        self.plan = JetPlan(field.asked, scope)
-        combined = self._residual.combined()
-        if combined is not None:
-            # a leaf that is a sum may save a channel, or cost one: take what is cheaper
-            plan = JetPlan(_leaves(combined), scope)
-            if plan.channels.count < self.plan.channels.count:
-                self.plan, self._residual = plan, combined
-        self._residual.evaluate(self._field(probe))  # an op without a Taylor rule shows here
+        return leaves
 
+    def row_scale(self) -> np.ndarray | float:
+        """Return what a row of the weighted residual vector is multiplied by: () or (rows,)."""
+        scale = float(np.sqrt(self.weight / self.rows))
+        return scale if self.row_weights is None else scale * np.sqrt(self.row_weights)
 
-def _leaves(residual: Residual) -> list[Any]:
-    kinds = Derivative | Laplacian | Combination
-    trees = [term.tree for term in residual.terms if term.tree is not None]
-    return [node for tree in trees for node in nodes(tree) if isinstance(node, kinds)]
+    def _probed(self) -> tuple[T.Tensor, tuple[Any, ...]]:
+        columns = self.residual.source.columns
+        arrays = self._evaluator.arrays(self.probe(), columns)
+        field = self._evaluator.values([T.Tensor(a) for a in arrays], columns, Plan((), ()))
+        return self.residual.evaluate(field), tuple(field.asked)

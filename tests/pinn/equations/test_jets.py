@@ -58,7 +58,7 @@ def field(leaves, module=None):
 def test_values_equal_the_closed_form(text, together):
     term = Term("term", text, SCOPE)
     if together:
-        from pinn.objective.block import _leaves
+        from pinn.objective.group import _leaves
         from pinn.residuals import Residual
 
         term = term.combined()

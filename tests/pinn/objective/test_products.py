@@ -157,9 +157,9 @@ def test_text_and_function_agree_in_every_form():
 
 def test_a_text_travels_in_fewer_channels_than_its_terms():
     objective = make(burgers())
-    assert objective.blocks[0].plan.channels.count == 3
-    assert objective.blocks[1].plan.channels.count == 1
-    assert "3 channels, order 2" in str(objective.blocks[0].plan)
+    assert objective.groups[0].plan.channels.count == 3
+    assert objective.groups[1].plan.channels.count == 1
+    assert "3 channels, order 2" in str(objective.groups[0].plan)
 
 
 @pytest.mark.parametrize("threads", [2, 3, 7])
