@@ -45,17 +45,15 @@ class Block:
     def place(self, points: Points) -> None:
         """Take other points, where every row weighs 1."""
         self.points = points
-        self.row_weights: np.ndarray | None = None
-        self.row_weights_array: Any = None  # on the device, (rows, 1)
+        self.row_weights: np.ndarray | None
+        self.row_weights_array: Any  # on the device, (rows, 1)
+        self.weigh_rows(None)
         self.rows = len(points)
         if self.whole:
             self.rows = len(self._probed()[0])
 
-    def weigh_rows(self, weights: np.ndarray | None) -> None:
-        """Take a weight >= 0 for each row, (rows,), or 1 for all; ValueError for others."""
-        self.row_weights = self.row_weights_array = None
-        if weights is None:
-            return
+    def checked_row_weights(self, weights: np.ndarray) -> np.ndarray:
+        """Return a copy of weights for the rows, (rows,) numbers >= 0; ValueError for others."""
         taken = np.array(weights, dtype=np.float64)
         if taken.shape != (self.rows,):
             raise ValueError(
@@ -68,8 +66,12 @@ class Block:
                 f"row weights of block {self.name!r}: expected finite numbers >= 0, got "
                 f"{taken[bad[0]]} in row {bad[0]}"
             )
-        self.row_weights = taken
-        self.row_weights_array = self._evaluator.array(taken)
+        return taken
+
+    def weigh_rows(self, weights: np.ndarray | None) -> None:
+        """Take checked weights for the rows, or 1 for all of them."""
+        self.row_weights = weights
+        self.row_weights_array = None if weights is None else self._evaluator.array(weights)
 
     def probe(self) -> Points:
         """Return the points that show what the residual is made of: a few, or the whole set."""

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import autograd as T
+from autograd.devices import CPU, put
 from autograd.plan.chunks import Chunked, Kind
 from autograd.plan.passes.per_row import CannotSplitRows
 
@@ -101,7 +102,7 @@ class RecordedEngine:
             results = self._recorded[key](arrays)
         except CannotSplitRows:
             return EagerEngine().run(key, function, kinds, arrays)
-        return [_host(T.Tensor(result)) for result in results]
+        return [put(result, CPU) for result in results]
 
 
 def _host(tensor: T.Tensor) -> np.ndarray:

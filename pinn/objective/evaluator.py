@@ -1,4 +1,4 @@
-"""Values of a problem's unknowns at points: the arrays that go in, and how derivatives are taken."""
+"""Values of a problem's unknowns at points: what goes in, and how derivatives are taken."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pinn.objective.block import Block
 from pinn.objective.computations import Computations
 from pinn.objective.engines import make_engine
 from pinn.objective.evaluator import Derivatives, Evaluator
-from pinn.objective.flat_parameters import FlatParameters
+from pinn.objective.flat_parameters import FlatParameters, fill
 from pinn.objective.group import Group, Placed, sharing
 from pinn.objective.locating import why_not_finite
 from pinn.problem.problem import Problem
@@ -110,12 +110,12 @@ class Objective:
         anew for another number. Raises ValueError for a name that is no block, with the nearest
         one, and for weights that are negative, not finite or misshapen.
         """
-        rows = rows or {}
-        _check_names("row weights", rows, [block.name for block in self.blocks])
-        checked = check_weights(self.problem, weights)
-        for block in self.blocks:
-            block.weigh_rows(rows.get(block.name))
-            block.weight = checked[block.name]
+        blocks = {block.name: block for block in self.blocks}
+        _check_names("row weights", rows or {}, list(blocks))
+        checked = {n: blocks[n].checked_row_weights(v) for n, v in (rows or {}).items()}
+        for name, weight in check_weights(self.problem, weights).items():
+            blocks[name].weight = weight
+            blocks[name].weigh_rows(checked.get(name))
 
     @property
     def weights(self) -> dict[str, float]:
@@ -157,7 +157,7 @@ class Objective:
         self.parameters.load(theta)
         # A block of the points as a whole has its own number of rows.
         seeds = [block.weight * (len(block.points) / block.rows) for block in self.blocks]
-        self._fill(self._seeds, np.array(seeds))
+        fill(self._seeds, np.array(seeds))
         gradient, losses = np.zeros(self.size), {}
         # Overflow shows as a loss that is not finite, which training reports with the block's name.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -170,12 +170,18 @@ class Objective:
 
     def value(self, theta: np.ndarray) -> float:
         """Return the loss alone: a forward evaluation, for line searches."""
+        losses = self.losses(theta)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return sum(block.weight * losses[block.name] for block in self.blocks)
+
+    def losses(self, theta: np.ndarray) -> dict[str, float]:
+        """Return each block's mean(v * r^2) by name: a forward evaluation."""
         self.parameters.load(theta)
-        losses = {}
+        found = {}
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             for placed in self._placed:
-                losses |= _losses(placed, self._run("squares", placed, _row_weights(placed)))
-            return sum(block.weight * losses[block.name] for block in self.blocks)
+                found |= _losses(placed, self._run("squares", placed, _row_weights(placed)))
+        return {block.name: found[block.name] for block in self.blocks}
 
     def gradients(self, theta: np.ndarray) -> dict[str, np.ndarray]:
         """Return the gradient of each block's mean(v * r^2), (size,) float64, by name."""
@@ -290,7 +296,7 @@ class Objective:
                 f"expected a vector of shape ({self.size},), got {np.shape(direction)}"
             )
         self.parameters.load(theta)
-        self._fill(self._vector, direction)
+        fill(self._vector, np.asarray(direction))
         found = {}
         for placed in self._placed:
             found |= zip(placed.group.key, self._run("jvp", placed), strict=True)
@@ -324,7 +330,7 @@ class Objective:
                 names = self.problem.domain.coordinates
                 return why_not_finite(placed, residual, self.parameters, names)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            losses, gradients = self.value_and_gradient(theta).losses, self.gradients(theta)
+            losses, gradients = self.losses(theta), self.gradients(theta)
         for block in self.blocks:
             if not np.isfinite(losses[block.name]):
                 return f"the loss of block {block.name!r} overflows"
@@ -359,10 +365,6 @@ class Objective:
 
     def _training_flags(self) -> tuple[bool, ...]:
         return tuple(module.training for module in self.parameters.module.modules())
-
-    def _fill(self, tensor: T.Tensor, numbers: np.ndarray) -> None:
-        with T.no_grad():
-            tensor.copy_(T.tensor(numbers, dtype=tensor.dtype, device=tensor.device))
 
 
 def _pieces(count: int, most: int) -> Iterator[slice]:

@@ -92,7 +92,7 @@ class NumpyExecutor:
             array = result
         elif value in memory.slots:
             slot = memory.slots[value]
-            array = self.array(slot.parent)[slot.key]
+            array = self.array(slot.parent)[(*slot.key, ...)]  # a view, of one number too
         else:
             start = memory.offsets[value]
             array = self._arena[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
@@ -148,7 +148,8 @@ class NumpyExecutor:
             slot = memory.slots.get(value)
             here = key[:1] == [*slot.key] and dim == 0 if slot is not None else False
             if slot is None or slot.parent is not joined or not here:
-                self.steps.append(partial(self.xp.copyto, target[tuple(key)], self.array(value)))
+                part = target[(*key, ...)]
+                self.steps.append(partial(self.xp.copyto, part, self.array(value)))
             position += step
 
 

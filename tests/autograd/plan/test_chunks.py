@@ -364,3 +364,39 @@ def test_blas_keeps_one_thread_while_workers_run():
     with single_threaded_blas():
         blas = [i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"]
     assert set(blas) <= {1}
+
+
+# ---- functions that look at all rows together
+
+
+@pytest.mark.parametrize("executor", ["numpy", "numba"])
+def test_a_function_of_the_rows_as_a_whole_gets_them_in_one_go(executor):
+    p = parameters()
+
+    def fn(rows):
+        x, y, weights = rows
+        u = network(p, x, y)
+        spread = u - u.mean()
+        parts = T.stack([(u * u).sum(), (spread * weights.sum()).abs().sum()])
+        gradients = T.grad(parts, p, T.ones(2, dtype=T.float64))
+        return [spread.detach(), parts.detach(), T.cat([g.reshape(-1) for g in gradients])]
+
+    few = np.array([[0.5], [2.0]])
+    more = rng.normal(size=(2 * N, 1))
+    whole = Chunked(fn, p, ["sum"] * 3, whole=True, threads=2, chunk=7, executor=executor)
+    for weights in (few, more, few):
+        expected = fn([T.tensor(X), T.tensor(Y), T.tensor(weights)])
+        for found, one in zip(whole([X, Y, weights]), expected, strict=True):
+            np.testing.assert_allclose(found, one.numpy(), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("executor", ["numpy", "numba"])
+def test_single_numbers_are_stacked_in_place(executor):
+    p = parameters()
+
+    def fn(rows):
+        u = network(p, *rows)
+        return [T.stack([u.sum(), (u * u).sum(), u.sum() * 2])]
+
+    (found,) = Chunked(fn, p, ["sum"], executor=executor)([X, Y])
+    np.testing.assert_allclose(found, fn([T.tensor(X), T.tensor(Y)])[0].detach().numpy())
