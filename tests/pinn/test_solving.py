@@ -58,7 +58,7 @@ def test_a_coefficient_is_found():
         [pinn.Initial("u", 1), pinn.Initial("u", -2, order=1)],
         parameters=[pinn.Parameter("k", 0.5, lower=0)],
     )  # fmt: skip
-    solution = pinn.solve(problem, **SMALL, training=[pinn.LBFGS(500)])
+    solution = pinn.solve(problem, **SMALL, training=[pinn.LBFGS(1200)])
     assert solution.report.parameters["k"] == pytest.approx(2, abs=1e-3)
     assert solution.parameters == solution.report.parameters
     assert solution.report.rel_l2 == {}
