@@ -29,6 +29,7 @@ from .trace import trace
 
 LANES = 16
 _PROBE_ROWS = 64
+_ONE_CHUNK, _TWO_CHUNKS = 256, 1024  # up to so many rows, that is what it mostly comes to
 _CACHES = 5  # working set of a chunk, in L2 caches
 _LONG_CALL = 1 << 14  # elements that a call works on, at least
 _DEVICE_CHUNK = 1 << 16  # rows a chunk on a GPU: large enough to fill it
@@ -170,7 +171,9 @@ class Chunked:
         Measured (experiments/bench): up to some five L2 caches cost nothing, as each layer's arrays
         are met twice; shorter calls lose more to the interpreter and its lock than caches give.
         """
-        probe = min(count, _PROBE_ROWS)
+        # where the choice can be guessed, the program that it is made from is the one that is run
+        guess = count if count <= _ONE_CHUNK else -(-count // 2)
+        probe = guess if count <= _TWO_CHUNKS else _PROBE_ROWS
         program = self.program(rows, probe)
         executor = make_executor(self.executor, program, self._given(program, rows))
         width = max((v.size // probe for i in program.instructions if i.op.name in UFUNCS
@@ -257,14 +260,19 @@ class Chunked:
 
 
 def _even_pieces(count: int, least: int) -> int:
-    """Return a number of pieces, at least `least`: even, and all of one size, where it can be."""
+    """Return a number of pieces: even, and all of one size, where that can be.
+
+    At least `least`, or up to an eighth less where only that saves a second program.
+    """
     if least == 1:
         return 1
-    least += least % 2
-    for pieces in range(least, min(count, least + least // 2) + 1, 2):
+    even = least + least % 2
+    more = range(even, min(count, even + even // 2) + 1, 2)
+    fewer = range(even - 2, max(1, least - least // 8 - 1), -2)
+    for pieces in (*more, *fewer):
         if count % pieces == 0:
             return pieces
-    return min(least, count)
+    return min(even, count)
 
 
 def _lanes(chunks: int) -> list[list[int]]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autograd as T
-from autograd.plan import TraceError
+from autograd.plan import TraceError, chunks
 from autograd.plan.chunks import Chunked, single_threaded_blas
 
 rng = np.random.default_rng(0)
@@ -400,3 +400,55 @@ def test_single_numbers_are_stacked_in_place(executor):
 
     (found,) = Chunked(fn, p, ["sum"], executor=executor)([X, Y])
     np.testing.assert_allclose(found, fn([T.tensor(X), T.tensor(Y)])[0].detach().numpy())
+
+
+# ---- how many programs are recorded
+
+
+def recordings(monkeypatch, count, **options):
+    """Return the sizes of the programs that a first call records."""
+    sizes = []
+
+    def counting(fn, inputs, names):
+        sizes.append(len(inputs[0]))
+        return trace(fn, inputs, names)
+
+    trace = chunks.trace
+    monkeypatch.setattr(chunks, "trace", counting)
+    p = parameters()
+    rows = [np.linspace(0, 1, 2 * count).reshape(-1, 2), np.ones((count, 1))]
+    Chunked(lambda r: [network(p, *r).sum()], p, ["sum"], executor="numpy", **options)(rows)
+    return sizes
+
+
+@pytest.mark.parametrize("count", [1, 40, 200, 256])
+def test_few_rows_are_recorded_once(count, monkeypatch):
+    assert recordings(monkeypatch, count) == [count]
+
+
+def test_two_chunks_are_recorded_once_where_that_can_be_guessed(monkeypatch):
+    monkeypatch.setattr(chunks, "_LONG_CALL", 1 << 10)
+    assert recordings(monkeypatch, 600) == [300]
+
+
+def test_many_rows_take_a_look_at_a_few_and_one_program(monkeypatch):
+    monkeypatch.setattr(chunks, "_LONG_CALL", 1 << 10)
+    sizes = recordings(monkeypatch, 6000)
+    assert sizes == [64, 3000]
+
+
+@pytest.mark.parametrize(
+    ("count", "least", "pieces"),
+    [
+        (2500, 1, 1),
+        (10_000, 2, 2),
+        (10_000, 3, 4),
+        (10_000, 13, 16),
+        (8192, 9, 8),  # chunks an eighth longer than they need be, all of one size
+        (8192, 3, 4),
+        (10_007, 9, 10),  # a prime: two sizes
+        (3, 3, 3),
+    ],
+)
+def test_chunks_have_one_size_where_they_can(count, least, pieces):
+    assert chunks._even_pieces(count, least) == pieces
