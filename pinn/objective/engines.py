@@ -6,6 +6,7 @@ result whether it is added over the points or joined along them (autograd.plan.c
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol
 
@@ -67,7 +68,7 @@ class RecordedEngine:
     """Records each computation once and replays it over chunks of points, with threads.
 
     Rows of a Jacobian that the recorded sweep cannot tell apart (passes/per_row.py) are computed
-    eagerly, one by one.
+    eagerly, one by one, with a RuntimeWarning that says so.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class RecordedEngine:
         self._threads = threads
         self._guard = guard
         self._recorded: dict[Hashable, Chunked] = {}
+        self._row_by_row: set[Hashable] = set()
 
     def run(
         self,
@@ -89,6 +91,8 @@ class RecordedEngine:
         arrays: Sequence[Any],
         whole: bool = False,
     ) -> list[np.ndarray]:
+        if key in self._row_by_row:
+            return EagerEngine().run(key, function, kinds, arrays)
         if key not in self._recorded:
             self._recorded[key] = Chunked(
                 function,
@@ -100,7 +104,13 @@ class RecordedEngine:
             )
         try:
             results = self._recorded[key](arrays)
-        except CannotSplitRows:
+        except CannotSplitRows as error:
+            self._row_by_row.add(key)
+            warnings.warn(
+                f"rows of the Jacobian of {key} are computed one by one, which is slow: {error}",
+                RuntimeWarning,
+                stacklevel=4,
+            )
             return EagerEngine().run(key, function, kinds, arrays)
         return [put(result, CPU) for result in results]
 

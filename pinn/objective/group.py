@@ -65,10 +65,10 @@ class Placed:
         return Placed(self.group, self.points[part], [array[part] for array in self.arrays])
 
 
-def sharing(placed: Iterable[tuple[Block, Points]]) -> list[tuple[list[Block], Points]]:
-    """Put blocks together that have equal points, and that can be cut into chunks or cannot."""
+def sharing(blocks_at: Iterable[tuple[Block, Points]]) -> list[tuple[list[Block], Points]]:
+    """Put blocks together that have equal points, those of the points as a whole apart."""
     found: list[tuple[list[Block], Points]] = []
-    for block, points in placed:
+    for block, points in blocks_at:
         for blocks, others in found:
             if blocks[0].whole == block.whole and _equal(points, others):
                 blocks.append(block)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,7 +80,7 @@ class Objective:
             for number, residual in enumerate(problem.residuals)
         ]
         self._known_groups: dict[tuple[str, ...], Group] = {}
-        self._placed = self._place((block, block.points) for block in self.blocks)
+        self._place_blocks()
         self._vector = T.zeros(parameters.size, dtype=dtype, device=device)
         self._seeds = T.zeros(len(self.blocks), dtype=dtype, device=device)
         self._computations = Computations(parameters.tensors, self._vector, self._seeds)
@@ -99,7 +99,7 @@ class Objective:
         checked = [_check_points(problem, block.residual, points) for block in self.blocks]
         for block, taken in zip(self.blocks, checked, strict=True):
             block.place(taken)
-        self._placed = self._place((block, block.points) for block in self.blocks)
+        self._place_blocks()
 
     def set_weights(
         self, weights: Mapping[str, float], rows: Mapping[str, np.ndarray] | None = None
@@ -268,8 +268,12 @@ class Objective:
     def _unweighted_jacobian(
         self, block: Block, rows: int
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield residual and Jacobian of at most `rows` rows of a block at a time, in order."""
-        (placed,) = self._place([(block, block.points)])
+        """Yield residual and Jacobian of at most `rows` rows of a block at a time, in order.
+
+        A block by itself: most of the work is a sweep back and a contraction for each row of each
+        block, which a sweep forward that is shared makes no shorter, and dearer by its channels.
+        """
+        placed = self._placed_alone(block)
         if block.whole:
             (residual,) = self._run("residuals", placed)
             unit = np.eye(block.rows)
@@ -326,9 +330,9 @@ class Objective:
         for name, residual in self.residuals(theta).items():
             if not np.isfinite(residual).all():
                 block = next(block for block in self.blocks if block.name == name)
-                (placed,) = self._place([(block, block.points)])
                 names = self.problem.domain.coordinates
-                return why_not_finite(placed, residual, self.parameters, names)
+                alone = self._placed_alone(block)
+                return why_not_finite(alone, residual, self.parameters, names)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             losses, gradients = self.losses(theta), self.gradients(theta)
         for block in self.blocks:
@@ -345,10 +349,20 @@ class Objective:
 
     # ---- helpers
 
-    def _place(self, placed: Any) -> list[Placed]:
-        """Return the groups of blocks given with their points, those blocks that share together."""
+    def _place_blocks(self) -> None:
+        self._placed = self._place((block, block.points) for block in self.blocks)
+        self._alone: dict[str, Placed] = {}
+
+    def _placed_alone(self, block: Block) -> Placed:
+        """Return a block as a group of its own at its points."""
+        if block.name not in self._alone:
+            (self._alone[block.name],) = self._place([(block, block.points)])
+        return self._alone[block.name]
+
+    def _place(self, blocks_at: Iterable[tuple[Block, Points]]) -> list[Placed]:
+        """Return blocks at points as groups: together where they share their points."""
         found = []
-        for blocks, points in sharing(placed):
+        for blocks, points in sharing(blocks_at):
             key = tuple(block.name for block in blocks)
             if key not in self._known_groups:
                 self._known_groups[key] = Group(blocks, self._evaluator)
