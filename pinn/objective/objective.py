@@ -225,7 +225,10 @@ class Objective:
     def jacobian(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the weighted residual vector (rows,) and its Jacobian (rows, size), float64."""
         parts = list(self.jacobian_chunks(theta, rows=None))
-        return np.concatenate([r for r, _ in parts]), np.concatenate([j for _, j in parts])
+        return (
+            np.concatenate([r for r, _ in parts]).astype(np.float64, copy=False),
+            np.concatenate([j for _, j in parts]).astype(np.float64, copy=False),
+        )
 
     def gram(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return J^T J (size, size) and J^T rows (size,), added up by chunks of points."""
@@ -238,21 +241,19 @@ class Objective:
     def jacobian_chunks(
         self, theta: np.ndarray, rows: int | None = 1024
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield (weighted residual, weighted Jacobian), float64, for at most `rows` rows at a time.
+        """Yield (weighted residual, weighted Jacobian) for at most `rows` rows at a time.
 
-        They come in the order of the weighted residual vector; None: a block at a time.
+        They come in the model's precision and in the order of the weighted residual vector; None: a
+        block at a time.
         """
         self.parameters.load(theta)
         for block in self.blocks:
             scale = np.broadcast_to(block.row_scale(), (block.rows,))
             start = 0
             for residual, jacobian in self._unweighted_jacobian(block, rows or block.rows):
-                weight = scale[start : start + len(residual)]
+                weight = scale[start : start + len(residual)].astype(residual.dtype)
                 start += len(residual)
-                yield (
-                    (residual * weight).astype(np.float64),
-                    (jacobian * weight[:, None]).astype(np.float64),
-                )
+                yield residual * weight, jacobian * weight[:, None]
 
     def kernel_diagonals(self, theta: np.ndarray) -> dict[str, np.ndarray]:
         """Return |dr_i/dtheta|^2 of each unweighted row, (rows,) float64, by block name."""
