@@ -114,7 +114,7 @@ def solve(
         fresh = FreshLoss(objective, fresh_points(experiment))
         run = Training(
             objective, experiment.training, callbacks, _redraw(experiment, objective),
-            seconds=experiment.seconds, fresh=fresh,
+            seconds=experiment.seconds, fresh=fresh, weighting=experiment.weighting,
         )
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
         try:

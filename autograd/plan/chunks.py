@@ -29,6 +29,7 @@ from .trace import trace
 
 LANES = 16
 _PROBE_ROWS = 64
+_ONE_CHUNK, _TWO_CHUNKS = 256, 1024  # up to so many rows, that is what it mostly comes to
 _CACHES = 5  # working set of a chunk, in L2 caches
 _LONG_CALL = 1 << 14  # elements that a call works on, at least
 _DEVICE_CHUNK = 1 << 16  # rows a chunk on a GPU: large enough to fill it
@@ -48,6 +49,8 @@ class Chunked:
             (passes/per_row.py).
     threads workers; None takes one a core, or as many as `set_num_threads` says.
     chunk   rows a chunk; None chooses it so that the working set is a few L2 caches.
+    whole   take all rows in one go, where `fn` looks at them together; the arrays may then have
+            different lengths.
     executor  "numpy", "numba", "cupy", or "auto": cupy for arrays on a GPU, else numba where it is
             installed, else numpy (executors/__init__.py).
     guard   `() -> hashable`, what else `fn` branches on (a training flag); it is recorded once for
@@ -66,6 +69,7 @@ class Chunked:
         *,
         threads: int | None = None,
         chunk: int | None = None,
+        whole: bool = False,
         executor: str = "auto",
         guard: Callable[[], Hashable] = lambda: None,
     ) -> None:
@@ -74,6 +78,7 @@ class Chunked:
         self.kinds = tuple(kinds)
         self.threads = threads or workers()
         self.chunk = chunk
+        self.whole = whole
         self.executor = executor
         if executor == "auto":
             default_executor()  # a wrong one is said here, not after the recording
@@ -89,7 +94,7 @@ class Chunked:
 
     def _run(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
         self._forget_outdated()
-        count = len(rows[0])
+        count = max(map(len, rows)) if self.whole else len(rows[0])
         bounds = self._bounds(rows, count)
         lanes = _lanes(len(bounds))
         programs = {size: self.program(rows, size) for size in {b - a for a, b in bounds}}
@@ -118,7 +123,7 @@ class Chunked:
         """Return the optimized program for chunks of `count` rows."""
         count = len(rows[0]) if count is None else count
         key = (count, modes.is_grad_enabled(), self.guard())
-        key += tuple((r.shape[1:], r.dtype) for r in rows)
+        key += tuple((r.shape[not self.whole :], r.dtype) for r in rows)
         key += tuple((s._data.shape, s._data.dtype, s._requires_grad) for s in self.shared)
         if key not in self._programs:
             self._programs[key] = self._record([r[:count] for r in rows])
@@ -152,8 +157,8 @@ class Chunked:
 
     def _bounds(self, rows: Sequence[np.ndarray], count: int) -> list[tuple[int, int]]:
         """Return (start, stop) of chunks whose sizes differ by one row at most."""
-        if count == 0:
-            return [(0, 0)]
+        if count == 0 or self.whole:
+            return [(0, count)]
         size = self.chunk
         if size is None:
             on_host = type(rows[0]) is np.ndarray
@@ -169,27 +174,29 @@ class Chunked:
         Measured (experiments/bench): up to some five L2 caches cost nothing, as each layer's arrays
         are met twice; shorter calls lose more to the interpreter and its lock than caches give.
         """
-        probe = min(count, _PROBE_ROWS)
+        # where the choice can be guessed, the program that it is made from is the one that is run
+        guess = count if count <= _ONE_CHUNK else -(-count // 2)
+        probe = guess if count <= _TWO_CHUNKS else _PROBE_ROWS
         program = self.program(rows, probe)
-        executor = make_executor(self.executor, program, self._given(probe, rows))
+        executor = make_executor(self.executor, program, self._given(program, rows))
         width = max((v.size // probe for i in program.instructions if i.op.ufunc
                      for v in i.outputs), default=1)
         near = _CACHES * l2_cache_bytes() // max(1, executor.nbytes // probe)
         size = max(near, _LONG_CALL // max(1, width), 1)
         return min(size, -(-count // 2)) if count * width >= _LONG_CALL else size
 
-    def _given(self, count: int, rows: Sequence[np.ndarray]) -> list:
-        own = [namespace_of(r).zeros((count, *r.shape[1:]), r.dtype) for r in rows]
+    def _given(self, program: Program, rows: Sequence[np.ndarray]) -> list:
+        xp = namespace_of(rows[0])
+        own = [xp.zeros(value.shape, value.dtype) for value in program.inputs[: len(rows)]]
         return own + [s._data for s in self.shared]
 
     def _executor(self, program: Program, slot: int, rows: Sequence[np.ndarray]) -> Any:
         key = (program, slot)
         if key not in self._bound:
-            count = program.inputs[0].shape[0]
             name = self.executor
             if name == "auto" and type(rows[0]) is not np.ndarray:
                 name = "cupy"
-            self._bound[key] = make_executor(name, program, self._given(count, rows))
+            self._bound[key] = make_executor(name, program, self._given(program, rows))
         return self._bound[key]
 
     def _forget_outdated(self) -> None:
@@ -256,14 +263,19 @@ class Chunked:
 
 
 def _even_pieces(count: int, least: int) -> int:
-    """Return a number of pieces, at least `least`: even, and all of one size, where it can be."""
+    """Return a number of pieces: even, and all of one size, where that can be.
+
+    At least `least`, or up to an eighth less where only that saves a second program.
+    """
     if least == 1:
         return 1
-    least += least % 2
-    for pieces in range(least, min(count, least + least // 2) + 1, 2):
+    even = least + least % 2
+    more = range(even, min(count, even + even // 2) + 1, 2)
+    fewer = range(even - 2, max(1, least - least // 8 - 1), -2)
+    for pieces in (*more, *fewer):
         if count % pieces == 0:
             return pieces
-    return min(least, count)
+    return min(even, count)
 
 
 def _lanes(chunks: int) -> list[list[int]]:

@@ -162,6 +162,8 @@ def _merged(options: argparse.Namespace) -> dict[str, Any]:
             )
     newer = {row["name"]: {**row, "command": other["command"]} for row in other["rows"]}
     ours["rows"] = [newer.pop(row["name"], row) for row in ours["rows"]] + list(newer.values())
+    for row in ours["rows"]:
+        row["summary"] = summarize(row)
     _write(ours, options)
     return ours
 

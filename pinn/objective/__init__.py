@@ -1,7 +1,8 @@
 """The training objective: residual blocks, and everything an optimizer may want of them."""
 
-from pinn.objective.block import DERIVATIVES, Block
+from pinn.objective.block import Block
 from pinn.objective.engines import ENGINES, Engine
+from pinn.objective.evaluator import DERIVATIVES
 from pinn.objective.objective import Evaluation, Objective, check_weights
 
 __all__ = [

@@ -1,110 +1,107 @@
-"""One residual on one set of points, with a weight."""
+"""One residual on one set of points, with its weights."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
 import autograd as T
-from pinn.equations.jets import JetPlan, JetValues
-from pinn.equations.nested import NestedPlan, NestedValues
-from pinn.equations.values import ModelValues, coordinate_columns
-from pinn.objective.flat_parameters import FlatParameters
-from pinn.problem.problem import Problem
+from pinn.equations.nested import NestedPlan
+from pinn.objective.evaluator import Evaluator
 from pinn.residuals import Residual
 from pinn.sampling import Points
-
-Derivatives = Literal["jets", "nested"]
-DERIVATIVES = ("jets", "nested")
 
 # Rows of the run that finds out what a function asks for, and whether its result has a row a point.
 _PROBE_ROWS = 3
 
 
 class Block:
-    """One residual on one set of points: r(theta; X) of n rows, with a weight.
+    """One residual on one set of points: r(theta; X), `rows` numbers, with a weight.
 
-    derivatives: "jets" carries all derivatives in the coordinates forward in one sweep; "nested"
-    differentiates again and again in reverse mode.
+    Its loss is mean(v * r^2) with `row_weights` v (rows,), 1 where None. A row a point, unless the
+    residual takes its points as a whole.
+
+    Raises ValueError, naming the block, for a residual that does not depend on the unknowns or has
+    another number of rows.
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        residual: Residual,
-        parameters: FlatParameters,
-        points: Points,
-        weight: float,
-        derivatives: Derivatives,
-        dtype: T.dtype,
-        device: str,
+        self, number: int, residual: Residual, evaluator: Evaluator, points: Points, weight: float
     ) -> None:
+        self.number = number
         self.name = residual.name
         self.what = residual.what
+        self.residual = residual
         self.weight = weight
+        self._evaluator = evaluator
+        self.place(points)
+
+    @property
+    def whole(self) -> bool:
+        """Whether a row may depend on all points, which then are evaluated together."""
+        return self.residual.whole
+
+    def place(self, points: Points) -> None:
+        """Take other points, where every row weighs 1."""
         self.points = points
-        self.derivatives = derivatives
-        self._problem = problem
-        self._residual = residual
-        self._parameters = parameters
-        self._dtype = dtype
-        self._device = device
-        self.plan: NestedPlan | JetPlan = NestedPlan((), problem.scope)
-        self._prepare()
+        self.row_weights: np.ndarray | None
+        self.row_weights_array: Any  # on the device, (rows, 1)
+        self.weigh_rows(None)
+        self.rows = len(points)
+        if self.whole:
+            self.rows = len(self._probed()[0])
 
-    def columns(self, rows: slice = slice(None)) -> list[T.Tensor]:
-        """Return the points' coordinates, then what is attached, as leaves of shape (n, 1)."""
-        return self.columns_of(self.points[rows])
+    def checked_row_weights(self, weights: np.ndarray) -> np.ndarray:
+        """Return a copy of weights for the rows, (rows,) numbers >= 0; ValueError for others."""
+        taken = np.array(weights, dtype=np.float64)
+        if taken.shape != (self.rows,):
+            raise ValueError(
+                f"row weights of block {self.name!r}: expected shape ({self.rows},), one number a "
+                f"row, got {taken.shape}"
+            )
+        bad = np.flatnonzero(~(np.isfinite(taken) & (taken >= 0)))
+        if bad.size:
+            raise ValueError(
+                f"row weights of block {self.name!r}: expected finite numbers >= 0, got "
+                f"{taken[bad[0]]} in row {bad[0]}"
+            )
+        return taken
 
-    def columns_of(self, points: Points) -> list[T.Tensor]:
-        """Return other points in the form of `columns`."""
-        attached = [points.columns[name][:, None] for name in self._residual.source.columns]
-        array = np.concatenate([points.coordinates, *attached], axis=1)
-        return coordinate_columns(array, self._dtype, self._device)
+    def weigh_rows(self, weights: np.ndarray | None) -> None:
+        """Take checked weights for the rows, or 1 for all of them."""
+        self.row_weights = weights
+        self.row_weights_array = None if weights is None else self._evaluator.array(weights)
 
-    def residual(self, columns: list[T.Tensor]) -> T.Tensor:
-        """Return the residual at points given by columns, shape (n,), with its graph."""
-        return self._residual.evaluate(self._values(columns))
+    def probe(self) -> Points:
+        """Return the points that show what the residual is made of: a few, or the whole set."""
+        return self.points if self.whole else self.points[:_PROBE_ROWS]
 
-    def _values(self, columns: list[T.Tensor]) -> ModelValues:
-        d = len(self._problem.domain.coordinates)
-        arguments = (
-            self._parameters.module,
-            self._problem.scope,
-            columns[:d],
-            self._parameters.coefficients(),
-            self.plan,
-            dict(zip(self._residual.source.columns, columns[d:], strict=True)),
-        )
-        kind = JetValues if isinstance(self.plan, JetPlan) else NestedValues
-        return kind(*arguments)
+    def asked(self) -> tuple[Any, ...]:
+        """Return the leaves that the residual asks for."""
+        if self.residual.leaves is not None:
+            return self.residual.leaves
+        # only a run can tell what a function asks for
+        residual, leaves = self._probed()
+        self.check_trains(residual)
+        return leaves
 
-    def _prepare(self) -> None:
-        """Plan the derivatives asked for, and check the residual on a few points."""
-        probe = self.columns(slice(0, _PROBE_ROWS))
-        leaves = self._residual.leaves
-        if leaves is None:  # only a run can tell what a function asks for
-            values = self._values(probe)
-            self._check_trains(self._residual.evaluate(values))
-            leaves = tuple(values.asked)
-        scope = self._problem.scope
-        if self.derivatives == "nested":
-            self.plan = NestedPlan(leaves, scope)
-        else:
-            self.plan = JetPlan(leaves, scope)
-            combined = self._residual.combined(self._dtype)
-            if combined is not None:
-                # a leaf that is a sum may save a channel, or cost one: take what is cheaper
-                plan = JetPlan(combined.leaves, scope)
-                if plan.channels.count < self.plan.channels.count:
-                    self.plan, self._residual = plan, combined
-        # an op without a Taylor rule shows here
-        self._check_trains(self._residual.evaluate(self._values(probe)))
-
-    def _check_trains(self, residual: T.Tensor) -> None:
+    def check_trains(self, residual: T.Tensor) -> None:
+        """Raise ValueError for a residual that does not depend on the unknowns."""
         if not residual.requires_grad:
             raise ValueError(
                 f"{self.what}: expected a residual that depends on the unknowns, got one "
                 "that does not; was it detached, or made by numpy?"
             )
+
+    def row_scale(self) -> np.ndarray | float:
+        """Return what a row of the weighted residual vector is multiplied by: () or (rows,)."""
+        scale = float(np.sqrt(self.weight / self.rows))
+        return scale if self.row_weights is None else scale * np.sqrt(self.row_weights)
+
+    def _probed(self) -> tuple[T.Tensor, tuple[Any, ...]]:
+        columns = self.residual.source.columns
+        arrays = self._evaluator.arrays(self.probe(), columns)
+        nothing = NestedPlan((), self._evaluator.problem.scope)
+        values = self._evaluator.values([T.Tensor(a) for a in arrays], columns, nothing)
+        return self.residual.evaluate(values), tuple(values.asked)

@@ -1,4 +1,4 @@
-"""How a computation over the points of a block is carried out.
+"""How a computation over points is carried out.
 
 A computation is a function of the columns of some points that returns Tensors; `kinds` says of each
 result whether it is added over the points or joined along them (autograd.plan.chunks).
@@ -6,39 +6,55 @@ result whether it is added over the points or joined along them (autograd.plan.c
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 import autograd as T
+from autograd.devices import CPU, put
 from autograd.plan.chunks import Chunked, Kind
 from autograd.plan.passes.per_row import CannotSplitRows
 
 ENGINES = ("recorded", "eager")
-Computation = Callable[[list[T.Tensor]], Sequence[T.Tensor]]
+Function = Callable[[list[T.Tensor]], Sequence[T.Tensor]]
 
 
 class Engine(Protocol):
     """What carries out computations."""
 
     def run(
-        self, key: Hashable, computation: Computation, kinds: Sequence[Kind], rows: list[T.Tensor]
+        self,
+        key: Hashable,
+        function: Function,
+        kinds: Sequence[Kind],
+        arrays: Sequence[Any],
+        whole: bool = False,
     ) -> list[np.ndarray]:
-        """Return the results as host arrays; equal keys mean the same computation."""
+        """Return the results at the points of some arrays (n, 1) as host arrays.
+
+        Equal keys mean the same computation. whole: it is run once, on all points together, and
+        each result is what that gives; arrays may then have different lengths.
+        """
 
 
 class EagerEngine:
     """Runs the computation as it is written, on all points at once: for debugging."""
 
     def run(
-        self, key: Hashable, computation: Computation, kinds: Sequence[Kind], rows: list[T.Tensor]
+        self,
+        key: Hashable,
+        function: Function,
+        kinds: Sequence[Kind],
+        arrays: Sequence[Any],
+        whole: bool = False,
     ) -> list[np.ndarray]:
-        if "per_row" not in kinds:
-            return [_host(result) for result in computation(rows)]
+        if whole or "per_row" not in kinds:
+            return [_host(result) for result in function([T.Tensor(a) for a in arrays])]
         each = [
-            [_host(r) for r in computation([c[k : k + 1].detach().requires_grad_() for c in rows])]
-            for k in range(len(rows[0]))
+            [_host(result) for result in function([T.Tensor(a[k : k + 1]) for a in arrays])]
+            for k in range(len(arrays[0]))
         ]
         return [
             np.stack(column) if kind == "per_row"
@@ -52,7 +68,7 @@ class RecordedEngine:
     """Records each computation once and replays it over chunks of points, with threads.
 
     Rows of a Jacobian that the recorded sweep cannot tell apart (passes/per_row.py) are computed
-    eagerly, one by one.
+    eagerly, one by one, with a RuntimeWarning that says so.
     """
 
     def __init__(
@@ -65,23 +81,38 @@ class RecordedEngine:
         self._threads = threads
         self._guard = guard
         self._recorded: dict[Hashable, Chunked] = {}
+        self._row_by_row: set[Hashable] = set()
 
     def run(
-        self, key: Hashable, computation: Computation, kinds: Sequence[Kind], rows: list[T.Tensor]
+        self,
+        key: Hashable,
+        function: Function,
+        kinds: Sequence[Kind],
+        arrays: Sequence[Any],
+        whole: bool = False,
     ) -> list[np.ndarray]:
+        if key in self._row_by_row:
+            return EagerEngine().run(key, function, kinds, arrays)
         if key not in self._recorded:
             self._recorded[key] = Chunked(
-                lambda columns: computation([c.requires_grad_() for c in columns]),
+                function,
                 self._shared,
-                kinds,
+                ["sum"] * len(kinds) if whole else kinds,
                 threads=self._threads,
+                whole=whole,
                 guard=self._guard,
             )
         try:
-            results = self._recorded[key]([row.detach()._data for row in rows])
-        except CannotSplitRows:
-            return EagerEngine().run(key, computation, kinds, rows)
-        return [_host(T.Tensor(result)) for result in results]
+            results = self._recorded[key](arrays)
+        except CannotSplitRows as error:
+            self._row_by_row.add(key)
+            warnings.warn(
+                f"rows of the Jacobian of {key} are computed one by one, which is slow: {error}",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+            return EagerEngine().run(key, function, kinds, arrays)
+        return [put(result, CPU) for result in results]
 
 
 def _host(tensor: T.Tensor) -> np.ndarray:

@@ -10,6 +10,15 @@ import autograd as T
 from pinn.problem.parameter import Parameter
 
 
+def fill(tensor: T.Tensor, numbers: np.ndarray) -> None:
+    """Write numbers of the same shape into a leaf, in its dtype and on its device."""
+    if tensor.is_cuda:
+        with T.no_grad():
+            tensor.copy_(T.tensor(numbers, dtype=tensor.dtype, device=tensor.device))
+    else:  # at every step: straight into its memory
+        np.copyto(tensor.numpy(), numbers, casting="same_kind")
+
+
 class FlatParameters:
     """The parameters of a model and the coefficients of a problem as views of one flat tensor.
 
@@ -48,9 +57,7 @@ class FlatParameters:
         """Set all parameters from a vector of `size` numbers."""
         if np.shape(theta) != (self.size,):
             raise ValueError(f"expected a vector of shape ({self.size},), got {np.shape(theta)}")
-        source = T.tensor(np.asarray(theta), dtype=self._flat.dtype, device=self._flat.device)
-        with T.no_grad():
-            self._flat.copy_(source)
+        fill(self._flat, np.asarray(theta))
 
     def coefficients(self) -> dict[str, T.Tensor]:
         """Return each coefficient as a tensor of shape () that depends on its raw number."""

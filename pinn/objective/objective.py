@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import autograd as T
 from pinn.checks import nearest
-from pinn.objective.block import Block, Derivatives
+from pinn.objective.block import Block
+from pinn.objective.computations import Computations
 from pinn.objective.engines import make_engine
-from pinn.objective.flat_parameters import FlatParameters
+from pinn.objective.evaluator import Derivatives, Evaluator
+from pinn.objective.flat_parameters import FlatParameters, fill
+from pinn.objective.group import Group, Placed, sharing
+from pinn.objective.locating import why_not_finite
 from pinn.problem.problem import Problem
 from pinn.residuals import Residual
 from pinn.sampling import Points
 from pinn.schema.errors import at, refuse
 from pinn.schema.kinds import Number
 
+GivenPoints = Mapping[str, Points | np.ndarray]
+
 
 class Evaluation(NamedTuple):
-    """The objective at one theta: loss, its gradient (float64), and each block's mean(r^2)."""
+    """The objective at one theta: loss, its gradient (float64), and each block's loss."""
 
     loss: float
     gradient: np.ndarray
@@ -28,19 +34,23 @@ class Evaluation(NamedTuple):
 
 
 class Objective:
-    """loss(theta) = sum over blocks of weight * mean(residual^2), and its derivatives.
+    """loss(theta) = sum over blocks of weight * mean(v * residual^2), and its derivatives.
 
     points: block name -> Points, or an array (n, d) where nothing is attached, one for each
-    residual of the problem. weights: block name -> number >= 0, 1 where left out. theta is a
-    float64 vector of `size` numbers: the model's parameters and the raw coefficients of the problem
-    (see FlatParameters). Evaluating sets the model to theta.
+    residual of the problem. weights: block name -> number >= 0, 1 where left out; v, the weights of
+    a block's rows, are 1 unless set_weights gives others. theta is a float64 vector of `size`
+    numbers: the model's parameters and the raw coefficients of the problem (see FlatParameters).
+    Evaluating sets the model to theta.
+
+    Blocks at equal points are evaluated together (`groups`): one sweep through the network gives
+    the derivatives that all of them ask for.
 
     engine: "recorded" traces each computation once and replays it in chunks on `threads` threads
     (None: all cores), with the same bits for any number of them; "eager" runs it as written.
     derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again).
 
     The weighted residual vector that the Jacobian belongs to has the rows
-    sqrt(weight / n) * r, block after block in the order of `blocks`: loss = |rows|^2 and the
+    sqrt(weight * v / n) * r, block after block in the order of `blocks`: loss = |rows|^2 and the
     gradient is 2 J^T rows.
 
     Raises ValueError, naming the block, for missing or misshapen points, an unknown or negative
@@ -51,7 +61,7 @@ class Objective:
         self,
         problem: Problem,
         parameters: FlatParameters,
-        points: Mapping[str, Points | np.ndarray],
+        points: GivenPoints,
         weights: Mapping[str, float] | None = None,
         *,
         dtype: T.dtype,
@@ -63,31 +73,71 @@ class Objective:
         self.problem = problem
         self.parameters = parameters
         weights = check_weights(problem, weights)
+        self._evaluator = Evaluator(problem, parameters, derivatives, dtype, device)
         self.blocks = [
             Block(
-                problem,
-                residual,
-                parameters,
-                _check_points(problem, residual, points),
+                number, residual, self._evaluator, _check_points(problem, residual, points),
                 weights[residual.name],
-                derivatives,
-                dtype,
-                device,
             )
-            for residual in problem.residuals
+            for number, residual in enumerate(problem.residuals)
         ]
-        self._dtype = dtype
-        self._device = device
+        self._known_groups: dict[tuple[str, ...], Group] = {}
+        self._place_blocks()
         self._vector = T.zeros(parameters.size, dtype=dtype, device=device)
-        shared = [*parameters.tensors, self._vector]
-        self._engine = make_engine(engine, shared, threads, self._training_flags)
+        self._seeds = T.zeros(len(self.blocks), dtype=dtype, device=device)
+        self._computations = Computations(parameters.tensors, self._vector, self._seeds)
+        self._engine = make_engine(
+            engine, self._computations.shared, threads, self._training_flags
+        )
 
-    def set_points(self, points: Mapping[str, Points | np.ndarray]) -> None:
-        """Take other points for all blocks; ValueError, naming the block, for misshapen ones."""
+    # ---- points and weights
+
+    def set_points(self, points: GivenPoints) -> None:
+        """Take other points for all blocks, where every row weighs 1.
+
+        Raises ValueError, naming the block, for misshapen ones.
+        """
         problem = self.problem
-        checked = [_check_points(problem, residual, points) for residual in problem.residuals]
+        checked = [_check_points(problem, block.residual, points) for block in self.blocks]
         for block, taken in zip(self.blocks, checked, strict=True):
-            block.points = taken
+            block.place(taken)
+        self._place_blocks()
+
+    def set_weights(
+        self, weights: Mapping[str, float], rows: Mapping[str, np.ndarray] | None = None
+    ) -> None:
+        """Take other weights, 1 for blocks and rows that are left out.
+
+        rows: block name -> v, (n,) numbers >= 0, for the rows of its residual. Nothing is recorded
+        anew for another number. Raises ValueError for a name that is no block, with the nearest
+        one, and for weights that are negative, not finite or misshapen.
+        """
+        blocks = {block.name: block for block in self.blocks}
+        for name in rows or {}:
+            if name not in blocks:
+                raise ValueError(
+                    f"row weights: expected one of the blocks {', '.join(blocks)}, got {name!r}"
+                    f"{nearest(name, blocks)}"
+                )
+        checked = {n: blocks[n].checked_row_weights(v) for n, v in (rows or {}).items()}
+        for name, weight in check_weights(self.problem, weights).items():
+            blocks[name].weight = weight
+            blocks[name].weigh_rows(checked.get(name))
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weight of each block by name."""
+        return {block.name: block.weight for block in self.blocks}
+
+    @property
+    def row_weights(self) -> dict[str, np.ndarray]:
+        """The weights of the rows of those blocks that have them, by name."""
+        return {b.name: b.row_weights for b in self.blocks if b.row_weights is not None}
+
+    @property
+    def groups(self) -> list[Group]:
+        """Which blocks are evaluated together."""
+        return [placed.group for placed in self._placed]
 
     @property
     def size(self) -> int:
@@ -97,7 +147,7 @@ class Objective:
     @property
     def rows(self) -> int:
         """The number of residual rows of all blocks."""
-        return sum(len(block.points) for block in self.blocks)
+        return sum(block.rows for block in self.blocks)
 
     @property
     def theta(self) -> np.ndarray:
@@ -107,50 +157,52 @@ class Objective:
     # ---- values and gradients
 
     def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
-        """Return the loss, its gradient (size,) float64, and each block's unweighted mean(r^2).
+        """Return the loss, its gradient (size,) float64, and each block's mean(v * r^2).
 
         Numbers that are not finite are returned as they are.
         """
         self.parameters.load(theta)
-        loss, gradient, losses = 0.0, np.zeros(self.size), {}
+        # A block of the points as a whole has its own number of rows.
+        seeds = [block.weight * (len(block.points) / block.rows) for block in self.blocks]
+        fill(self._seeds, np.array(seeds))
+        gradient, losses = np.zeros(self.size), {}
         # Overflow shows as a loss that is not finite, which training reports with the block's name.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for block in self.blocks:
-                squares, slope = self._squares_and_gradient(block)
-                losses[block.name] = squares
-                loss += block.weight * squares
-                gradient += block.weight * slope
-        return Evaluation(loss, gradient, losses)
-
-    def _squares_and_gradient(self, block: Block) -> tuple[float, np.ndarray]:
-        def computation(columns: list[T.Tensor]) -> list[T.Tensor]:
-            residual = block.residual(columns)
-            total = (residual * residual).sum()
-            return [total, self._flat_gradient(total)]
-
-        squares, gradient = self._run("gradient", block, computation, ["sum", "sum"])
-        n = len(block.points)
-        return float(squares) / n, gradient.astype(np.float64) / n
+            for placed in self._placed:
+                *totals, slope = self._run("gradient", placed, _row_weights(placed))
+                losses |= _losses(placed, totals)
+                gradient += slope.astype(np.float64) / len(placed.points)
+            loss = sum(block.weight * losses[block.name] for block in self.blocks)
+        return Evaluation(loss, gradient, {block.name: losses[block.name] for block in self.blocks})
 
     def value(self, theta: np.ndarray) -> float:
         """Return the loss alone: a forward evaluation, for line searches."""
+        losses = self.losses(theta)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return sum(block.weight * losses[block.name] for block in self.blocks)
+
+    def losses(self, theta: np.ndarray) -> dict[str, float]:
+        """Return each block's mean(v * r^2) by name: a forward evaluation."""
         self.parameters.load(theta)
+        found = {}
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return sum(
-                block.weight * float(self._run("squares", block, self._squares(block), ["sum"])[0])
-                / len(block.points)
-                for block in self.blocks
-            )
+            for placed in self._placed:
+                found |= _losses(placed, self._run("squares", placed, _row_weights(placed)))
+        return {block.name: found[block.name] for block in self.blocks}
 
-    def _squares(self, block: Block) -> Callable:
-        def computation(columns: list[T.Tensor]) -> list[T.Tensor]:
-            residual = block.residual(columns)
-            return [(residual * residual).sum().detach()]
-
-        return computation
+    def gradients(self, theta: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the gradient of each block's mean(v * r^2), (size,) float64, by name."""
+        self.parameters.load(theta)
+        found = {}
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            for placed in self._placed:
+                slopes = self._run("gradients", placed, _row_weights(placed))
+                for block, slope in zip(placed.blocks, slopes, strict=True):
+                    found[block.name] = slope.astype(np.float64) / block.rows
+        return {block.name: found[block.name] for block in self.blocks}
 
     def residuals(
-        self, theta: np.ndarray, points: Mapping[str, Points | np.ndarray] | None = None
+        self, theta: np.ndarray, points: GivenPoints | None = None
     ) -> dict[str, np.ndarray]:
         """Return each block's residual, shape (n,) in the model's precision, by name.
 
@@ -158,55 +210,32 @@ class Objective:
         blocks keep their own.
         """
         self.parameters.load(theta)
+        asked, everywhere = self.blocks, self._placed
+        if points is not None:
+            asked = [block for block in self.blocks if block.name in points]
+            everywhere = self._place(
+                (block, _check_points(self.problem, block.residual, points)) for block in asked
+            )
         found = {}
-        for block, residual in zip(self.blocks, self.problem.residuals, strict=True):
-            if points is not None and block.name not in points:
-                continue
-            others = None
-            if points is not None:
-                others = _check_points(self.problem, residual, points)
-
-            def computation(columns: list[T.Tensor], block: Block = block) -> list[T.Tensor]:
-                return [block.residual(columns).detach()]
-
-            (rows,) = self._run("residual", block, computation, ["rows"], others)
-            found[block.name] = rows
-        return found
+        for placed in everywhere:
+            found |= zip(placed.group.key, self._run("residuals", placed), strict=True)
+        return {block.name: found[block.name] for block in asked}
 
     # ---- least squares
 
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
         """Return the weighted residual vector, (rows,) float64: loss = |rows|^2."""
         found = self.residuals(theta)
-        rows = [found[block.name] * _row_weight(block) for block in self.blocks]
+        rows = [found[block.name] * block.row_scale() for block in self.blocks]
         return np.concatenate(rows).astype(np.float64)
 
     def jacobian(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the weighted residual vector (rows,) and its Jacobian (rows, size), float64."""
-        self.parameters.load(theta)
-        parts = [self._jacobian(block, block.points) for block in self.blocks]
+        parts = list(self.jacobian_chunks(theta, rows=None))
         return (
-            np.concatenate([r for r, _ in parts]).astype(np.float64),
-            np.concatenate([j for _, j in parts]).astype(np.float64),
+            np.concatenate([r for r, _ in parts]).astype(np.float64, copy=False),
+            np.concatenate([j for _, j in parts]).astype(np.float64, copy=False),
         )
-
-    def _rows_and_gradient(self, block: Block) -> Callable:
-        def computation(columns: list[T.Tensor]) -> list[T.Tensor]:
-            *coordinates, ones = columns
-            residual = block.residual(coordinates)
-            # a seed that is an input: were it a constant, its rows could be folded away
-            return [residual.detach(), self._flat_gradient(residual, ones.detach().reshape(-1))]
-
-        return computation
-
-    def _jacobian(self, block: Block, points: Points) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weighted residual and its Jacobian at some points of a block."""
-        ones = T.ones(len(points), 1, dtype=self._dtype, device=self._device)
-        residual, jacobian = self._run(
-            "jacobian", block, self._rows_and_gradient(block), ["rows", "per_row"], points, [ones]
-        )
-        weight = _row_weight(block)
-        return residual * weight, jacobian * weight
 
     def gram(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return J^T J (size, size) and J^T rows (size,), added up by chunks of points."""
@@ -217,14 +246,55 @@ class Objective:
         return normal, slope
 
     def jacobian_chunks(
-        self, theta: np.ndarray, rows: int = 1024
+        self, theta: np.ndarray, rows: int | None = 1024
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield (weighted residual, weighted Jacobian) for at most `rows` points at a time."""
+        """Yield (weighted residual, weighted Jacobian) for at most `rows` rows at a time.
+
+        They come in the model's precision and in the order of the weighted residual vector; None: a
+        block at a time.
+        """
         self.parameters.load(theta)
         for block in self.blocks:
-            pieces = -(-len(block.points) // rows)
-            for part in np.array_split(np.arange(len(block.points)), pieces):
-                yield self._jacobian(block, block.points[part])
+            scale = np.broadcast_to(block.row_scale(), (block.rows,))
+            start = 0
+            for residual, jacobian in self._unweighted_jacobian(block, rows or block.rows):
+                weight = scale[start : start + len(residual)].astype(residual.dtype)
+                start += len(residual)
+                yield residual * weight, jacobian * weight[:, None]
+
+    def kernel_diagonals(self, theta: np.ndarray) -> dict[str, np.ndarray]:
+        """Return |dr_i/dtheta|^2 of each unweighted row, (rows,) float64, by block name."""
+        self.parameters.load(theta)
+        return {
+            block.name: np.concatenate([
+                np.einsum("np,np->n", jacobian, jacobian, dtype=np.float64)
+                for _, jacobian in self._unweighted_jacobian(block, 1024)
+            ])
+            for block in self.blocks
+        }
+
+    def _unweighted_jacobian(
+        self, block: Block, rows: int
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield residual and Jacobian of at most `rows` rows of a block at a time, in order.
+
+        A block by itself: most of the work is a sweep back and a contraction for each row of each
+        block, which a sweep forward that is shared makes no shorter, and dearer by its channels.
+        """
+        placed = self._placed_alone(block)
+        if block.whole:
+            (residual,) = self._run("residuals", placed)
+            unit = np.eye(block.rows)
+            for part in _pieces(block.rows, rows):
+                seeds = [self._evaluator.array(seed) for seed in unit[part]]
+                yield residual[part], np.stack([
+                    self._run("vjp", placed, [seed])[0] for seed in seeds
+                ])
+            return
+        for part in _pieces(block.rows, rows):
+            ones = self._evaluator.array(np.ones(part.stop - part.start))
+            residual, jacobian = self._run("jacobian", placed[part], [ones])
+            yield residual, jacobian
 
     def kernel(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return J J^T (rows, rows) and the weighted residual vector: for few rows."""
@@ -233,41 +303,31 @@ class Objective:
 
     def jvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Return J v, (rows,), for v of shape (size,)."""
+        if np.shape(direction) != (self.size,):
+            raise ValueError(
+                f"expected a vector of shape ({self.size},), got {np.shape(direction)}"
+            )
         self.parameters.load(theta)
-        self._load_vector(direction)
-        parts = []
-        for block in self.blocks:
-
-            def computation(columns: list[T.Tensor], block: Block = block) -> list[T.Tensor]:
-                # the transpose of the transpose: J^T z is linear in z
-                residual = block.residual(columns)
-                seed = T.zeros_like(residual.detach()).requires_grad_()
-                pulled = self._flat_gradient(residual, seed, create_graph=True)
-                (pushed,) = T.grad(pulled, seed, self._vector, materialize_grads=True)
-                return [pushed]
-
-            (rows,) = self._run("jvp", block, computation, ["rows"])
-            parts.append(rows * _row_weight(block))
-        return np.concatenate(parts).astype(np.float64)
+        fill(self._vector, np.asarray(direction))
+        found = {}
+        for placed in self._placed:
+            found |= zip(placed.group.key, self._run("jvp", placed), strict=True)
+        rows = [found[block.name] * block.row_scale() for block in self.blocks]
+        return np.concatenate(rows).astype(np.float64)
 
     def vjp(self, theta: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return J^T z, (size,), for z of shape (rows,) over the weighted residual vector."""
         if np.shape(rows) != (self.rows,):
             raise ValueError(f"expected a vector of shape ({self.rows},), got {np.shape(rows)}")
         self.parameters.load(theta)
-        total, start = np.zeros(self.size), 0
-        for block in self.blocks:
-            n = len(block.points)
-            seed = rows[start : start + n] * _row_weight(block)
-            start += n
-
-            def computation(columns: list[T.Tensor], block: Block = block) -> list[T.Tensor]:
-                *coordinates, weights = columns
-                residual = block.residual(coordinates)
-                return [self._flat_gradient(residual, weights.detach().reshape(-1))]
-
-            extra = T.tensor(seed.reshape(-1, 1), dtype=self._dtype, device=self._device)
-            (pulled,) = self._run("vjp", block, computation, ["sum"], extra=[extra])
+        ends = np.cumsum([block.rows for block in self.blocks])
+        parts = dict(zip(self.blocks, np.split(np.asarray(rows), ends[:-1]), strict=True))
+        total = np.zeros(self.size)
+        for placed in self._placed:
+            seeds = [
+                self._evaluator.array(parts[block] * block.row_scale()) for block in placed.blocks
+            ]
+            (pulled,) = self._run("vjp", placed, seeds)
             total += pulled
         return total
 
@@ -276,35 +336,19 @@ class Objective:
     def not_finite(self, theta: np.ndarray) -> str | None:
         """Return a sentence naming the first block whose residual or gradient is not finite."""
         for name, residual in self.residuals(theta).items():
-            block = next(b for b in self.blocks if b.name == name)
-            bad = np.flatnonzero(~np.isfinite(residual))
-            if bad.size:
+            if not np.isfinite(residual).all():
+                block = next(block for block in self.blocks if block.name == name)
                 names = self.problem.domain.coordinates
-                point = block.points.coordinates[bad[0]]
-                place = ", ".join(f"{n} = {v:.6g}" for n, v in zip(names, point, strict=True))
-                operation = self._first_bad_operation(block, int(bad[0]))
-                return (
-                    f"the residual of block {name!r} is not finite at {bad.size} of "
-                    f"{len(block.points)} points, first at {place}{operation}"
-                )
+                alone = self._placed_alone(block)
+                return why_not_finite(alone, residual, self.parameters, names)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for block in self.blocks:
-                squares, gradient = self._squares_and_gradient(block)
-                if not np.isfinite(squares):
-                    return f"the loss of block {block.name!r} overflows"
-                if not np.isfinite(gradient).all():
-                    return f"the gradient of block {block.name!r} is not finite"
+            losses, gradients = self.losses(theta), self.gradients(theta)
+        for block in self.blocks:
+            if not np.isfinite(losses[block.name]):
+                return f"the loss of block {block.name!r} overflows"
+            if not np.isfinite(gradients[block.name]).all():
+                return f"the gradient of block {block.name!r} is not finite"
         return None
-
-    def _first_bad_operation(self, block: Block, row: int) -> str:
-        """Return which operation first gives a number that is not finite at one point."""
-        from autograd.plan import find_not_finite, trace
-
-        inputs = [*block.columns(slice(row, row + 1)), *self.parameters.tensors]
-        count = len(inputs) - len(self.parameters.tensors)
-        program, _ = trace(lambda *given: [block.residual(list(given[:count])).detach()], inputs)
-        found = find_not_finite(program, [tensor._data for tensor in inputs])
-        return "" if found is None else f"; the first operation to give it is {found!r}"
 
     def coefficients(self, theta: np.ndarray) -> dict[str, float]:
         """Return the problem's trainable coefficients by name."""
@@ -313,34 +357,52 @@ class Objective:
 
     # ---- helpers
 
-    def _run(
-        self, kind: str, block: Block, computation: Callable, kinds: list,
-        points: Points | None = None, extra: list[T.Tensor] | None = None,
-    ) -> list[np.ndarray]:
-        columns = block.columns() if points is None else block.columns_of(points)
-        return self._engine.run((kind, block.name), computation, kinds, columns + (extra or []))
+    def _place_blocks(self) -> None:
+        self._placed = self._place((block, block.points) for block in self.blocks)
+        self._alone: dict[str, Placed] = {}
+
+    def _placed_alone(self, block: Block) -> Placed:
+        """Return a block as a group of its own at its points."""
+        if block.name not in self._alone:
+            (self._alone[block.name],) = self._place([(block, block.points)])
+        return self._alone[block.name]
+
+    def _place(self, blocks_at: Iterable[tuple[Block, Points]]) -> list[Placed]:
+        """Return blocks at points as groups: together where they share their points."""
+        found = []
+        for blocks, points in sharing(blocks_at):
+            key = tuple(block.name for block in blocks)
+            if key not in self._known_groups:
+                self._known_groups[key] = Group(blocks, self._evaluator)
+            found.append(self._known_groups[key].at(points))
+        return found
+
+    def _run(self, what: str, placed: Placed, further: Sequence[Any] = ()) -> list[np.ndarray]:
+        group = placed.group
+        weighted = tuple(block.row_weights is not None for block in group.blocks)
+        kinds, function = getattr(self._computations, what)(group)
+        return self._engine.run(
+            (what, group.key, weighted), function, kinds, [*placed.arrays, *further], group.whole
+        )
 
     def _training_flags(self) -> tuple[bool, ...]:
         return tuple(module.training for module in self.parameters.module.modules())
 
-    def _flat_gradient(
-        self, output: T.Tensor, seed: T.Tensor | None = None, create_graph: bool = False
-    ) -> T.Tensor:
-        gradients = T.grad(
-            output, self.parameters.tensors, seed, create_graph=create_graph,
-            materialize_grads=True,
-        )
-        return T.cat([g.reshape(-1) for g in gradients])
 
-    def _load_vector(self, vector: np.ndarray) -> None:
-        if np.shape(vector) != (self.size,):
-            raise ValueError(f"expected a vector of shape ({self.size},), got {np.shape(vector)}")
-        with T.no_grad():
-            self._vector.copy_(T.tensor(vector, dtype=self._dtype, device=self._device))
+def _pieces(count: int, most: int) -> Iterator[slice]:
+    """Yield parts of a range of at most some length, as even as can be."""
+    pieces = -(-count // most)
+    edges = [count * k // pieces for k in range(pieces + 1)]
+    return (slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True))
 
 
-def _row_weight(block: Block) -> float:
-    return float(np.sqrt(block.weight / len(block.points)))
+def _row_weights(placed: Placed) -> list[Any]:
+    return [b.row_weights_array for b in placed.blocks if b.row_weights is not None]
+
+
+def _losses(placed: Placed, totals: Sequence[np.ndarray]) -> dict[str, float]:
+    pairs = zip(placed.blocks, totals, strict=True)
+    return {block.name: float(total) / block.rows for block, total in pairs}
 
 
 def check_weights(problem: Problem, weights: Mapping[str, float] | None) -> dict[str, float]:
@@ -360,9 +422,7 @@ def check_weights(problem: Problem, weights: Mapping[str, float] | None) -> dict
     return {name: float((weights or {}).get(name, 1.0)) for name in names}
 
 
-def _check_points(
-    problem: Problem, residual: Residual, points: Mapping[str, Points | np.ndarray]
-) -> Points:
+def _check_points(problem: Problem, residual: Residual, points: GivenPoints) -> Points:
     name = residual.name
     if name not in points:
         raise ValueError(f"points: none for block {name!r}; got {', '.join(points) or 'none'}")

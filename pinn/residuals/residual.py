@@ -18,7 +18,8 @@ class Residual:
     """`left - right` has to vanish at the points of a source; without `right`, `left` does.
 
     name is the block's name, `what` names it in messages. left has a number a point; right may be
-    one number for all of them.
+    one number for all of them. whole: a row may depend on all points at once, as a mean does; then
+    the sides may have any number of rows, and the points are never split into chunks.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Residual:
     left: Term
     source: Source
     right: Term | None = None
+    whole: bool = False
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -49,9 +51,10 @@ class Residual:
         return dataclasses.replace(self, left=sides[0], right=sides[1] if sides[1:] else None)
 
     def evaluate(self, values: Any) -> T.Tensor:
-        """Return the residual at n points, shape (n,), from the values of its leaves there.
+        """Return the residual at n points, shape (rows,), from the values of its leaves there.
 
-        Raises ValueError, naming the block, for a function whose result is not one number a point.
+        There is a row a point, any number of them for a residual of the points as a whole. Raises
+        ValueError, naming the block, for a function whose result has another shape.
         """
         left = self._rows(self.left.evaluate(values, TENSOR_FUNCTIONS), values.n)
         if self.right is None:
@@ -60,6 +63,10 @@ class Residual:
         # Checked before the subtraction: (n,) - (n, 1) would quietly become (n, n).
         if isinstance(right, T.Tensor) and right.ndim > 0:
             right = self._rows(right, values.n)
+            if right.shape != left.shape:
+                raise ValueError(
+                    f"{self.what}: expected sides of as many rows, got {len(left)} and {len(right)}"
+                )
         elif not isinstance(right, T.Tensor | float | int):
             raise TypeError(
                 f"{self.what}: expected a tensor or a number from the function, "
@@ -74,6 +81,13 @@ class Residual:
                 f"got {type(value).__name__}"
             )
         shape = tuple(value.shape)
+        if self.whole:
+            if len(shape) > 1 or shape == (0,):
+                raise ValueError(
+                    f"{self.what}: expected a number or a residual of shape (rows,) from all "
+                    f"{n} points, got {shape}"
+                )
+            return value.reshape(-1)
         if shape not in ((n,), (n, 1)):
             raise ValueError(
                 f"{self.what}: expected a residual of shape ({n},) or ({n}, 1), one number a "

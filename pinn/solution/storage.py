@@ -4,9 +4,10 @@
     experiment  JSON: the declaration of the run, as in a config file (functions become null)
     report      JSON: what training reported so far
     theta/NAME  every part of the parameter vector, float64: model.weight0, nu, ...
-    points/BLOCK, columns/BLOCK/NAME, solver/NAME, progress   in a checkpoint only: collocation
-                points with what is attached to them, the solver's own arrays, and JSON with the
-                stage, step and draw they belong to
+    points/BLOCK, columns/BLOCK/NAME, solver/NAME, weights/BLOCK, row_weights/BLOCK,
+    weighting/NAME, progress   in a checkpoint only: collocation points with what is attached to
+                them, the solver's own arrays, the weights and what their scheme remembers, and JSON
+                with the stage, step and draw they belong to
 
 No random state is stored because none is left over: every stream starts from the seed by name.
 """
@@ -86,6 +87,17 @@ def checkpoint_arrays(
             for column, array in points.columns.items()
         },
         **{f"solver/{name}": np.array(array) for name, array in solver.items()},
+        **_weights(last),
+    }
+
+
+def _weights(last: StepRecord | None) -> dict[str, np.ndarray]:
+    if last is None:
+        return {}
+    return {
+        **{f"weights/{name}": np.array(weight) for name, weight in last.weights.items()},
+        **{f"row_weights/{name}": array for name, array in last.row_weights.items()},
+        **{f"weighting/{name}": np.array(array) for name, array in last.weighting_state.items()},
     }
 
 

@@ -12,6 +12,7 @@ from pinn.conditions.hard import HardModel
 from pinn.models import MLP, AnyModel, build_module
 from pinn.objective import Objective, check_weights
 from pinn.objective.flat_parameters import FlatParameters
+from pinn.objective.weighting import AnyWeighting, Fixed
 from pinn.optimizers import STAGES, Stage
 from pinn.problem import Problem
 from pinn.residuals import Source
@@ -19,14 +20,13 @@ from pinn.sampling import ADAPTIVE, Points, Sampling, stream
 from pinn.schema import Count, Natural, Positive, declared
 from pinn.schema.declared import Member
 from pinn.schema.errors import at
-from pinn.schema.kinds import Items, Names, Number, Optional
+from pinn.schema.kinds import Items, Optional
 from pinn.training.defaults import default_training
 
 Residuals = Callable[[Mapping[str, Points]], Mapping[str, np.ndarray]]
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
 
-_WEIGHTS = Names(Number(low=0.0), "a mapping from block names to weights")
 _TRAINING = Items(Member(STAGES), "a list of training stages", least=1)
 
 
@@ -41,7 +41,7 @@ class Experiment:
     problem: Problem
     model: AnyModel = MLP()
     sampling: Sampling = Sampling()
-    weighting: Annotated[Mapping[str, float] | None, _WEIGHTS] = None
+    weighting: AnyWeighting = Fixed()
     training: Annotated[tuple[Stage, ...] | None, Optional(_TRAINING)] = None
     seconds: Positive | None = None
     precision: Literal["float64", "float32"] = "float64"
@@ -53,8 +53,7 @@ class Experiment:
 
     def __post_init__(self) -> None:
         with at("weighting"):
-            weights = check_weights(self.problem, self.weighting)
-        object.__setattr__(self, "weighting", weights)
+            check_weights(self.problem, self.weighting.initial)
         if self.training is None:
             stages = default_training(self.initial_parameters().size, self.seconds)
             object.__setattr__(self, "training", tuple(stages))
@@ -113,7 +112,7 @@ class Experiment:
             self.problem,
             self.initial_parameters(),
             self.draw_points(),
-            self.weighting,
+            self.weighting.initial,
             dtype=self.dtype,
             device=self.device,
             engine=self.engine,

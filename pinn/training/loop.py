@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pinn.objective import Objective
+from pinn.objective.weighting import State, View, Weighting, reweigh
 from pinn.optimizers import Diverged, Stage, StageEnd, Step, StopReason
 from pinn.sampling import Points
 from pinn.training.callbacks import check_callbacks, notify
@@ -77,6 +78,7 @@ class Training:
         *,
         seconds: float | None = None,
         fresh: FreshLoss | None = None,
+        weighting: Weighting | None = None,
         resume: Resume | None = None,
     ) -> None:
         self._objective = objective
@@ -85,6 +87,9 @@ class Training:
         self._redraw = redraw
         self._seconds = seconds
         self._fresh = fresh
+        self._weighting = weighting
+        # What the weighting remembers.
+        self._weighting_state: State = {}
         self._began = time.perf_counter()
         self._function = Watched(objective, lambda: self._after("; theta is back at that step"))
         self._index = 0
@@ -111,6 +116,8 @@ class Training:
     def run(self) -> TrainingResult:
         """Train, and return the result; exceptions of callbacks and of the machine pass through."""
         try:
+            if self._last is None:
+                self._reweigh()
             for index in range(self._index, len(self._stages)):
                 self._index = index
                 self._run_stage(self._stages[index])
@@ -183,8 +190,8 @@ class Training:
         try:
             if math.isnan(self._accepted.loss):
                 self._accepted = self._function.find(self._accepted.theta)
-            if self._state is not None and self._is_redrawn(stage):
-                self._take_new_points()  # what comes right after the step that is gone on from
+            if self._state is not None:
+                self._change(stage)  # what comes right after the step that is gone on from
             end = None
             while end is None:
                 end = self._pursue(stage, began)
@@ -197,6 +204,7 @@ class Training:
                     # On other points there may be a way down.
                     self._helped_at = self._steps
                     self._take_new_points()
+                    self._reweigh(new_points=True)
                     end = None
             # The step of Adam ends at a theta that has not been evaluated yet.
             if not np.array_equal(end.theta, self._accepted.theta):
@@ -222,8 +230,7 @@ class Training:
                 late = self._time_limit(stage, began)
                 if late is not None:
                     return StageEnd(step.theta, StopReason.TIME, late)
-                if self._is_redrawn(stage):
-                    self._take_new_points()
+                if self._change(stage):
                     return None
 
     def _accept(self, step: Step) -> str | None:
@@ -249,20 +256,35 @@ class Training:
             solver_state=step.state,
             draw=self._draws,
             points={block.name: block.points for block in self._objective.blocks},
+            weights=self._objective.weights,
+            row_weights=self._objective.row_weights,
+            weighting_state=self._weighting_state,
         )
         if step.number == 1 or step.number % HISTORY_STRIDE == 0:
             self._history.append(self._last.as_dict())
         return notify(self._callbacks, "on_step", self._last)
 
-    # ---- points
+    # ---- points and weights
 
-    def _is_redrawn(self, stage: Stage) -> bool:
-        """Whether new points follow the last step."""
-        return (
-            self._redraw is not None
-            and self._stage_step % self._redraw.every == 0
-            and self._stage_step < stage.steps
-        )
+    def _change(self, stage: Stage) -> bool:
+        """Take the points and weights that follow the last step; return whether there are any."""
+        if self._stage_step >= stage.steps:
+            return False
+        redrawn = self._redraw is not None and self._stage_step % self._redraw.every == 0
+        if redrawn:
+            self._take_new_points()
+        return self._reweigh(redrawn) or redrawn
+
+    def _reweigh(self, new_points: bool = False) -> bool:
+        """Let the weighting choose where it is due; return whether it was."""
+        weighting = self._weighting
+        if weighting is None or not weighting.is_due(self._steps, new_points):
+            return False
+        view = View(self._objective, self._accepted.theta, self._steps)
+        self._weighting_state = reweigh(weighting, view, self._weighting_state)
+        self._objective.parameters.load(self._accepted.theta)
+        self._function.forget()
+        return True
 
     def _take_new_points(self) -> None:
         self._draws += 1
@@ -309,5 +331,7 @@ class Training:
         self._last = record
         self._accepted = Known(record.theta, record.loss, dict(record.losses))
         self._objective.set_points(record.points)
+        self._objective.set_weights(record.weights, record.row_weights)
+        self._weighting_state = record.weighting_state
         self._objective.parameters.load(record.theta)
         self._began -= record.seconds

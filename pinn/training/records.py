@@ -32,7 +32,8 @@ class StepRecord:
     are the unweighted mean squares by block, both at `theta`, a read-only array. seconds is wall
     time since training began. solver_state holds all that the solver goes on with, as arrays by
     name; it may be empty after the next step. draw counts how often the points had been drawn
-    anew; points are these, by block name.
+    anew; points are these, by block name. weights and row_weights are those of the loss,
+    weighting_state is what their scheme remembers.
     """
 
     step: int
@@ -48,6 +49,9 @@ class StepRecord:
     solver_state: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
     draw: int = 0
     points: Mapping[str, Points] = field(repr=False, default_factory=dict)
+    weights: Mapping[str, float] = field(repr=False, default_factory=dict)
+    row_weights: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
+    weighting_state: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as a line of metrics: numbers and texts, without arrays."""

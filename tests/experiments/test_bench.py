@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -143,12 +144,14 @@ def test_adam_is_the_textbook_recursion():
 
 
 def test_targets_say_by_how_much_they_are_missed():
+    from experiments.bench.report import speed_table
     from experiments.bench.summary import summarize, targets
 
     row = {
         "workload": {"network": {"width": 64}},
         "engines": {
             "ours": {"numpy": {"ms": 10.0}},
+            "objective": {"objective": {"ms": 10.5}},
             "torch": {"nested": {"ms": 40.0}},
             "jax": {"reverse": {"ms": 50.0}, "jet": {"ms": 15.0}},
             "products": {"plain": {"ms": 4.0}},
@@ -161,6 +164,27 @@ def test_targets_say_by_how_much_they_are_missed():
     assert (numpy_target["verdict"], numpy_target["missed_by"]) == ("missed", 0.5)
     assert found["time over matrix products"]["measured"] == 2.5
     assert found["faster than the best peer, numba"]["verdict"] == "not measured"
+    joined = found["objective over the blocks joined by hand"]
+    assert (joined["measured"], joined["verdict"]) == (1.05, "hit")
+    row["engines"]["ours-numba"] = {"numba": {"ms": 5.0}}  # what training would take
+    row["summary"] = summarize(row)
+    found = {t["target"]: t for t in targets({"rows": [row], "scaling": {}})}
+    assert found["objective over the blocks joined by hand"]["missed_by"] == pytest.approx(1.0)
+    assert "2.10x" in speed_table({"rows": [row]})
+
+
+def test_the_objective_joins_the_residuals_as_the_hand_does():
+    from experiments.bench.engines import ours
+    from experiments.bench.network import Network
+    from experiments.bench.workloads import select
+
+    (row,) = select(["navier-stokes2d-64-f32"])
+    row = replace(row, points=30, dtype="float64", network=Network(width=6, depth=2))
+    steps = [ours.prepare(row, way, seed=3, threads=1) for way in ("numpy", "objective")]
+    assert steps[0].step() == pytest.approx(steps[1].step(), rel=1e-12)
+    np.testing.assert_allclose(*(step.first_moment() for step in steps), rtol=0, atol=1e-13)
+    joined, objective = (step.plan() for step in steps)
+    assert objective == joined and objective.startswith("4 channels")
 
 
 def test_a_worker_that_takes_too_long_is_stopped_and_starts_again():

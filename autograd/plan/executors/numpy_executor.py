@@ -91,7 +91,7 @@ class NumpyExecutor:
             array = result
         elif value in memory.slots:
             slot = memory.slots[value]
-            array = self.array(slot.parent)[slot.key]
+            array = self.array(slot.parent)[(*slot.key, ...)]  # a view, of one number too
         else:
             start = memory.offsets[value]
             array = self._arena[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
@@ -138,8 +138,10 @@ class NumpyExecutor:
         target = self.array(joined)
         for value, key in zip(instruction.inputs, joined_places(instruction), strict=True):
             slot = memory.slots.get(value)
-            if slot is None or slot.parent is not joined or slot.key != key:
-                self.steps.append(partial(self.xp.copyto, target[key], self.array(value)))
+            here = slot is not None and [*slot.key] == [*key][: len(slot.key)]
+            if slot is None or slot.parent is not joined or not here:
+                part = target[(*key, ...)]
+                self.steps.append(partial(self.xp.copyto, part, self.array(value)))
 
 
 def summed_axes(instruction: Instruction) -> tuple[int, ...] | None:

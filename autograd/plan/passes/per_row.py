@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from ...ops.registry import REGISTRY, Op
-from ..program import Argument, Instruction, Program, Value
+from ..program import CONSTANT, Argument, Instruction, Program, Value
 
 # what keeps its rows apart, though it moves them: see `_inner_by_dimension`
-_KEEP_ROWS = frozenset({"cat", "stack", "unbind", "expand", "slice", "permute", "embed"})
+_KEEP_ROWS = frozenset({"cat", "stack", "unbind", "split", "expand", "slice", "permute", "embed"})
 
 
 class CannotSplitRows(RuntimeError):
@@ -155,6 +155,8 @@ class _Splitter:
             if along == dim:
                 raise CannotSplitRows("operation 'unbind' along the rows")
             from_end -= along > dim
+        elif name == "split" and instruction.attributes["dim"] % len(source.shape) == dim:
+            raise CannotSplitRows("operation 'split' along the rows")
         elif name == "permute":
             from_end = len(output.shape) - instruction.attributes["axes"].index(dim)
         elif name in ("slice", "embed") and len(source.shape) != len(output.shape):
@@ -176,9 +178,12 @@ class _Splitter:
         if x_rows and not y_rows and not flags["transpose_x"] and y not in self.batched:
             self.inner[output] = self.inner[x] // x.shape[-1] * output.shape[-1]
             return
-        if not (x_rows and y_rows and flags["transpose_x"] and not flags["transpose_y"]):
+        # a constant that meets each row (folded ones) has the rows that the other side has
+        paired = (x_rows or x.kind == CONSTANT) and (y_rows or y.kind == CONSTANT)
+        if not (paired and flags["transpose_x"] and not flags["transpose_y"]):
             raise CannotSplitRows(f"a matrix product between points: {instruction}")
-        if len(x.shape) != 2 or len(y.shape) != 2 or self.inner[x] != x.shape[1]:
+        inner = self.inner[x] // x.shape[-1] if x_rows else self.inner[y] // y.shape[-1]
+        if len(x.shape) != 2 or len(y.shape) != 2 or inner != 1:
             raise CannotSplitRows("a contraction over points of more than two dimensions")
         self.batched[output] = self._emit(
             "outer_rows", (x, y), (self.rows, *output.shape), rows=self.rows

@@ -41,7 +41,10 @@ class _Arrays:
 
 
 class _Recorded:
-    """Loss and gradient of a workload at the parameters in `theta`, which may change in place."""
+    """Loss and gradient of a workload at the parameters in `theta`, which may change in place.
+
+    All residuals are joined by hand into one function with one sweep.
+    """
 
     def __init__(self, workload: Workload, executor: str, seed: int, threads: int) -> None:
         initial = workload.parameters(seed)
@@ -109,7 +112,7 @@ class _Module(T.nn.Module):
 
 
 class _Objective:
-    """The same by pinn.Objective, a block a residual; theta is float64, as optimizers have it."""
+    """The same by pinn.Objective, a block a residual at the same points; theta is float64."""
 
     def __init__(self, workload: Workload, seed: int, threads: int) -> None:
         intervals = [
@@ -130,6 +133,8 @@ class _Objective:
             dtype=dtype, threads=threads,
         )
         self.theta = self._objective.theta
+        (group,) = self._objective.groups
+        self.plan = group.plan
 
     def __call__(self) -> tuple[float, np.ndarray]:
         """Return the loss and the gradient."""
@@ -148,6 +153,10 @@ class _Step:
         self._adam.update(gradient)
         return loss
 
+    def plan(self) -> str:
+        """Return the channels that the sweep carries."""
+        return str(self._gradient.plan)
+
     def first_moment(self) -> np.ndarray:
         return self._adam.first.astype(np.float64)
 
@@ -157,7 +166,7 @@ class _Step:
             raise CannotRun("the objective keeps its programs to itself; profile the executors")
         executor, rows = self._gradient.bound()
         found = profile_executor(executor, rows, self._points)
-        found["channels"] = str(self._gradient.plan).splitlines()
+        found["channels"] = self.plan().splitlines()
         return found
 
 

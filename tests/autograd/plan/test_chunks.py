@@ -12,7 +12,7 @@ import pytest
 
 import autograd as T
 from autograd import threads
-from autograd.plan import NumpyExecutor, TraceError
+from autograd.plan import NumpyExecutor, TraceError, chunks
 from autograd.plan.chunks import Chunked
 
 rng = np.random.default_rng(0)
@@ -382,3 +382,91 @@ def test_the_number_of_workers_is_what_was_chosen(monkeypatch):
     assert Chunked(lambda rows: [], [], [], threads=2).threads == 2
     monkeypatch.setattr(threads, "_chosen", None)
     assert Chunked(lambda rows: [], [], []).threads == os.cpu_count()
+
+
+# ---- functions that look at all rows together
+
+
+@pytest.mark.parametrize("executor", ["numpy", "numba"])
+def test_a_function_of_the_rows_as_a_whole_gets_them_in_one_go(executor):
+    p = parameters()
+
+    def fn(rows):
+        x, y, weights = rows
+        u = network(p, x, y)
+        spread = u - u.mean()
+        parts = T.stack([(u * u).sum(), (spread * weights.sum()).abs().sum()])
+        gradients = T.grad(parts, p, T.ones(2, dtype=T.float64))
+        return [spread.detach(), parts.detach(), T.cat([g.reshape(-1) for g in gradients])]
+
+    few = np.array([[0.5], [2.0]])
+    more = rng.normal(size=(2 * N, 1))
+    whole = Chunked(fn, p, ["sum"] * 3, whole=True, threads=2, chunk=7, executor=executor)
+    for weights in (few, more, few):
+        expected = fn([T.tensor(X), T.tensor(Y), T.tensor(weights)])
+        for found, one in zip(whole([X, Y, weights]), expected, strict=True):
+            np.testing.assert_allclose(found, one.numpy(), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("executor", ["numpy", "numba"])
+def test_single_numbers_are_stacked_in_place(executor):
+    p = parameters()
+
+    def fn(rows):
+        u = network(p, *rows)
+        return [T.stack([u.sum(), (u * u).sum(), u.sum() * 2])]
+
+    (found,) = Chunked(fn, p, ["sum"], executor=executor)([X, Y])
+    np.testing.assert_allclose(found, fn([T.tensor(X), T.tensor(Y)])[0].detach().numpy())
+
+
+# ---- how many programs are recorded
+
+
+def recordings(monkeypatch, count, **options):
+    """Return the sizes of the programs that a first call records."""
+    sizes = []
+
+    def counting(fn, inputs, names):
+        sizes.append(len(inputs[0]))
+        return trace(fn, inputs, names)
+
+    trace = chunks.trace
+    monkeypatch.setattr(chunks, "trace", counting)
+    p = parameters()
+    rows = [np.linspace(0, 1, 2 * count).reshape(-1, 2), np.ones((count, 1))]
+    Chunked(lambda r: [network(p, *r).sum()], p, ["sum"], executor="numpy", **options)(rows)
+    return sizes
+
+
+@pytest.mark.parametrize("count", [1, 40, 200, 256])
+def test_few_rows_are_recorded_once(count, monkeypatch):
+    assert recordings(monkeypatch, count) == [count]
+
+
+def test_two_chunks_are_recorded_once_where_that_can_be_guessed(monkeypatch):
+    monkeypatch.setattr(chunks, "_LONG_CALL", 1 << 10)
+    assert recordings(monkeypatch, 600) == [300]
+
+
+def test_many_rows_take_a_look_at_a_few_and_one_program(monkeypatch):
+    monkeypatch.setattr(chunks, "_LONG_CALL", 1 << 10)
+    sizes = recordings(monkeypatch, 6000)
+    assert sizes == [64, 3000]
+
+
+@pytest.mark.parametrize(
+    ("count", "least", "pieces"),
+    [
+        (2500, 1, 1),
+        (10_000, 2, 2),
+        (10_000, 3, 4),
+        (10_000, 13, 16),
+        (8192, 9, 8),  # chunks an eighth longer than they need be, all of one size
+        (8192, 3, 4),
+        (10_007, 9, 10),  # a prime: two sizes
+        (3, 3, 3),
+    ],
+)
+def test_chunks_have_one_size_where_they_can(count, least, pieces):
+    assert chunks._even_pieces(count, least) == pieces

@@ -116,3 +116,27 @@ def test_an_output_that_does_not_depend_on_the_rows_is_zero():
     program = trace(fn, [T.tensor(rng.normal(size=(4, 2))), T.ones(4, 1).double()])[0]
     split = split_rows(program, [1], 2)
     assert split.outputs[1].shape == (4, 3) and not split.outputs[1].data.any()
+
+
+def test_nested_derivatives_keep_their_rows():
+    """Their sweep splits a join of columns, and contracts rows with a constant of ones."""
+    p = parameters()[:6]
+    points, seed = rng.uniform(-1, 1, (9, 2)), np.ones((9, 1))
+
+    def residual(x, t):
+        u = tanh_network(p, x.requires_grad_(), t.requires_grad_())
+        u_x, u_t = T.grad(u, [x, t], T.ones_like(u), create_graph=True)
+        (u_xx,) = T.grad(u_x, x, T.ones_like(u), create_graph=True)
+        return (u_t + u * u_x - u_xx).reshape(-1)
+
+    def fn(rows):
+        *columns, ones = rows
+        gradients = T.grad(residual(*columns), p, ones.reshape(-1), materialize_grads=True)
+        return [T.cat([g.reshape(-1) for g in gradients])]
+
+    columns = [points[:, :1].copy(), points[:, 1:].copy()]
+    (found,) = Chunked(fn, p, ["per_row"], executor="numpy")([*columns, seed])
+    for k in range(9):
+        one = [T.tensor(column[k : k + 1]) for column in columns]
+        (expected,) = fn([*one, T.tensor(seed[k : k + 1])])
+        np.testing.assert_allclose(found[k], expected.numpy(), rtol=1e-11, atol=1e-13)

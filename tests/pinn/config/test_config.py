@@ -72,7 +72,7 @@ def test_a_config_can_be_a_problem_and_nothing_else(loaded):
     assert experiment.sampling == pinn.Sampling()
     assert experiment.training == tuple(pinn.default_training(0))
     assert (experiment.seed, experiment.precision, experiment.device) == (0, "float64", "cpu")
-    assert set(experiment.weighting.values()) == {1.0}
+    assert experiment.weighting.blocks == {}
     assert config.directory == Path("runs/case-0")
 
 
@@ -87,7 +87,7 @@ def test_settings_reach_the_objects(loaded):
     experiment = config.experiment
     assert experiment.model == pinn.MLP(width=7, depth=2, activation="sin")
     assert experiment.sampling == pinn.Sampling(interior=11, method="sobol")
-    assert experiment.weighting == {"heat": 1.0, "initial_u": 5.0, "dirichlet_u": 1.0}
+    assert experiment.weighting.blocks == {"initial_u": 5.0}
     assert experiment.training == (pinn.LBFGS(steps=3), pinn.Adam())
     assert (experiment.seed, experiment.precision) == (4, "float32")
     assert (config.directory, config.log_every) == (Path("here"), 2)

@@ -44,5 +44,5 @@ def test_defaults_are_filled_in():
     assert setup.model == pinn.MLP()
     assert setup.sampling == pinn.Sampling()
     assert setup.training == tuple(pinn.default_training(setup.initial_parameters().size))
-    assert list(setup.weighting) == ["heat", "b", "initial_u", "dirichlet_u"]
+    assert setup.weighting.blocks == {}
     assert (setup.precision, setup.device) == ("float64", "cpu")

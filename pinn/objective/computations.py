@@ -1,0 +1,131 @@
+"""What is computed of a group of blocks at some points, as functions of columns.
+
+Each returns the kinds of its results (autograd.plan.chunks) and a function of the columns of the
+points, followed by further columns where it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import autograd as T
+from autograd.plan.chunks import Kind
+from pinn.objective.group import Group
+
+Computation = tuple[list[Kind], Callable[[list[T.Tensor]], Sequence[T.Tensor]]]
+
+
+class Computations:
+    """Residuals and their derivatives in some tensors, the parameters.
+
+    vector: (size,), a direction for `jvp`. seeds: one number a block, what the gradient of its
+    sum of squares is multiplied by. All are read anew by each run of a recorded program.
+    """
+
+    def __init__(
+        self, parameters: Sequence[T.Tensor], vector: T.Tensor, seeds: T.Tensor
+    ) -> None:
+        self._parameters = list(parameters)
+        self._vector = vector
+        self._seeds = seeds
+
+    @property
+    def shared(self) -> list[T.Tensor]:
+        """The tensors that computations read besides columns."""
+        return [*self._parameters, self._vector, self._seeds]
+
+    def residuals(self, group: Group) -> Computation:
+        """Each block's residual (rows,)."""
+
+        def run(columns: list[T.Tensor]) -> list[T.Tensor]:
+            return [residual.detach() for residual in group.residuals(columns)]
+
+        return ["rows"] * len(group.blocks), run
+
+    def squares(self, group: Group) -> Computation:
+        """Each block's sum of v*r^2; further columns: v of each block that has row weights."""
+
+        def run(columns: list[T.Tensor]) -> list[T.Tensor]:
+            return [total.detach() for total in self._totals(group, columns)]
+
+        return ["sum"] * len(group.blocks), run
+
+    def gradient(self, group: Group) -> Computation:
+        """The same, and the gradient of the sum of seed * sum of v*r^2."""
+
+        def run(columns: list[T.Tensor]) -> list[T.Tensor]:
+            totals = self._totals(group, columns)
+            seeds = [self._seeds[block.number] for block in group.blocks]
+            return [*(total.detach() for total in totals), self._pulled(totals, seeds)]
+
+        return ["sum"] * (len(group.blocks) + 1), run
+
+    def gradients(self, group: Group) -> Computation:
+        """The gradient of each block's sum of v*r^2; further columns as in `squares`."""
+
+        def run(columns: list[T.Tensor]) -> list[T.Tensor]:
+            return [self._pulled([total]) for total in self._totals(group, columns)]
+
+        return ["sum"] * len(group.blocks), run
+
+    def jacobian(self, group: Group) -> Computation:
+        """Each block's residual, then each one's Jacobian; one further column: ones."""
+
+        def run(columns: list[T.Tensor]) -> list[T.Tensor]:
+            *columns, ones = columns
+            residuals = group.residuals(columns)
+            # a seed that is an input: were it a constant, its rows could be folded away
+            seed = ones.reshape(-1)
+            return [
+                *(residual.detach() for residual in residuals),
+                *(self._pulled([residual], [seed]) for residual in residuals),
+            ]
+
+        return ["rows"] * len(group.blocks) + ["per_row"] * len(group.blocks), run
+
+    def vjp(self, group: Group) -> Computation:
+        """J^T z of all blocks; further columns: each one's z."""
+
+        def run(columns: list[T.Tensor]) -> list[T.Tensor]:
+            first = len(columns) - len(group.blocks)
+            residuals = group.residuals(columns[:first])
+            return [self._pulled(residuals, [z.reshape(-1) for z in columns[first:]])]
+
+        return ["sum"], run
+
+    def jvp(self, group: Group) -> Computation:
+        """Each block's J v, (rows,)."""
+
+        def run(columns: list[T.Tensor]) -> list[T.Tensor]:
+            # the transpose of the transpose: J^T z is linear in z
+            residuals = group.residuals(columns)
+            seeds = [T.zeros_like(r.detach()).requires_grad_() for r in residuals]
+            pulled = self._pulled(residuals, seeds, create_graph=True)
+            return list(T.grad(pulled, seeds, self._vector, materialize_grads=True))
+
+        return ["rows"] * len(group.blocks), run
+
+    def _totals(self, group: Group, columns: list[T.Tensor]) -> list[T.Tensor]:
+        weighted = [block for block in group.blocks if block.row_weights is not None]
+        first = len(columns) - len(weighted)
+        weights = dict(zip(weighted, columns[first:], strict=True))
+        totals = []
+        for block, residual in zip(group.blocks, group.residuals(columns[:first]), strict=True):
+            squares = residual * residual
+            if block in weights:
+                squares = squares * weights[block].reshape(-1)
+            totals.append(squares.sum())
+        return totals
+
+    def _pulled(
+        self,
+        outputs: Sequence[T.Tensor],
+        seeds: Sequence[T.Tensor] | None = None,
+        create_graph: bool = False,
+    ) -> T.Tensor:
+        """Return the gradient of outputs in all parameters as one vector (size,)."""
+        gradients = T.grad(
+            outputs, self._parameters, seeds, retain_graph=True, create_graph=create_graph,
+            materialize_grads=True,
+        )
+        return T.cat([gradient.reshape(-1) for gradient in gradients])

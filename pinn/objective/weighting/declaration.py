@@ -1,0 +1,48 @@
+"""A weighting in a file: `{initial_u: 10}`, or a scheme by the name of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pinn.objective.weighting.fixed import WEIGHTS, Fixed
+from pinn.objective.weighting.weighting import Weighting
+from pinn.schema.declared import Member
+from pinn.schema.errors import Path
+from pinn.schema.reader import INVALID, Reader
+from pinn.schema.tree import Mapping as MappingNode
+from pinn.schema.tree import Node, Scalar
+
+
+@dataclass(frozen=True)
+class WeightingKind(Member):
+    """A weighting; a mapping from block names to numbers is a fixed one, None weighs all by 1."""
+
+    @property
+    def what(self) -> str:
+        return f"a mapping from block names to weights, or {super().what}"
+
+    def check(self, value: Any) -> Weighting:
+        if value is None or isinstance(value, Mapping):
+            return Fixed(WEIGHTS.check(value))
+        return super().check(value)
+
+    def read(self, node: Node, path: Path, reader: Reader) -> Any:
+        if isinstance(node, Scalar) and node.is_null:
+            return Fixed()
+        if isinstance(node, MappingNode):
+            scheme = len(node.entries) == 1 and isinstance(
+                next(iter(node.entries.values())), MappingNode
+            )
+            if not scheme:
+                blocks = WEIGHTS.read(node, path, reader)
+                return INVALID if blocks is INVALID else Fixed(blocks)
+        return super().read(node, path, reader)
+
+    def dump(self, value: Weighting) -> dict[str, Any]:
+        return dict(value.blocks) if type(value) is Fixed else super().dump(value)
+
+
+AnyWeighting = Annotated[Weighting | None, WeightingKind(Weighting.family)]
+"""The annotation of an argument that takes a weighting."""
