@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pinn.diagnosis import ProblemWarning, UnsolvedWarning, preflight, scaled_residuals, unsolved
 from pinn.objective import Objective
-from pinn.optimizers import Stage
+from pinn.optimizers import Stage, StopReason
 from pinn.problem.problem import Problem
 from pinn.sampling import Points, Sampling
 from pinn.solution.accuracy import Errors, TestSet
@@ -17,6 +20,9 @@ from pinn.training.experiment import Experiment
 from pinn.training.loop import Redraw, train
 from pinn.training.records import StepRecord
 from pinn.training.resources import training_resources
+
+# Who ends a run in the middle knows that it has not solved the problem.
+_CUT_SHORT = (StopReason.INTERRUPTED, StopReason.DIVERGED)
 
 
 class Session:
@@ -78,6 +84,10 @@ def solve(
     report.stop_reason "interrupted"; a loss that is not finite ends it as "diverged". The problem's
     reference takes no part in training: it is compared with once, at the end.
 
+    What seems wrong with the problem is a pinn.ProblemWarning before training (see
+    pinn.diagnosis.preflight), and a residual that stays large a pinn.UnsolvedWarning after it;
+    report.warnings has both.
+
     Raises TypeError or ValueError, naming the argument, before training begins.
     """
     callbacks = check_callbacks(callbacks)
@@ -93,6 +103,9 @@ def solve(
             stage.check_size(objective.size)
         # Before training, so that a reference that fails does so at once.
         test = TestSet(problem, (block.points.coordinates for block in objective.blocks))
+        said = preflight(objective)
+        for sentence in said:
+            warnings.warn(sentence, ProblemWarning, stacklevel=2)
         notify(callbacks, "on_start", Session(experiment, objective, test))
         every = experiment.sampling.redraw
 
@@ -106,6 +119,13 @@ def solve(
         report = Report.of(result, Errors({}, {}), {})
         solution = Solution(experiment, result.theta, report, result.last)
         errors = test.errors(solution.evaluate)
-        solution.report = Report.of(result, errors, solution.parameters)
+        residual = scaled_residuals(solution)
+        hint = unsolved(residual) if result.reason not in _CUT_SHORT else None
+        solution.report = dataclasses.replace(
+            Report.of(result, errors, solution.parameters),
+            residual=residual, warnings=(*said, *([hint] if hint else [])),
+        )  # fmt: skip
     notify(callbacks, "on_end", solution)
+    if hint:
+        warnings.warn(hint, UnsolvedWarning, stacklevel=2)
     return solution

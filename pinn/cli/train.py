@@ -95,11 +95,22 @@ def _overrides(arguments: argparse.Namespace) -> list[Override]:
 
 def _solve(config: Config, recorder: Recorder, callbacks: list) -> Solution:
     """Train; what is refused before training begins is a mistake in the config."""
+    import warnings
+
     import pinn
     from pinn.config import Complaint, ConfigError, Place
 
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if issubclass(category, pinn.ProblemWarning):
+            tell(f"warning: {message}")
+        else:
+            usual(message, category, *place)
+
     try:
-        return pinn.solve(**vars(config.experiment), callbacks=callbacks)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", pinn.ProblemWarning)
+            usual, warnings.showwarning = warnings.showwarning, show
+            return pinn.solve(**vars(config.experiment), callbacks=callbacks)
     except (TypeError, ValueError, ImportError) as error:
         if recorder.run is not None:
             raise

@@ -14,6 +14,8 @@ from pinn.sampling import Points
 
 # Above rounding, relative to the sizes of what is compared.
 _ROUNDING = 1e-9
+# Values that were cut off, as of a soliton far away, are no contradiction below this.
+_DISAGREE = 1e-6
 
 
 def contradictions(statement: Statement) -> list[str]:
@@ -126,7 +128,7 @@ def _difference(
         sizes.append(np.abs(usual).max())
     gaps = np.abs(values[0] - values[1])
     worst = int(gaps.argmax())
-    if not gaps[worst] > _ROUNDING * max(*sizes, np.abs(values).max()):
+    if not gaps[worst] > _DISAGREE * max(*sizes, np.abs(values).max()):
         return None
     return points[worst], values[0][worst], values[1][worst]
 

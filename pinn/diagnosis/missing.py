@@ -140,18 +140,20 @@ def _lacking(
     time = statement.problem.domain.time
     places = ", ".join(f"{name} at {coordinate} = {plane.value:g}" for name, plane in given)
     equations = ", ".join(repr(equation.name) for equation in system.equations)
-    example = f"pinn.Initial({_least_told(system, coordinate)!r}, ...)"
-    if coordinate != time:
-        example = f"pinn.Dirichlet({_least_told(system, coordinate)!r}, ...)"
-    elif given and len(system.unknowns) == 1:
-        example = f"pinn.Initial({system.unknowns[0]!r}, ..., order={len(given)})"
+    unknown = _least_told(system, coordinate)
+    example = f"such as pinn.Dirichlet({unknown!r}, ...)"
+    if coordinate == time:
+        order = f", order={len(given)}" if given and len(system.unknowns) == 1 else ""
+        example = f"such as pinn.Initial({unknown!r}, ...{order})"
+    elif len({plane.value for _, plane in given}) > 1:
+        example = "such as a derivative on one of these"
     where = "at its start" if coordinate == time else "on its bounds"
     yield (
         f"the solution seems not to be determined in {coordinate}: the equation"
         f"{'s' * (len(system.equations) > 1)} {equations} take{'s' * (len(system.equations) == 1)} "
         f"{taken} condition{'s' * (taken > 1)} in {coordinate}, such as {where}, and "
         f"{len(given) or 'none'} {'are' if len(given) > 1 else 'is'} given"
-        f"{f' ({places})' if given else ''}; add one, such as {example}"
+        f"{f' ({places})' if given else ''}; add one, {example}"
     )
 
 

@@ -1,50 +1,113 @@
-"""How well the equations hold after training, whatever their scale."""
+"""How well the equations and conditions hold after training, whatever their scale."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from pinn.diagnosis.linear import Leaf, linear
-from pinn.residuals import Residual
-from pinn.sampling import Sampling, stream
+from pinn.diagnosis.linear import Leaf, State, linear
+from pinn.residuals import Interior, Residual
+from pinn.sampling import Points, Sampling, stream
 from pinn.solution.solution import Solution
 
-_POINTS = 2000
+LARGE = 0.04
+
+_SAMPLING = Sampling(interior=2000, initial=400, boundary=400, method="uniform")
 
 
 def scaled_residuals(solution: Solution) -> dict[str, float]:
-    """Return how well each equation holds on fresh points: 0 is exactly, 1 is not at all.
+    """Return how far each equation and soft condition is from holding: 0 is exactly, 1 not at all.
 
-    rms |r| / rms S over uniform points, where S is the sum of the sizes of the equation's terms:
-    for each leaf the leaf times the slope of r in it, and what is left, such as a source. It does
-    not change with the units of coordinates, unknowns or equation. An equation whose terms all
-    vanish has 0; one that takes values from elsewhere is left out.
+    Taken at fresh, uniform points, and the same in any units of coordinates, unknowns and equation.
+    With S the sum of the sizes of the terms at a point (for each leaf the leaf times the slope of r
+    in it, and what is left, such as a source), an equation has the geometric mean of
+
+        rms |r| / rms S, which tells of a layer that was not found, and
+        rms (|r| / S), which tells of a field that died out, where everything is small.
+
+    A condition has rms |r| over the size of its terms, with the rms of the unknown inside for the
+    unknown: where u = 0 is asked for, u itself would be no measure. What cannot be told is left
+    out: residuals with values from elsewhere.
     """
     problem = solution.problem
     found = {}
-    for residual in problem.residuals:
-        if residual.name in problem.equations:
-            share = _share(solution, residual)
-            if share is not None:
-                found[residual.name] = share
-    return found
+    with np.errstate(all="ignore"):
+        for residual in problem.residuals:
+            is_equation = residual.name in problem.equations
+            measure = _of_equation if is_equation else _of_condition
+            found[residual.name] = measure(solution, residual)
+    return {name: share for name, share in found.items() if share is not None}
 
 
-def _share(solution: Solution, residual: Residual) -> float | None:
-    problem = solution.problem
-    rng = stream(solution.experiment.seed, "scaled residual", residual.name)
-    points = residual.source.draw(Sampling(interior=_POINTS, method="uniform"), rng)
-    columns = dict(zip(problem.domain.coordinates, points.coordinates.T, strict=True))
+def unsolved(residuals: Mapping[str, float]) -> str | None:
+    """Return a sentence where some of the scaled residuals are large, else None.
 
-    def trained(leaf: Leaf, n: int) -> np.ndarray:
-        return solution.derivative(str(leaf), **columns)
+    Large is 0.04 and more. Of 60 runs of Lotka-Volterra and van der Pol (T = 10, 20), advection
+    (c = 5, 30, 50), Burgers, heat, Poisson, Helmholtz, two-mode wave, convection-diffusion and
+    oscillator problems, cut short or not, all of error above 0.3 and nearly all above 0.1 had it,
+    and none of error below 0.04. It is a hint: a small error in phase, or in where a layer stands,
+    leaves small residuals.
+    """
+    large = {name: value for name, value in residuals.items() if not value < LARGE}
+    if not large:
+        return None
+    shown = ", ".join(f"{name} ({value:.2g})" for name, value in large.items())
+    return (
+        "the problem does not seem to be solved: relative to the size of its terms, the residual "
+        f"of {shown} is large, {LARGE:g} or more; more training, more points, a shorter time or "
+        "other weights may help"
+    )
 
-    found = linear(residual, problem.scope, points, trained, solution.parameters)
+
+def _of_equation(solution: Solution, residual: Residual) -> float | None:
+    found = _evaluated(solution, residual, _points(solution, residual))
     if found is None:
         return None
-    terms = [slope * found.leaves[leaf] for leaf, slope in found.slopes.items()]
-    sizes = sum(map(np.abs, terms)) + np.abs(found.value - sum(terms))
-    with np.errstate(all="ignore"):
-        size = float(np.sqrt(np.mean(sizes**2)))
-        rms = float(np.sqrt(np.mean(found.value**2)))
-    return rms / size if size else 0.0
+    value, terms, _ = found
+    sizes = np.abs(value - sum(terms.values())) + sum(map(np.abs, terms.values()))
+    places = np.divide(np.abs(value), sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    return float(np.sqrt(_share(_rms(value), _rms(sizes)) * _rms(places)))
+
+
+def _of_condition(solution: Solution, residual: Residual) -> float | None:
+    found = _evaluated(solution, residual, _points(solution, residual))
+    if found is None:
+        return None
+    value, terms, slopes = found
+    rest = value - sum(terms.values())
+    inner = stream(solution.experiment.seed, "scaled residual", "inside")
+    inside = Interior(solution.problem.domain).draw(_SAMPLING, inner)
+    usual = sum(_rms(slopes[leaf]) * _rms(_trained(solution, inside)(leaf, 0)) for leaf in terms)
+    return _share(_rms(value), usual + _rms(rest))
+
+
+def _points(solution: Solution, residual: Residual) -> Points:
+    rng = stream(solution.experiment.seed, "scaled residual", residual.name)
+    return residual.source.draw(_SAMPLING, rng)
+
+
+def _trained(solution: Solution, points: Points) -> State:
+    names = solution.problem.domain.coordinates
+    columns = dict(zip(names, points.coordinates.T, strict=True))
+    return lambda leaf, n: solution.derivative(str(leaf), **columns)
+
+
+def _evaluated(
+    solution: Solution, residual: Residual, points: Points
+) -> tuple[np.ndarray, dict[Leaf, np.ndarray], dict[Leaf, np.ndarray]] | None:
+    """Return r, its terms leaf by leaf, and its slopes in the leaves, each (n,)."""
+    state = _trained(solution, points)
+    found = linear(residual, solution.problem.scope, points, state, solution.parameters)
+    if found is None or not found.is_finite:
+        return None
+    terms = {leaf: slope * found.leaves[leaf] for leaf, slope in found.slopes.items()}
+    return found.value, terms, found.slopes
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def _rms(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))

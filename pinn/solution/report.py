@@ -19,7 +19,9 @@ class Report:
     says it in a sentence, and `stages` has both for each stage. loss is the weighted sum, losses
     the mean squares by block. rel_l2 and max_error by unknown are empty where there is no
     reference; see pinn.solution.accuracy. parameters are the trained coefficients. history holds
-    thinned step records.
+    thinned step records. residual is how far each equation and soft condition is from holding, by
+    block, relative to the size of its terms (pinn.diagnosis.scaled_residuals); warnings are what
+    was said before training and after it.
     """
 
     stop_reason: str
@@ -33,6 +35,8 @@ class Report:
     max_error: dict[str, float] = field(default_factory=dict)
     parameters: dict[str, float] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    residual: dict[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -84,6 +88,9 @@ class Report:
                 for name, value in self.rel_l2.items()
             ),
         ]
+        if self.warnings:
+            count = len(self.warnings)
+            parts.append("1 warning" if count == 1 else f"{count} warnings")
         return "; ".join(parts)
 
 
