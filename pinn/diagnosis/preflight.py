@@ -10,12 +10,14 @@ import autograd as T
 from pinn.diagnosis.contradictions import contradictions, not_finite
 from pinn.diagnosis.missing import missing
 from pinn.diagnosis.network import held_by_model, network_values, other_parameters
+from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.statement import MOST_COORDINATES, MOST_RESIDUALS, Statement
 from pinn.equations.leaves import Derivative
 from pinn.objective import Objective
 from pinn.sampling import stream
 
 _PROBES = 16
+_MOST_POINTS = 5000
 
 
 def preflight(objective: Objective) -> list[str]:
@@ -39,7 +41,7 @@ def preflight(objective: Objective) -> list[str]:
     statement = Statement(problem)
     points = {block.name: block.points for block in objective.blocks}
     training = [
-        (stated, points[stated.name])
+        (stated, points[stated.name][:_MOST_POINTS])
         for stated in (*statement.equations, *statement.conditions)
         if stated.name in points
     ]
@@ -82,19 +84,25 @@ def _straight(objective: Objective, statement: Statement) -> Iterator[str]:
     """Tell of a network without second derivatives where they are asked for."""
     stated = [*statement.equations, *statement.conditions]
     asked = dict.fromkeys(leaf for one in stated for leaf in one.leaves)
-    high = [leaf for leaf in asked if not isinstance(leaf, Derivative) or leaf.order >= 2]
+    high, seconds = [], {}
+    for leaf in asked:
+        for names, _ in parts_of(leaf, objective.problem.domain.space):
+            if len(names) >= 2:
+                high.append(leaf)
+                # What has no second derivative has none of a higher order.
+                seconds[Derivative(leaf.unknown, names[:2])] = None
     if not high:
         return
     domain, rng = objective.problem.domain, stream(0, "second derivatives")
     low, span = np.array([(low, high - low) for low, high in domain.bounds.values()]).T
     points = low + span * rng.random((_PROBES, len(low)))
-    unknowns = dict.fromkeys(leaf.unknown for leaf in high)
-    first = [Derivative(unknown, (name,)) for unknown in unknowns for name in domain.coordinates]
+    first = dict.fromkeys(Derivative(leaf.unknown, leaf.coordinates[:1]) for leaf in seconds)
     with other_parameters(objective, rng):
-        values = network_values(objective, [*first, *high], points, bare=True)
+        values = network_values(objective, [*first, *seconds], points, bare=True)
     if any(map(np.any, values[: len(first)])) and not any(map(np.any, values[len(first) :])):
+        shown = ", ".join(dict.fromkeys(map(str, high)))
         yield (
-            f"the model has slopes but no second derivatives: {', '.join(map(str, high))} "
+            f"the model has slopes but no second derivatives: {shown} "
             "vanish everywhere, as those of a network with ReLU do, so no training can change "
             "them; take a smooth activation such as tanh"
         )

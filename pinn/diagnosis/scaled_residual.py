@@ -13,7 +13,7 @@ from pinn.solution.solution import Solution
 
 LARGE = 0.04
 
-_SAMPLING = Sampling(interior=2000, initial=400, boundary=400)
+_SAMPLING = Sampling(interior=1000, initial=400, boundary=400)
 
 
 def scaled_residuals(solution: Solution) -> dict[str, float]:

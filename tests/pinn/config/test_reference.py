@@ -50,4 +50,3 @@ def test_defaults_are_said_in_few_words():
 def test_markdown_keeps_names_and_code():
     page = reference.page()
     assert "dirichlet\\_u\\_x\\_low" in page and "from `learning_rate` to `final_rate`" in page
-    assert "\n    " not in page or "\\_" not in page.split("\n    ")[1].split("\n\n")[0]

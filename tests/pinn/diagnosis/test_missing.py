@@ -1,5 +1,6 @@
 """Missing conditions are told, and well-posed problems are left in peace."""
 
+import dataclasses
 import functools
 import operator
 
@@ -10,7 +11,6 @@ import pinn
 from pinn.conditions import Condition
 from pinn.diagnosis import preflight
 from pinn.equations.term import Term
-from pinn.residuals import Boundary, Residual
 from pinn.schema import Name, Text, declared
 from pinn.training.experiment import Experiment
 
@@ -29,12 +29,12 @@ class Slope(Condition):
     on: Text
 
     def name(self, domain):
-        return f"slope_{self.unknown}_{domain.face(self.on).label}"
+        return f"slope_{BC(self.unknown, 0, on=self.on).name(domain)}"
 
     def residuals(self, domain, scope):
-        face = domain.face(self.on)
-        left = Term("slope", f"{self.unknown}_{face.coordinate}", scope)
-        return [Residual(self.name(domain), "slope", left, Boundary(domain, (face,)))]
+        (value,) = BC(self.unknown, 0, on=self.on).residuals(domain, scope)
+        slope = Term("slope", f"{self.unknown}_{self.on.split('=')[0]}", scope)
+        return [dataclasses.replace(value, name=self.name(domain), left=slope)]
 
 
 def said(problem, model=SMALL):
