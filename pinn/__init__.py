@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pinn.conditions import Dirichlet, Initial
+    from pinn.diagnosis import ProblemWarning, UnsolvedWarning
     from pinn.geometry import Box, Interval, Time
     from pinn.models import MLP
     from pinn.optimizers import LBFGS, Adam, SSBroyden, StopReason
@@ -50,6 +51,7 @@ __all__ = [
     "Interval",
     "Parameter",
     "Problem",
+    "ProblemWarning",
     "Progress",
     "Report",
     "SSBroyden",
@@ -57,6 +59,7 @@ __all__ = [
     "Solution",
     "StopReason",
     "Time",
+    "UnsolvedWarning",
     "default_training",
     "load",
     "solve",
@@ -65,6 +68,7 @@ __all__ = [
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
 _HOMES = {
     "pinn.conditions": ("Dirichlet", "Initial"),
+    "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
     "pinn.geometry": ("Box", "Interval", "Time"),
     "pinn.models": ("MLP",),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "StopReason"),

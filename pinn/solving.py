@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from pinn.diagnosis import ProblemWarning, UnsolvedWarning, preflight, scaled_residuals, unsolved
 from pinn.objective import Objective
-from pinn.optimizers import Stage
+from pinn.optimizers import Stage, StopReason
 from pinn.problem.problem import Problem
 from pinn.sampling import Points, Sampling
 from pinn.solution.accuracy import Errors, TestSet
@@ -21,6 +24,9 @@ from pinn.training.loop import Redraw, Training
 from pinn.training.records import StepRecord, TrainingResult
 from pinn.training.resources import training_resources
 from pinn.training.start import load_start
+
+# Who ends a run in the middle knows that it has not solved the problem.
+_CUT_SHORT = (StopReason.INTERRUPTED, StopReason.DIVERGED)
 
 
 class Session:
@@ -94,6 +100,10 @@ def solve(
     "diverged". Any other exception on the way has the solution so far as its attribute `solution`.
     The problem's reference takes no part in training: it is compared with once, at the end.
 
+    What seems wrong with the problem is a pinn.ProblemWarning before training (see
+    pinn.diagnosis.preflight), and a residual that stays large a pinn.UnsolvedWarning after it;
+    report.warnings has both.
+
     Raises TypeError or ValueError, naming the argument, before training begins.
     """
     callbacks = check_callbacks(callbacks)
@@ -112,6 +122,9 @@ def solve(
         # Before training, so that a reference that fails does so at once.
         test = TestSet(problem, (block.points.coordinates for block in objective.blocks))
         fresh = FreshLoss(objective, fresh_points(experiment))
+        said = preflight(objective)
+        for sentence in said:
+            warnings.warn(sentence, ProblemWarning, stacklevel=2)
         run = Training(
             objective, experiment.training, callbacks, _redraw(experiment, objective),
             seconds=experiment.seconds, fresh=fresh, weighting=experiment.weighting,
@@ -128,8 +141,15 @@ def solve(
             raise
         solution = _solution(experiment, result)
         errors = test.errors(solution.evaluate)
-        solution.report = Report.of(result, errors, solution.parameters)
+        residual = scaled_residuals(solution)
+        hint = unsolved(residual) if result.reason not in _CUT_SHORT else None
+        solution.report = dataclasses.replace(
+            Report.of(result, errors, solution.parameters),
+            residual=residual, warnings=(*said, *([hint] if hint else [])),
+        )  # fmt: skip
     notify(callbacks, "on_end", solution)
+    if hint:
+        warnings.warn(hint, UnsolvedWarning, stacklevel=2)
     return solution
 
 

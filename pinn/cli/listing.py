@@ -1,4 +1,4 @@
-"""`list`: the configs and the reference solutions that ship."""
+"""`list`: what a config can be made of, the configs and the reference solutions that ship."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from pinn.cli.verdict import DONE
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
-        "list", help="show the configs and the reference solutions that ship"
+        "list", help="show what a config can be made of, and the configs that ship"
     )
     parser.set_defaults(command=list_shipped)
 
 
-def list_shipped(arguments: argparse.Namespace) -> int:
-    """Print the configs and the references; return the exit code."""
+def list_shipped(_: argparse.Namespace) -> int:
+    """Print the configs, the references, and what a config can hold; return the exit code."""
+    from pinn.config.reference import groups
     from pinn.problem import references
 
     # The working directory's own configs too, once each.
@@ -32,6 +33,13 @@ def list_shipped(arguments: argparse.Namespace) -> int:
     say("references:")
     for name in references.names():
         say(f"  {name}  {references.get(name).source}")
+    for heading, members in groups().items():
+        say(f"{heading}:")
+        for member in members:
+            # What stands alone is called as its heading is.
+            name = "" if member.name == heading else member.name
+            arguments = f"({member.signature})" if member.fields else ""
+            say(f"  {name}{arguments}  {member.summary}")
     return DONE
 
 

@@ -70,7 +70,7 @@ def train(arguments: argparse.Namespace) -> int:
     with recorder, Interrupts() as interrupts:
         callbacks = [_Rehearsal(), recorder, *_progress(arguments.quiet), interrupts]
         try:
-            solution = _solve(config, recorder, callbacks)
+            solution = _solve(config, recorder, callbacks, arguments.quiet)
         except BaseException as error:
             with interrupts.held():
                 _save_reached(recorder, error)
@@ -93,13 +93,28 @@ def _overrides(arguments: argparse.Namespace) -> list[Override]:
     return overrides
 
 
-def _solve(config: Config, recorder: Recorder, callbacks: list) -> Solution:
-    """Train; what is refused before training begins is a mistake in the config."""
+def _solve(config: Config, recorder: Recorder, callbacks: list, quiet: bool) -> Solution:
+    """Train; what is refused before training begins is a mistake in the config.
+
+    What seems wrong with the problem is a line each; the final line counts them, and summary.json
+    has them, also of a quiet run.
+    """
+    import warnings
+
     import pinn
     from pinn.config import Complaint, ConfigError, Place
 
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if not issubclass(category, pinn.ProblemWarning):
+            usual(message, category, *place)
+        elif not quiet:
+            tell(f"warning: {message}")
+
     try:
-        return pinn.solve(**vars(config.experiment), callbacks=callbacks)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", pinn.ProblemWarning)
+            usual, warnings.showwarning = warnings.showwarning, show
+            return pinn.solve(**vars(config.experiment), callbacks=callbacks)
     except (TypeError, ValueError, ImportError) as error:
         if recorder.run is not None:
             raise

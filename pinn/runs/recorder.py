@@ -176,6 +176,8 @@ class Recorder(Callback):
             "rel_l2": report.rel_l2,
             "max_error": report.max_error,
             "parameters": report.parameters,
+            "residual": report.residual,
+            "warnings": list(report.warnings),
             "stop_reason": str(report.stop_reason),
             "message": report.message,
             "stages": report.as_dict()["stages"],

@@ -21,6 +21,9 @@ class Report:
     reference; see pinn.solution.accuracy. parameters are the trained coefficients. history holds
     thinned step records. fresh_loss is the loss on points that training never saw, nan where it is
     not known: much larger than loss, it says that the points are fitted and not the equations.
+    residual is how far each equation and soft condition is from holding, by block, relative to the
+    size of its terms (pinn.diagnosis.scaled_residuals); warnings are what was said before training
+    and after it.
     """
 
     stop_reason: str
@@ -35,6 +38,8 @@ class Report:
     parameters: dict[str, float] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list, repr=False)
     fresh_loss: float = math.nan
+    residual: dict[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -88,6 +93,9 @@ class Report:
                 for name, value in self.rel_l2.items()
             ),
         ]
+        if self.warnings:
+            count = len(self.warnings)
+            parts.append("1 warning" if count == 1 else f"{count} warnings")
         return "; ".join(parts)
 
 

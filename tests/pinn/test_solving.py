@@ -114,6 +114,24 @@ def test_nothing_is_printed(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_problem_that_seems_wrong_is_warned_of_before_training():
+    problem = pinn.Problem(pinn.Time("t", 0, 2), ["u"], {"decay": "u_t + u"})
+    began = []
+    with pytest.warns(pinn.ProblemWarning, match="not to be determined in t") as caught:
+        report = pinn.solve(
+            problem, **SMALL, training=[pinn.LBFGS(200)],
+            callbacks=[lambda record: began.append(len(caught))],
+        ).report  # fmt: skip
+    assert set(began) == {1} and caught[0].filename == __file__
+    assert report.warnings == (str(caught[0].message),)
+
+
+def test_warnings_as_errors_end_a_run_before_training():
+    problem = pinn.Problem(pinn.Time("t", 0, 2), ["u"], {"decay": "u_t + u"})
+    with pytest.raises(pinn.ProblemWarning):
+        pinn.solve(problem, callbacks=[lambda record: pytest.fail("training began")])
+
+
 def test_the_report_says_what_happened():
     report = pinn.solve(ODE, **SMALL, training=[pinn.Adam(5), pinn.LBFGS(6)]).report
     assert (report.stop_reason, report.steps) == ("steps done", 11)

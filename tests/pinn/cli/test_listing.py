@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from pinn.cli import main
+from pinn.models import MODELS, Model
+from pinn.schema import Positive, declared
 
 ROOT = Path(__file__).parents[3]
 
@@ -18,6 +20,35 @@ def test_list_shows_configs_and_references(folder, capsys):
     out = capsys.readouterr().out
     assert "burgers.yaml  Burgers' equation" in out
     assert "cole-hopf  " in out
+
+
+def test_list_shows_what_a_config_can_be_made_of(folder, capsys):
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    assert "\nconditions:\n  initial(unknown, value, order=0, hard=false)  u = value, or u_t" in out
+    assert "\n  mlp(width=20, depth=4, activation=tanh)  A fully connected network" in out
+    assert "\n  adam(steps=2000, learning_rate=0.001, final_rate=none, " in out
+    assert "\nsampling.method:\n  uniform  Independent uniform points.\n" in out
+    assert "\nsampling.adaptive:\n  rad  " in out
+
+
+def test_list_shows_a_class_that_was_added(folder, capsys):
+    @declared
+    class Ramp(Model):
+        """A straight line. And more about it."""
+
+        name: str
+        slope: Positive = 0.5
+
+        def build(self, *arguments):
+            raise NotImplementedError
+
+    MODELS.add("ramp", Ramp)
+    try:
+        assert main(["list"]) == 0
+    finally:
+        MODELS.remove("ramp")
+    assert "\n  ramp(name, slope=0.5)  A straight line.\n" in capsys.readouterr().out
 
 
 def test_list_shows_a_config_of_the_working_directory_too(folder, capsys):

@@ -90,6 +90,21 @@ def test_quiet_shows_only_the_final_line(folder, capsys):
     assert (out.count("\n"), err) == (1, "")
 
 
+def test_warnings_are_a_line_each_and_stand_in_the_summary(folder, capsys):
+    short = ["--set", "training=[adam: {steps: 2}]"]
+    alone = ["--set", "problem.conditions=[dirichlet: {unknown: u, value: 0}]"]
+    assert main(["train", "heat.yaml", *short, *alone]) == 0
+    out, err = capsys.readouterr()
+    said = [line for line in err.splitlines() if line.startswith("warning: ")]
+    assert len(said) == 2 and "2 warnings" in out
+    assert said[0].startswith("warning: the solution seems not to be determined in t: ")
+    assert said[1].startswith("warning: the problem does not seem to be solved: ")
+    assert err.index(said[0]) < err.index("adam: ") < err.index(said[1])
+    summary = json.loads(Path("runs/heat-0/summary.json").read_text())
+    assert [f"warning: {sentence}" for sentence in summary["warnings"]] == said
+    assert summary["residual"].keys() == {"heat", "dirichlet_u"}
+
+
 def test_a_run_that_is_there_is_not_touched_without_overwrite(finished, folder, capsys):
     shutil.copytree(finished, "run")
     before = contents(folder)

@@ -563,6 +563,7 @@ def test_a_saved_solution_has_the_same_bits(tmp_path):
         assert one.tobytes() == other.tobytes()
 
 
+@pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")  # half a problem
 def test_a_function_in_a_hard_condition_cannot_be_saved(tmp_path):
     case = pinn.Problem(BURGERS.domain, ["u"], BURGERS.equations, [initial("u", lambda s: s.x)])
     solution = pinn.solve(case, **SMALL, training=[pinn.Adam(1)])

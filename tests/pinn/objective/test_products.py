@@ -308,6 +308,7 @@ def test_finite_numbers_give_no_message():
 
 
 @pytest.mark.parametrize("name", ["burgers", "inverse"])
+@pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")  # nu is free
 def test_both_engines_train_along_the_same_path(name):
     found = {}
     for engine in ("recorded", "eager"):

@@ -1,0 +1,7 @@
+"""What seems wrong with a problem before training, and with a solution after it."""
+
+from pinn.diagnosis.preflight import preflight
+from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
+from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
+
+__all__ = ["ProblemWarning", "UnsolvedWarning", "preflight", "scaled_residuals", "unsolved"]

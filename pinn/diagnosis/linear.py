@@ -1,0 +1,121 @@
+"""A residual as a function of its leaves: its value and slopes where u, u_x, u_xx are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import autograd as T
+from pinn.equations.leaves import Derivative, Laplacian, ParameterRef, UnknownLeaf
+from pinn.equations.scope import Scope
+from pinn.equations.values import Values
+from pinn.residuals import Residual
+from pinn.sampling import Points
+
+Leaf = Derivative | Laplacian
+State = Callable[[Leaf, int], np.ndarray]
+"""(leaf, n) -> its values at n points."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A residual at n points, with the leaves that it asked for and its slope in each.
+
+    value      (n,)
+    leaves     leaf -> (n,), the values that were given
+    slopes     leaf -> (n,)
+
+    coefficients: the names of the trainable coefficients that it asked for.
+    """
+
+    value: np.ndarray
+    leaves: dict[Leaf, np.ndarray]
+    slopes: dict[Leaf, np.ndarray]
+    coefficients: frozenset[str]
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the value and all slopes are finite."""
+        return all(np.isfinite(a).all() for a in (self.value, *self.slopes.values()))
+
+
+class _NotLocal(Exception):
+    """A leaf that is no value, nor a derivative, of an unknown at the point itself."""
+
+
+class _LeafValues(Values):
+    """`values[leaf]` for the leaves of an equation: independent tensors for the unknowns' ones."""
+
+    def __init__(
+        self, scope: Scope, points: Points, state: State, coefficients: Mapping[str, float]
+    ) -> None:
+        self.n = len(points)
+        self.found: dict[Leaf, T.Tensor] = {}
+        self.coefficients: set[str] = set()
+        self._state = state
+        columns = dict(zip(scope.coordinates, points.coordinates.T, strict=True))
+        super().__init__(
+            {name: T.tensor(column) for name, column in columns.items()},
+            scope.constants,
+            {name: T.tensor(value, dtype=T.float64) for name, value in coefficients.items()},
+            {name: T.tensor(column) for name, column in points.columns.items()},
+        )
+
+    def __contains__(self, leaf: Any) -> bool:
+        return True
+
+    def at(self, *elsewhere: Any) -> Any:
+        """Raise _NotLocal: nothing is known of the unknowns at other points."""
+        raise _NotLocal
+
+    def __getitem__(self, leaf: Any) -> Any:
+        if isinstance(leaf, ParameterRef):
+            self.coefficients.add(leaf.name)
+        if not isinstance(leaf, UnknownLeaf):
+            return super().__getitem__(leaf)
+        if not isinstance(leaf, Derivative | Laplacian):
+            raise _NotLocal
+        if leaf not in self.found:
+            values = np.asarray(self._state(leaf, self.n), dtype=np.float64)
+            self.found[leaf] = T.tensor(values, requires_grad=True)
+        return self.found[leaf]
+
+
+def linear(
+    residual: Residual,
+    scope: Scope,
+    points: Points,
+    state: State,
+    coefficients: Mapping[str, float],
+) -> Linear | None:
+    """Return a residual with its slopes at points, float64, where its leaves have given values.
+
+    No network is run. None for a residual that takes values from elsewhere, and for a function that
+    needs more than the values of its leaves: nothing is known about those.
+    """
+    values = _LeafValues(scope, points, state, coefficients)
+    try:
+        with np.errstate(all="ignore"):
+            result = residual.evaluate(values)
+            leaves = list(values.found.values())
+            slopes = []
+            if result.requires_grad:
+                ones = T.ones_like(result)
+                slopes = T.grad(result, leaves, ones, materialize_grads=True)
+    except _NotLocal:
+        return None
+    except Exception:
+        if all(term.tree is not None or not callable(term.source) for term in residual.terms):
+            raise
+        # A function may differentiate by itself, or ask what only a network's values have; whether
+        # it works is for training to say.
+        return None
+    return Linear(
+        result.detach().numpy(),
+        {leaf: tensor.detach().numpy() for leaf, tensor in values.found.items()},
+        {leaf: s.detach().numpy() for leaf, s in zip(values.found, slopes, strict=False)},
+        frozenset(values.coefficients),
+    )

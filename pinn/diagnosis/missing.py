@@ -1,0 +1,254 @@
+"""Conditions that are missing, and what the equations and conditions leave undetermined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pinn.diagnosis.linear import Leaf, Linear
+from pinn.diagnosis.orders import conditions_taken, parts_of
+from pinn.diagnosis.statement import Stated, Statement
+from pinn.equations.leaves import Derivative
+
+Held = Callable[[str, str, int], int]
+"""(unknown, coordinate, orders) -> how many conditions the model keeps by itself."""
+
+
+@dataclass(frozen=True)
+class _System:
+    """Equations that share unknowns, and the conditions on them."""
+
+    equations: tuple[Stated, ...]
+    conditions: tuple[Stated, ...]
+    unknowns: tuple[str, ...]
+
+
+def missing(statement: Statement, held: Held) -> list[str]:
+    """Return a sentence for each coordinate in which conditions seem to be missing, and so on.
+
+    Compared are, in each coordinate, the order of the equations (pinn.diagnosis.orders) and the
+    conditions on planes across it. Nothing is said where the count proves nothing: of data inside
+    the domain or on a curved boundary, of equations with values from elsewhere, of an order that
+    drops at a bound (a singular or degenerate equation), of first-order equations whose
+    coefficients vary, which may carry all they need out of a domain or into it.
+    """
+    if not all(one.is_finite for one in statement.equations):
+        return []
+    sentences = []
+    for system in _systems(statement):
+        taken = _taken(statement, system)
+        if taken is None:
+            continue
+        lacking = [
+            sentence
+            for coordinate in statement.coordinates
+            for sentence in _lacking(statement, system, coordinate, taken[coordinate], held)
+        ]
+        sentences += lacking
+        if not lacking:
+            sentences += _free_coefficients(statement, system, taken)
+            sentences += _free_shifts(statement, system, held)
+    return sentences
+
+
+def _systems(statement: Statement) -> Iterator[_System]:
+    groups: list[tuple[set[str], list[Stated]]] = []
+    for equation in statement.equations:
+        unknowns = {leaf.unknown for leaf in equation.leaves}
+        joined = [group for group in groups if group[0] & unknowns]
+        groups = [group for group in groups if group not in joined]
+        members = [member for group in joined for member in group[1]]
+        groups.append((unknowns.union(*(group[0] for group in joined)), [*members, equation]))
+    for unknowns, equations in groups:
+        conditions = tuple(
+            condition
+            for condition in statement.conditions
+            # One that cannot be read may say anything of anyone.
+            if condition.linear is None or unknowns & {leaf.unknown for leaf in condition.leaves}
+        )
+        names = tuple(name for name in statement.problem.unknowns if name in unknowns)
+        yield _System(tuple(equations), conditions, names)
+
+
+def _taken(statement: Statement, system: _System) -> dict[str, int] | None:
+    """Return how many conditions the equations take in each coordinate; None where unknown."""
+    if len(system.equations) != len(system.unknowns):
+        return None
+    if any(one.scattered for one in system.conditions):
+        return None
+    bounds = [statement.on_bounds(equation) for equation in system.equations]
+    inside = [equation.linear for equation in system.equations]
+    return {
+        name: min(
+            _order(statement, system, name, inside),
+            _order(statement, system, name, [found[name] for found in bounds]),
+        )
+        for name in statement.coordinates
+    }
+
+
+def _order(
+    statement: Statement,
+    system: _System,
+    coordinate: str,
+    equations: Sequence[tuple[Linear, ...] | None],
+) -> int:
+    """Return the lowest order that the equations have at some points.
+
+    Where a coefficient vanishes or is not finite, that is lower, or 0: nothing is asked for.
+    """
+    if any(found is None or not all(one.is_finite for one in found) for found in equations):
+        return 0
+    rows = (0, len(equations[0][0].value) - 1)
+    orders = [
+        conditions_taken(
+            [
+                {leaf: float(slope[row]) for leaf, slope in found[state].slopes.items()}
+                for found in equations
+            ],
+            system.unknowns,
+            coordinate,
+            statement.coordinates,
+            statement.problem.domain.space,
+        )
+        for state in (0, 1)
+        for row in rows
+    ]
+    return 0 if None in orders else min(orders)
+
+
+def _lacking(
+    statement: Statement, system: _System, coordinate: str, taken: int, held: Held
+) -> Iterator[str]:
+    given = [
+        (condition.name, plane)
+        for condition in system.conditions
+        for plane in condition.planes
+        if plane.coordinate == coordinate
+    ]
+    if len(given) >= taken:
+        return
+    if len(statement.coordinates) > 1 and not _says_where(system, coordinate):
+        return
+    hard = {c.name for c in statement.conditions} - {r.name for r in statement.problem.residuals}
+    kept = sum(held(unknown, coordinate, taken) for unknown in system.unknowns)
+    # Hard conditions are among those that the model keeps.
+    if kept + sum(name not in hard for name, _ in given) >= taken:
+        return
+    time = statement.problem.domain.time
+    places = ", ".join(f"{name} at {coordinate} = {plane.value:g}" for name, plane in given)
+    equations = ", ".join(repr(equation.name) for equation in system.equations)
+    unknown = _least_told(system, coordinate)
+    example = f"such as pinn.Dirichlet({unknown!r}, ...)"
+    if coordinate == time:
+        order = f", order={len(given)}" if given and len(system.unknowns) == 1 else ""
+        example = f"such as pinn.Initial({unknown!r}, ...{order})"
+    elif len({plane.value for _, plane in given}) > 1:
+        example = "such as a derivative on one of these"
+    where = "at its start" if coordinate == time else "on its bounds"
+    yield (
+        f"the solution seems not to be determined in {coordinate}: the equation"
+        f"{'s' * (len(system.equations) > 1)} {equations} take{'s' * (len(system.equations) == 1)} "
+        f"{taken} condition{'s' * (taken > 1)} in {coordinate}, such as {where}, and "
+        f"{len(given) or 'none'} {'are' if len(given) > 1 else 'is'} given"
+        f"{f' ({places})' if given else ''}; add one, {example}"
+    )
+
+
+def _least_told(system: _System, coordinate: str) -> str:
+    """Return the unknown with the highest order per condition across the coordinate."""
+
+    def wanting(unknown: str) -> int:
+        leaves = [leaf for e in system.equations for leaf in e.leaves if leaf.unknown == unknown]
+        told = sum(
+            plane.coordinate == coordinate and unknown in {leaf.unknown for leaf in c.leaves}
+            for c in system.conditions
+            for plane in c.planes
+        )
+        return max(_order_in(leaf, coordinate) for leaf in leaves) - told
+
+    return max(system.unknowns, key=wanting)
+
+
+def _order_in(leaf: Leaf, coordinate: str) -> int:
+    return leaf.coordinates.count(coordinate) if isinstance(leaf, Derivative) else 2 * leaf.times
+
+
+def _says_where(system: _System, coordinate: str) -> bool:
+    """Whether the count holds whatever the directions in which information travels.
+
+    First-order equations take a condition where a characteristic enters. With constant
+    coefficients each enters through one bound; with others it may enter through both, or none.
+    """
+    first = []
+    for equation in system.equations:
+        for leaf in equation.leaves:
+            order = _order_in(leaf, coordinate)
+            if order > 1:
+                return True
+            if order == 1:
+                first += [one.slopes[leaf] for one in equation.linear]
+    return all(np.ptp(slope) <= 1e-9 * np.abs(slope).max() for slope in first) and all(
+        abs(a[0] - b[0]) <= 1e-9 * abs(a[0])
+        for equation in system.equations
+        for leaf in equation.leaves
+        if _order_in(leaf, coordinate) == 1
+        for a, b in [(equation.linear[0].slopes[leaf], equation.linear[-1].slopes[leaf])]
+    )
+
+
+def _free_coefficients(
+    statement: Statement, system: _System, taken: dict[str, int]
+) -> Iterator[str]:
+    """Name the coefficients of equations that hold for any value of them."""
+    if any(condition.linear is None for condition in system.conditions):
+        return
+    for coordinate, count in taken.items():
+        planes = [p for c in system.conditions for p in c.planes if p.coordinate == coordinate]
+        if len(planes) != count:
+            return
+    for parameter in statement.problem.parameters:
+        if any(parameter.name in one.linear[0].coefficients for one in system.equations):
+            yield (
+                f"the parameter {parameter.name!r} seems not to be determined: the conditions are "
+                f"just those that the equation{'s' * (len(system.equations) > 1)} "
+                f"{', '.join(repr(one.name) for one in system.equations)} can be solved with for "
+                "any value of it; add data or one more condition"
+            )
+
+
+def _free_shifts(statement: Statement, system: _System, held: Held) -> Iterator[str]:
+    """Name the unknowns to which a constant, or a function, can be added unseen."""
+    stated = [*system.equations, *system.conditions]
+    if not all(one.is_finite for one in stated):
+        return
+    for unknown in system.unknowns:
+        leaves = [
+            leaf
+            for one in stated
+            for leaf in one.leaves
+            if leaf.unknown == unknown and any(np.any(k.slopes[leaf]) for k in one.linear)
+        ]
+        if not leaves or not all(_annihilates(leaf, (), statement) for leaf in leaves):
+            continue
+        if any(held(unknown, coordinate, 1) for coordinate in statement.coordinates):
+            continue
+        free: tuple[str, ...] = ()
+        for coordinate in reversed(statement.coordinates):
+            if all(_annihilates(leaf, (*free, coordinate), statement) for leaf in leaves):
+                free = (*free, coordinate)
+        shift = f"a function of {', '.join(free)}" if free else "a constant"
+        shown = ", ".join(dict.fromkeys(map(str, leaves)))
+        yield (
+            f"{unknown!r} seems to be determined only up to {shift}: the equations and conditions "
+            f"ask for {shown} and never for {unknown!r} itself; fix it by one more condition, such "
+            "as its value at a place"
+        )
+
+
+def _annihilates(leaf: Leaf, free: Sequence[str], statement: Statement) -> bool:
+    """Whether a leaf of any function of the coordinates `free` vanishes."""
+    parts = parts_of(leaf, statement.problem.domain.space)
+    return all(set(names) - set(free) for names, _ in parts)

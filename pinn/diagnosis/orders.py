@@ -1,0 +1,102 @@
+"""How many conditions a system of equations takes in a coordinate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pinn.diagnosis.linear import Leaf
+from pinn.equations.leaves import Derivative
+
+# Below this share of what it is the sum of, a coefficient is rounding.
+_ROUNDING = 1e-12
+# What the unknowns' derivatives in the other coordinates stand for: any numbers without a relation.
+_OTHERS = (0.7310585786, 1.2839254165, 0.5671432904, 1.6180339887, 0.9159655942, 1.2020569032)
+
+
+def conditions_taken(
+    equations: Sequence[Mapping[Leaf, float]],
+    unknowns: Sequence[str],
+    coordinate: str,
+    coordinates: Sequence[str],
+    space: Sequence[str],
+) -> int | None:
+    """Return the order of a square linear system in one coordinate, at one point.
+
+    equations: of each the slope in every leaf. The order is the degree, in d/d(coordinate), of the
+    determinant of the system's symbol: as many functions of the other coordinates are free in its
+    solutions. None where the determinant vanishes or cannot be told from its leading terms.
+
+    Structural analysis as in Pryce, BIT 41 (2001) 364, section 2 (there for time alone).
+    """
+    n = len(unknowns)
+    orders = np.full((n, n), -np.inf)
+    leading = np.zeros((n, n))
+    for i, slopes in enumerate(equations):
+        for j, unknown in enumerate(unknowns):
+            symbol = _symbol(slopes, unknown, coordinate, coordinates, space)
+            if symbol:
+                orders[i, j] = max(symbol)
+                leading[i, j] = symbol[max(symbol)]
+    chosen = _transversal(orders)
+    if chosen is None:
+        return None
+    shifts, heights = _offsets(orders, chosen)
+    tight = np.where(heights[None, :] - shifts[:, None] == orders, leading, 0.0)
+    tight /= np.abs(tight).max(axis=1, keepdims=True)
+    smallest = np.linalg.svd(tight, compute_uv=False)[-1]
+    return int(orders[np.arange(n), chosen].sum()) if smallest > _ROUNDING else None
+
+
+def _symbol(
+    slopes: Mapping[Leaf, float],
+    unknown: str,
+    coordinate: str,
+    coordinates: Sequence[str],
+    space: Sequence[str],
+) -> dict[int, float]:
+    """Return order in the coordinate -> coefficient, for one unknown of one equation."""
+    weight = {name: _OTHERS[k % len(_OTHERS)] for k, name in enumerate(coordinates)}
+    sums: dict[int, float] = {}
+    sizes: dict[int, float] = {}
+    for leaf, slope in slopes.items():
+        if leaf.unknown != unknown:
+            continue
+        for names, count in parts_of(leaf, space):
+            order = names.count(coordinate)
+            term = slope * count * np.prod([weight[n] for n in names if n != coordinate])
+            sums[order] = sums.get(order, 0.0) + term
+            sizes[order] = sizes.get(order, 0.0) + abs(term)
+    return {k: v for k, v in sums.items() if abs(v) > _ROUNDING * sizes[k]}
+
+
+def parts_of(leaf: Leaf, space: Sequence[str]) -> Sequence[tuple[tuple[str, ...], float]]:
+    """Return the coordinates of each derivative that a leaf is the sum of, with its count."""
+    if isinstance(leaf, Derivative):
+        return ((leaf.coordinates, 1.0),)
+    return tuple(leaf.terms(space))
+
+
+def _transversal(orders: np.ndarray) -> np.ndarray | None:
+    """Return the column of each row so that the sum of the orders is largest; None for none."""
+    if len(orders) == 1:
+        return np.array([0]) if np.isfinite(orders[0, 0]) else None
+    from scipy.optimize import linear_sum_assignment
+
+    missing = -1e6
+    filled = np.where(np.isfinite(orders), orders, missing)
+    _, chosen = linear_sum_assignment(filled, maximize=True)
+    return chosen if filled[np.arange(len(orders)), chosen].min() > missing else None
+
+
+def _offsets(orders: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smallest c >= 0 and d with d_j - c_i >= order_ij, equal on the transversal."""
+    n = len(orders)
+    shifts = np.zeros(n)
+    while True:
+        heights = (orders + shifts[:, None]).max(axis=0)
+        following = heights[chosen] - orders[np.arange(n), chosen]
+        if np.array_equal(following, shifts):
+            return shifts, heights
+        shifts = following

@@ -1,0 +1,41 @@
+"""The planes x = const that a condition holds on, told from its points alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pinn.sampling import Points
+
+# Points that share a coordinate, and values of each other one among them, that make a plane.
+_FEWEST = 8
+_SPREAD = 3
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The points of a condition that share the value of a coordinate: (m, d)."""
+
+    coordinate: str
+    value: float
+    points: np.ndarray
+
+
+def planes_of(points: Points, coordinates: tuple[str, ...]) -> tuple[list[Plane], bool]:
+    """Return the planes that points lie on, and whether many of them lie on none.
+
+    In one coordinate every point is a plane of its own. A lone point lies on none, and is not many:
+    it fixes a constant, no function.
+    """
+    array = points.coordinates
+    found, elsewhere = [], np.full(len(array), len(coordinates) > 1)
+    for j, name in enumerate(coordinates):
+        values, counts = np.unique(array[:, j], return_counts=True)
+        for value in values if len(coordinates) == 1 else values[counts >= _FEWEST]:
+            rows = array[:, j] == value
+            others = np.delete(array[rows], j, axis=1)
+            if all(len(np.unique(column)) >= _SPREAD for column in others.T):
+                found.append(Plane(name, float(value), array[rows]))
+                elsewhere &= ~rows
+    return found, bool(np.count_nonzero(elsewhere) > 1)

@@ -1,0 +1,108 @@
+"""What is to be said about a problem and a model before they are trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import autograd as T
+from pinn.diagnosis.contradictions import contradictions, not_finite
+from pinn.diagnosis.missing import missing
+from pinn.diagnosis.network import held_by_model, network_values, other_parameters
+from pinn.diagnosis.orders import parts_of
+from pinn.diagnosis.statement import MOST_COORDINATES, MOST_RESIDUALS, Statement
+from pinn.equations.leaves import Derivative
+from pinn.objective import Objective
+from pinn.sampling import stream
+
+_PROBES = 16
+_MOST_POINTS = 5000
+
+
+def preflight(objective: Objective) -> list[str]:
+    """Return a sentence for each thing that seems wrong; an empty list is no proof of anything.
+
+    Looked for are missing conditions, unknowns and coefficients that nothing determines, equations
+    and conditions that contradict each other or have no value, initial values that change with
+    time, and a model without the second derivatives that are asked for. Takes some milliseconds for
+    each residual, and looks at no more than 100 of them, in at most 12 coordinates. The objective
+    is left as it was; the random numbers are a stream of their own.
+    """
+    problem = objective.problem
+    count = len(problem.residuals) + len(problem.conditions)
+    if count > MOST_RESIDUALS or len(problem.domain.coordinates) > MOST_COORDINATES:
+        return []
+
+    def held(unknown: str, coordinate: str, orders: int) -> int:
+        rng = stream(0, "held", unknown, coordinate)
+        return held_by_model(objective, unknown, coordinate, orders, rng)
+
+    statement = Statement(problem)
+    points = {block.name: block.points for block in objective.blocks}
+    training = [
+        (stated, points[stated.name][:_MOST_POINTS])
+        for stated in (*statement.equations, *statement.conditions)
+        if stated.name in points
+    ]
+    return [
+        *not_finite(statement, training),
+        *missing(statement, held),
+        *contradictions(statement),
+        *_idle_coefficients(objective),
+        *_straight(objective, statement),
+    ]
+
+
+def _idle_coefficients(objective: Objective) -> Iterator[str]:
+    """Name the coefficients that change no residual, for two networks."""
+    names = [parameter.name for parameter in objective.problem.parameters]
+    if not names:
+        return
+    tensors = objective.parameters.tensors[-len(names) :]
+    moved = np.zeros(len(names), dtype=bool)
+    rng = stream(0, "idle coefficients")
+    for _ in range(2):
+        with other_parameters(objective, rng):
+            for block in objective.blocks:
+                residual = block.residual(block.columns(slice(0, _PROBES)))
+                weights = T.tensor(rng.standard_normal(residual.shape[0])).to(residual.dtype)
+                slopes = T.grad(
+                    residual, tensors, weights.to(residual.device), materialize_grads=True
+                )
+                # One that is not finite is no zero.
+                moved |= np.array([slope.item() != 0 for slope in slopes])
+    for name, moves in zip(names, moved, strict=True):
+        if not moves:
+            yield (
+                f"the parameter {name!r} changes no residual, so nothing determines it; use it in "
+                "an equation or a condition, or leave it out"
+            )
+
+
+def _straight(objective: Objective, statement: Statement) -> Iterator[str]:
+    """Tell of a network without second derivatives where they are asked for."""
+    stated = [*statement.equations, *statement.conditions]
+    asked = dict.fromkeys(leaf for one in stated for leaf in one.leaves)
+    high, seconds = [], {}
+    for leaf in asked:
+        for names, _ in parts_of(leaf, objective.problem.domain.space):
+            if len(names) >= 2:
+                high.append(leaf)
+                # What has no second derivative has none of a higher order.
+                seconds[Derivative(leaf.unknown, names[:2])] = None
+    if not high:
+        return
+    domain, rng = objective.problem.domain, stream(0, "second derivatives")
+    low, span = np.array([(low, high - low) for low, high in domain.bounds.values()]).T
+    points = low + span * rng.random((_PROBES, len(low)))
+    first = dict.fromkeys(Derivative(leaf.unknown, leaf.coordinates[:1]) for leaf in seconds)
+    with other_parameters(objective, rng):
+        values = network_values(objective, [*first, *seconds], points, bare=True)
+    if any(map(np.any, values[: len(first)])) and not any(map(np.any, values[len(first) :])):
+        shown = ", ".join(dict.fromkeys(map(str, high)))
+        yield (
+            f"the model has slopes but no second derivatives: {shown} "
+            "vanish everywhere, as those of a network with ReLU do, so no training can change "
+            "them; take a smooth activation such as tanh"
+        )

@@ -1,0 +1,145 @@
+"""A problem as the checks see it: residuals with their slopes at a few points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+import autograd as T
+from pinn.diagnosis.linear import Leaf, Linear, linear
+from pinn.diagnosis.planes import Plane, planes_of
+from pinn.problem.problem import Problem
+from pinn.residuals import Residual, Source
+from pinn.sampling import Points, Sampling, stream
+
+# Beyond these the checks would take longer than they are worth.
+MOST_RESIDUALS = 100
+MOST_COORDINATES = 12
+
+_INSIDE, _ON_A_FACE = 24, 24
+_AT_A_BOUND = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """One residual of a problem: some points, and the residual there in several random states.
+
+    linear is None where the residual takes values from elsewhere, or is a function that only a
+    network can run.
+    """
+
+    residual: Residual
+    points: Points
+    linear: tuple[Linear, ...] | None
+    planes: tuple[Plane, ...]
+    scattered: bool
+
+    @property
+    def name(self) -> str:
+        return self.residual.name
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """What is asked for, as far as it is known."""
+        return () if self.linear is None else tuple(self.linear[0].leaves)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether value and slopes are finite in every state."""
+        return self.linear is not None and all(one.is_finite for one in self.linear)
+
+
+class Statement:
+    """The equations and conditions of a problem, hard ones too, at points of their own.
+
+    In each of two states every unknown and derivative has random values, related by nothing: what
+    holds in both holds for all functions. In the first they are in (0.2, 0.9), where roots and
+    logarithms have values, and coefficients stand at their start; in the second values have both
+    signs, unless the residual has none there, and coefficients are near their start.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._points: dict[Source, Points] = {}
+        self._values: dict[tuple[Leaf, int, int], np.ndarray] = {}
+        equations = [r for r in problem.residuals if r.name in problem.equations]
+        conditions = [
+            residual
+            for condition in problem.conditions
+            for residual in condition.residuals(problem.domain, problem.scope)
+        ]
+        self.equations = [self._stated(residual) for residual in equations]
+        self.conditions = [self._stated(residual) for residual in conditions]
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return self.problem.domain.coordinates
+
+    def linear(self, residual: Residual, points: Points) -> tuple[Linear, ...] | None:
+        """Return a residual in both states, at points; None where nothing is known about it."""
+        first = self._linear(residual, points, 0)
+        second = self._linear(residual, points, 1)
+        if first is None or second is None:
+            return None
+        if not second.is_finite:
+            second = self._linear(residual, points, 2)
+        return first, second
+
+    def _linear(self, residual: Residual, points: Points, state: int) -> Linear | None:
+        def values(leaf: Leaf, n: int) -> np.ndarray:
+            key = (leaf, state, n)
+            if key not in self._values:
+                rng = stream(0, "state", str(state), str(leaf))
+                both_signs = state == 1
+                self._values[key] = (
+                    2 * rng.standard_normal(n) if both_signs else rng.uniform(0.2, 0.9, n)
+                )
+            return self._values[key]
+
+        coefficients = self._coefficients[min(state, 1)]
+        return linear(residual, self.problem.scope, points, values, coefficients)
+
+    def on_bounds(self, stated: Stated) -> dict[str, tuple[Linear, ...] | None]:
+        """Return an equation at a few points of each coordinate's bounds, by coordinate."""
+        few = stated.points[: 2 * _AT_A_BOUND]
+        found = {}
+        for j, (name, bounds) in enumerate(self.problem.domain.bounds.items()):
+            array = few.coordinates.copy()
+            array[:, j] = np.repeat(bounds, _AT_A_BOUND)[: len(array)]
+            found[name] = self.linear(stated.residual, Points(array, few.columns))
+        return found
+
+    def place(self, point: np.ndarray) -> str:
+        """Return the text of a point: "x = 1, t = 0"."""
+        pairs = zip(self.coordinates, point, strict=True)
+        return ", ".join(f"{name} = {value:.6g}" for name, value in pairs)
+
+    def _stated(self, residual: Residual) -> Stated:
+        points = self._draw(residual.source)
+        planes, scattered = planes_of(points, self.coordinates)
+        found = self.linear(residual, points)
+        return Stated(residual, points, found, tuple(planes), scattered)
+
+    def _draw(self, source: Source) -> Points:
+        # Residuals with equal sources are compared point by point.
+        if source not in self._points:
+            faces = 2 * len(self.coordinates)
+            few = Sampling(
+                interior=_INSIDE, initial=_ON_A_FACE, boundary=_ON_A_FACE * faces, method="uniform"
+            )
+            self._points[source] = source.draw(few, stream(0, "preflight"))
+        return self._points[source]
+
+    @cached_property
+    def _coefficients(self) -> list[Mapping[str, float]]:
+        rng = stream(0, "coefficients")
+        states = []
+        for number in range(2):
+            states.append({})
+            for p in self.problem.parameters:
+                moved = p.raw_initial + (0.2 * rng.standard_normal() if number else 0.0)
+                states[-1][p.name] = p.value(T.tensor(moved, dtype=T.float64)).item()
+        return states

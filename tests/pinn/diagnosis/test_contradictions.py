@@ -1,0 +1,104 @@
+"""Statements that contradict each other, have no value, or say something else than they seem to."""
+
+import pytest
+
+import autograd as T
+import pinn
+from pinn.diagnosis import preflight
+from pinn.training.experiment import Experiment
+
+BC, IC, P = pinn.Dirichlet, pinn.Initial, pinn.Problem
+X, T1 = pinn.Interval("x", 0, 1), pinn.Time("t", 0, 1)
+START, EDGE = IC("u", "sin(pi*x)"), BC("u", 0)
+SMALL = pinn.MLP(width=4, depth=1)
+
+
+def said(problem, model=SMALL):
+    return preflight(Experiment(problem, model=model).objective())
+
+
+def heat(*conditions, parameters=(), **equations):
+    return P(X * T1, ["u"], {"heat": "u_t - u_xx", **equations}, conditions, parameters=parameters)
+
+
+@pytest.mark.parametrize(
+    "other", ["2*u_t - 2*u_xx - 3", "u_xx - u_t + sin(x)", lambda s: s.u_t - s.u_xx + 1]
+)
+def test_equations_that_contradict_each_other(other):
+    (sentence,) = said(heat(START, EDGE, other=other))
+    assert sentence.startswith("equation 'heat' and equation 'other' contradict each other")
+
+
+@pytest.mark.parametrize(
+    "other", ["2*u_t - 2*u_xx", "u_t - 2*u_xx", "(u_t - u_xx)*u", "u_t - u_xx + u"]
+)
+def test_equations_that_can_both_hold(other):
+    assert said(heat(START, EDGE, other=other)) == []
+
+
+def test_a_coefficient_may_make_two_equations_one():
+    problem = heat(START, EDGE, other="u_t - u_xx - k", parameters=[pinn.Parameter("k", 1)])
+    assert said(problem) == []
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_conditions_that_disagree_in_a_corner(hard):
+    (sentence,) = said(heat(IC("u", "1 + x"), BC("u", 1, hard=hard)))
+    assert sentence.startswith(
+        "initial_u and dirichlet_u disagree where they meet: at x = 1, t = 0 the first gives "
+        "u = 2, the second u = 1"
+    )
+
+
+def test_the_tail_of_a_soliton_is_no_disagreement():
+    wide = pinn.Interval("x", -10, 10) * T1
+    problem = P(wide, ["u"], {"heat": "u_t - u_xx"}, [IC("u", "2/cosh(x)**2"), BC("u", 0)])
+    assert said(problem) == []
+
+
+def test_two_faces_meet_along_an_edge_in_space():
+    y, z = pinn.Interval("y", 0, 1), pinn.Interval("z", 0, 1)
+    faces = [BC("u", 0, on=f) for f in ("x=0", "y=0", "y=1", "z=0", "z=1")]
+    problem = P(X * y * z, ["u"], {"e": "laplacian(u)"}, [*faces, BC("u", "y*(1-y)", on="x=1")])
+    sentences = said(problem)
+    assert len(sentences) == 2 and all("at x = 1, y = 0." in s for s in sentences)
+
+
+def test_an_initial_value_that_changes_with_time():
+    (sentence,) = said(heat(IC("u", "exp(-t)*sin(pi*x)"), EDGE))
+    assert sentence.startswith("the value of initial_u changes with t, but the condition holds at")
+    assert said(heat(IC("u", "(1 + 0*t)*sin(pi*x)"), EDGE)) == []
+
+
+def test_a_value_that_is_not_finite_names_its_place():
+    sentences = said(P(X, ["u"], {"e": "u_xx"}, [BC("u", "1/(x*(x-2))")]))
+    assert sentences == [
+        "condition 'dirichlet_u' is not finite at 100 of its 200 points, first at x = 0"
+    ] or sentences == ["condition 'dirichlet_u' is not finite at 1 of its 2 points, first at x = 0"]
+
+
+def test_an_equation_that_only_an_unknown_makes_infinite_is_left_in_peace():
+    assert said(heat(START, EDGE, other="log(u - 5) + u_x")) == []
+
+
+def test_a_coefficient_that_changes_nothing():
+    problem = heat(START, EDGE, parameters=[pinn.Parameter("k", 1, lower=0)])
+    assert said(problem) == [
+        "the parameter 'k' changes no residual, so nothing determines it; use it in an equation or "
+        "a condition, or leave it out"
+    ]
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_a_network_without_second_derivatives(hard):
+    def network(activation):
+        return T.nn.Sequential(
+            T.nn.Linear(2, 8, dtype=T.float64), activation, T.nn.Linear(8, 1, dtype=T.float64)
+        )
+
+    problem = heat(IC("u", "sin(pi*x)", hard=hard), BC("u", 0, hard=hard))
+    assert said(problem, network(T.nn.Tanh())) == []
+    (sentence,) = said(problem, network(T.nn.ReLU()))
+    assert sentence.startswith("the model has slopes but no second derivatives: u_xx vanish")
+    first_order = P(X * T1, ["u"], {"e": "u_t + u_x"}, [IC("u", "x"), BC("u", "-t", on="x=0")])
+    assert said(first_order, network(T.nn.ReLU())) == []
