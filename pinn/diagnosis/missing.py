@@ -9,8 +9,11 @@ import numpy as np
 
 from pinn.diagnosis.linear import Leaf, Linear
 from pinn.diagnosis.orders import conditions_taken, parts_of
+from pinn.diagnosis.planes import Plane
 from pinn.diagnosis.statement import Stated, Statement
-from pinn.equations.leaves import Derivative
+
+# Slopes are the same below this share of their size.
+_ROUNDING = 1e-9
 
 Held = Callable[[str, str, int], int]
 """(unknown, coordinate, orders) -> how many conditions the model keeps by itself."""
@@ -130,34 +133,48 @@ def _lacking(
     ]
     if len(given) >= taken:
         return
-    if len(statement.coordinates) > 1 and not _says_where(system, coordinate):
+    if len(statement.coordinates) > 1 and not _says_where(statement, system, coordinate):
         return
     hard = {c.name for c in statement.conditions} - {r.name for r in statement.problem.residuals}
     kept = sum(held(unknown, coordinate, taken) for unknown in system.unknowns)
     # Hard conditions are among those that the model keeps.
     if kept + sum(name not in hard for name, _ in given) >= taken:
         return
-    time = statement.problem.domain.time
-    places = ", ".join(f"{name} at {coordinate} = {plane.value:g}" for name, plane in given)
-    equations = ", ".join(repr(equation.name) for equation in system.equations)
-    unknown = _least_told(system, coordinate)
-    example = f"such as pinn.Dirichlet({unknown!r}, ...)"
-    if coordinate == time:
+    yield _sentence(statement, system, coordinate, taken, given)
+
+
+def _sentence(
+    statement: Statement,
+    system: _System,
+    coordinate: str,
+    taken: int,
+    given: Sequence[tuple[str, Plane]],
+) -> str:
+    in_time = coordinate == statement.problem.domain.time
+    unknown = _least_told(statement, system, coordinate)
+    if in_time:
         order = f", order={len(given)}" if given and len(system.unknowns) == 1 else ""
-        example = f"such as pinn.Initial({unknown!r}, ...{order})"
+        example = f"pinn.Initial({unknown!r}, ...{order})"
     elif len({plane.value for _, plane in given}) > 1:
-        example = "such as a derivative on one of these"
-    where = "at its start" if coordinate == time else "on its bounds"
-    yield (
-        f"the solution seems not to be determined in {coordinate}: the equation"
-        f"{'s' * (len(system.equations) > 1)} {equations} take{'s' * (len(system.equations) == 1)} "
-        f"{taken} condition{'s' * (taken > 1)} in {coordinate}, such as {where}, and "
-        f"{len(given) or 'none'} {'are' if len(given) > 1 else 'is'} given"
-        f"{f' ({places})' if given else ''}; add one, {example}"
+        example = "a derivative on one of these"
+    else:
+        example = f"pinn.Dirichlet({unknown!r}, ...)"
+    names = ", ".join(repr(equation.name) for equation in system.equations)
+    takes = f"equation {names} takes"
+    if len(system.equations) > 1:
+        takes = f"equations {names} take"
+    there = "none is given"
+    if given:
+        places = ", ".join(f"{name} at {coordinate} = {plane.value:g}" for name, plane in given)
+        there = f"{len(given)} {'are' if len(given) > 1 else 'is'} given ({places})"
+    return (
+        f"the solution seems not to be determined in {coordinate}: the {takes} {taken} "
+        f"condition{'s' * (taken > 1)} in {coordinate}, such as "
+        f"{'at its start' if in_time else 'on its bounds'}, and {there}; add one, such as {example}"
     )
 
 
-def _least_told(system: _System, coordinate: str) -> str:
+def _least_told(statement: Statement, system: _System, coordinate: str) -> str:
     """Return the unknown with the highest order per condition across the coordinate."""
 
     def wanting(unknown: str) -> int:
@@ -167,36 +184,36 @@ def _least_told(system: _System, coordinate: str) -> str:
             for c in system.conditions
             for plane in c.planes
         )
-        return max(_order_in(leaf, coordinate) for leaf in leaves) - told
+        return max(_order_in(statement, leaf, coordinate) for leaf in leaves) - told
 
     return max(system.unknowns, key=wanting)
 
 
-def _order_in(leaf: Leaf, coordinate: str) -> int:
-    return leaf.coordinates.count(coordinate) if isinstance(leaf, Derivative) else 2 * leaf.times
+def _order_in(statement: Statement, leaf: Leaf, coordinate: str) -> int:
+    parts = parts_of(leaf, statement.problem.domain.space)
+    return max(names.count(coordinate) for names, _ in parts)
 
 
-def _says_where(system: _System, coordinate: str) -> bool:
+def _says_where(statement: Statement, system: _System, coordinate: str) -> bool:
     """Whether the count holds whatever the directions in which information travels.
 
     First-order equations take a condition where a characteristic enters. With constant
     coefficients each enters through one bound; with others it may enter through both, or none.
     """
-    first = []
-    for equation in system.equations:
-        for leaf in equation.leaves:
-            order = _order_in(leaf, coordinate)
-            if order > 1:
-                return True
-            if order == 1:
-                first += [one.slopes[leaf] for one in equation.linear]
-    return all(np.ptp(slope) <= 1e-9 * np.abs(slope).max() for slope in first) and all(
-        abs(a[0] - b[0]) <= 1e-9 * abs(a[0])
+    orders = {
+        leaf: _order_in(statement, leaf, coordinate)
         for equation in system.equations
         for leaf in equation.leaves
-        if _order_in(leaf, coordinate) == 1
-        for a, b in [(equation.linear[0].slopes[leaf], equation.linear[-1].slopes[leaf])]
-    )
+    }
+    if max(orders.values()) > 1:
+        return True
+    slopes = [
+        np.concatenate([state.slopes[leaf] for state in equation.linear])
+        for equation in system.equations
+        for leaf in equation.leaves
+        if orders[leaf] == 1
+    ]
+    return all(np.ptp(slope) <= _ROUNDING * np.abs(slope).max() for slope in slopes)
 
 
 def _free_coefficients(

@@ -65,7 +65,7 @@ def _idle_coefficients(objective: Objective) -> Iterator[str]:
     for _ in range(2):
         with other_parameters(objective, rng):
             for block in objective.blocks:
-                residual = block.residual(block.columns(slice(0, _PROBES)))
+                residual = block.residual_at(block.points[:_PROBES])
                 weights = T.tensor(rng.standard_normal(residual.shape[0])).to(residual.dtype)
                 slopes = T.grad(
                     residual, tensors, weights.to(residual.device), materialize_grads=True

@@ -8,6 +8,7 @@ import numpy as np
 
 import autograd as T
 from pinn.equations.nested import NestedPlan
+from pinn.equations.values import ModelValues
 from pinn.objective.evaluator import Evaluator
 from pinn.residuals import Residual
 from pinn.sampling import Points
@@ -100,8 +101,15 @@ class Block:
         return scale if self.row_weights is None else scale * np.sqrt(self.row_weights)
 
     def _probed(self) -> tuple[T.Tensor, tuple[Any, ...]]:
-        columns = self.residual.source.columns
-        arrays = self._evaluator.arrays(self.probe(), columns)
-        nothing = NestedPlan((), self._evaluator.problem.scope)
-        values = self._evaluator.values([T.Tensor(a) for a in arrays], columns, nothing)
+        values = self._values_at(self.probe())
         return self.residual.evaluate(values), tuple(values.asked)
+
+    def residual_at(self, points: Points) -> T.Tensor:
+        """Return the residual at some points by nested derivatives, with its graph, (rows,)."""
+        return self.residual.evaluate(self._values_at(points))
+
+    def _values_at(self, points: Points) -> ModelValues:
+        columns = self.residual.source.columns
+        arrays = self._evaluator.arrays(points, columns)
+        nothing = NestedPlan((), self._evaluator.problem.scope)
+        return self._evaluator.values([T.Tensor(a) for a in arrays], columns, nothing)

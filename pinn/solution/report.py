@@ -64,7 +64,11 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
         stages = [vars(stage) | {"reason": str(stage.reason)} for stage in self.stages]
-        return vars(self) | {"stop_reason": str(self.stop_reason), "stages": stages}
+        return vars(self) | {
+            "stop_reason": str(self.stop_reason),
+            "stages": stages,
+            "warnings": list(self.warnings),
+        }
 
     @classmethod
     def from_dict(cls, data: Any) -> Report:

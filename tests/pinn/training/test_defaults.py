@@ -29,7 +29,9 @@ def test_a_limit_in_time_leaves_the_most_of_it_to_the_last_stage():
 
 @pytest.mark.parametrize(("width", "last"), [(5, "ssbroyden"), (80, "lbfgs")])
 def test_solve_chooses_by_the_size_of_the_model(width, last):
-    problem = pinn.Problem(pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + u"})
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1)]
+    )
     solution = pinn.solve(
         problem, pinn.MLP(width, 2 if width == 5 else 3), pinn.Sampling(interior=10),
         callbacks=[lambda record: True],

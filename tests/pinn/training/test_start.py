@@ -49,6 +49,8 @@ def test_a_solution_that_was_loaded_is_a_start(tmp_path):
     assert first_theta(decay(), loaded).tobytes() == OLD.theta.tobytes()
 
 
+# That nothing determines these coefficients is no matter here.
+@pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
 def test_coefficients_declared_alike_go_on_and_others_begin_at_their_initial():
     k, c = pinn.Parameter("k", 0.5, lower=0), pinn.Parameter("c", 2.0)
     old = pinn.solve(decay("k", parameters=[k]), **SMALL, training=[pinn.SSBroyden(20)])
