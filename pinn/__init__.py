@@ -7,7 +7,7 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pinn.conditions import Dirichlet, Initial
+    from pinn.conditions import Dirichlet, Initial, PointValue, Terminal
     from pinn.diagnosis import ProblemWarning, UnsolvedWarning
     from pinn.geometry import Box, Interval, Time
     from pinn.models import MLP
@@ -50,6 +50,7 @@ __all__ = [
     "Initial",
     "Interval",
     "Parameter",
+    "PointValue",
     "Problem",
     "ProblemWarning",
     "Progress",
@@ -58,6 +59,7 @@ __all__ = [
     "Sampling",
     "Solution",
     "StopReason",
+    "Terminal",
     "Time",
     "UnsolvedWarning",
     "default_training",
@@ -67,7 +69,7 @@ __all__ = [
 
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
 _HOMES = {
-    "pinn.conditions": ("Dirichlet", "Initial"),
+    "pinn.conditions": ("Dirichlet", "Initial", "PointValue", "Terminal"),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
     "pinn.geometry": ("Box", "Interval", "Time"),
     "pinn.models": ("MLP",),

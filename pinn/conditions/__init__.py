@@ -3,8 +3,12 @@
 from pinn.conditions.condition import CONDITIONS, Condition, Exact
 from pinn.conditions.dirichlet import Dirichlet
 from pinn.conditions.initial import Initial
+from pinn.conditions.point_value import PointValue
+from pinn.conditions.terminal import Terminal
 
-__all__ = ["CONDITIONS", "Condition", "Dirichlet", "Exact", "Initial"]
+__all__ = ["CONDITIONS", "Condition", "Dirichlet", "Exact", "Initial", "PointValue", "Terminal"]
 
 CONDITIONS.add("initial", Initial)
 CONDITIONS.add("dirichlet", Dirichlet)
+CONDITIONS.add("terminal", Terminal)
+CONDITIONS.add("point_value", PointValue)

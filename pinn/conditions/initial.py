@@ -40,7 +40,7 @@ class Initial(Condition):
         return "_".join(["initial", self.unknown, *[str(domain.time)] * self.order])
 
     def residuals(self, domain: Shape, scope: Scope) -> Sequence[Residual]:
-        _need_time(domain)
+        need_time("an initial condition", domain)
         scope.check_unknown(self.unknown)
         name = self.name(domain)
         what = f"condition {name!r}"
@@ -50,15 +50,16 @@ class Initial(Condition):
         return [Residual(name, what, left, Start(domain), right)]
 
     def exact(self, domain: Shape) -> Sequence[Exact]:
-        _need_time(domain)
+        need_time("an initial condition", domain)
         return [Exact(self.name(domain), self.unknown, domain.start, self.value, self.order)]
 
 
-def _need_time(domain: Shape) -> None:
+def need_time(what: str, domain: Shape) -> None:
+    """Raise ValueError, naming what needs it, for a domain without a time coordinate."""
     if domain.time is None:
         names = ", ".join(domain.coordinates)
         raise ValueError(
-            f"an initial condition needs a time coordinate, and this domain has only {names}; "
+            f"{what} needs a time coordinate, and this domain has only {names}; "
             "declare one as time (pinn.Time('t', 0, 1) in Python, t: {time: [0, 1]} in YAML), or "
             "use a Dirichlet condition on a face"
         )

@@ -76,6 +76,24 @@ class End(Source):
 
 
 @dataclass(frozen=True)
+class Place(Source):
+    """One point, a number for each coordinate."""
+
+    domain: Shape
+    point: tuple[float, ...]
+
+    def check(self) -> None:
+        """Raise ValueError for a point outside the domain."""
+        if not self.domain.contains(np.array([self.point]))[0]:
+            names = self.domain.coordinates
+            shown = ", ".join(f"{n} = {v:g}" for n, v in zip(names, self.point, strict=True))
+            raise ValueError(f"expected a point of the domain {self.domain!r}, got {shown}")
+
+    def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
+        return Points(np.array([self.point]))
+
+
+@dataclass(frozen=True)
 class Boundary(Source):
     """Some parts of the boundary, with points shared among them by their measure.
 

@@ -88,6 +88,8 @@ def fields_of(cls: Callable[..., object]) -> dict[str, Field]:
     hints = typing.get_type_hints(hinted, include_extras=True)
     found = {}
     for name, parameter in inspect.signature(cls).parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue  # another way to write what a named argument says
         default = parameter.default
         if by_fields:
             default = _dataclass_default(cls, name)
