@@ -9,7 +9,11 @@ import numpy as np
 import autograd as T
 from pinn.diagnosis.contradictions import contradictions, not_finite
 from pinn.diagnosis.missing import missing
-from pinn.diagnosis.network import held_by_model, network_values, other_parameters
+from pinn.diagnosis.network import (
+    held_by_model,
+    network_values,
+    other_parameters,
+)
 from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.statement import MOST_COORDINATES, MOST_RESIDUALS, Statement
 from pinn.equations.leaves import Derivative
@@ -56,7 +60,8 @@ def preflight(objective: Objective) -> list[str]:
 
 def _idle_coefficients(objective: Objective) -> Iterator[str]:
     """Name the coefficients that change no residual, for two networks."""
-    names = [parameter.name for parameter in objective.problem.parameters]
+    problem = objective.problem
+    names = [parameter.name for parameter in problem.parameters]
     if not names:
         return
     tensors = objective.parameters.tensors[-len(names) :]
@@ -65,11 +70,11 @@ def _idle_coefficients(objective: Objective) -> Iterator[str]:
     for _ in range(2):
         with other_parameters(objective, rng):
             for block in objective.blocks:
-                residual = block.residual_at(block.points[:_PROBES])
-                weights = T.tensor(rng.standard_normal(residual.shape[0])).to(residual.dtype)
-                slopes = T.grad(
-                    residual, tensors, weights.to(residual.device), materialize_grads=True
+                rows = block.residual_at(block.points[:_PROBES])
+                weights = T.tensor(
+                    rng.standard_normal(len(rows)), dtype=rows.dtype, device=rows.device
                 )
+                slopes = T.grad(rows, tensors, weights, materialize_grads=True)
                 # One that is not finite is no zero.
                 moved |= np.array([slope.item() != 0 for slope in slopes])
     for name, moves in zip(names, moved, strict=True):

@@ -13,6 +13,9 @@ from autograd.devices import DeviceError
 from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.solution.storage import FORMAT, experiment_json
 
+# Nothing determines the coefficient, which is no matter here.
+pytestmark = pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
+
 
 @pytest.fixture(scope="module")
 def solution():
