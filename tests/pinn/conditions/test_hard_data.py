@@ -150,6 +150,21 @@ def test_a_network_of_size_one_reaches_sizes_of_one_at_any_time(length):
     assert b[len(b) // 4] > 0.9
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_two_periods_of_an_oscillator_are_found(seed):
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 4 * np.pi), ["u"], {"eq": "u_tt + u"},
+        [pinn.Initial("u", 0, hard=True), pinn.Initial("u", 1, order=1, hard=True)],
+        reference={"u": "sin(t)"},
+    )  # fmt: skip
+    solution = pinn.solve(
+        problem, seed=seed, model=pinn.MLP(width=10, depth=2),
+        sampling=pinn.Sampling(interior=150, redraw=None),
+        training=[pinn.Adam(100, 5e-3), pinn.SSBroyden(200)],
+    )  # fmt: skip
+    assert solution.report.rel_l2["u"] < 0.02
+
+
 # ------------------------------------------------------------------- conditions from elsewhere
 
 
