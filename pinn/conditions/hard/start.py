@@ -5,10 +5,13 @@ With e = t - t0 and k = 1 + the highest order that is given,
     k = 1:  A = u0,                    B = e / (T - t0)
     k = 2:  A = u0 + v0 e (1 - B),     B = e^2 / (tau^2 + e^2),    tau = SHARE (T - t0).
 
-The second pair is made for times that are long for the solution: v0 e alone would grow where u does
-not, and N would have to be larger than u by (T - t0) / tau or its square to take that back. Here
-N = u - u0 + (tau/e)^2 (u - u0 - v0 e): as smooth as u, since the bracket has a factor e^2, and of
-its size. Other functions that level off, such as tanh, put a layer of width tau into N. Numbers:
+v0 e alone would grow where u does not, and with B = e^2 / (T - t0)^2 the network would have to grow
+with the square of the time to take that back. Here
+
+    N = u - u0 + (tau / e)^2 (u - u0 - v0 e),
+
+as smooth as u, for the bracket has a factor e^2, and soon as small. Functions that level off without
+being rational, such as tanh, put a layer of width tau into N. The numbers are in
 docs/decisions/0012-hard-conditions-in-time.md.
 """
 
@@ -20,7 +23,7 @@ from pinn.conditions.hard.trees import minus, number, over, plus, times
 from pinn.equations.leaves import Coordinate
 from pinn.expressions import Expression, Number
 
-SHARE = 0.05
+SHARE = 0.2
 
 
 @dataclass(frozen=True)

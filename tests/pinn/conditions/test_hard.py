@@ -332,7 +332,7 @@ def test_the_formula_is_short_where_the_data_are_simple():
         f"u = sin(pi*x)*sin(pi*z) + {walled}*t*N"
     )
     long = pinn.Time("t", 0, 40)
-    square, faded = "t/2*(t/2)", "(1/(1 + t/2*(t/2)))"
+    square, faded = "t/8*(t/8)", "(1/(1 + t/8*(t/8)))"
     assert text(long, initial("u", 2), initial("u", "-c", 1), constants={"c": 3}) == (
         f"u = 2 + t*{faded}*-3 + {square}*{faded}*N"
     )

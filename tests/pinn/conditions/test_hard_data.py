@@ -128,7 +128,7 @@ def test_random_conditions_hold_for_random_networks(seed):
 
 @pytest.mark.parametrize("length", [1e-9, 0.01, 1.0, 4 * np.pi, 40.0, 1e9])
 def test_a_network_of_size_one_reaches_sizes_of_one_at_any_time(length):
-    """A stays within u0 and tau*v0, and B between its zero and one: nothing grows with time."""
+    """A stays within tau*v0/2 of u0 and B below one: neither grows with time."""
     problem = pinn.Problem(
         pinn.Time("t", 0, length), ["u"], {"eq": "u_tt + u"},
         [pinn.Initial("u", 2, hard=True), pinn.Initial("u", 1 / length, order=1, hard=True)],
@@ -144,10 +144,10 @@ def test_a_network_of_size_one_reaches_sizes_of_one_at_any_time(length):
             return T.full((points.shape[0], 1), self.value, dtype=T.float64)
 
     a, one = (HardModel(Number(n), problem.ansatz)(T.tensor(t)).numpy() for n in (0.0, 1.0))
-    assert np.abs(a - 2).max() < 0.05
+    assert np.abs(a - 2).max() < 0.11
     b = (one - a)[:, 0]
-    assert b[0] == 0 and np.all(np.diff(b) > 0) and 0.99 < b[-1] <= 1
-    assert b[len(b) // 4] > 0.9
+    assert b[0] == 0 and np.all(np.diff(b) > 0) and 0.95 < b[-1] <= 1
+    assert b[len(b) // 4] > 0.5
 
 
 @pytest.mark.parametrize("seed", [0, 1])
