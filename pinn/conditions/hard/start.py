@@ -10,8 +10,8 @@ with the square of the time to take that back. Here
 
     N = u - u0 + (tau / e)^2 (u - u0 - v0 e),
 
-as smooth as u, for the bracket has a factor e^2, and soon as small. Functions that level off without
-being rational, such as tanh, put a layer of width tau into N. The numbers are in
+as smooth as u, for the bracket has a factor e^2, and soon as small. Functions that level off
+without being rational, such as tanh, put a layer of width tau into N. The numbers are in
 docs/decisions/0012-hard-conditions-in-time.md.
 """
 
