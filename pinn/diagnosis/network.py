@@ -60,9 +60,9 @@ def residual_values(objective: Objective, residual: Residual, points: Points) ->
         name: T.tensor(column[:, None], dtype=dtype, device=device)
         for name, column in points.columns.items()
     }
-    values = Field(
+    values = NestedValues(
         objective.parameters.module, scope, columns, objective.parameters.coefficients(),
-        Plan((), scope.space), attached,
+        NestedPlan((), scope), attached,
     )  # fmt: skip
     return residual.evaluate(values)
 

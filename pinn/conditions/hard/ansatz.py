@@ -1,63 +1,28 @@
-"""Which condition holds exactly where, and the formula u = A + B*N that makes it so.
-
-A interpolates the data. With P_k the interpolation in coordinate k alone (linear between two faces,
-constant from one; the Taylor polynomial u0 + (t - t0) v0 in time),
-
-    A <- A + P_k (data on the faces of k - A there),   one coordinate after the other,
-
-is the boolean sum of the P_k (Gordon and Hall, Numer. Math. 21, 1973; in two coordinates a Coons
-patch). Each step repairs the faces of one coordinate and, where the data agree in the corners,
-leaves the others as they are. Time comes first, so that no derivative of the data is needed.
-
-B is a polynomial that vanishes on the same faces and is at most about 1 inside: 4 (x - a)(b - x) /
-(b - a)^2 for two faces, (x - a) / (b - a) for one, ((t - t0) / (T - t0))^(1 + order) in time. A
-polynomial because its derivatives end: u_xx needs three channels of B and u_xxx no fourth. Time is
-scaled by its length as the inputs of a network are, which makes its slope no steeper than theirs.
-"""
+"""Which condition holds exactly where, and the formula of each unknown that makes it so."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import reduce
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import autograd as T
-from pinn.conditions.condition import Condition, Value
+from pinn.conditions.condition import Condition, Exact, Value
 from pinn.conditions.hard.compatibility import check_data
+from pinn.conditions.hard.data import Data, check_faces
+from pinn.conditions.hard.formula import MAX_NODES, formula
+from pinn.conditions.hard.functions import Functions
 from pinn.conditions.hard.trees import Given, Network, freeze
 from pinn.equations.functions import TENSOR_FUNCTIONS
-from pinn.equations.leaves import Coordinate, ParameterRef
+from pinn.equations.leaves import ParameterRef
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.equations.values import Values
-from pinn.expressions import Expression, Number, nodes
-from pinn.expressions.algebra import add, divide, multiply, number, subtract
-from pinn.geometry import Box, Face, Interval, Shape, Time
-
-# 3^d terms for d coordinates with data on both faces; beyond this, evaluating A costs more than a
-# network.
-MAX_NODES = 4000
-
-@dataclass(frozen=True)
-class Data:
-    """The data of one hard condition on one face: the tree of its value, with the face's number.
-
-    condition: the condition's name. face: a Face, where time has a low one too. order: 1 for u_t.
-    """
-
-    condition: str
-    face: Face
-    tree: Expression
-    order: int = 0
-
-    @property
-    def held(self) -> dict[str, float]:
-        """The coordinate of the face, held at its number."""
-        return {self.face.coordinate: self.face.value}
+from pinn.expressions import Expression, nodes
+from pinn.expressions.algebra import number
+from pinn.geometry import Box, Interval, Shape, Time
 
 
 class Ansatz:
@@ -68,7 +33,8 @@ class Ansatz:
 
     Raises ValueError, naming the conditions, for what cannot hold exactly: on a domain that is no
     box; u_t(0) without u(0); a value with a trainable parameter in it; two conditions on one face;
-    values that are not finite or that disagree where faces meet.
+    values that are not finite or that disagree where faces meet; a function without derivatives;
+    an interval too short or too long for float64.
     """
 
     def __init__(
@@ -82,17 +48,20 @@ class Ansatz:
         self.domain = domain
         self.unknowns = tuple(unknowns)
         self._constants = dict(constants)
-        self._terms: dict[str, Term] = {}
-        self._scope = Scope(
+        self._functions = Functions(self._constants)
+        # A function gets no parameters: the formula has no place for them.
+        self._scope = Scope((), domain.coordinates, domain.space, self._constants, ())
+        self._text_scope = Scope(
             (), domain.coordinates, domain.space, self._constants, tuple(parameters)
         )
         found: dict[str, list[Data]] = {unknown: [] for unknown in self.unknowns}
         for condition in conditions:
             if condition.hard:
-                found[condition.unknown] += self._data(condition)
+                for unknown, data in self._data(condition):
+                    found[unknown].append(data)
         self.data = MappingProxyType(found)
         for unknown, data in found.items():
-            _check_faces(unknown, data)
+            check_faces(domain, unknown, data)
         check_data(self)
         self.formulas = MappingProxyType(
             {unknown: self._formula(unknown) for unknown in self.unknowns}
@@ -127,8 +96,8 @@ class Ansatz:
         """
         return evaluate_resolved(tree, _FormulaValues(self, values, network), TENSOR_FUNCTIONS)
 
-    def _data(self, condition: Condition) -> list[Data]:
-        """Return the data of one condition, face by face."""
+    def _data(self, condition: Condition) -> Iterator[tuple[str, Data]]:
+        """Give the unknowns and the data of one condition, face by face."""
         domain = self.domain
         name = condition.name(domain)
         if not isinstance(domain, Box | Interval | Time):
@@ -136,16 +105,38 @@ class Ansatz:
                 f"{name!r} cannot be hard on a {type(domain).__name__}; exact "
                 "conditions are made for a box, a product of Interval and Time; leave out hard"
             )
-        tree = None
-        data = []
+        sources: list[tuple[Value, Expression]] = []
         for exact in condition.exact(domain):
-            tree = self._tree(name, exact.value) if tree is None else tree
-            held = {exact.face.coordinate: exact.face.value}
-            data.append(Data(name, exact.face, self._frozen(tree, held), exact.order))
-        return data
+            if exact.unknown not in self.unknowns:
+                raise ValueError(
+                    f"{exact.condition!r}: expected one of the unknowns "
+                    f"{', '.join(self.unknowns)}, got {exact.unknown!r}"
+                )
+            # The faces of one condition mostly share one value, which is then one tree.
+            source = next((tree for value, tree in sources if value is exact.value), None)
+            if source is None:
+                source = self._source(exact)
+                sources.append((exact.value, source))
+            tree = self._held(source, {exact.face.coordinate: exact.face.value})
+            yield exact.unknown, Data(exact.condition, exact.face, source, tree, exact.order)
 
-    def _frozen(self, tree: Expression, held: Mapping[str, float]) -> Expression:
-        return freeze(tree, held, self._constants, self._in_corner)
+    def _source(self, exact: Exact) -> Expression:
+        what = f"condition {exact.condition!r}"
+        if callable(exact.value):
+            return self._functions.add(exact.condition, Term(what, exact.value, self._scope))
+        term = Term(what, exact.value, self._text_scope)
+        if term.tree is None:
+            return number(float(exact.value))
+        trained = [node.name for node in nodes(term.tree) if isinstance(node, ParameterRef)]
+        if trained:
+            raise ValueError(
+                f"{exact.condition!r} cannot be hard, since its value depends on the trainable "
+                f"parameter {trained[0]!r}; leave out hard"
+            )
+        return term.tree
+
+    def _held(self, tree: Expression, place: Mapping[str, float]) -> Expression:
+        return freeze(tree, place, self._constants, self._in_corner)
 
     def _in_corner(self, given: Given) -> Expression:
         """Return a condition's function as a number where it is held in every coordinate."""
@@ -159,77 +150,21 @@ class Ansatz:
         # One that is not finite is left for the check that names its place.
         return number(value) if math.isfinite(value) else given
 
-    def _tree(self, name: str, value: Value) -> Expression:
-        if callable(value):
-            # The function gets no parameters: the formula has no place for them.
-            scope = self._scope.of_values(parameters=False)
-            self._terms[name] = Term(f"condition {name!r}", value, scope)
-            return Given(name)
-        term = Term(f"condition {name!r}", value, self._scope)
-        if term.tree is None:
-            return number(float(value))
-        trained = [node.name for node in nodes(term.tree) if isinstance(node, ParameterRef)]
-        if trained:
-            raise ValueError(
-                f"{name!r} cannot be hard, since its value depends on the trainable "
-                f"parameter {trained[0]!r}; leave out hard"
-            )
-        return term.tree
-
     def _formula(self, unknown: str) -> Expression:
         data = self.data[unknown]
-        network = Network()
-        if not data:
-            return network
-        formula = add(self._interpolant(data), multiply(self._vanishing(data), network))
-        size = len(nodes(formula))
-        if size > MAX_NODES:
+        tree = formula(self.domain, data, self._held)
+        found = nodes(tree)
+        if len(found) > MAX_NODES:
             names = ", ".join(dict.fromkeys(item.condition for item in data))
             raise ValueError(
-                f"the formula of {unknown!r} with {names} hard has {size} operations, "
-                f"more than {MAX_NODES}: its terms grow as 3^d with the coordinates; make some of "
-                "them soft (leave out hard), or give data that vanish on most faces"
+                f"the formula of {unknown!r} with {names} hard has more than {MAX_NODES} "
+                "operations: its terms grow as 3^d with the coordinates; give the data of all "
+                "faces as one expression of smooth functions (without where, min, max, abs, sqrt, "
+                "log), or make some of them soft (leave out hard)"
             )
-        return formula
-
-    def _interpolant(self, data: list[Data]) -> Expression:
-        tree: Expression = Number(0)
-        start = sorted((d for d in data if d.face.coordinate == self.domain.time), key=_order)
-        for item in start:
-            elapsed = subtract(Coordinate(item.face.coordinate), number(item.face.value))
-            tree = add(tree, multiply(elapsed, item.tree) if item.order else item.tree)
-        for coordinate in self.domain.space:
-            low, high = self.domain.bounds[coordinate]
-            x, width = Coordinate(coordinate), number(high - low)
-            misses = {
-                item.face.side: subtract(item.tree, self._frozen(tree, item.held))
-                for item in data
-                if item.face.coordinate == coordinate
-            }
-            if len(misses) == 2 and misses["low"] != misses["high"]:
-                from_low, from_high = subtract(number(high), x), subtract(x, number(low))
-                tree = add(tree, multiply(divide(from_low, width), misses["low"]))
-                tree = add(tree, multiply(divide(from_high, width), misses["high"]))
-            elif misses:
-                tree = add(tree, next(iter(misses.values())))
-            if len(nodes(tree)) > MAX_NODES:
-                break
+        for leaf in {node for node in found if isinstance(node, Given)}:
+            self._functions.check_derivatives(leaf, self.domain)
         return tree
-
-    def _vanishing(self, data: list[Data]) -> Expression:
-        scale = 1.0
-        factors: list[Expression] = []
-        for coordinate, (low, high) in self.domain.bounds.items():
-            sides = [item.face.side for item in data if item.face.coordinate == coordinate]
-            if set(sides) == {"low", "high"}:
-                scale *= 4
-            for side in sides:
-                scale /= high - low
-                x = Coordinate(coordinate)
-                factors.append(
-                    subtract(x, number(low)) if side == "low" else subtract(number(high), x)
-                )
-        return reduce(multiply, factors, number(scale))
 
 
 class _FormulaValues(Values):
@@ -244,51 +179,9 @@ class _FormulaValues(Values):
     def __getitem__(self, leaf: Expression) -> Any:
         if isinstance(leaf, Network):
             return self._network
-        return self._given(leaf) if isinstance(leaf, Given) else super().__getitem__(leaf)
+        if isinstance(leaf, Given):
+            return self._ansatz._functions.value(leaf, self._columns)
+        return super().__getitem__(leaf)
 
     def __contains__(self, leaf: object) -> bool:
         return isinstance(leaf, Network | Given) or super().__contains__(leaf)
-
-    def _given(self, leaf: Given) -> Any:
-        like = next(iter(self._columns.values()))
-        n = like.shape[0]
-        fixed = dict(leaf.fixed)
-        points = {
-            name: T.full((n,), fixed[name], dtype=like.dtype, device=like.device)
-            if name in fixed
-            else column.reshape(-1)
-            for name, column in self._columns.items()
-        }
-        term = self._ansatz._terms[leaf.condition]
-        value = term.evaluate(Values(points, self._ansatz._constants), TENSOR_FUNCTIONS)
-        if isinstance(value, int | float):
-            return float(value)
-        if not isinstance(value, T.Tensor) or tuple(value.shape) not in ((), (n,), (n, 1)):
-            got = tuple(value.shape) if isinstance(value, T.Tensor) else type(value).__name__
-            raise ValueError(
-                f"{term.what}: expected a number or a tensor of shape ({n},), one number a point, "
-                f"from the function, got {got}"
-            )
-        return value if value.ndim == 0 else value.reshape(-1, 1)
-
-
-def _order(item: Data) -> int:
-    return item.order
-
-
-def _check_faces(unknown: str, data: list[Data]) -> None:
-    taken: dict[tuple[str, str, int], str] = {}
-    for item in data:
-        key = (item.face.coordinate, item.face.side, item.order)
-        if key in taken:
-            raise ValueError(
-                f"{taken[key]!r} and {item.condition!r} of {unknown!r} are both hard "
-                f"at {item.face}; leave out hard in one of them"
-            )
-        taken[key] = item.condition
-    for item in data:
-        if item.order and (item.face.coordinate, item.face.side, 0) not in taken:
-            raise ValueError(
-                f"{item.condition!r} cannot be hard without a hard initial value of "
-                f"{unknown!r} itself (order 0); make that one hard too, or leave out hard here"
-            )
