@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pinn.expressions import Expression
 from pinn.geometry import Face, Shape
 
-# An interval with fewer floats in it than this has no room for collocation points and their
+# An interval whose fourth power leaves float64 has squares of second derivatives that do.
 _LEAST_WIDTH, _MOST_WIDTH = 1e-75, 1e75
 
 
