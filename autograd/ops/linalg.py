@@ -138,17 +138,17 @@ inv_op = Op(
 
 
 def _pinv_gradient(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
-    """Golub and Pereyra 1973, eq. 4.12, transposed; right where the rank is constant."""
+    """Golub and Pereyra 1973, eq. 4.12, transposed; right where the rank is constant.
+
+    dP = -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P.
+    """
     p_h, g_h = adjoint(out), adjoint(g)
-    result = neg(matmul_op(matmul_op(p_h, g), p_h))
-    rows, columns = x._data.shape[-2:]
-    if rows > columns or columns == 0:
-        weighted = matmul_op(matmul_op(g_h, out), p_h)  # g^H P P^H
-        return result + weighted - matmul_op(x, matmul_op(out, weighted))
-    if rows < columns:
-        weighted = matmul_op(matmul_op(p_h, out), g_h)  # P^H P g^H
-        return result + weighted - matmul_op(matmul_op(weighted, out), x)
-    return result
+    inside = matmul_op(matmul_op(p_h, g), p_h)
+    rows = matmul_op(g_h, matmul_op(out, p_h))
+    columns = matmul_op(matmul_op(p_h, out), g_h)
+    off_range = rows - matmul_op(x, matmul_op(out, rows))
+    off_row_space = columns - matmul_op(matmul_op(columns, out), x)
+    return off_range + off_row_space - inside
 
 
 def _cutoff(a: Any) -> float:
@@ -158,7 +158,9 @@ def _cutoff(a: Any) -> float:
 
 pinv_op = Op(
     "linalg_pinv",
-    lambda xp, x, out=None: _into(xp.linalg.pinv(x, rcond=_cutoff(x)), out),
+    lambda xp, x, out=None, *, rcond=None: _into(
+        xp.linalg.pinv(x, rcond=_cutoff(x) if rcond is None else rcond), out
+    ),
     {"x": _pinv_gradient},
     dtype="float",
 )
@@ -215,7 +217,7 @@ def inverse(input: Tensor) -> Tensor:
 def pinv(A: Tensor) -> Tensor:  # noqa: N803
     """Return the pseudo-inverses (..., n, m) of matrices (..., m, n).
 
-    The derivative is that at constant full rank.
+    The derivatives are those at constant rank, full or not: elsewhere there are none.
     """
     return pinv_op(_matrices("pinv", A, square=False))
 
@@ -366,25 +368,23 @@ def _lstsq(xp: Any, a: Any, b: Any, out: Any = None, *, rcond: float | None) -> 
     return found if out is None else tuple(map(_into, found, out))
 
 
-def _lstsq_gradients(g: tuple, a: Tensor, b: Tensor, out: tuple, needed: tuple) -> tuple:
-    """X = A^+ B, by the derivative of the pseudo-inverse at constant rank (see pinv)."""
+def _lstsq_gradients(
+    g: tuple, a: Tensor, b: Tensor, out: tuple, needed: tuple, rcond: float | None
+) -> tuple:
+    """X = A^+ B, by the derivative of the pseudo-inverse (see `_pinv_gradient`)."""
     gx, x = g[0], out[0]
-    p = pinv_op(a)
+    p = pinv_op(a, rcond=rcond)
     p_h = adjoint(p)
     for_b = matmul_op(p_h, gx)
     if not needed[0]:
         return None, for_b
-    for_a = neg(matmul_op(for_b, adjoint(x)))
-    rows, columns = a._data.shape[-2:]
-    if rows > columns:
-        residual = b - matmul_op(a, x)
-        for_a = for_a + matmul_op(residual, adjoint(matmul_op(p, for_b)))
-    if rows < columns:
-        row_space = matmul_op(p_h, x)
-        gx_h = adjoint(gx)
-        outside = gx_h - matmul_op(matmul_op(gx_h, p), a)
-        for_a = for_a + matmul_op(row_space, outside)
-    return for_a, for_b
+    inside = matmul_op(for_b, adjoint(x))
+    off_range = matmul_op(b - matmul_op(a, x), adjoint(matmul_op(p, for_b)))
+    gx_h = adjoint(gx)
+    off_row_space = matmul_op(
+        matmul_op(p_h, x), gx_h - matmul_op(matmul_op(gx_h, p), a)
+    )
+    return off_range + off_row_space - inside, for_b
 
 
 lstsq_op = Op(
@@ -397,8 +397,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None) -> LstsqResult:  # n
 
     Shapes: A (..., m, n), B (..., m, k) or (..., m) for vectors; X (..., n, k) or (..., n).
     Singular values below `rcond` times the largest (machine precision times max(m, n) by default)
-    count as zero.  The derivative of X is right for full rank (rank = min(m, n)); rank and
-    singular values carry none.
+    count as zero.  The derivatives of X are those at constant rank, full or not; rank and singular
+    values carry none.
     """
     A, B = _matrices("lstsq", A, square=False), _floating("lstsq", B)
     vector = _is_vector(A, B)

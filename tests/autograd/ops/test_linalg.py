@@ -22,6 +22,15 @@ def matrix(rng, shape):
     return (well_conditioned(rng, shape),)
 
 
+def factors(rng, *shapes):
+    """Return thin factors with singular values near 2: their product has a low rank."""
+    return tuple(well_conditioned(rng, shape) for shape in shapes)
+
+
+def hermitian(x):
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
 def positive(x):
     """Return a positive definite matrix made from any, so that steps stay Hermitian."""
     return x @ x.mT.conj() + T.tensor(np.eye(x.shape[-1]), dtype=x.dtype, device=x.device)
@@ -56,6 +65,18 @@ CASES = [
     OpCase(
         "pinv", linalg.pinv, [((4, 2),), ((2, 4),), ((3, 3),), ((2, 3, 2),)], make=matrix,
         reference=np.linalg.pinv, complex=True,
+    ),
+    OpCase(
+        "pinv of rank two", lambda u, v: linalg.pinv(u @ v.mT.conj()),
+        [((5, 2), (4, 2)), ((3, 2), (3, 2)), ((2, 3, 2), (2, 5, 2))], make=factors,
+        reference=lambda u, v: np.linalg.pinv(u @ hermitian(v), rcond=1e-3), complex=True,
+    ),
+    OpCase(
+        "lstsq of rank two",
+        lambda u, v, b: linalg.lstsq(u @ v.mT.conj(), b, rcond=1e-3).solution,
+        [((5, 2), (4, 2), (5, 3)), ((3, 2), (3, 2), (3, 1)), ((3, 2), (6, 2), (3, 2))],
+        make=factors, complex=True,
+        reference=lambda u, v, b: np.linalg.lstsq(u @ hermitian(v), b, rcond=1e-3)[0],
     ),
     OpCase(
         "det", linalg.det, [*SQUARE, ((4, 4),), ((2, 5, 5),)], make=matrix,
@@ -138,6 +159,28 @@ def test_lstsq_of_a_deficient_matrix_gives_the_solution_of_least_norm():
     np.testing.assert_allclose(
         found.solution.numpy(), np.linalg.lstsq(a, b, rcond=None)[0], rtol=1e-12
     )
+
+
+def test_gradient_of_pinv_of_a_singular_matrix():
+    """P = A^T / 25 with A = [[1, 2], [2, 4]]; dP by its three terms, summed by hand."""
+    a = np.array([[1.0, 2.0], [2.0, 4.0]])
+    p, one, ones = a / 25, np.eye(2), np.ones((2, 2))
+    expected = (one - a @ p) @ ones @ p @ p.T + p.T @ p @ ones @ (one - p @ a) - p.T @ ones @ p.T
+    np.testing.assert_allclose(expected, np.array([[3, -9], [-9, -48]]) / 625, rtol=1e-13)
+    x = T.tensor(a, requires_grad=True)
+    (found,) = T.grad(linalg.pinv(x).sum(), x)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)
+    x = T.tensor(a, requires_grad=True)
+    (found,) = T.grad(linalg.lstsq(x, T.tensor(one)).solution.sum(), x)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)
+
+
+def test_lstsq_counts_the_same_singular_values_as_zero_in_its_derivative():
+    x = T.tensor(np.diag([1.0, 1e-3]), requires_grad=True)
+    solution = linalg.lstsq(x, T.tensor([1.0, 1.0], dtype=T.float64), rcond=1e-2).solution
+    (found,) = T.grad(solution[0], x)
+    # at rank one, with the second singular value cut: x = A^+ b, d(x_0)/dA_00 = -b_0 / A_00^2
+    np.testing.assert_allclose(found.numpy(), [[-1.0, 0.0], [1.0, 0.0]], atol=1e-12)
 
 
 @pytest.mark.parametrize("rank", [2, 3])
