@@ -79,10 +79,10 @@ def _elu_slope(xp: Any, x: Any, out: Any = None, *, alpha: float, outer: float) 
     return _into(xp.where(x > 0, outer, below), out)
 
 
-# below 0 all derivatives are the slope, above they are 0
+# below 0 all derivatives are the slope, from 0 on they are 0
 elu_derivative_op = Op(
     "elu_derivative",
-    lambda xp, x, seed, out=None: _into(xp.where(x > 0, 0, seed), out),
+    lambda xp, x, seed, out=None: _into(xp.where(x >= 0, 0, seed), out),
     {"x": lambda g, out: mul_op(g, out)},
 )
 elu_slope_op = Op(

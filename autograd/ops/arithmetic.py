@@ -173,7 +173,7 @@ def _log_of_base(x: Any, y: Tensor) -> Any:
     if not isinstance(x, Tensor):
         if x == 0:
             return where(REGISTRY["ge"](exponent, 0), REGISTRY["zeros_like"](y), -math.inf)
-        if isinstance(x, complex):
+        if isinstance(x, complex) or (x < 0 and y.is_complex()):
             return cmath.log(x)
         return math.log(x) if x > 0 else math.nan
     at_zero = REGISTRY["logical_and"](REGISTRY["eq"](x, 0), REGISTRY["ge"](exponent, 0))

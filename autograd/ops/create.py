@@ -218,11 +218,11 @@ def full(
     kind = dtypes.of_number(value) if dtype is None else dtype
     sizes = _checked_sizes((size,) if not isinstance(size, (tuple, list)) else tuple(size))
     return _made(
-        lambda xp, k: xp.full(sizes, _fits(value, k), dtype=k), kind, device, requires_grad
+        lambda xp, k: xp.full(sizes, fits(value, k), dtype=k), kind, device, requires_grad
     )
 
 
-def _fits(value: Any, dtype: np.dtype) -> Any:
+def fits(value: Any, dtype: np.dtype) -> Any:
     """Return a Python number as one that `dtype` holds (floats overflow to inf silently)."""
     if isinstance(value, complex) and dtype.kind != "c":
         raise RuntimeError(
@@ -252,12 +252,14 @@ def arange(
 ) -> Tensor:
     """Return the 1-d leaf start, start + step, ... below `end`; `arange(end)` starts at 0.
 
-    int64 when all three are integers, else the default dtype.  Raises RuntimeError for a step of 0
-    or of the wrong sign.
+    int64 when all three are integers, else the default dtype; with an integer `dtype` all three are
+    rounded towards 0 first.  Raises RuntimeError for a step of 0 or of the wrong sign.
     """
     start, end, step = _number(start), _number(end), _number(step)
     if end is None:
         start, end = 0, start
+    if dtype is not None and dtypes.as_dtype(dtype).kind in "iu":
+        start, end, step = (fits(value, dtypes.int64) for value in (start, end, step))
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
@@ -276,25 +278,35 @@ def arange(
     return _made(lambda xp, kind: host.astype(kind), dtype, device, requires_grad)
 
 
-def _line(start: Any, end: Any, steps: int) -> np.ndarray:
+def _line(start: Any, end: Any, steps: int, dtype: Any) -> tuple[np.ndarray, Any]:
+    """Return the points in double precision, and the dtype that they are to be rounded to."""
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
-    return np.linspace(_number(start), _number(end), steps)
-
-
-def _line_dtype(start: Any, end: Any, dtype: Any) -> Any:
-    if dtype is None and (isinstance(_number(start), complex) or isinstance(_number(end), complex)):
-        return dtypes.default_complex()
-    return dtype
+    start, end = _number(start), _number(end)
+    if dtype is None and (isinstance(start, complex) or isinstance(end, complex)):
+        dtype = dtypes.default_complex()
+    if dtype is None or dtypes.as_dtype(dtype).kind not in "iu":
+        return np.linspace(start, end, steps), dtype
+    # integers: both ends are rounded towards 0 first, and the points are counted from the nearer
+    # end, so that one on an integer stays there when it is rounded
+    start, end = fits(start, dtypes.int64), fits(end, dtypes.int64)
+    from_start = np.arange(steps, dtype=np.float64)
+    step = (end - start) / max(steps - 1, 1)
+    line = np.where(
+        from_start < steps // 2, start + step * from_start, end - step * from_start[::-1]
+    )
+    return (line if steps != 1 else np.array([float(start)])), dtype
 
 
 def linspace(
     start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return the 1-d leaf of `steps` equally spaced values from `start` to `end`, both included."""
-    line = _line(start, end, steps)
-    kind = _line_dtype(start, end, dtype)
+    """Return the 1-d leaf of `steps` equally spaced values from `start` to `end`, both included.
+
+    With an integer `dtype` the ends, then the values between them, are rounded towards 0.
+    """
+    line, kind = _line(start, end, steps, dtype)
     return _made(lambda xp, k: line.astype(k), kind, device, requires_grad)
 
 
@@ -303,10 +315,9 @@ def logspace(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return the 1-d leaf `base ** linspace(start, end, steps)`."""
+    exponents, kind = _line(start, end, steps, dtype)
     with np.errstate(over="ignore"):
-        line = np.power(base, _line(start, end, steps))
-    kind = _line_dtype(start, end, dtype)
-    with np.errstate(over="ignore"):
+        line = np.power(base, exponents)
         return _made(lambda xp, k: line.astype(k), kind, device, requires_grad)
 
 

@@ -25,9 +25,9 @@ def _running(name: str) -> Any:
     def forward(xp: Any, x: Any, out: Any = None, *, dim: int, reverse: bool = False) -> Any:
         function = getattr(xp, name)
         if not reverse:
-            return function(x, axis=dim, out=out)
+            return function(x, axis=dim, dtype=x.dtype, out=out)
         key = _along(dim, slice(None, None, -1), x.ndim)
-        found = function(x[key], axis=dim)[key]
+        found = function(x[key], axis=dim, dtype=x.dtype)[key]
         if out is None:
             return found
         out[...] = found
@@ -125,7 +125,9 @@ def _prod_gradient(g: Tensor, x: Tensor, dim: int) -> Tensor:
 
 prod_op = Op(
     "prod",
-    lambda xp, x, out=None, *, dim, keepdims: x.prod(axis=dim, keepdims=keepdims, out=out),
+    lambda xp, x, out=None, *, dim, keepdims: x.prod(
+        axis=dim, dtype=x.dtype, keepdims=keepdims, out=out
+    ),
     {"x": _prod_gradient},
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from .. import dtypes
 from ..tensor import Tensor, method
 from .arithmetic import conj_of, mul, neg, sub
 from .matmul import matmul_op
+from .piecewise import where
 from .registry import Op, cast
 from .shape import adjoint, normal_axis, reshape_op
 
@@ -311,9 +313,11 @@ def slogdet(A: Tensor) -> SlogdetResult:  # noqa: N803
 
 @method
 def logdet(input: Tensor) -> Tensor:
-    """Return the logarithm of the determinant; NaN where it is negative."""
+    """Return the logarithm of the determinant; NaN, without a gradient, where it is negative."""
     sign, logabsdet = slogdet(input)
-    return sign.log() + logabsdet
+    if sign.is_complex():
+        return sign.log() + logabsdet
+    return where(sign < 0, math.nan, logabsdet)
 
 
 # ---- factorisations and least squares

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..tensor import Tensor, method
 from .arithmetic import add, binary_operator, conj_of, mul
+from .create import fits
 from .registry import Op
 from .shape import reshape_op, transpose
 
@@ -224,6 +225,8 @@ def outer(x: Tensor, vec2: Tensor) -> Tensor:
 
 
 def _combine(input: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
+    if product._data.dtype.kind in "iu":  # integers stay integers: factors are rounded towards 0
+        alpha, beta = fits(alpha, product.dtype), fits(beta, product.dtype)
     if alpha != 1:
         product = mul(product, alpha)
     if beta == 0:  # as BLAS does: what `input` holds, NaN included, is not read

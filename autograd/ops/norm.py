@@ -8,7 +8,7 @@ from typing import Any
 from .. import dtypes
 from ..tensor import Tensor, method
 from .arithmetic import mul
-from .quotient import quotient_op
+from .quotient import gated_power_op, quotient_op
 from .reduce import keep, kept_shape
 from .registry import REGISTRY, Op, cast
 from .shape import normal_axes
@@ -54,8 +54,10 @@ def _norm_gradient(g: Tensor, x: Tensor, out: Tensor, p: float, axes: tuple) -> 
         return mul(x, quotient_op(g, out))
     size = x.abs()
     if p > 2:
-        return mul(mul(x, quotient_op(size, out) ** (p - 2)), quotient_op(g, out))
-    ratio = quotient_op(size, out) ** (p - 1) if p > 1 else quotient_op(out, size) ** (1 - p)
+        ratio = gated_power_op(quotient_op(size, out), exponent=p - 2)
+        return mul(mul(x, ratio), quotient_op(g, out))
+    lower, upper = (size, out) if p > 1 else (out, size)
+    ratio = gated_power_op(quotient_op(lower, upper), exponent=math.fabs(p - 1))
     return mul(mul(quotient_op(x, size), ratio), g)
 
 

@@ -54,7 +54,7 @@ def floating(name: str, x: Tensor, dtype: Any) -> Tensor:
 def _total(xp: Any, x: Any, out: Any, axes: tuple, keepdims: bool) -> Any:
     """Return the sum; half precision is accumulated in single precision."""
     if x.dtype != dtypes.float16:
-        return x.sum(axis=axes, keepdims=keepdims, out=out)
+        return x.sum(axis=axes, dtype=x.dtype, keepdims=keepdims, out=out)
     summed = xp.asarray(x.sum(axis=axes, keepdims=keepdims, dtype=dtypes.float32))
     if out is None:
         return summed.astype(dtypes.float16)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import itertools
 
 import numpy as np
@@ -252,3 +253,19 @@ def test_forward_writes_into_out_and_leaves_its_inputs(op, inputs, options):
     assert np.array_equal(out, expected, equal_nan=expected.dtype.kind == "f")
     for a, original in zip(inputs, before, strict=True):
         assert np.array_equal(a, original)
+
+
+@pytest.mark.parametrize("base", [-1, -2.5, 1j])
+def test_gradient_of_a_negative_number_to_a_complex_power(base):
+    """d base**z / dz = log(base) base**z, with the principal logarithm."""
+    value = 0.5 + 0.2j
+    z = autograd.tensor(value, dtype=autograd.complex128, requires_grad=True)
+    power = base**z
+    slope = cmath.log(base) * cmath.exp(value * cmath.log(base))
+    (found,) = autograd.grad(power, z, autograd.ones_like(power), retain_graph=True)
+    assert found.item() == pytest.approx(slope.conjugate(), rel=1e-13)
+    (found,) = autograd.grad(power.abs(), z)
+    modulus = cmath.exp(value * cmath.log(base))
+    assert found.item() == pytest.approx(
+        (modulus.conjugate() / abs(modulus) * slope).conjugate(), rel=1e-12
+    )

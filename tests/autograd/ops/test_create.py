@@ -183,3 +183,29 @@ def test_a_seed_gives_the_same_numbers_on_every_device(cuda):
     a = C.rand(3, generator=Generator().manual_seed(5))
     b = C.rand(3, generator=Generator(cuda).manual_seed(5))
     assert b.is_cuda and a.tolist() == b.cpu().tolist()
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (lambda: T.arange(3.1, dtype=T.int64), [0, 1, 2]),
+        (lambda: T.arange(0.5, 5.9, 1.5, dtype=T.int64), [0, 1, 2, 3, 4]),
+        (lambda: T.arange(0.1, -7.9, -4.0, dtype=T.int32), [0, -4]),
+        (lambda: T.arange(-3.7, 3.7, dtype=T.int64), [-3, -2, -1, 0, 1, 2]),
+        (lambda: T.linspace(4.3, 0, 5, dtype=T.int64), [4, 3, 2, 1, 0]),
+        (lambda: T.linspace(2.7, -9.1, 9, dtype=T.int64), [2, 0, 0, -2, -3, -4, -6, -7, -9]),
+        (lambda: T.linspace(0.5, 3.5, 1, dtype=T.int64), [0]),
+        (lambda: T.linspace(0.5, 3.5, 0, dtype=T.int64), []),
+        (lambda: T.linspace(0, 49, 50, dtype=T.int64), list(range(50))),
+        (lambda: T.logspace(0, 1.2, 4, dtype=T.int64), [1, 2, 4, 10]),
+        (lambda: T.logspace(T.tensor(1.9), -1, 3, dtype=T.int64), [10, 1, 0]),
+    ],
+)
+def test_integer_ranges_round_their_limits_towards_zero_first(found, expected):
+    assert found().tolist() == expected
+    assert found().dtype.kind == "i"
+
+
+def test_an_integer_range_cannot_start_at_a_complex_number():
+    with pytest.raises(RuntimeError, match="cannot be converted to type int64"):
+        T.linspace(1j, 2, 3, dtype=T.int64)

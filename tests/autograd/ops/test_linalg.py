@@ -279,3 +279,12 @@ def test_failures_have_their_own_error(call, words):
 def test_what_does_not_fit_is_refused(call, words):
     with pytest.raises(RuntimeError, match=words):
         call()
+
+
+def test_logdet_of_a_negative_determinant_is_nan_without_a_gradient():
+    x = T.tensor(np.array([np.diag([-1.0, 2.0, 3.0]), np.diag([1.0, 2.0, 4.0])]),
+                 requires_grad=True)
+    value = logdet(x)
+    np.testing.assert_allclose(value.detach().numpy(), [np.nan, np.log(8)], rtol=1e-15)
+    (found,) = T.grad(value.sum(), x)
+    np.testing.assert_allclose(found.numpy(), [np.zeros((3, 3)), np.diag([1, 0.5, 0.25])])

@@ -153,3 +153,20 @@ def test_transposed_flags(turn_x, turn_y):
             order=3,
         )
     )
+
+
+def test_integer_products_with_factors_stay_integers():
+    vector, matrix = T.tensor([1, 2]), T.tensor([[0, 1], [2, 3]])
+    batch = matrix.reshape(1, 2, 2)
+    for factors, by_hand in (
+        ({"beta": 0.2, "alpha": 0.6}, (0, 0)), ({"beta": 1.7, "alpha": 2.5}, (1, 2)),
+    ):
+        beta, alpha = by_hand
+        v, m = np.array([1, 2]), np.array([[0, 1], [2, 3]])
+        for found, product in (
+            (T.addmv(vector, matrix, vector, **factors), m @ v),
+            (T.addmm(vector, matrix, matrix, **factors), m @ m),
+            (T.baddbmm(vector, batch, batch, **factors), (m @ m)[None]),
+        ):
+            assert found.dtype == T.int64
+            assert np.array_equal(found.numpy(), beta * v + alpha * product)

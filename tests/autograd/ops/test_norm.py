@@ -144,3 +144,23 @@ def test_quotient_away_from_zero_is_division():
         OpCase("quotient", quotient_op, [((3,), (3,)), ((2, 3), (3,)), ((), (2,))],
                make=away_from_zero, reference=np.true_divide, complex=True, order=3)
     )
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.6 + 0.8j])
+@pytest.mark.parametrize("p", [0.5, 1.2, 1.5, 1.9, 2.5, 3.0, 3.5])
+def test_components_that_are_zero_do_not_spoil_the_derivatives_of_the_others(p, factor):
+    def derivatives(values, weights):
+        x = T.tensor(np.array(values) * factor, requires_grad=True)
+        found, current = [], linalg.vector_norm(x, p)
+        for _ in range(3):
+            (current,) = T.grad(current, x, create_graph=True)
+            found.append(current.detach().numpy())
+            current = (current * T.tensor(np.array(weights))).sum()
+            current = current.real if current.is_complex() else current
+        return found
+
+    without = derivatives([1.0, -2.0, 0.7], [0.3, 0.7, -0.4])
+    padded = derivatives([1.0, 0.0, -2.0, 0.7, 0.0], [0.3, 0.5, 0.7, -0.4, 2.0])
+    for a, b in zip(padded, without, strict=True):
+        np.testing.assert_allclose(a[[0, 2, 3]], b, rtol=1e-12)
+        assert not a[[1, 4]].any()
