@@ -105,11 +105,9 @@ abs_op = Op("abs", _abs, {"x": _abs_rule})
 
 
 sign_op = Op(
-    "sign",
-    lambda xp, x, out=None: xp.sign(x) if out is None else xp.sign(x, out=out),
-    {"x": zeros_rule},
+    "sign", lambda xp, x, out=None: xp.sign(x) if out is None else xp.sign(x, out=out)
 )
-"""numpy's sign, that of NaN is NaN: the gate of `abs` in recorded programs."""
+"""numpy's sign, where that of NaN is NaN: the gate of `abs` in recorded programs."""
 
 
 def _sgn(xp: Any, x: Any, out: Any = None) -> Any:
