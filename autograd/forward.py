@@ -137,13 +137,17 @@ def _transpose(
         live = [(v, t) for v, t in pulled if v.requires_grad]
         if not live:
             return tuple(REGISTRY["zeros_like"](s) for s in seeds)
-        return grad(
+        found = grad(
             [v for v, _ in live],
             seeds,
             [t for _, t in live],
             retain_graph=True,
             create_graph=create_graph,
-            materialize_grads=True,
+            allow_unused=True,
+        )
+        return tuple(
+            REGISTRY["zeros_like"](s) if f is None else f
+            for s, f in zip(seeds, found, strict=True)
         )
     level = max(levels)
     primal = [(_primal(v, level), _primal(t, level)) for v, t in pulled]

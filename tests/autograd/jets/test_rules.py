@@ -183,9 +183,9 @@ def test_every_differentiable_operation_has_a_rule():
 # Gradients of other operations, met only in programs of reverse mode; the write into a view of a
 # jet is refused; a second device is not here.
 _NOT_WRITTEN_BY_USERS = {
-    "angle", "cofactor", "diagonal_into", "embed", "gated_power", "inside", "leak", "masked_keep", "quotient",
-    "recurrence", "shifted", "signed", "sum_to", "to_device", "trunc_divide", "view_write",
-    "winner", "floor_divide",
+    "angle", "cofactor", "diagonal_into", "embed", "gated_power", "inside", "leak", "masked_keep",
+    "quotient", "recurrence", "shifted", "signed", "slope_of_line", "sum_to", "to_device",
+    "trunc_divide", "view_write", "winner", "floor_divide",
 }  # fmt: skip
 
 

@@ -127,6 +127,22 @@ def test_the_tower_of_a_power_or_a_quotient_is_linear():
         assert max(sizes[1:]) == min(sizes[1:]) <= 5
 
 
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: x**1, [1, 0]), (lambda x: x**1.0, [1, 0]), (lambda x: x**2, [3, 2, 0]),
+        (autograd.square, [3, 2, 0]), (lambda x: x**3, [6.75, 9, 6, 0]),
+    ],
+)
+def test_a_polynomial_is_differentiated_until_it_vanishes(function, expected):
+    x = leaf([1.5])
+    value = function(x)
+    for k, derivative in enumerate(expected, 1):
+        (value,) = autograd.grad(value, x, create_graph=True)
+        assert value.tolist() == [derivative]
+        assert value.requires_grad is (k < len(expected))
+
+
 def test_powers_at_zero_have_no_nan():
     for exponent, expected in [
         (0, [1, 0, 0, 0]), (1, [0, 1, 0, 0]), (2, [0, 0, 2, 0]), (3, [0, 0, 0, 6]),
@@ -221,7 +237,7 @@ def _elementwise_cases():
         "monomial": {"exponent": 2.5, "scale": 2}, "leaky_relu": {"slope": 0.1},
         "leak": {"slope": 0.1}, "inside": {"low": 0.25, "high": 0.5},
         "clamp": {"low": 0.25, "high": 0.5}, "elu_slope": {"alpha": 1.0, "outer": 2.0},
-        "round": {"decimals": 1},
+        "round": {"decimals": 1}, "slope_of_line": {"scale": 2},
     }
     modules = ("arithmetic", "smooth", "activations", "piecewise", "compare", "complex")
     for name, op in sorted(REGISTRY.items()):
