@@ -142,7 +142,7 @@ def test_row_060_an_unused_input(dtype):
     assert result[1].dtype == dtype and result[1].shape == (2,)
 
 
-def test_row_060_zeros_for_an_unused_input_can_be_differentiated_on(dtype):
+def test_zeros_for_an_unused_input_can_be_differentiated_on(dtype):
     a = T.tensor(3.0, dtype=dtype, requires_grad=True)
     x = T.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)
     (first,) = T.grad((a * x).sum(), x, create_graph=True)
