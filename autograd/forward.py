@@ -100,6 +100,8 @@ def _push_transposed(
                 return values[name]
             if op.variadic:
                 return primals if name in op.inputs else tuple(_shape(p) for p in primals)
+            if name.endswith("_columns"):
+                return False
             if name.removesuffix("_place") in op.inputs:
                 position = op.positions[name.removesuffix("_place")]
                 return primals[position] if position < len(primals) else None

@@ -35,7 +35,7 @@ __all__ = [
 flip_op = Op(
     "flip",
     lambda xp, x, out=None, *, axes: (
-        xp.flip(x, axes).copy() if out is None else into(out, xp.flip(x, axes))
+        xp.flip(x, axes).copy("K") if out is None else into(out, xp.flip(x, axes))
     ),
     {"x": lambda g, axes: flip_op(g, axes=axes)},
     linear=True,
@@ -45,7 +45,7 @@ flip_op = Op(
 def _roll(xp: Any, x: Any, out: Any = None, *, shifts: tuple, axes: tuple | None) -> Any:
     if axes is None:
         return into(out, xp.roll(x.reshape(-1), shifts[0]).reshape(x.shape))
-    return into(out, xp.roll(x, shifts, axis=axes))
+    return into(out, xp.roll(xp.ascontiguousarray(x), shifts, axis=axes))
 
 
 roll_op = Op(  # axes None: the elements in row-major order

@@ -46,12 +46,21 @@ __all__ = [
 ]
 
 
-def _constant(make: Callable[..., Any], x: Any, out: Any, value: int) -> Any:
-    return make(x.shape, x.dtype) if out is None else into(out, value)
+def _constant(name: str, value: int) -> Callable:
+    """Return the forward that fills memory laid out as `x` is."""
+
+    def forward(xp: Any, x: Any, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, value)
+        if x.flags.c_contiguous:
+            return getattr(xp, name)(x.shape, x.dtype)
+        return getattr(xp, f"{name}_like")(x)
+
+    return forward
 
 
-ones_like_op = Op("ones_like", lambda xp, x, out=None: _constant(xp.ones, x, out, 1))
-zeros_like_op = Op("zeros_like", lambda xp, x, out=None: _constant(xp.zeros, x, out, 0))
+ones_like_op = Op("ones_like", _constant("ones", 1))
+zeros_like_op = Op("zeros_like", _constant("zeros", 0))
 
 
 # ---- from values

@@ -33,9 +33,31 @@ def _cat_rule(g: Tensor, xs_shapes: tuple, dim: int) -> Sequence[Tensor]:
     return split_op(g, sizes=tuple(shape[dim] for shape in xs_shapes), dim=dim)
 
 
+def _dense(xp: Any, xs: tuple, shape: tuple) -> Any:
+    """Return row-major memory for a join, or None where that is what the join makes anyway."""
+    if all(x.flags.c_contiguous for x in xs):
+        return None
+    return xp.empty(shape, xs[0].dtype)
+
+
+def _cat(xp: Any, *xs: Any, out: Any = None, dim: int) -> Any:
+    if out is None:
+        shape = xs[0].shape
+        joined = sum(x.shape[dim] for x in xs)
+        out = _dense(xp, xs, (*shape[:dim], joined, *shape[dim + 1 :]))
+    return xp.concatenate(xs, axis=dim, out=out)
+
+
+def _stack(xp: Any, *xs: Any, out: Any = None, dim: int) -> Any:
+    if out is None:
+        shape = xs[0].shape
+        out = _dense(xp, xs, (*shape[:dim], len(xs), *shape[dim:]))
+    return xp.stack(xs, axis=dim, out=out)
+
+
 cat_op = Op(
     "cat",
-    lambda xp, *xs, out=None, dim: xp.concatenate(xs, axis=dim, out=out),
+    _cat,
     _cat_rule,
     dtype="promote",
     linear=True,
@@ -65,7 +87,7 @@ split_op = Op(
 )
 stack_op = Op(
     "stack",
-    lambda xp, *xs, out=None, dim: xp.stack(xs, axis=dim, out=out),
+    _stack,
     lambda g, dim: unbind_op(g, dim=dim),
     dtype="promote",
     linear=True,

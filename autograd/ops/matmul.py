@@ -40,20 +40,25 @@ def _matmul_forward(
     *,
     transpose_x: bool = False,
     transpose_y: bool = False,
+    columns: bool = False,
 ) -> Any:
     x, y = _turned(x, transpose_x), _turned(y, transpose_y)
+    if columns and out is None and x.ndim == y.ndim == 2:
+        out = xp.empty((y.shape[1], x.shape[0]), x.dtype).T
     return xp.matmul(x, y) if out is None else xp.matmul(x, y, out=out)
 
 
-def _left_gradient(g: Tensor, y: Tensor, transpose_x: bool, transpose_y: bool) -> Tensor:
+def _left_gradient(
+    g: Tensor, y: Tensor, x_columns: bool, transpose_x: bool, transpose_y: bool
+) -> Tensor:
     y = conj_of(y)
     if transpose_x:
-        return matmul_op(y, g, transpose_x=transpose_y, transpose_y=True)
-    return matmul_op(g, y, transpose_y=not transpose_y)
+        return matmul_op(y, g, transpose_x=transpose_y, transpose_y=True, columns=x_columns)
+    return matmul_op(g, y, transpose_y=not transpose_y, columns=x_columns)
 
 
 def _right_gradient(
-    g: Tensor, x: Tensor, y_shape: tuple, transpose_x: bool, transpose_y: bool
+    g: Tensor, x: Tensor, y_shape: tuple, y_columns: bool, transpose_x: bool, transpose_y: bool
 ) -> Tensor:
     """Return the gradient of `y` in `x @ y`.
 
@@ -65,8 +70,8 @@ def _right_gradient(
     if len(y_shape) == 2 and g.ndim > 2 and plain:
         x, g = _rows(x), _rows(g)
     if transpose_y:
-        return matmul_op(g, x, transpose_x=True, transpose_y=transpose_x)
-    return matmul_op(x, g, transpose_x=not transpose_x)
+        return matmul_op(g, x, transpose_x=True, transpose_y=transpose_x, columns=y_columns)
+    return matmul_op(x, g, transpose_x=not transpose_x, columns=y_columns)
 
 
 matmul_op = Op(
@@ -77,7 +82,8 @@ matmul_op = Op(
     broadcasts=True,
 )
 """`x @ y` for at least two dimensions each, either with its last two exchanged: BLAS reads both
-orders, so a transposed operand is a flag, neither a copy nor a node of its own."""
+orders, so a transposed operand is a flag, neither a copy nor a node of its own.  With `columns`
+a matrix that is not written into `out` is laid out by columns, which costs nothing either."""
 
 
 def _linear_forward(xp: Any, x: Any, weight: Any, bias: Any, out: Any = None) -> Any:
@@ -91,8 +97,10 @@ linear_op = Op(
     "linear",
     _linear_forward,
     {
-        "x": lambda g, weight: matmul_op(g, conj_of(weight)),
-        "weight": lambda g, x: matmul_op(_rows(g), conj_of(_rows(x)), transpose_x=True),
+        "x": lambda g, weight, x_columns: matmul_op(g, conj_of(weight), columns=x_columns),
+        "weight": lambda g, x, weight_columns: matmul_op(
+            _rows(g), conj_of(_rows(x)), transpose_x=True, columns=weight_columns
+        ),
         "bias": lambda g: g,
     },
     dtype="promote",

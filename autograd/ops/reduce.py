@@ -87,8 +87,9 @@ mean_op = Op(
     "mean",
     _mean,
     {
-        "x": lambda g, x_shape, axes: expand_op(
-            div(keep(g, x_shape, axes), float(count(x_shape, axes))), shape=x_shape
+        # divided last: a dense gradient, which may be written into
+        "x": lambda g, x_shape, axes: div(
+            expand_op(keep(g, x_shape, axes), shape=x_shape), float(count(x_shape, axes))
         )
     },
     linear=True,

@@ -12,6 +12,8 @@ The parameter names of a rule say what it needs, and only that is kept for the b
 - `<input>_shape`        the shape of that input: nothing is kept alive,
 - `<input>_place`        a stand-in for that input: its place in the graph, its shape and dtype, but
                          not its values (they are unspecified): nothing is kept alive,
+- `<input>_columns`      whether that input is a matrix laid out by columns, as a transposed one is
+                         (its gradient should be too: dense for what was transposed),
 - the name of an attribute.
 
 For an operation with a variable number of inputs (`*xs` in its forward) there is one rule that
@@ -144,7 +146,9 @@ class Op:
         self.rules = rules
         self.asks = [() if r is None else tuple(inspect.signature(r).parameters) for r in rules]
         allowed = {"g", "out", "needed", *self.inputs, *self.attributes}
-        allowed |= {f"{name}{end}" for name in self.inputs for end in ("_shape", "_place")}
+        allowed |= {
+            f"{name}{end}" for name in self.inputs for end in ("_shape", "_place", "_columns")
+        }
         allowed |= {f"{name}_shapes" for name in self.inputs}
         for asked in self.asks:
             if not set(asked) <= allowed:
@@ -152,7 +156,7 @@ class Op:
                     f"operation {self.name!r}: a rule asks for {sorted(set(asked) - allowed)}; "
                     f"it may ask for {sorted(allowed)}"
                 )
-        saveable = {"out", *self.inputs}
+        saveable = {"out", *self.inputs, *(f"{name}_columns" for name in self.inputs)}
         self.saves = [tuple(a for a in asked if a in saveable) for asked in self.asks]
         self.places = tuple(
             (name, self.positions[name.removesuffix("_place")])
@@ -254,6 +258,8 @@ class OpNode(Node):
                 saved[name] = packed if op.outputs != 1 else packed[0]
             elif op.variadic:
                 saved[name] = tuple(_pack(a) for a in args)
+            elif name.endswith("_columns"):
+                saved[name] = by_columns(args[op.positions[name.removesuffix("_columns")]])
             else:
                 position = op.positions[name]
                 saved[name] = _pack(args[position]) if position < len(args) else None
@@ -351,6 +357,14 @@ class Values(dict):
 
 def _pack(value: Any) -> Any:
     return SavedTensor(value) if isinstance(value, Tensor) else value
+
+
+def by_columns(value: Any) -> bool:
+    """Return whether an operand is a matrix whose columns, not its rows, are dense in memory."""
+    if not isinstance(value, Tensor) or value._data.ndim != 2:
+        return False
+    flags = value._data.flags
+    return bool(flags.f_contiguous and not flags.c_contiguous)
 
 
 def cast(tensor: Tensor, dtype: np.dtype) -> Tensor:

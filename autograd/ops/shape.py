@@ -518,9 +518,15 @@ Tensor.H = property(_conjugate_transpose)
 # ---- copies
 
 
+def _clone(xp: Any, x: Any, out: Any = None, *, order: str = "K") -> Any:
+    if out is not None:
+        return into(out, x)
+    return x.copy("C" if 0 in x.strides else order)  # what was expanded has no order to keep
+
+
 clone_op = Op(
     "clone",
-    lambda xp, x, out=None: x.copy() if out is None else into(out, x),
+    _clone,
     {"x": lambda g: g},
     linear=True,
 )
@@ -528,11 +534,11 @@ clone_op = Op(
 
 @method
 def clone(x: Tensor) -> Tensor:
-    """Return a dense row-major copy of `x` through which gradients flow."""
+    """Return a dense copy of `x`, its dimensions in the same order in memory; gradients flow."""
     return clone_op(x)
 
 
 @method
 def contiguous(x: Tensor) -> Tensor:
     """Return `x` itself when its memory is row-major without gaps, else such a copy."""
-    return x if x.is_contiguous() else clone_op(x)
+    return x if x.is_contiguous() else clone_op(x, order="C")

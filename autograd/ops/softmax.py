@@ -24,6 +24,8 @@ def _top(xp: Any, x: Any, axes: tuple) -> Any:
 def _softmax(xp: Any, x: Any, out: Any = None, *, dim: int) -> Any:
     if x.size == 0:
         return x.copy() if out is None else out
+    if out is None:
+        out = xp.empty(x.shape, x.dtype)
     result = xp.subtract(x, x.max(axis=dim, keepdims=True), out=out)
     xp.exp(result, out=result)
     return xp.true_divide(result, result.sum(axis=dim, keepdims=True), out=result)
@@ -40,6 +42,8 @@ softmax_op = Op("softmax", _softmax, {"x": _softmax_gradient}, dtype="float")
 def _log_softmax(xp: Any, x: Any, out: Any = None, *, dim: int) -> Any:
     if x.size == 0:
         return x.copy() if out is None else out
+    if out is None:
+        out = xp.empty(x.shape, x.dtype)
     result = xp.subtract(x, x.max(axis=dim, keepdims=True), out=out)
     total = xp.log(xp.exp(result).sum(axis=dim, keepdims=True))
     return xp.subtract(result, total, out=result)
