@@ -56,12 +56,17 @@ class SavedTensor:
             pack, self.unpack_hook = _hooks.stack[-1]
             self.data = pack(tensor.detach())
 
+    @property
+    def overwritten(self) -> bool:
+        """Whether the tensor was modified in place since."""
+        return self.counter[0] != self.version
+
     def unpack(self, owner: Node) -> Tensor:
         """Return the saved tensor, linked to the graph as it was.
 
         Raises RuntimeError when it was modified in place since.
         """
-        if self.counter[0] != self.version:
+        if self.overwritten:
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been modified by an "
                 f"inplace operation: a tensor saved by {owner.name()} is at version "

@@ -158,6 +158,8 @@ class Op:
                 )
         saveable = {"out", *self.inputs, *(f"{name}_columns" for name in self.inputs)}
         self.saves = [tuple(a for a in asked if a in saveable) for asked in self.asks]
+        # an output that was overwritten is computed again where all inputs are saved beside it
+        self.repeats = any({"out", *self.inputs} <= set(saved) for saved in self.saves)
         self.places = tuple(
             (name, self.positions[name.removesuffix("_place")])
             for name in sorted({a for asked in self.asks for a in asked})
@@ -285,6 +287,8 @@ class OpNode(Node):
     def _unpack(self, name: str) -> Any:
         packed = self.saved[name]
         if isinstance(packed, SavedTensor):
+            if name == "out" and packed.overwritten and self.op.repeats:
+                return self.op(*[self._unpack(name) for name in self.op.inputs], **self.attributes)
             return packed.unpack(self)
         if isinstance(packed, tuple):
             return tuple(p.unpack(self) if isinstance(p, SavedTensor) else p for p in packed)

@@ -146,9 +146,16 @@ def _sum_to(xp: Any, x: Any, out: Any = None, *, shape: tuple) -> Any:
 sum_to_op = Op(
     "sum_to", _sum_to, {"x": lambda g, x_shape: expand_op(g, shape=x_shape)}, linear=True
 )
+def writable_as(view: Any, source: Any) -> Any:
+    """Return a view that may be written into where its source may be (some of numpy's may not)."""
+    if hasattr(view, "setflags") and source.flags.writeable:
+        view.setflags(write=True)
+    return view
+
+
 expand_op = Op(
     "expand",
-    lambda xp, x, *, shape: xp.broadcast_to(x, shape),
+    lambda xp, x, *, shape: writable_as(xp.broadcast_to(x, shape), x),
     {"x": lambda g, x_shape: sum_to_op(g, shape=x_shape)},
     linear=True,
     view=True,
