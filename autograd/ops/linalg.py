@@ -158,14 +158,32 @@ def _cutoff(a: Any) -> float:
     return float(np.finfo(a.dtype).eps) * max(a.shape[-2:])
 
 
-pinv_op = Op(
-    "linalg_pinv",
-    lambda xp, x, out=None, *, rcond=None: _into(
-        xp.linalg.pinv(x, rcond=_cutoff(x) if rcond is None else rcond), out
-    ),
-    {"x": _pinv_gradient},
-    dtype="float",
-)
+def _pinv(
+    xp: Any, x: Any, out: Any = None, *, atol: Any = None, rtol: Any = None,
+    hermitian: bool = False,
+) -> Any:
+    """Invert what is larger than `atol` and than `rtol` times the largest singular value."""
+    if x.size == 0:
+        return _into(xp.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype), out)
+    if hermitian:
+        values, v = xp.linalg.eigh(x)
+        u, sizes = v, xp.abs(values)
+    else:
+        u, values, vh = xp.linalg.svd(x, full_matrices=False)
+        v, sizes = _hermitian(xp, vh), values
+    if rtol is None:
+        rtol = _cutoff(x) if atol is None else 0.0
+    limit = xp.maximum(rtol * sizes.max(axis=-1, keepdims=True), 0.0 if atol is None else atol)
+    kept = sizes > limit
+    inverses = xp.where(kept, 1 / xp.where(kept, values, 1), 0).astype(values.dtype)
+    return _into(xp.matmul(v * inverses[..., None, :], _hermitian(xp, u)), out)
+
+
+def _hermitian(xp: Any, x: Any) -> Any:
+    return xp.conj(xp.swapaxes(x, -1, -2))
+
+
+pinv_op = Op("linalg_pinv", _pinv, {"x": _pinv_gradient}, dtype="float")
 
 
 def _is_vector(a: Tensor, b: Tensor) -> bool:
@@ -216,12 +234,24 @@ def inverse(input: Tensor) -> Tensor:
     return inv(input)
 
 
-def pinv(A: Tensor) -> Tensor:  # noqa: N803
+def pinv(
+    A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False  # noqa: N803
+) -> Tensor:
     """Return the pseudo-inverses (..., n, m) of matrices (..., m, n).
 
+    Singular values count as zero up to the larger of `atol` and of `rtol` times the largest one
+    (numbers, or tensors of one a matrix).  By default atol is 0, and rtol is max(m, n) times the
+    machine precision, or 0 where atol is given.  hermitian: eigenvalues are taken instead, of the
+    lower triangle.
     The derivatives are those at constant rank, full or not: elsewhere there are none.
     """
-    return pinv_op(_matrices("pinv", A, square=False))
+    A = _matrices("pinv", A, square=hermitian)
+    return pinv_op(A, atol=_tolerance(atol), rtol=_tolerance(rtol), hermitian=hermitian)
+
+
+def _tolerance(value: Any) -> Any:
+    """Return a number, or one number a matrix as an array that broadcasts with the values."""
+    return value.detach()._data[..., None] if isinstance(value, Tensor) else value
 
 
 @method
@@ -377,7 +407,7 @@ def _lstsq_gradients(
 ) -> tuple:
     """X = A^+ B, by the derivative of the pseudo-inverse (see `_pinv_gradient`)."""
     gx, x = g[0], out[0]
-    p = pinv_op(a, rcond=rcond)
+    p = pinv_op(a, rtol=rcond)
     p_h = adjoint(p)
     for_b = matmul_op(p_h, gx)
     if not needed[0]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import dtypes
 from ..tensor import Tensor, method
-from .arithmetic import mul, sub
+from .arithmetic import conj_of, mul, sub
 from .reduce import converted, count, keep
 from .registry import Op
 from .shape import normal_axes, normal_axis
@@ -16,8 +16,8 @@ __all__ = ["log_softmax", "logsumexp", "softmax"]
 
 
 def _top(xp: Any, x: Any, axes: tuple) -> Any:
-    """Return the largest elements, 0 where they are infinite (inf - inf is no number)."""
-    top = x.max(axis=axes, keepdims=True)
+    """Return the largest (real parts of) elements, 0 where infinite (inf - inf is no number)."""
+    top = x.real.max(axis=axes, keepdims=True)
     return xp.where(xp.isfinite(top), top, xp.zeros_like(top))
 
 
@@ -75,7 +75,7 @@ def _logsumexp(xp: Any, x: Any, out: Any = None, *, axes: tuple, keepdims: bool)
 def _logsumexp_gradient(g: Tensor, x: Tensor, out: Tensor, axes: tuple) -> Tensor:
     shape = x._data.shape
     weights = exp_op(sub(x, keep(out, shape, axes)))
-    return mul(keep(g, shape, axes), weights)
+    return mul(keep(g, shape, axes), conj_of(weights))
 
 
 logsumexp_op = Op("logsumexp", _logsumexp, {"x": _logsumexp_gradient}, dtype="float")
@@ -113,4 +113,4 @@ def log_softmax(x: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 @method
 def logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     """Return log sum exp(x) over `dim`; -inf over nothing."""
-    return logsumexp_op(_real("logsumexp", x), axes=normal_axes(dim, x.ndim), keepdims=keepdim)
+    return logsumexp_op(x, axes=normal_axes(dim, x.ndim), keepdims=keepdim)

@@ -206,3 +206,17 @@ def test_the_curvature_of_a_kinked_exponential_at_zero_is_that_of_the_line(funct
     (third,) = autograd.grad(h.sum(), x)
     np.testing.assert_allclose(h.detach().numpy(), [g[0].item(), 0.0, 0.0], rtol=1e-15)
     np.testing.assert_allclose(third.numpy(), [g[0].item(), 0.0, 0.0], rtol=1e-15)
+
+
+def test_logaddexp_of_complex_numbers():
+    check_op(
+        OpCase(
+            "logaddexp", activations.logaddexp, [((3,), (3,)), ((2, 3), (3,))], complex=True,
+            domain=(-1, 1), reference=lambda x, y: np.log(np.exp(x) + np.exp(y)),
+        )
+    )
+    x = autograd.tensor([900 + 1j, complex(-math.inf, 0)], dtype=autograd.complex128)
+    y = autograd.tensor([899 + 0j, complex(-math.inf, 0)], dtype=autograd.complex128)
+    found = activations.logaddexp(x, y).numpy()
+    assert found[0] == pytest.approx(900 + 1j + np.log1p(np.exp(-1 - 1j)), rel=1e-15)
+    assert found[1].real == -math.inf

@@ -288,3 +288,29 @@ def test_logdet_of_a_negative_determinant_is_nan_without_a_gradient():
     np.testing.assert_allclose(value.detach().numpy(), [np.nan, np.log(8)], rtol=1e-15)
     (found,) = T.grad(value.sum(), x)
     np.testing.assert_allclose(found.numpy(), [np.zeros((3, 3)), np.diag([1, 0.5, 0.25])])
+
+
+def test_pinv_counts_small_singular_values_as_zero():
+    x = T.tensor(np.diag([4.0, 1.0, 0.1]))
+    for options, kept in (
+        ({}, [0.25, 1, 10]), ({"rtol": 0.1}, [0.25, 1, 0]), ({"atol": 2.0}, [0.25, 0, 0]),
+        ({"atol": 0.01, "rtol": 0.5}, [0.25, 0, 0]), ({"atol": 0.01}, [0.25, 1, 10]),
+        ({"rtol": T.tensor(0.1)}, [0.25, 1, 0]),
+    ):
+        np.testing.assert_allclose(
+            linalg.pinv(x, **options).numpy(), np.diag(kept), rtol=1e-6, atol=1e-15
+        )
+    batch = T.stack([x, x])
+    found = linalg.pinv(batch, atol=T.tensor([0.0, 2.0], dtype=T.float64)).numpy()
+    np.testing.assert_allclose(found[:, 1, 1], [1, 0], atol=1e-15)
+    assert linalg.pinv(T.zeros(3, 0)).shape == (0, 3)
+
+
+def test_pinv_of_hermitian_matrices_reads_the_lower_triangle():
+    rng = np.random.default_rng(5)
+    a = rng.normal(size=(2, 4, 2)) + 1j * rng.normal(size=(2, 4, 2))
+    a = a @ (np.array([1.0, -2.0])[:, None] * hermitian(a))
+    found = linalg.pinv(T.tensor(np.tril(a)), hermitian=True).numpy()
+    np.testing.assert_allclose(found, np.linalg.pinv(a, rcond=1e-10), rtol=1e-9, atol=1e-10)
+    with pytest.raises(RuntimeError, match="square"):
+        linalg.pinv(T.zeros(3, 2), hermitian=True)
