@@ -146,6 +146,7 @@ CASES = {
     "slogdet": lambda x, t: T.linalg.slogdet(matrices(x, t))[1].reshape(-1, 1),
     "cholesky": lambda x, t: last(T.linalg.cholesky(matrices(x, t))),
     "pinv": lambda x, t: last(T.linalg.pinv(matrices(x, t))),
+    "nuclear norm": lambda x, t: last(T.linalg.matrix_norm(matrices(x, t), "nuc")),
     "lstsq": lambda x, t: last(
         T.linalg.lstsq(matrices(x, t)[:, :, :2], three(x, t).reshape(N, 3, 1))[0]
     ),
