@@ -66,7 +66,7 @@ class SavedTensor:
 
         Raises RuntimeError when it was modified in place since.
         """
-        if self.overwritten:
+        if self.counter[0] != self.version:
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been modified by an "
                 f"inplace operation: a tensor saved by {owner.name()} is at version "

@@ -287,7 +287,7 @@ class OpNode(Node):
     def _unpack(self, name: str) -> Any:
         packed = self.saved[name]
         if isinstance(packed, SavedTensor):
-            if name == "out" and packed.overwritten and self.op.repeats:
+            if name == "out" and self.op.repeats and packed.overwritten:
                 return self.op(*[self._unpack(name) for name in self.op.inputs], **self.attributes)
             return packed.unpack(self)
         if isinstance(packed, tuple):
@@ -297,7 +297,8 @@ class OpNode(Node):
     def argument(self, name: str) -> Any:
         """Return what a rule asks for by name, other than the gradient itself."""
         if name in self.saved:
-            return self._unpack(name)
+            value = self.saved[name]
+            return value if value is True or value is False else self._unpack(name)
         op = self.op
         if name in op.attributes:
             return self.attributes[name]
