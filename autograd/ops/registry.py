@@ -260,11 +260,11 @@ class OpNode(Node):
                 saved[name] = packed if op.outputs != 1 else packed[0]
             elif op.variadic:
                 saved[name] = tuple(_pack(a) for a in args)
-            elif name.endswith("_columns"):
-                saved[name] = by_columns(args[op.positions[name.removesuffix("_columns")]])
-            else:
+            elif name in op.positions:
                 position = op.positions[name]
                 saved[name] = _pack(args[position]) if position < len(args) else None
+            else:
+                saved[name] = by_columns(args[op.positions[name.removesuffix("_columns")]])
         return saved
 
     def name(self) -> str:
