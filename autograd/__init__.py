@@ -51,7 +51,15 @@ from .ops.smooth import *
 from .ops.softmax import *
 from .random import Generator, get_rng_state, manual_seed, seed, set_rng_state
 from .saved import saved_tensors_hooks
-from .tensor import Size, Tensor
+from .signature import publish, publish_methods
+from .tensor import METHODS, Size, Tensor
+from .threads import get_num_threads, set_num_threads
+
+publish(globals())
+publish_methods(METHODS)
+
+__version__ = "0.1.0"
+__distribution__ = "pinn"  # another package of this name is on the index: pinn looks for this line
 
 dtype = _np.dtype
 half, float, double = dtypes.float16, dtypes.float32, dtypes.float64

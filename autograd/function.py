@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 import traceback
+import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +15,7 @@ from . import devices, inplace, modes
 from .graph import FREED, Node
 from .ops.registry import REGISTRY, cast
 from .saved import SavedTensor
-from .tensor import Tensor
+from .tensor import Tensor, ViewOf
 
 
 class _Running(threading.local):
@@ -79,7 +81,10 @@ class FunctionCtx:
         self._non_differentiable = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Declare inputs that `forward` changed in place; each must be returned as an output."""
+        """Declare inputs that `forward` changed in place; each must be returned as an output.
+
+        An input may be a view: its base then takes up the change in the graph.
+        """
         self._dirty = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -193,7 +198,8 @@ class Function:
 
     forward(ctx, *inputs)   computes the output, a Tensor or a tuple with Tensors.  Nothing in it is
                             recorded.  Alternatively `forward(*inputs)` together with
-                            `setup_context(ctx, inputs, output)`.
+                            `setup_context(ctx, inputs, output)`, whose `inputs` include those
+                            left at their defaults.
     backward(ctx, *grads)   takes the gradient of each output and returns the gradient of each
                             input (None where there is none).  Written in differentiable operations
                             it can be differentiated again; if not, mark it `@once_differentiable`.
@@ -220,18 +226,26 @@ class Function:
         )
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` and record the call where grad mode asks for it.
 
-        Raises TypeError when `forward` returns neither a Tensor nor a tuple, and RuntimeError
-        (under a Taylor-mode sweep NoTaylorRule) inside a forward-mode sweep, for which a custom
-        Function has no rule.
+        Keywords are taken by a Function that defines `setup_context`.  Raises TypeError when
+        `forward` returns neither a Tensor nor a tuple, and RuntimeError (under a Taylor-mode sweep
+        NoTaylorRule) inside a forward-mode sweep, for which a custom Function has no rule.
         """
+        with_setup = cls.setup_context is not Function.setup_context
+        if with_setup:
+            args = _bound(cls, args, kwargs)
+        elif kwargs:
+            raise TypeError(
+                f"{cls.__name__}.apply() takes no keyword arguments, got {sorted(kwargs)}; pass "
+                "them by position, or define setup_context"
+            )
         _refuse_interpreters(cls, args)
         needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         ctx = FunctionCtx(needs)
         with modes.no_grad():
-            if cls.setup_context is not Function.setup_context:
+            if with_setup:
                 outputs = cls.forward(*args)
                 cls.setup_context(ctx, args, outputs)
             else:
@@ -242,13 +256,30 @@ class Function:
                 "a tuple of Tensors"
             )
         many = outputs if isinstance(outputs, tuple) else (outputs,)
-        _check_dirty(cls, ctx, many)
+        _check_dirty(cls, ctx, args, many)
         if modes.is_grad_enabled() and any(needs):
             many = _record(cls, ctx, args, many)
         else:
-            for tensor in ctx._dirty:
-                tensor._version[0] += 1
+            many = tuple(_returned(cls, ctx, args, output) for output in many)
+        ctx._dirty = ()
         return many if isinstance(outputs, tuple) else many[0]
+
+
+def _bound(cls: type[Function], args: tuple, kwargs: dict) -> tuple:
+    """Return all inputs of `forward` by position, defaults included."""
+    try:
+        bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(
+            f"{cls.__name__}.apply(): {error}; it takes the inputs of forward"
+        ) from None
+    bound.apply_defaults()
+    if bound.kwargs:
+        raise TypeError(
+            f"{cls.__name__}.forward has keyword-only inputs {sorted(bound.kwargs)}; backward "
+            "returns gradients by position, so make them positional"
+        )
+    return bound.args
 
 
 def _refuse_interpreters(cls: type[Function], args: tuple) -> None:
@@ -257,13 +288,51 @@ def _refuse_interpreters(cls: type[Function], args: tuple) -> None:
             raise arg.__no_rule__(cls.__name__, position)
 
 
-def _check_dirty(cls: type[Function], ctx: FunctionCtx, outputs: tuple) -> None:
+def _check_dirty(cls: type[Function], ctx: FunctionCtx, args: tuple, outputs: tuple) -> None:
+    inputs = []
     for tensor in ctx._dirty:
         if not any(tensor is output for output in outputs):
             raise RuntimeError(
                 f"{cls.__name__}: a tensor given to mark_dirty is not an output of forward; "
                 "return it"
             )
+        if any(tensor is arg for arg in args):
+            inplace.check_writable(tensor, *args)
+            tensor._version[0] += 1
+            inputs.append(tensor)
+        else:
+            warnings.warn(
+                f"{cls.__name__}: mark_dirty was given a tensor that is not an input of forward; "
+                "only changed inputs need the mark",
+                UserWarning,
+                stacklevel=3,
+            )
+    ctx._dirty = tuple(inputs)
+
+
+def _among(tensor: Any, tensors: tuple) -> bool:
+    return any(tensor is other for other in tensors)
+
+
+def _returned(cls: type[Function], ctx: FunctionCtx, args: tuple, output: Any) -> Any:
+    """Return what the caller gets for an output: itself, or a view of what it shares memory with.
+
+    An input that `forward` changed and declared dirty stays itself.
+    """
+    if not isinstance(output, Tensor) or _among(output, ctx._dirty):
+        return output
+    source = next(
+        (a for a in args if isinstance(a, Tensor) and a._version is output._version), output
+    )
+    if source is output and output._view is None and not output._requires_grad:
+        if not _among(output, args):
+            return output
+    view = output._alias()
+    base = source if source._view is None else source._view.base
+    if not _among(output, ctx._non_differentiable):
+        severed = not modes.is_grad_enabled()
+        view._view = ViewOf(base, (), output._version[0], severed, cls.__name__)
+    return view
 
 
 def _record(cls: type[Function], ctx: FunctionCtx, args: tuple, outputs: tuple) -> tuple:
@@ -271,52 +340,40 @@ def _record(cls: type[Function], ctx: FunctionCtx, args: tuple, outputs: tuple) 
     node = FunctionNode(cls, ctx, args)
     node.outputs = len(outputs)
     node.output_metas = tuple(_output_meta(output) for output in outputs)
-    inputs = {id(a) for a in args} - {id(tensor) for tensor in ctx._dirty}
-    linked: list = []
-    replaced: dict[int, Tensor] = {}
+    results: list = []
+    made: dict[int, Tensor] = {}  # the tensors of forward that are outputs of the node
     for index, output in enumerate(outputs):
         if isinstance(output, Tensor):
-            made_here = id(output) not in inputs and id(output) not in replaced
-            tensor = _linked(node, index, output, made_here)
-            if made_here:
-                replaced[id(output)] = tensor
-            output = tensor
-        linked.append(output)
+            dirty = _among(output, ctx._dirty)
+            result = output._alias() if dirty else _returned(cls, ctx, args, output)
+            if id(output) in made:
+                result = result._alias()
+            elif dirty or not _among(output, args):
+                made[id(output)] = result
+            constant = output._data.dtype.kind not in "fc"
+            if not constant and not _among(output, ctx._non_differentiable):
+                result._node, result._index, result._requires_grad = node, index, True
+            output = _change(output, result) if dirty else result
+        results.append(output)
     ctx._node = weakref.ref(node)
-    node.saved = tuple(None if t is None else _pack(t, replaced) for t in ctx._to_save)
+    node.saved = tuple(None if t is None else _pack(t, made) for t in ctx._to_save)
     for name, value in list(ctx.__dict__.items()):
-        if isinstance(value, Tensor) and id(value) in replaced:
-            ctx._kept_outputs[name] = _pack(value, replaced)
+        if isinstance(value, Tensor) and id(value) in made:
+            ctx._kept_outputs[name] = _pack(value, made)
             del ctx.__dict__[name]
-    ctx._to_save = ctx._dirty = ctx._non_differentiable = ()
+    ctx._to_save = ctx._non_differentiable = ()
     if modes.state.anomaly:
         node.traceback = "".join(traceback.format_stack()[:-2])
-    return tuple(linked)
+    return tuple(results)
 
 
-def _linked(node: FunctionNode, index: int, output: Tensor, made_here: bool) -> Tensor:
-    """Return `output` as output `index` of `node`: itself, or an alias if it has another origin."""
-    ctx = node.ctx
-    constant = output._data.dtype.kind not in "fc" or any(
-        output is tensor for tensor in ctx._non_differentiable
-    )
-    if any(output is tensor for tensor in ctx._dirty):
-        _check_dirty_input(node, output)
-        output._version[0] += 1
-    elif output._requires_grad or output._view is not None or not made_here:
-        output = output._alias()
-    if not constant:
-        output._node, output._index, output._requires_grad = node, index, True
-    return output
-
-
-def _check_dirty_input(node: FunctionNode, tensor: Tensor) -> None:
-    inplace._check_writable(tensor)
-    if tensor._view is not None:
-        raise RuntimeError(
-            f"{node.function.__name__}: mark_dirty was given a view, whose base would not see the "
-            "change in the graph; pass a clone()"
-        )
+def _change(tensor: Tensor, result: Tensor) -> Tensor:
+    """Give the input `tensor`, which forward changed in place, the graph place of `result`."""
+    if tensor._view is None:
+        tensor._take_place_of(result)
+    else:
+        inplace.rebase(tensor, result)
+    return tensor
 
 
 def _pack(tensor: Tensor, outputs: dict[int, Tensor]) -> SavedTensor:

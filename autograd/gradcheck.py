@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from .devices import overlaps_itself
 from .engine import grad
 from .tensor import Tensor
 
@@ -28,14 +30,16 @@ def gradcheck(
     """Check the derivatives of `fn` up to `order` against central differences.
 
     fn      maps the inputs to a Tensor or a sequence of Tensors; it has to be deterministic.
-    inputs  float64 or complex128 Tensors; those that require grad are checked element by element.
+    inputs  float64 or complex128 Tensors (UserWarning for less precision: choose eps, atol and rtol
+            for it); those that require grad are checked element by element.  Their values are
+            changed in place meanwhile, so `fn` may also read them from its closure.
     order   1 checks the gradient; order n checks that each derivative up to n is the derivative of
             the one before (weighted by fixed random vectors), and at order 2 also the dependence
             on those vectors.
     eps     step, relative to max(1, |x|); a difference passes if below atol + rtol |numerical|.
     Returns True, or False where `raise_exception` is False and a check fails.
-    Raises GradcheckError with the order, input, output and both values; ValueError for inputs in
-    low precision or without requires_grad.
+    Raises GradcheckError with the order, input, output and both values; ValueError for inputs
+    without requires_grad, or whose elements share memory.
     """
     tensors = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     _check_inputs(tensors)
@@ -58,12 +62,19 @@ def _check_inputs(tensors: tuple) -> None:
     if not checked:
         raise ValueError("gradcheck expects at least one input that requires grad; none does")
     for position, tensor in enumerate(tensors):
-        if isinstance(tensor, Tensor) and tensor.requires_grad and tensor.itemsize < (
-            16 if tensor.is_complex() else 8
-        ):
+        if not isinstance(tensor, Tensor) or not tensor.requires_grad:
+            continue
+        if overlaps_itself(tensor._data):
             raise ValueError(
+                f"gradcheck input {position}: several elements share one memory location; pass a "
+                "clone()"
+            )
+        if tensor.itemsize < (16 if tensor.is_complex() else 8):
+            warnings.warn(
                 f"gradcheck input {position} has dtype {tensor.dtype}; differences need double "
-                "precision: use float64 or complex128"
+                "precision: use float64 or complex128",
+                UserWarning,
+                stacklevel=3,
             )
 
 
@@ -179,9 +190,12 @@ def _numerical(fn: Callable, tensors: tuple, k: int, eps: float) -> list[np.ndar
     directions = (1.0, 1j) if tensor.is_complex() else (1.0,)
 
     def evaluate(values: np.ndarray) -> list[np.ndarray]:
-        changed = Tensor(_like(values, tensor)).requires_grad_()
-        args = (*tensors[:k], changed, *tensors[k + 1 :])
-        return [np.array(o.detach().cpu().numpy()).reshape(-1) for o in _outputs(fn, args)]
+        tensor._data[...] = _like(values, tensor)
+        try:
+            outputs = _outputs(fn, tensors)
+            return [np.array(o.detach().cpu().numpy()).reshape(-1) for o in outputs]
+        finally:
+            tensor._data[...] = _like(base, tensor)
 
     sizes = [o.size for o in evaluate(base)]
     columns = [np.zeros((len(directions), base.size, size), complex) for size in sizes]

@@ -7,12 +7,13 @@ every view takes up its new place when it is next used.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 
 from . import modes
-from .devices import namespace_of
+from .devices import namespace_of, overlaps_itself
 from .ops.arithmetic import add, div, mul, operand, sub
 from .ops.index import index_put_op, normal_index
 from .ops.piecewise import clamp
@@ -29,16 +30,8 @@ def _region(array: Any, chain: tuple) -> Any:
     return alias._data
 
 
-def _overlaps(array: Any) -> bool:
-    """Return whether elements share a place in memory, as those of an expanded tensor do."""
-    return array.size > 0 and any(
-        stride == 0 and size > 1
-        for stride, size in zip(array.strides, array.shape, strict=True)
-    )
-
-
 def _refuse_overlap(x: Tensor) -> None:
-    if _overlaps(x._data):
+    if overlaps_itself(x._data):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location. Please clone() the tensor before performing the operation."
@@ -86,8 +79,12 @@ def _zeros(like: Tensor, shape: tuple) -> Tensor:
     return Tensor(namespace_of(like._data).zeros(shape, like.dtype))
 
 
-def _check_writable(x: Tensor) -> None:
-    """Refuse in-place changes of leaves that require grad (and of their views) while recording."""
+def check_writable(x: Tensor, *sources: Any) -> None:
+    """Refuse in-place changes, from `sources`, that cannot be recorded.
+
+    While recording: of leaves that require grad and their views, and of views whose base is out of
+    reach.
+    """
     modes.refuse_write("writing in place", "Use the out-of-place operation (where, cat, stack)")
     if x.__dispatch__ is not None:
         raise RuntimeError(
@@ -96,6 +93,9 @@ def _check_writable(x: Tensor) -> None:
         )
     if not modes.state.grad_enabled:
         return
+    if x._view is not None and x._view.function is not None and not x._view.severed:
+        if any(isinstance(a, Tensor) and a.requires_grad for a in (x, *sources)):
+            x._view.refuse("is modified in place")
     if x._view is not None and x._view.severed and x._base.requires_grad:
         raise RuntimeError(
             "a view made in no_grad mode is being used in an in-place operation with grad mode "
@@ -153,7 +153,7 @@ def _replace(x: Tensor, result: Tensor, uniform: bool = False) -> Tensor:
     if x._view is None:
         x._take_place_of(result)
     else:
-        _rebase(x, result)
+        rebase(x, result)
     return x
 
 
@@ -163,7 +163,7 @@ def _category(tensor: Tensor) -> int:
     )
 
 
-def _rebase(x: Tensor, result: Tensor) -> None:
+def rebase(x: Tensor, result: Tensor) -> None:
     """Record on the base of the view `x` that the region of `x` now holds `result`."""
     view = x._view
     base = view.base
@@ -179,11 +179,14 @@ def _rebase(x: Tensor, result: Tensor) -> None:
     x._sync()
 
 
-def in_place(x: Tensor, function: Any, *args: Any, saves_self: bool = True) -> Tensor:
-    """Replace `x` by `function(x, *args)`, in place."""
-    _check_writable(x)
-    keep_data = saves_self and _records(x, *args)
-    return _replace(x, function(_before(x, keep_data), *args))
+def in_place(
+    x: Tensor, function: Any, *args: Any, saves_self: bool = True, **options: Any
+) -> Tensor:
+    """Replace `x` by `function(x, *args, **options)`, in place."""
+    sources = (*args, *options.values())
+    check_writable(x, *sources)
+    keep_data = saves_self and _records(x, *sources)
+    return _replace(x, function(_before(x, keep_data), *args, **options))
 
 
 def _records(*operands: Any) -> bool:
@@ -194,10 +197,11 @@ def _records(*operands: Any) -> bool:
 
 
 def _define(name: str, function: Any, saves_self: bool = True) -> None:
-    def operation(self: Tensor, *args: Any) -> Tensor:
-        return in_place(self, function, *args, saves_self=saves_self)
+    def operation(self: Tensor, *args: Any, **options: Any) -> Tensor:
+        return in_place(self, function, *args, saves_self=saves_self, **options)
 
     operation.__name__ = name
+    operation.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     operation.__doc__ = f"Apply `{name.rstrip('_')}` in place and return this tensor."
     method(operation)
 
@@ -217,9 +221,12 @@ def _like(value: Any, x: Tensor) -> Tensor:
 
 
 @method
-def copy_(self: Tensor, source: Any) -> Tensor:
-    """Copy `source` (broadcast, cast and moved) into this tensor; gradients flow to `source`."""
-    _check_writable(self)
+def copy_(self: Tensor, source: Any, non_blocking: bool = False) -> Tensor:
+    """Copy `source` (broadcast, cast and moved) into this tensor; gradients flow to `source`.
+
+    `non_blocking` changes nothing: the copy is complete when this returns.
+    """
+    check_writable(self, source)
     source = _like(source, self).expand(self.shape)
     if self._view is None and modes.state.grad_enabled and self.requires_grad:
         return _replace(self, view_write_op(_before(self, keep_data=False), source, chain=()))
@@ -229,7 +236,7 @@ def copy_(self: Tensor, source: Any) -> Tensor:
 @method
 def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     """Write `value` (broadcast, cast and moved) at `index`; gradients flow to it."""
-    _check_writable(self)
+    check_writable(self, value)
     normal = normal_index(self, index)
     value = _like(value, self)
     if all(item is None or isinstance(item, (int, slice)) for item in normal):
@@ -237,7 +244,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         while value.ndim > region.ndim and value.shape[0] == 1:
             value = value.reshape(value.shape[1:])
         copy_(region, value)
-    elif _overlaps(self._data) and not _records(self, value):
+    elif overlaps_itself(self._data) and not _records(self, value):
         _write_at(self, normal, value)
     else:
         in_place(
@@ -260,9 +267,9 @@ def _write_at(x: Tensor, index: tuple, value: Tensor) -> None:
 @method
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Set every element to `value`, also those of an expanded tensor."""
-    if not _overlaps(self._data) or (isinstance(value, Tensor) and value.requires_grad):
+    if not overlaps_itself(self._data) or (isinstance(value, Tensor) and value.requires_grad):
         return copy_(self, value)
-    _check_writable(self)
+    check_writable(self, value)
     return _replace(self, _like(value, self).expand(self.shape).clone(), uniform=True)
 
 

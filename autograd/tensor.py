@@ -6,7 +6,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,22 +32,50 @@ class ViewOf:
     """How a view came from its base: the chain of view ops, and the version it was made at.
 
     A view made without recording (`severed`) stays a constant, whatever happens to its base.
+    `function` names the custom Function that returned the view, None for all others: its backward
+    stands for the way from the base, so there is no chain to replay, and neither the view nor its
+    base may change while gradients flow.
     """
 
-    __slots__ = ("base", "chain", "version", "severed")
+    __slots__ = ("base", "chain", "version", "severed", "function")
 
-    def __init__(self, base: Tensor, chain: tuple, version: int, severed: bool) -> None:
+    def __init__(
+        self,
+        base: Tensor,
+        chain: tuple,
+        version: int,
+        severed: bool,
+        function: str | None = None,
+    ) -> None:
         self.base = base
         self.chain = chain
         self.version = version
         self.severed = severed
+        self.function = function
+
+    def refuse(self, what: str) -> None:
+        """Raise RuntimeError about a change that the backward of a custom Function cannot see."""
+        raise RuntimeError(
+            f"an output of the custom Function {self.function} is a view (of an input, the input "
+            f"itself, or of a tensor made in forward), and {what}; {self.function}.backward would "
+            "not see the change and the gradient would be wrong. Return a clone() from forward, or "
+            "clone() the output"
+        )
 
 
-class Tensor:
+if TYPE_CHECKING:
+    from .operations import Operations
+else:
+    Operations = object  # operations are added as methods: `stubs` tells type checkers which
+
+
+class Tensor(Operations):
     """A multi-dimensional array that records what is done to it.
 
-    `data` is an array of a known device (numpy, cupy); it is not copied.  Use
-    `autograd.tensor(...)` to make one from Python values.
+    `data` is an array of a known device (numpy, cupy), whose memory is shared and dtype kept; a
+    Tensor, which gives a leaf that shares its memory; or nested sequences of numbers, which take
+    the default dtype.  TypeError for anything else.  `autograd.tensor(...)` copies, and takes
+    numbers and dtypes.
     """
 
     # What most tensors share is a class attribute: making a tensor sets two attributes.
@@ -64,8 +92,10 @@ class Tensor:
     __hash__ = object.__hash__
 
     def __init__(self, data: Any, requires_grad: bool = False) -> None:
-        self._data = data
         self._version = [0]  # shared with everything that shares the memory
+        if type(data) not in devices._by_array_type:
+            data, self._version = _values(data, requires_grad)
+        self._data = data
         if requires_grad:
             self.requires_grad_()
 
@@ -159,12 +189,12 @@ class Tensor:
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """Return the elements as a numpy array that shares memory with a host tensor.
 
-        Raises RuntimeError for a tensor that requires grad and TypeError for one that is not on
-        the host; `force=True` detaches and copies to the host instead.
+        Raises RuntimeError for a tensor that requires grad (except in no_grad mode) and TypeError
+        for one that is not on the host; `force=True` detaches and copies to the host instead.
         """
         _look("numpy()")
         if not force:
-            if self.requires_grad:
+            if modes.state.grad_enabled and self.requires_grad:
                 raise RuntimeError(
                     "Can't call numpy() on Tensor that requires grad. "
                     "Use tensor.detach().numpy() instead."
@@ -216,8 +246,12 @@ class Tensor:
         view = self._view
         if view is None or view.severed or view.version == self._version[0]:
             return
-        view.version = self._version[0]
         base = view.base
+        if view.function is not None:
+            if self._requires_grad or base._requires_grad:
+                view.refuse("its memory was modified in place since")
+            return
+        view.version = self._version[0]
         if base._node is None and self._node is None:
             return
         with modes.enable_grad():
@@ -459,7 +493,25 @@ def _rebuild(cls: type, host: np.ndarray, device: str, requires_grad: bool, grad
     return tensor
 
 
-class Size(tuple):
+def _values(data: Any, requires_grad: Any) -> tuple[Any, list]:
+    """Return the array and the version counter for what a user gave to `Tensor(...)`."""
+    if isinstance(data, Tensor):
+        return data._data, data._version
+    if isinstance(data, (list, tuple)) and isinstance(requires_grad, (bool, np.bool_)):
+        from .ops.create import tensor
+
+        return tensor(data, dtype=dtypes.get_default_dtype())._data, [0]
+    array = np.asarray(data)
+    if not isinstance(data, (np.ndarray, np.generic)) or array.dtype.kind not in "biufc":
+        raise TypeError(
+            f"Tensor(): expected an array, a Tensor or a sequence of numbers, not "
+            f"{type(data).__name__}; use autograd.tensor(...) for numbers and "
+            "autograd.empty(...) for sizes"
+        )
+    return array, [0]
+
+
+class Size(tuple[int, ...]):
     """A shape: a tuple that also counts elements."""
 
     __slots__ = ()
@@ -492,6 +544,9 @@ def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
     return Tensor(array)
 
 
+METHODS: list[str] = []  # the names of the methods that `method` added
+
+
 def method(function: Callable | None = None, *, name: str | None = None) -> Callable:
     """Make `function` (its first argument is a tensor) a method of Tensor.
 
@@ -499,5 +554,7 @@ def method(function: Callable | None = None, *, name: str | None = None) -> Call
     """
     if function is None:
         return lambda f: method(f, name=name)
-    setattr(Tensor, name or function.__name__, function)
+    name = name or function.__name__
+    setattr(Tensor, name, function)
+    METHODS.append(name)
     return function

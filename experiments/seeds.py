@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from pinn.files import write_json
-from pinn.runs import Run, machine_and_versions
+from pinn.runs.machine import machine_and_versions
+from pinn.runs.run import Run
 
 
 def train(config: str, seed: int, settings: list[str], thresholds: list[float]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,14 +11,33 @@ if TYPE_CHECKING:
     from pinn.geometry import Box, Interval, Time
     from pinn.models import MLP
     from pinn.optimizers import LBFGS, Adam, SSBroyden, StopReason
-    from pinn.parameters import Parameter
-    from pinn.problem import Problem
+    from pinn.problem import Parameter, Problem
     from pinn.sampling import Sampling
     from pinn.solution import Report, Solution, load
     from pinn.solving import solve
     from pinn.training import Callback, Progress, default_training
 
 __version__ = "0.1.0"
+
+
+def _require_own_autograd() -> None:
+    """Raise ImportError unless `autograd` is the package that is installed together with this one.
+
+    It is not imported for that: `python -m pinn --help` has no need of it.
+    """
+    spec = importlib.util.find_spec("autograd")
+    loader = None if spec is None else spec.loader
+    source = loader.get_source("autograd") if hasattr(loader, "get_source") else ""
+    if spec is None or (source is not None and '__distribution__ = "pinn"' not in source):
+        found = "none is installed" if spec is None else f"{spec.origin or 'what is left of it'}"
+        raise ImportError(
+            f"pinn needs the package `autograd` that is installed with it, but found {found}: "
+            "another distribution named autograd was installed over it, or removed together with "
+            "it; run `pip uninstall autograd`, then `pip install --force-reinstall --no-deps pinn`"
+        )
+
+
+_require_own_autograd()
 
 __all__ = [
     "LBFGS",
@@ -48,8 +68,7 @@ _HOMES = {
     "pinn.geometry": ("Box", "Interval", "Time"),
     "pinn.models": ("MLP",),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "StopReason"),
-    "pinn.parameters": ("Parameter",),
-    "pinn.problem": ("Problem",),
+    "pinn.problem": ("Parameter", "Problem"),
     "pinn.sampling": ("Sampling",),
     "pinn.solution": ("Report", "Solution", "load"),
     "pinn.solving": ("solve",),

@@ -7,24 +7,32 @@ from typing import Any
 
 import numpy as np
 
-from pinn.accuracy import Errors, TestSet
 from pinn.objective import Objective
 from pinn.optimizers import Stage
-from pinn.problem import Problem
-from pinn.resources import training_resources
-from pinn.sampling import Sampling
-from pinn.setup import Setup
-from pinn.solution import Report, Solution
-from pinn.training import Redraw, StepRecord, check_callbacks, notify, train
+from pinn.problem.problem import Problem
+from pinn.sampling import Points, Sampling
+from pinn.solution.accuracy import Errors, TestSet
+from pinn.solution.report import Report
+from pinn.solution.solution import Solution
+from pinn.training.callbacks import check_callbacks, notify
+from pinn.training.experiment import Experiment
+from pinn.training.fresh import FreshLoss, fresh_points
+from pinn.training.loop import Redraw, Training
+from pinn.training.records import StepRecord, TrainingResult
+from pinn.training.resources import training_resources
+from pinn.training.start import load_start
 
 
 class Session:
-    """What a callback gets in `on_start`: the setup, and the way to a solution at any step."""
+    """What a callback gets in `on_start`: the run's declaration, and its solution at any step."""
 
-    def __init__(self, setup: Setup, objective: Objective, test: TestSet) -> None:
-        self.setup = setup
+    def __init__(
+        self, experiment: Experiment, objective: Objective, test: TestSet, fresh: FreshLoss
+    ) -> None:
+        self.experiment = experiment
         self.objective = objective
         self._test = test
+        self._fresh = fresh
 
     def solution(self, record: StepRecord) -> Solution:
         """Return the solution as it stands at a step, without its errors: a checkpoint.
@@ -39,11 +47,15 @@ class Session:
             wall_seconds=record.seconds,
             steps=record.step,
         )
-        return Solution(self.setup, record.theta, report, record)
+        return Solution(self.experiment, record.theta, report, record)
 
     def errors(self, record: StepRecord) -> Errors:
         """Return the errors against the reference at a step, for display only."""
         return self._test.errors(self.solution(record).evaluate)
+
+    def fresh_loss(self, record: StepRecord) -> float:
+        """Return the loss at a step on points that training never sees, for display only."""
+        return self._fresh(record.theta)
 
 
 def solve(
@@ -51,54 +63,88 @@ def solve(
     model: Any = None,
     sampling: Sampling | None = None,
     training: Iterable[Stage] | None = None,
-    weights: Mapping[str, float] | None = None,
+    weighting: Mapping[str, float] | None = None,
     seed: int = 0,
     precision: str = "float64",
     device: str = "cpu",
     callbacks: Iterable[Any] = (),
     *,
+    seconds: float | None = None,
+    start: Solution | Mapping[str, np.ndarray] | np.ndarray | None = None,
     engine: str = "recorded",
     derivatives: str = "jets",
     threads: int | None = None,
 ) -> Solution:
     """Train a network to satisfy a problem, and return it with a report.
 
-    model: pinn.MLP(); sampling: pinn.Sampling(); training: a list of stages, default_training().
-    weights: block name -> weight in the loss, 1 where left out. precision: "float64" or "float32".
-    device: "cpu" or "cuda". callbacks: functions of a step record, or objects with the methods of
-    pinn.training.Callback; pinn.Progress() shows progress, and without it nothing is printed.
-    engine: "recorded" (traced once, replayed in chunks), or "eager" for debugging. derivatives:
-    "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again, for models with
-    operations that have no Taylor rule). threads: None takes all cores; the bits are the same for
-    any number.
+    model: pinn.MLP(); sampling: pinn.Sampling(); training: a list of stages, default_training() of
+    the model's size. weighting: block name -> weight in the loss, 1 where left out. precision:
+    "float64" or "float32". device: "cpu" or "cuda". callbacks: functions of a step record, or
+    objects with the methods of pinn.training.Callback; pinn.Progress() shows progress, and without
+    it nothing is printed. seconds: limit of the wall time of all stages; the default stages then
+    use it up, unless the loss goes no lower before. start: a solution of the same model (or its
+    theta, as a vector or by name) to begin from. engine: "recorded" (traced once, replayed in
+    chunks), or "eager" for debugging. derivatives: "jets" (one Taylor-mode sweep) or "nested"
+    (reverse mode again and again, for models with operations that have no Taylor rule). threads:
+    None takes all cores; the bits are the same for any number.
 
-    Equal arguments give equal bits. Ctrl-C stops training and returns what there is, with
-    report.stop_reason "interrupted"; a loss that is not finite ends it as "diverged". The problem's
-    reference takes no part in training: it is compared with once, at the end.
+    Equal arguments give equal bits, but where a time limit ended a stage. Ctrl-C stops training and
+    returns what there is, with report.stop_reason "interrupted", as does a callback that returns
+    True or raises StopIteration ("stopped by callback"); a loss that is not finite ends it as
+    "diverged". Any other exception on the way has the solution so far as its attribute `solution`.
+    The problem's reference takes no part in training: it is compared with once, at the end.
 
     Raises TypeError or ValueError, naming the argument, before training begins.
     """
     callbacks = check_callbacks(callbacks)
-    setup = Setup.checked(
-        problem, model, sampling, training, weights, seed, precision, device,
-        engine, derivatives, threads,
-    )
+    given = {
+        "model": model, "sampling": sampling, "weighting": weighting, "training": training,
+        "seconds": seconds, "precision": precision, "device": device, "engine": engine,
+        "derivatives": derivatives, "threads": threads, "seed": seed,
+    }  # fmt: skip
+    experiment = Experiment(problem, **{k: v for k, v in given.items() if v is not None})
     with training_resources():
-        objective = setup.objective()
-        for stage in setup.training:
+        objective = experiment.objective()
+        for stage in experiment.training:
             stage.check_size(objective.size)
+        if start is not None:
+            load_start(objective.parameters, start)
         # Before training, so that a reference that fails does so at once.
-        test = TestSet(problem, (block.points for block in objective.blocks))
-        notify(callbacks, "on_start", Session(setup, objective, test))
-        every = setup.sampling.redraw
-
-        def draw(number: int) -> dict[str, np.ndarray]:
-            return setup.draw_points(number, lambda at: objective.residuals(objective.theta, at))
-
-        redraw = None if every is None else Redraw(every, draw)
-        result = train(objective, setup.training, callbacks, redraw)
-        solution = Solution(setup, result.theta, Report.of(result, Errors({}, {}), {}), result.last)
+        test = TestSet(problem, (block.points.coordinates for block in objective.blocks))
+        fresh = FreshLoss(objective, fresh_points(experiment))
+        run = Training(
+            objective, experiment.training, callbacks, _redraw(experiment, objective),
+            seconds=experiment.seconds, fresh=fresh,
+        )
+        asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
+        try:
+            result = run.run() if asked is None else run.stop(asked)
+        except Exception as error:
+            error.solution = _solution(experiment, run.fail(error))
+            error.add_note(
+                "what training had reached is the attribute `solution` of this exception: "
+                f"{error.solution.report.steps} steps, loss {error.solution.report.loss:.3e}"
+            )
+            raise
+        solution = _solution(experiment, result)
         errors = test.errors(solution.evaluate)
         solution.report = Report.of(result, errors, solution.parameters)
     notify(callbacks, "on_end", solution)
+    return solution
+
+
+def _redraw(experiment: Experiment, objective: Objective) -> Redraw | None:
+    def draw(number: int) -> dict[str, Points]:
+        return experiment.draw_points(number, lambda at: objective.residuals(objective.theta, at))
+
+    every = experiment.sampling.redraw
+    return None if every is None else Redraw(every, draw)
+
+
+def _solution(experiment: Experiment, result: TrainingResult) -> Solution:
+    """The solution of a run, without its errors."""
+    unknown = Errors({}, {})
+    report = Report.of(result, unknown, {})
+    solution = Solution(experiment, result.theta, report, result.last)
+    solution.report = Report.of(result, unknown, solution.parameters)
     return solution

@@ -1,5 +1,6 @@
 """Taylor mode: derivatives in the coordinates, pushed forward through registered operations."""
 
+from . import rules  # noqa: F401 - fills the table of rules
 from .channels import Channels, Sum, choose_channels
 from .jet import Jet, NoTaylorRule
 from .stochastic import laplacian_estimate

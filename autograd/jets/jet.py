@@ -15,6 +15,9 @@ from ..tensor import Tensor
 from .channels import Channels, Key
 from .indices import chain_terms, product_terms
 
+TAYLOR_RULES: dict[str, Callable] = {}
+"""The rules that an operation can name, `(op, args, attributes) -> Jet` (filled by rules.py)."""
+
 
 class Jet(Tensor):
     """A value and its derivatives.
@@ -38,9 +41,9 @@ class Jet(Tensor):
             raise nested_sweeps()
         if not op.differentiable:
             return apply(op, *[_value(a) for a in args], **attributes)
-        rule = op.taylor
-        if rule is None:
+        if op.taylor is None:
             raise NoTaylorRule(f"operation {op.name!r}")
+        rule = TAYLOR_RULES[op.taylor] if isinstance(op.taylor, str) else op.taylor
         return rule(op, args, attributes)
 
     @staticmethod
@@ -109,22 +112,25 @@ class Products:
 
 
 def unary_rule(
-    tower: Callable[[Op, Tensor, Tensor, dict, int], Sequence[Tensor]], fallback: Callable
+    tower: Callable[[Op, Tensor, tuple, Tensor, dict, int], Sequence[Tensor]], fallback: Callable
 ) -> Callable:
-    """Return the rule of a smooth elementwise function of one tensor.
+    """Return the rule of a smooth elementwise function of its first input.
 
-    `tower(op, x, y, attributes, order)` gives f', f'', ... at x up to `order`, with y = f(x).
+    `tower(op, x, rest, y, attributes, order)` gives f', f'', ... at x up to `order`, with
+    y = f(x, *rest); the other inputs carry no derivatives of their own.
     `fallback` is the rule for a value that is itself pushed forward (forward mode over jets).
     """
 
     def rule(op: Op, args: tuple, attributes: dict) -> Jet:
-        (jet, *rest) = args
+        jet, *rest = args[0], *(_value(a) for a in args[1:])
+        if not isinstance(jet, Jet):
+            return apply(op, jet, *rest, **attributes)
         if jet.value.__dispatch__ is not None:  # a Dual: reverse mode cannot see into it
             return fallback(op, args, attributes)
         value = apply(op, jet.value, *rest, **attributes)
         channels = jet.channels
         highest = _highest_order(jet)
-        slopes = tower(op, jet.value, value, attributes, highest) if highest else ()
+        slopes = tower(op, jet.value, rest, value, attributes, highest) if highest else ()
         products = Products(jet.parts)
         parts: dict[Key, Tensor] = {}
         for index in channels.singles:
@@ -221,17 +227,27 @@ def _leibniz(op: Op, args: tuple, attributes: dict, take: Callable) -> Jet:
     return Jet(multiply((), ()), parts, channels)
 
 
+def constant_rule(op: Op, args: tuple, attributes: dict) -> Any:
+    """A piecewise constant function has no derivatives."""
+    return apply(op, *[_value(a) for a in args], **attributes)
+
+
 def linear_rule(op: Op, args: tuple, attributes: dict) -> Any:
-    """Apply an operation that is linear in all its tensors to each channel by itself."""
+    """Apply to each channel an operation that is linear in the tensors it has rules for.
+
+    All other inputs (indices, masks, what a gate compares) are held at their values.
+    """
     channels = channels_of(args)
     value = apply(op, *[_value(a) for a in args], **attributes)
     results = value if isinstance(value, tuple) else (value,)
     collected: list[dict] = [{} for _ in results]
+    small = op.elementwise and len(args) == 1  # parts keep their small shapes
+    held = [op.joint is None and op.rules[k] is None for k in range(len(args))]
     for key in channels.keys:
-        inputs = [part(a, key) for a in args]
+        inputs = [None if hold else part(a, key) for a, hold in zip(args, held, strict=True)]
         if all(i is None for i in inputs):
             continue
-        moved = apply(op, *_filled(inputs, args), **attributes)
+        moved = apply(op, *(inputs if small else _filled(inputs, args, held)), **attributes)
         for parts, one in zip(collected, moved if isinstance(moved, tuple) else (moved,),
                               strict=True):
             parts[key] = one
@@ -239,11 +255,13 @@ def linear_rule(op: Op, args: tuple, attributes: dict) -> Any:
     return jets if isinstance(value, tuple) else jets[0]
 
 
-def _filled(inputs: list, args: tuple) -> list:
+def _filled(inputs: list, args: tuple, held: Sequence[bool]) -> list:
     """Return parts brought to their value's shape, zeros for the missing ones."""
     filled = []
-    for given, argument in zip(inputs, args, strict=True):
-        if given is not None:
+    for given, argument, hold in zip(inputs, args, held, strict=True):
+        if hold:
+            filled.append(_value(argument))
+        elif given is not None:
             shape = argument._data.shape
             filled.append(given if given._data.shape == shape else given.expand(shape))
         elif isinstance(argument, Tensor):
@@ -267,13 +285,6 @@ def additive_rule(op: Op, args: tuple, attributes: dict) -> Jet:
         elif b is not None:
             parts[key] = b if op.name == "add" else -b
     return Jet(apply(op, _value(x), _value(y), **attributes), parts, channels)
-
-
-def elementwise_linear_rule(op: Op, args: tuple, attributes: dict) -> Jet:
-    """Linear operations on single elements (negation, casts): parts keep their small shapes."""
-    (jet,) = args
-    parts = {key: apply(op, one, **attributes) for key, one in jet.parts.items()}
-    return Jet(apply(op, jet.value, **attributes), parts, jet.channels)
 
 
 def division_rule(op: Op, args: tuple, attributes: dict) -> Any:

@@ -1,13 +1,11 @@
-"""The Taylor rule of every differentiable operation, by kind.
+"""The Taylor rules that an operation can name: what `taylor=` says where it is registered.
 
 Linear operations act on each channel; products follow Leibniz; smooth functions of one variable
-follow Faa di Bruno with their tower of derivatives (ops/towers.py); everything else that can be
-differentiated takes the general rule (general.py).
+follow Faa di Bruno with their tower of derivatives (ops/towers.py); "nested" is the general rule
+(general.py), for what has no cheaper one.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from ..engine import grad
 from ..modes import enable_grad
@@ -15,11 +13,12 @@ from ..ops.registry import REGISTRY, Op, apply
 from ..tensor import Tensor
 from .general import general_rule
 from .jet import (
+    TAYLOR_RULES,
     additive_rule,
     affine_rule,
     bilinear_rule,
+    constant_rule,
     division_rule,
-    elementwise_linear_rule,
     join_rule,
     linear_rule,
     part,
@@ -29,16 +28,18 @@ from .jet import (
 )
 
 
-def _slopes(op: Op, x: Tensor, y: Tensor, attributes: dict, order: int) -> list[Tensor]:
+def _slopes(
+    op: Op, x: Tensor, rest: tuple, y: Tensor, attributes: dict, order: int
+) -> list[Tensor]:
     """Return f', f'', ... of an elementwise function at x: each is one reverse step from the last.
 
     The operations keep towers (ops/towers.py), so that order n costs about n cheap passes.
     """
-    linked = y.requires_grad  # not in no_grad mode, whatever x says
+    linked = y.requires_grad and x.requires_grad  # not in no_grad mode, whatever x says
     slopes = []
     with enable_grad():
         point = x if linked else x.detach().requires_grad_()
-        current = y if linked else apply(op, point, **attributes)
+        current = y if linked else apply(op, point, *rest, **attributes)
         for _ in range(order):
             if current.requires_grad:
                 ones = REGISTRY["ones_like"](current)
@@ -50,8 +51,16 @@ def _slopes(op: Op, x: Tensor, y: Tensor, attributes: dict, order: int) -> list[
     return slopes
 
 
-def _exponential(op: Op, x: Tensor, y: Tensor, attributes: dict, order: int) -> list[Tensor]:
+def _exponential(
+    op: Op, x: Tensor, rest: tuple, y: Tensor, attributes: dict, order: int
+) -> list[Tensor]:
     return [y] * order
+
+
+def _real_rule(op: Op, args: tuple, attributes: dict) -> Tensor:
+    """A function of one variable that has a derivative for real numbers only, |x| say."""
+    complex_ = args[0].dtype.kind == "c"
+    return (general_rule if complex_ else _of_one_variable)(op, args, attributes)
 
 
 def _square_rule(op: Op, args: tuple, attributes: dict) -> Tensor:
@@ -78,45 +87,21 @@ def _extremum_rule(op: Op, args: tuple, attributes: dict) -> Tensor:
 
 
 _of_one_variable = unary_rule(_slopes, general_rule)
-_BY_NAME: dict[str, Callable] = {
-    "add": additive_rule,
-    "sub": additive_rule,
-    "mul": product_rule,
-    "div": division_rule,
-    "where": where_rule,
-    "cat": join_rule,
-    "linear": affine_rule,
-    "matmul": affine_rule,
+TAYLOR_RULES.update({
+    "affine": affine_rule,
+    "bilinear": bilinear_rule,
+    "constant": constant_rule,
+    "exponential": unary_rule(_exponential, general_rule),
+    "extremum": _extremum_rule,
+    "join": join_rule,
+    "linear": linear_rule,
+    "nested": general_rule,
+    "power": _power_rule,
+    "product": product_rule,
+    "division": division_rule,
+    "real smooth": _real_rule,
+    "selection": where_rule,
+    "smooth": _of_one_variable,
     "square": _square_rule,
-    "exp": unary_rule(_exponential, general_rule),
-    "pow": _power_rule,
-    "maximum": _extremum_rule,
-    "minimum": _extremum_rule,
-}
-_ELEMENTWISE_LINEAR = ("neg", "to", "to_device", "conj", "real", "imag")
-_SMOOTH = frozenset({
-    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "elu", "erf",
-    "erfc", "exp2", "expm1", "gelu", "gelu_tanh", "leaky_relu", "log", "log10", "log1p", "log2",
-    "mish", "monomial", "reciprocal", "relu", "rsqrt", "sigmoid", "silu", "sin", "sinc", "sinh",
-    "softplus", "sqrt", "tan", "tanh",
+    "sum": additive_rule,
 })
-_BILINEAR = ("cross",)
-
-
-def install() -> None:
-    """Give every differentiable operation in the registry its Taylor rule."""
-    for name, op in REGISTRY.items():
-        if op.taylor is None and op.differentiable:
-            op.taylor = _rule_of(name, op)
-
-
-def _rule_of(name: str, op: Op) -> Callable:
-    if name in _BY_NAME:
-        return _BY_NAME[name]
-    if name in _BILINEAR:
-        return bilinear_rule
-    if op.linear:
-        return elementwise_linear_rule if name in _ELEMENTWISE_LINEAR else linear_rule
-    if name in _SMOOTH:
-        return _of_one_variable
-    return general_rule

@@ -9,7 +9,6 @@ from ..tensor import Tensor
 from .channels import Channels, Key, Sum, choose_channels
 from .indices import Index
 from .jet import Jet, nested_sweeps
-from .rules import install
 
 
 def sweep(
@@ -29,7 +28,6 @@ def sweep(
     """
     if any(isinstance(x, Jet) for x in coordinates):
         raise nested_sweeps()
-    install()
     if directions is None:
         seeds = [
             {(i,): ones(*(1,) * x.ndim, dtype=x.dtype, device=x.device)} if _carried(channels, i)

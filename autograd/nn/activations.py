@@ -45,32 +45,46 @@ class Sigmoid(Module):
         return F.sigmoid(input)
 
 
-class SiLU(Module):
+class _InPlace(Module):
+    """An activation that with `inplace` writes its result into its input."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        return "inplace=True" if self.inplace else ""
+
+    def _tail(self) -> str:
+        return ", inplace=True" if self.inplace else ""
+
+
+class SiLU(_InPlace):
     """x sigmoid(x), also called swish."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.silu(input)
+        return F.silu(input, inplace=self.inplace)
 
 
-class ReLU(Module):
+class ReLU(_InPlace):
     """max(x, 0), with derivative 0 at 0."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.relu(input)
+        return F.relu(input, inplace=self.inplace)
 
 
-class SELU(Module):
+class SELU(_InPlace):
     """The scaled exponential linear unit of Klambauer et al. 2017."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.selu(input)
+        return F.selu(input, inplace=self.inplace)
 
 
-class Mish(Module):
+class Mish(_InPlace):
     """x tanh(softplus(x))."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.mish(input)
+        return F.mish(input, inplace=self.inplace)
 
 
 class GELU(Module):
@@ -89,32 +103,32 @@ class GELU(Module):
         return f"approximate={self.approximate!r}"
 
 
-class LeakyReLU(Module):
+class LeakyReLU(_InPlace):
     """x where x > 0, else negative_slope x."""
 
-    def __init__(self, negative_slope: float = 0.01) -> None:
-        super().__init__()
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        super().__init__(inplace)
         self.negative_slope = negative_slope
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.leaky_relu(input, self.negative_slope)
+        return F.leaky_relu(input, self.negative_slope, inplace=self.inplace)
 
     def extra_repr(self) -> str:
-        return f"negative_slope={self.negative_slope}"
+        return f"negative_slope={self.negative_slope}{self._tail()}"
 
 
-class ELU(Module):
+class ELU(_InPlace):
     """x where x > 0, else alpha (exp(x) - 1)."""
 
-    def __init__(self, alpha: float = 1.0) -> None:
-        super().__init__()
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
         self.alpha = alpha
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.elu(input, self.alpha)
+        return F.elu(input, self.alpha, inplace=self.inplace)
 
     def extra_repr(self) -> str:
-        return f"alpha={self.alpha}"
+        return f"alpha={self.alpha}{self._tail()}"
 
 
 class Softplus(Module):

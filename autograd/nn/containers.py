@@ -76,11 +76,12 @@ class _Numbered(Module):
             self.append(value)
         return self
 
-    def insert(self, index: int, value: Any) -> None:
-        """Add one member before position `index`."""
+    def insert(self, index: int, value: Any) -> Any:
+        """Add one member before position `index`, and return this container."""
         members = list(self)
         members.insert(index, self._adopt(value))
         self._renumber(members)
+        return self
 
 
 class Sequential(_Numbered):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import warnings
+from collections.abc import Callable
+from typing import Any
 
+from ..inplace import in_place
 from ..ops.activations import elu, gelu, leaky_relu, logsigmoid, mish, relu, selu, silu, softplus
 from ..ops.matmul import linear
 from ..ops.piecewise import clamp
 from ..ops.smooth import sigmoid, sin, tanh
 from ..ops.softmax import log_softmax, softmax
+from ..signature import publish
 from ..tensor import Tensor
 
 __all__ = [
@@ -90,10 +96,10 @@ def smooth_l1_loss(
 ) -> Tensor:
     """Return 0.5 d^2 / beta where |d| < beta, else |d| - 0.5 beta, reduced (d = input - target).
 
-    ValueError for a negative beta; 0 gives `l1_loss`.
+    RuntimeError for a negative beta; 0 gives `l1_loss`.
     """
     if beta < 0:
-        raise ValueError(f"smooth_l1_loss: beta must not be negative, got {beta}")
+        raise RuntimeError(f"smooth_l1_loss: beta must not be negative, got {beta}")
     if beta == 0:
         return l1_loss(input, target, reduction)
     difference = _difference(input, target)
@@ -111,8 +117,37 @@ def huber_loss(
 ) -> Tensor:
     """Return 0.5 d^2 where |d| < delta, else delta (|d| - 0.5 delta), reduced (d = input - target).
 
-    ValueError unless delta > 0.
+    RuntimeError unless delta > 0.
     """
     if delta <= 0:
-        raise ValueError(f"huber_loss: delta must be greater than 0, got {delta}")
+        raise RuntimeError(f"huber_loss: delta must be greater than 0, got {delta}")
     return _reduce(_huber(_difference(input, target), delta), reduction)
+
+
+def _with_inplace(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return an activation that takes PyTorch's `inplace`: its result then replaces its input."""
+
+    own = inspect.signature(function)
+    count = len(own.parameters)
+
+    @functools.wraps(function)
+    def activation(input: Tensor, *args: Any, inplace: bool = False, **options: Any) -> Tensor:
+        if len(args) == count:
+            *args, inplace = args
+        if inplace:
+            return in_place(input, function, *args, **options)
+        return function(input, *args, **options)
+
+    flag = inspect.Parameter(
+        "inplace", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False, annotation="bool"
+    )
+    activation.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[*own.parameters.values(), flag]
+    )
+    return activation
+
+
+elu, leaky_relu, mish = _with_inplace(elu), _with_inplace(leaky_relu), _with_inplace(mish)
+relu, selu, silu = _with_inplace(relu), _with_inplace(selu), _with_inplace(silu)
+
+publish(globals())

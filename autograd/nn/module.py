@@ -296,11 +296,14 @@ class Module:
                     _replace_array(buffer, convert)
         return self
 
-    def to(self, *args: Any, dtype: Any = None, device: Any = None) -> Module:
+    def to(
+        self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False
+    ) -> Module:
         """Move to a device and/or a floating point dtype, in place, and return this module.
 
-        Takes a device, a dtype, both, or a tensor that has them.  Integer buffers keep their
-        dtype.  Parameters keep identity and leafness.  TypeError for an integer dtype.
+        Takes a device, a dtype, both, or a tensor that has them; `non_blocking` changes nothing.
+        Integer buffers keep their dtype.  Parameters keep identity and leafness.  TypeError for an
+        integer dtype.
         """
         for arg in args:
             if isinstance(arg, Tensor):

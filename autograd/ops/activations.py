@@ -39,19 +39,24 @@ def _leak(xp: Any, g: Any, x: Any, out: Any = None, *, slope: float = 0.0) -> An
     return _into(xp.where(x <= 0, g * slope if slope else 0, g), out)  # NaN passes g
 
 
-leak_op = Op("leak", _leak, {"g": lambda g, x, slope: leak_op(g, x, slope=slope)})
+leak_op = Op(
+    "leak", _leak, {"g": lambda g, x, slope: leak_op(g, x, slope=slope)},
+    elementwise=True, taylor="linear",
+)
 
 
 def _relu(xp: Any, x: Any, out: Any = None) -> Any:
     return xp.maximum(x, 0) if out is None else xp.maximum(x, 0, out=out)
 
 
-relu_op = Op("relu", _relu, {"x": lambda g, out: leak_op(g, out)})
+relu_op = Op(
+    "relu", _relu, {"x": lambda g, out: leak_op(g, out)}, elementwise=True, taylor="smooth"
+)
 leaky_relu_op = Op(
     "leaky_relu",
     lambda xp, x, out=None, *, slope: _leak(xp, x, x, out, slope=slope),
     {"x": lambda g, x, slope: leak_op(g, x, slope=slope)},
-    dtype="float",
+    dtype="float", elementwise=True, taylor="smooth",
 )
 
 
@@ -84,15 +89,17 @@ elu_derivative_op = Op(
     "elu_derivative",
     lambda xp, x, seed, out=None: _into(xp.where(x >= 0, 0, seed), out),
     {"x": lambda g, out: mul_op(g, out)},
+    elementwise=True, taylor="smooth",
 )
 elu_slope_op = Op(
-    "elu_slope", _elu_slope, {"x": lambda g, x, out: mul_op(g, elu_derivative_op(x, out))}
+    "elu_slope", _elu_slope, {"x": lambda g, x, out: mul_op(g, elu_derivative_op(x, out))},
+    elementwise=True, taylor="smooth",
 )
 elu_op = Op(
     "elu",
     _elu,
     {"x": lambda g, x, alpha, outer: mul_op(g, elu_slope_op(x, alpha=alpha, outer=outer))},
-    dtype="float",
+    dtype="float", elementwise=True, taylor="smooth",
 )
 
 
@@ -121,7 +128,8 @@ def _softplus(xp: Any, x: Any, out: Any = None) -> Any:
 
 
 softplus_op = Op(
-    "softplus", _softplus, {"x": lambda g, x: mul_op(g, sigmoid_op(x))}, dtype="float"
+    "softplus", _softplus, {"x": lambda g, x: mul_op(g, sigmoid_op(x))},
+    dtype="float", elementwise=True, taylor="smooth",
 )
 
 
@@ -172,12 +180,12 @@ logaddexp_op = Op(
         "y": lambda g, x, y: mul_op(g, conj_of(sigmoid_op(sub_op(y, x)))),
     },
     dtype="float",
-    broadcasts=True,
+    broadcasts=True, ufunc="logaddexp", taylor="nested",
 )
 
 
 @method
-def logaddexp(x: Any, y: Any) -> Tensor:
+def logaddexp(x: Tensor, y: Tensor) -> Tensor:
     """Return log(e**x + e**y) without overflow, broadcast."""
     return logaddexp_op(*operands(x, y))
 
@@ -191,7 +199,7 @@ def _gated(name: str, forward: Any, prepare: Any, tower: Tower, variables: Any) 
     prepare    `(xp, x, out) -> array`: the seed, the one transcendental function of all orders.
     variables  `(xp, x, seed) -> tuple`: the variables of the tower.
     """
-    seed_op = Op(f"{name}_seed", prepare)
+    seed_op = Op(f"{name}_seed", prepare, elementwise=True)
 
     def derivative_forward(xp: Any, x: Any, seed: Any, out: Any = None, *, order: int) -> Any:
         return tower.evaluate(xp, order, variables(xp, x, seed), out)
@@ -199,12 +207,15 @@ def _gated(name: str, forward: Any, prepare: Any, tower: Tower, variables: Any) 
     def next_derivative(g: Tensor, x: Tensor, seed: Tensor, order: int) -> Tensor:
         return mul_op(g, conj_of(derivative(x, seed, order=order + 1)))
 
-    derivative = Op(f"{name}_derivative", derivative_forward, {"x": next_derivative})
+    derivative = Op(
+        f"{name}_derivative", derivative_forward, {"x": next_derivative},
+        elementwise=True, taylor="smooth",
+    )
     return Op(
         name,
         forward,
         {"x": lambda g, x: mul_op(g, conj_of(derivative(x, seed_op(x), order=1)))},
-        dtype="float",
+        dtype="float", elementwise=True, taylor="smooth",
     )
 
 
@@ -315,7 +326,7 @@ def _gelu_slope(xp: Any, x: Any, out: Any = None) -> Any:
 _gelu_tower = Tower(
     ({(0, 0): 1}, {(1, 1): -1}), {(0, 1): 2, (2, 1): -1}, start=2, decays=True
 )
-normal_density_op = Op("normal_density", _normal_density)
+normal_density_op = Op("normal_density", _normal_density, elementwise=True)
 gelu_derivative_op = Op(
     "gelu_derivative",
     lambda xp, x, seed, first, out=None, *, order: _gelu_tower.evaluate(
@@ -326,17 +337,19 @@ gelu_derivative_op = Op(
             g, gelu_derivative_op(x_place, seed, first, order=order + 1)
         )
     },
+    elementwise=True, taylor="smooth",
 )
 gelu_slope_op = Op(
     "gelu_slope",
     _gelu_slope,
     {"x": lambda g, x: mul_op(g, gelu_derivative_op(x, x, normal_density_op(x), order=2))},
+    elementwise=True, taylor="smooth",
 )
 gelu_op = Op(
     "gelu",
     lambda xp, x, out=None: _times_x(xp, x, _normal_distribution(xp, x), out),
     {"x": lambda g, x: mul_op(g, gelu_slope_op(x))},
-    dtype="float",
+    dtype="float", elementwise=True, taylor="smooth",
 )
 
 
@@ -349,7 +362,7 @@ def gelu(x: Tensor, approximate: str = "none") -> Tensor:
         return gelu_op(_real(x, "gelu"))
     if approximate == "tanh":
         return gelu_tanh_op(x)
-    raise ValueError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
+    raise RuntimeError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
 
 
 def silu(x: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor, as_tensor, method
-from .registry import REGISTRY, Op
+from .registry import REGISTRY, LoopCode, Op
 
 __all__ = [
     "add", "conj", "div", "divide", "floor_divide", "fmod", "mul", "multiply", "neg", "negative",
@@ -29,9 +29,17 @@ def operand(value: Any, like: Tensor | None = None) -> Any:
     return as_tensor(value, like)
 
 
-def operands(*values: Any) -> tuple:
-    """Return operands of which at least one is a Tensor."""
+def operands(*values: Any, needs_tensor: str = "") -> tuple:
+    """Return operands of which at least one is a Tensor.
+
+    Without any, the first becomes one, or TypeError for the operation named in `needs_tensor`.
+    """
     like = next((v for v in values if isinstance(v, Tensor)), None)
+    if like is None and needs_tensor:
+        raise TypeError(
+            f"{needs_tensor}(): at least one argument must be Tensor, not "
+            f"{' and '.join(type(value).__name__ for value in values)}"
+        )
     found = tuple(operand(value, like) for value in values)
     if like is None and not any(isinstance(v, Tensor) for v in found):
         found = (as_tensor(found[0]), *found[1:])
@@ -45,44 +53,52 @@ def conj_of(value: Any) -> Any:
     return value.conjugate() if isinstance(value, complex) else value
 
 
-def elementwise(name: str, function: Callable[[Any], Callable], vjp: Any, **options: Any) -> Op:
-    """Register an elementwise operation whose forward is the ufunc `function(xp)`."""
-    options.setdefault("dtype", "promote")
+def ufunc(name: str, arity: int = 1) -> Callable:
+    """Return the forward that is the ufunc `name` of the array namespace."""
 
     def two(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
-        return function(xp)(x, y, out=out) if out is not None else function(xp)(x, y)
+        function = getattr(xp, name)
+        return function(x, y) if out is None else function(x, y, out=out)
 
     def one(xp: Any, x: Any, out: Any = None) -> Any:
-        return function(xp)(x, out=out) if out is not None else function(xp)(x)
+        function = getattr(xp, name)
+        return function(x) if out is None else function(x, out=out)
 
-    forward = two if options.pop("arity", 1) == 2 else one
-    return Op(name, forward, vjp, broadcasts=forward is two, **options)
+    return two if arity == 2 else one
 
 
-neg_op = elementwise("neg", lambda xp: xp.negative, {"x": lambda g: neg_op(g)}, linear=True)
-conj_op = elementwise("conj", lambda xp: xp.conjugate, {"x": lambda g: conj_of(g)}, linear=True)
-add_op = elementwise(
-    "add", lambda xp: xp.add, {"x": lambda g: g, "y": lambda g: g}, arity=2, linear=True
+def _operator(name: str, function: str, vjp: Any, *, arity: int = 2, **facts: Any) -> Op:
+    """Register an operation whose forward is the ufunc `function`."""
+    facts = {"dtype": "promote", "ufunc": function, **facts}
+    return Op(name, ufunc(function, arity), vjp, broadcasts=arity == 2, **facts)
+
+
+neg_op = _operator(
+    "neg", "negative", {"x": lambda g: neg_op(g)}, arity=1, linear=True, code=LoopCode.of("-{0}")
 )
-sub_op = elementwise(
-    "sub", lambda xp: xp.subtract, {"x": lambda g: g, "y": lambda g: neg_op(g)},
-    arity=2, linear=True,
+conj_op = _operator("conj", "conjugate", {"x": lambda g: conj_of(g)}, arity=1, linear=True)
+add_op = _operator(
+    "add", "add", {"x": lambda g: g, "y": lambda g: g},
+    linear=True, commutative=True, taylor="sum", code=LoopCode.of("{0} + {1}"),
 )
-mul_op = elementwise(
+sub_op = _operator(
+    "sub", "subtract", {"x": lambda g: g, "y": lambda g: neg_op(g)},
+    linear=True, taylor="sum", code=LoopCode.of("{0} - {1}"),
+)
+mul_op = _operator(
     "mul",
-    lambda xp: xp.multiply,
+    "multiply",
     {"x": lambda g, y: mul_op(g, conj_of(y)), "y": lambda g, x: mul_op(g, conj_of(x))},
-    arity=2,
+    commutative=True, taylor="product", code=LoopCode.of("{0} * {1}"),
 )
-div_op = elementwise(
+div_op = _operator(
     "div",
-    lambda xp: xp.true_divide,
+    "true_divide",
     {
         "x": lambda g, y: div_op(g, conj_of(y)),
         "y": lambda g, out, y: neg_op(div_op(mul_op(g, conj_of(out)), conj_of(y))),
     },
-    arity=2,
-    dtype="float",
+    dtype="float", taylor="division", code=LoopCode.of("{0} / {1}"),
 )
 
 
@@ -128,7 +144,7 @@ slope_of_line_op = Op(
         "g": lambda g, x_place, scale: slope_of_line_op(g, x_place, scale=conj_of(scale)),
         "x": lambda g: REGISTRY["zeros_like"](g),
     },
-    linear=True,
+    linear=True, elementwise=True,
 )
 """`g * scale`, the gradient of `scale * x`: its derivative in x is 0, and can be asked for."""
 
@@ -146,7 +162,7 @@ monomial_op = Op(
     "monomial",
     lambda xp, x, out=None, *, exponent, scale: power(xp, x, exponent, scale, out),
     {"x": _monomial_rule},
-    dtype="float",
+    dtype="float", elementwise=True, taylor="smooth",
 )
 
 
@@ -154,11 +170,19 @@ def _pow(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
     if isinstance(y, NUMBERS):
         return power(xp, x, y, 1, out)
     if y.dtype.kind == "i" and bool((y < 0).any()):
-        raise RuntimeError(
-            "Integers to negative integer powers are not allowed; convert the base or the "
-            "exponent to floating point first"
-        )
+        return _integer_power(xp, x, y, out)
     return xp.power(x, y) if out is None else xp.power(x, y, out=out)
+
+
+def _integer_power(xp: Any, x: Any, y: Any, out: Any) -> Any:
+    """Compute x**y for integers, where a negative power of anything but 1 and -1 is 0."""
+    result = xp.power(x, xp.maximum(y, 0))
+    inverse = xp.where(x == 1, 1, xp.where(x == -1, 1 - 2 * (y % 2), 0))
+    result = xp.where(y < 0, inverse, result).astype(result.dtype)
+    if out is None:
+        return result
+    out[...] = result
+    return out
 
 
 def _pow_rule_x(g: Tensor, x: Tensor, y: Any) -> Tensor:
@@ -188,7 +212,8 @@ def _log_of_base(x: Any, y: Tensor) -> Any:
 
 
 pow_op = Op(
-    "pow", _pow, {"x": _pow_rule_x, "y": _pow_rule_y}, dtype="promote", broadcasts=True
+    "pow", _pow, {"x": _pow_rule_x, "y": _pow_rule_y}, dtype="promote", broadcasts=True,
+    elementwise=True, taylor="power",
 )
 
 # ---- rounded quotients and remainders
@@ -237,25 +262,25 @@ def zeros_rule(g: Tensor) -> Tensor:
 
 floor_divide_op = Op(
     "floor_divide", _rounded("floor_divide", "floor_divide"), {"x": zeros_rule, "y": zeros_rule},
-    dtype="promote", broadcasts=True,
+    dtype="promote", broadcasts=True, elementwise=True, taylor="constant",
 )
 trunc_divide_op = Op(
     "trunc_divide", _trunc_divide, {"x": zeros_rule, "y": zeros_rule},
-    dtype="promote", broadcasts=True,
+    dtype="promote", broadcasts=True, elementwise=True, taylor="constant",
 )
 remainder_op = Op(
     "remainder",
     _rounded("remainder", "remainder"),
     {"x": lambda g: g, "y": lambda g, x, y: neg_op(mul_op(g, floor_divide_op(x, y)))},
     dtype="promote",
-    broadcasts=True,
+    broadcasts=True, elementwise=True, taylor="nested",
 )
 fmod_op = Op(
     "fmod",
     _rounded("fmod", "fmod"),
     {"x": lambda g: g, "y": lambda g, x, y: neg_op(mul_op(g, trunc_divide_op(x, y)))},
     dtype="promote",
-    broadcasts=True,
+    broadcasts=True, elementwise=True, taylor="nested",
 )
 
 # ---- public functions
@@ -324,9 +349,10 @@ def _true_divide(x: Any, y: Any) -> Tensor:
 def pow(x: Any, exponent: Any) -> Tensor:
     """Return `x**exponent`, broadcast; `0**0` is 1, and its derivatives are 0.
 
-    Raises RuntimeError for integers to a negative integer power.
+    Integer tensors to negative powers that are tensors round towards zero.  Raises RuntimeError
+    for integers to a negative Python integer.
     """
-    x, exponent = operands(x, exponent)
+    x, exponent = operands(x, exponent, needs_tensor="pow")
     if type(exponent) is int and exponent < 0 and x.dtype.kind in "iub":
         raise RuntimeError(
             "Integers to negative integer powers are not allowed; convert the base to floating "
@@ -346,11 +372,11 @@ def floor_divide(x: Any, y: Any) -> Tensor:
 @method
 def remainder(x: Any, y: Any) -> Tensor:
     """Return `x - y * floor(x/y)`, broadcast: the remainder with the sign of `y`, as Python's %."""
-    return remainder_op(*operands(x, y))
+    return remainder_op(*operands(x, y, needs_tensor="remainder"))
 
 
 @method
-def fmod(x: Any, y: Any) -> Tensor:
+def fmod(x: Tensor, y: Any) -> Tensor:
     """Return `x - y * trunc(x/y)`, broadcast: the remainder with the sign of `x`, as C's fmod."""
     return fmod_op(*operands(x, y))
 
@@ -369,12 +395,12 @@ for _name in ("negative", "subtract", "multiply", "divide", "true_divide"):
 def binary_operator(name: str, function: Callable) -> None:
     """Make `function` the operator `__name__` of Tensor and its reflection `__rname__`."""
 
-    def forward(self: Tensor, other: Any) -> Any:
+    def forward(self: Tensor, other: Any) -> Tensor:
         if not is_operand(other):
             return NotImplemented
         return function(self, operand(other, self))
 
-    def reflected(self: Tensor, other: Any) -> Any:
+    def reflected(self: Tensor, other: Any) -> Tensor:
         if not is_operand(other):
             return NotImplemented
         return function(operand(other, self), self)

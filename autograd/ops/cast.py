@@ -12,22 +12,35 @@ from .registry import Op, cast, move
 
 __all__ = ["to"]
 
-Op("to", lambda xp, x, out=None, *, dtype: x.astype(dtype), {"x": lambda g: g}, linear=True)
+Op(
+    "to", lambda xp, x, out=None, *, dtype: x.astype(dtype), {"x": lambda g: g},
+    linear=True, elementwise=True,
+)
 Op(
     "to_device",
     lambda xp, x, out=None, *, device, source: devices.put(x, device),
     {"x": lambda g, source: move(g, source)},
-    linear=True,
+    linear=True, elementwise=True,
 )
 
 
 @method
-def to(x: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Tensor:
+def to(
+    x: Tensor,
+    *args: Any,
+    dtype: Any = None,
+    device: Any = None,
+    other: Tensor | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+) -> Tensor:
     """Return `x` in another dtype or on another device; `x` itself when nothing changes.
 
-    Arguments may be a dtype, a device, another tensor (both are taken from it), or keywords.
+    Arguments may be a dtype, a device, another tensor (both are taken from it), or keywords; after
+    them come `non_blocking`, which changes nothing (a copy is complete on return), and `copy`.
     """
-    for arg in args:
+    flags = []
+    for arg in (*args, *(() if other is None else (other,))):
         if isinstance(arg, Tensor):
             dtype, device = arg.dtype, arg.device
         elif isinstance(arg, devices.Device) or (
@@ -35,9 +48,10 @@ def to(x: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool 
         ):
             device = arg
         elif isinstance(arg, bool):
-            copy = arg  # PyTorch's positional non_blocking/copy flags: a copy is always safe
+            flags.append(arg)
         else:
             dtype = arg
+    copy = flags[1] if len(flags) > 1 else copy
     result = x
     if dtype is not None:
         result = cast(result, dtypes.as_dtype(dtype))
@@ -67,7 +81,7 @@ def cpu(x: Tensor) -> Tensor:
 
 
 @method
-def cuda(x: Tensor, device: Any = None) -> Tensor:
+def cuda(x: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
     """Return `x` on the GPU; DeviceError where there is none."""
     if isinstance(device, int):
         device = f"cuda:{device}"

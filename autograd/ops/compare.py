@@ -19,6 +19,7 @@ __all__ = [
 ]
 
 _ORDERS = ("lt", "le", "gt", "ge")
+_COMPARISONS = ("eq", "ne", *_ORDERS)  # these take a number on the right
 
 
 def _forward(name: str, function: str) -> Callable:
@@ -42,11 +43,13 @@ def _kind(value: Any) -> str:
 
 
 def _binary(name: str, ufunc: str, doc: str, dtype: str = "promote") -> Callable:
-    op = Op(name, _forward(name, ufunc), None, dtype=dtype, broadcasts=True)
+    op = Op(name, _forward(name, ufunc), None, dtype=dtype, broadcasts=True, elementwise=True)
 
-    def function(x: Any, y: Any) -> Tensor:
+    def function(x: Tensor, y: Any) -> Tensor:
         return op(*operands(x, y))
 
+    if name not in _COMPARISONS:
+        function.__annotations__["y"] = "Tensor"
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return method(function)
@@ -68,7 +71,7 @@ logical_xor = _binary("logical_xor", "logical_xor", "Return where just one is no
 
 
 def _unary(name: str, forward: Callable, doc: str) -> Callable:
-    op = Op(name, forward, None)
+    op = Op(name, forward, None, elementwise=True)
 
     def function(x: Tensor) -> Tensor:
         return op(x if isinstance(x, Tensor) else as_tensor(x))
@@ -120,10 +123,10 @@ def _bitwise(name: str) -> Callable:
 
 
 def _bits(name: str, doc: str) -> Callable:
-    op = Op(name, _bitwise(name), None, dtype="promote", broadcasts=True)
+    op = Op(name, _bitwise(name), None, dtype="promote", broadcasts=True, elementwise=True)
 
     def function(x: Any, y: Any) -> Tensor:
-        return op(*operands(x, y))
+        return op(*operands(x, y, needs_tensor=name))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
@@ -142,6 +145,11 @@ def isclose(
     x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:
     """Return where `|x - y| <= atol + rtol * |y|`; equal infinities are close."""
+    for name, limit in (("rtol", rtol), ("atol", atol)):
+        if limit < 0:
+            raise RuntimeError(
+                f"isclose: {name} must be greater than or equal to zero, but got {limit}"
+            )
     left, right = x.detach(), y.detach()
     if left.dtype != right.dtype:
         raise RuntimeError(
@@ -176,7 +184,7 @@ for _name in ("not_equal", "less", "less_equal", "greater", "greater_equal"):
 
 
 def _operator(name: str, function: Callable, reflected: bool = False) -> None:
-    def forward(self: Tensor, other: Any) -> Any:
+    def forward(self: Tensor, other: Any) -> Tensor:
         if not is_operand(other):
             return NotImplemented
         return function(self, operand(other, self))

@@ -9,7 +9,7 @@ from ..tensor import Tensor, method
 from .arithmetic import mul_op, operands, zeros_rule
 from .piecewise import hypot_op
 from .quotient import quotient_op
-from .registry import Op
+from .registry import LoopCode, Op
 
 __all__ = ["angle", "arctan2", "atan2", "imag", "real"]
 
@@ -26,8 +26,13 @@ def _part(name: str) -> Any:
 
 
 # a real gradient reaches a complex input as one with imaginary part 0: the registry converts it
-real_op = Op("real", _part("real"), {"x": lambda g: g}, linear=True, view=True)
-imag_op = Op("imag", _part("imag"), {"x": lambda g: mul_op(g, 1j)}, linear=True, view=True)
+real_op = Op(
+    "real", _part("real"), {"x": lambda g: g}, linear=True, view=True, elementwise=True
+)
+imag_op = Op(
+    "imag", _part("imag"), {"x": lambda g: mul_op(g, 1j)},
+    linear=True, view=True, elementwise=True,
+)
 
 
 def real(x: Tensor) -> Tensor:
@@ -69,12 +74,13 @@ atan2_op = Op(
         "x": lambda g, y, x: _turned(g, x, y, -y),
     },
     dtype="float",
-    broadcasts=True,
+    broadcasts=True, ufunc="arctan2", taylor="nested",
+    code=LoopCode(None, "atan2({0}, {1})"),
 )
 
 
 @method
-def atan2(y: Any, x: Any) -> Tensor:
+def atan2(y: Tensor, x: Tensor) -> Tensor:
     """Return the angle of the point (x, y) in (-pi, pi], broadcast; the gradient at 0 is 0."""
     return atan2_op(*operands(y, x))
 
@@ -88,7 +94,9 @@ def _angle(xp: Any, x: Any, out: Any = None) -> Any:
     return out
 
 
-angle_op = Op("angle", _angle, {"x": zeros_rule}, dtype="float")
+angle_op = Op(
+    "angle", _angle, {"x": zeros_rule}, dtype="float", elementwise=True, taylor="constant"
+)
 
 
 @method

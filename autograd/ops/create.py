@@ -11,7 +11,8 @@ import numpy as np
 from .. import devices, dtypes, modes
 from ..random import Generator, default_generator
 from ..tensor import Tensor, method
-from .registry import Op
+from .arithmetic import zeros_rule
+from .registry import Op, move
 from .shape import broadcast_shapes, into, shape_arguments
 
 __all__ = [
@@ -59,8 +60,8 @@ def _constant(name: str, value: int) -> Callable:
     return forward
 
 
-ones_like_op = Op("ones_like", _constant("ones", 1))
-zeros_like_op = Op("zeros_like", _constant("zeros", 0))
+ones_like_op = Op("ones_like", _constant("ones", 1), reads_values=False)
+zeros_like_op = Op("zeros_like", _constant("zeros", 0), reads_values=False)
 
 
 # ---- from values
@@ -457,6 +458,7 @@ def normal(
     """Return a leaf of normal values; `mean` and `std` are numbers, or tensors that broadcast.
 
     size  the shape, needed where both are numbers.
+    The gradient of `mean` and `std` is 0; mean + std * randn(...) has the one of the samples.
     """
     def transformed(z: Any, m: Any, s: Any) -> Any:
         return m + s * z
@@ -475,6 +477,7 @@ def uniform(
     """Return a leaf of values drawn uniformly from [low, high): numbers, or tensors that broadcast.
 
     size  the shape, needed where both are numbers.
+    The gradient of `low` and `high` is 0.
     """
     def transformed(z: Any, a: Any, b: Any) -> Any:
         return a + (b - a) * z
@@ -483,6 +486,25 @@ def uniform(
         _standard_uniform, transformed, low, high, size, generator, dtype, device, requires_grad,
         "uniform",
     )
+
+
+def _drawn(xp: Any, sample: Any, a: Any, b: Any = None, out: Any = None) -> Any:
+    return sample.copy() if out is None else into(out, sample)
+
+
+drawn_op = Op(
+    "drawn", _drawn, {"a": zeros_rule, "b": zeros_rule},
+    broadcasts=True, elementwise=True, taylor="constant",
+)
+"""A sample as a function of the one or two parameters of its distribution: locally constant."""
+
+
+def _from_parameters(sample: Tensor, *parameters: Any) -> Tensor:
+    """Return `sample` where a gradient, of zeros, flows to the parameters that require one."""
+    moved = [move(p, sample.device) if isinstance(p, Tensor) else p for p in parameters]
+    if not sample.requires_grad and any(isinstance(p, Tensor) and p.requires_grad for p in moved):
+        return drawn_op(sample, *moved)
+    return sample
 
 
 def _refuse_negative(std: Any) -> None:
@@ -507,10 +529,11 @@ def _located(
         device = tensors[0].device if device is None else device
     kind = _float_dtype(dtype, name)
     first, second = (v.detach().cpu().numpy() if isinstance(v, Tensor) else v for v in (a, b))
-    return _draw(
+    drawn = _draw(
         lambda r: transformed(sample(r, sizes, kind), first, second), kind, device, requires_grad,
         generator,
     )
+    return _from_parameters(drawn, a, b)
 
 
 def bernoulli(
@@ -524,7 +547,8 @@ def bernoulli(
     if np.size(odds) and not (np.min(odds) >= 0 and np.max(odds) <= 1):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1: probabilities lie in [0, 1]")
     sizes = tuple(input.shape)
-    return _draw(lambda r: r.random(sizes) < odds, input.dtype, input.device, False, generator)
+    drawn = _draw(lambda r: r.random(sizes) < odds, input.dtype, input.device, False, generator)
+    return _from_parameters(drawn, input)
 
 
 # ---- like another tensor

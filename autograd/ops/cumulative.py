@@ -57,6 +57,7 @@ shifted_op = Op(
     "shifted",
     _shifted,
     {"x": lambda g, dim, reverse: shifted_op(g, dim=dim, reverse=not reverse)},
+    taylor="nested",
 )
 """Element i is x[i - 1] (x[i + 1] with `reverse`) along `dim`; `fill` enters at the edge."""
 
@@ -93,7 +94,9 @@ def _recurrence_gradients(
     return mul(for_b, conj_of(before)), for_b
 
 
-recurrence_op = Op("recurrence", _recurrence, _recurrence_gradients, dtype="promote")
+recurrence_op = Op(
+    "recurrence", _recurrence, _recurrence_gradients, dtype="promote", taylor="nested"
+)
 """h[i] = a[i] h[i-1] + b[i] along `dim`, from the far end with `reverse`; h[-1] = 0."""
 
 
@@ -111,7 +114,7 @@ def _cumprod_gradient(g: Tensor, x: Tensor, dim: int, reverse: bool) -> Tensor:
     return mul(_products_before(x, dim, reverse), weights)
 
 
-cumprod_op = Op("cumprod", _running("cumprod"), {"x": _cumprod_gradient})
+cumprod_op = Op("cumprod", _running("cumprod"), {"x": _cumprod_gradient}, taylor="nested")
 
 
 def _prod_gradient(g: Tensor, x: Tensor, dim: int) -> Tensor:
@@ -126,6 +129,7 @@ prod_op = Op(
         axis=dim, dtype=x.dtype, keepdims=keepdims, out=out
     ),
     {"x": _prod_gradient},
+    taylor="nested",
 )
 
 

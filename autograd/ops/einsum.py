@@ -211,7 +211,10 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         left, right = list(range(a.ndim - dims, a.ndim)), list(range(dims))
     else:
         left, right = ([d % max(x.ndim, 1) for d in ds] for x, ds in zip((a, b), dims, strict=True))
-    if len(left) != len(right) or [a.shape[i] for i in left] != [b.shape[i] for i in right]:
+    if len(left) != len(right) or any(
+        a.shape[i] != b.shape[j] and 1 not in (a.shape[i], b.shape[j])
+        for i, j in zip(left, right, strict=True)
+    ):
         raise RuntimeError(
             f"tensordot: contracted dimensions need to match, got shapes {list(a.shape)} and "
             f"{list(b.shape)} with dims {dims}"

@@ -46,11 +46,13 @@ amax_op = Op(
     "amax",
     lambda xp, x, out=None, *, axes, keepdims: x.max(axis=axes, keepdims=keepdims, out=out),
     {"x": _gradient},
+    taylor="nested",
 )
 amin_op = Op(
     "amin",
     lambda xp, x, out=None, *, axes, keepdims: x.min(axis=axes, keepdims=keepdims, out=out),
     {"x": _gradient},
+    taylor="nested",
 )
 argmax_op = Op(
     "argmax",

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import modes
+from .. import dtypes, modes
 from ..tensor import Tensor, method
 from .arithmetic import mul
 from .index import add_at, axis_of, new_zeros, numbered, positions, slice_op, value_range, wrapped
-from .registry import Op
+from .registry import REGISTRY, Op, cast
 from .shape import clone, expand, into, normal_axis, reshape_op
 
 __all__ = [
@@ -53,6 +53,12 @@ def _scatter_add(xp: Any, x: Any, index: Any, src: Any, out: Any = None, *, dim:
     return into(out, result)
 
 
+def _scatter_multiply(xp: Any, x: Any, index: Any, src: Any, *, dim: int) -> Any:
+    result = x.copy()
+    xp.multiply.at(result.reshape(-1), _numbers_along(xp, x, index, dim), src)
+    return result
+
+
 def _index_add(xp: Any, x: Any, index: Any, source: Any, out: Any = None, *, dim: int) -> Any:
     result = x.copy()
     add_at(xp, result, xp.take(numbered(xp, x.shape), index, axis=dim), source)
@@ -67,11 +73,13 @@ gather_op = Op(
             new_zeros(g, x_shape), index, g, dim=dim
         )
     },
+    taylor="linear",
 )
 scatter_add_op = Op(
     "scatter_add",
     _scatter_add,
     {"x": lambda g: g, "src": lambda g, index, dim: gather_op(g, index, dim=dim)},
+    taylor="linear",
 )
 scatter_op = Op(
     "scatter",
@@ -80,7 +88,9 @@ scatter_op = Op(
         "x": lambda g, index, dim: scatter_op(g, index, 0, dim=dim),
         "src": lambda g, index, dim: gather_op(g, index, dim=dim),
     },
+    taylor="linear",
 )
+scatter_multiply_op = Op("scatter_multiply", _scatter_multiply)
 index_select_op = Op(
     "index_select",
     lambda xp, x, index, out=None, *, dim: into(out, xp.take(x, index, axis=dim)),
@@ -89,11 +99,13 @@ index_select_op = Op(
             new_zeros(g, x_shape), index, g, dim=dim
         )
     },
+    taylor="linear",
 )
 index_add_op = Op(
     "index_add",
     _index_add,
     {"x": lambda g: g, "source": lambda g, index, dim: index_select_op(g, index, dim=dim)},
+    taylor="linear",
 )
 
 
@@ -106,10 +118,10 @@ def _shaped(copied: Tensor, shape: tuple | None) -> Tensor:
 
 def _checked_index(index: Any, size: int, axis: int, name: str, error: type) -> Tensor:
     """Return an index tensor whose elements lie in [0, size); `error` otherwise."""
-    if not isinstance(index, Tensor):
-        raise TypeError(f"{name}(): index must be a Tensor, got {type(index).__name__}")
-    if index.dtype.kind != "i":
+    if index.dtype.kind != "i" and index.numel():
         raise RuntimeError(f"{name}(): Expected dtype int64 for index, got {index.dtype}")
+    if not index.numel():
+        return cast(index, dtypes.int64)
     low, high = value_range(index._data)
     if low < 0 or high >= size:
         raise error(
@@ -146,8 +158,11 @@ def _along_checked(
 def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """Return `x[..., index[i, j, ...], ...]` along `dim`, of the shape of `index`.
 
-    Raises RuntimeError for positions out of range and shapes that do not match.
+    Raises RuntimeError for positions out of range and shapes that do not match; an empty index may
+    have any shape and dtype.
     """
+    if not index.numel():
+        return reshape_op(reshape_op(x, shape=(-1,))[:0], shape=tuple(index.shape))
     wide, axis, places = _along_checked("gather", x, dim, index)
     return _shaped(gather_op(wide, places, dim=axis), index.shape)
 
@@ -174,15 +189,42 @@ def _scattered(op: Op, x: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
 
 
 @method
-def scatter(x: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
+def scatter(
+    x: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
+) -> Tensor:
     """Return a copy of `x` with `src` (a tensor or a number) written at `index` along `dim`.
 
     Where positions repeat, one of the values stays and the gradient of `src` is undefined.
+    reduce="add" adds `src` there, "multiply" multiplies by it (without gradient, RuntimeError where
+    one is asked for); repeats then all count.
     """
     src = value if src is None else src
     if src is None:
         raise TypeError("scatter() needs src (a tensor or a number) or value")
+    if reduce is not None:
+        return _reduced(x, dim, index, src, reduce)
     return _scattered(scatter_op, x, dim, index, src)
+
+
+def _reduced(x: Tensor, dim: int, index: Tensor, src: Any, reduce: str) -> Tensor:
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError(f"scatter(): reduce must be 'add' or 'multiply', got {reduce!r}")
+    if not isinstance(src, Tensor):
+        src = REGISTRY["ones_like"](reshape_op(x, shape=(-1,))[:1]) * src
+        src = expand(cast(src, x.dtype).reshape((1,) * max(x.ndim, 1)), index.shape or (1,))
+    if reduce == "add":
+        return _scattered(scatter_add_op, x, dim, index, src)
+    if x.requires_grad or src.requires_grad:
+        raise RuntimeError(
+            "scatter(): reduce='multiply' has no derivative; multiply x by the values instead"
+        )
+    return _scattered(scatter_multiply_op, x, dim, index, src)
 
 
 @method
@@ -236,7 +278,7 @@ def index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
         raise RuntimeError(
             f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)"
         )
-    _checked_index(index, wide.shape[axis], axis, "index_select", IndexError)
+    index = _checked_index(index, wide.shape[axis], axis, "index_select", IndexError)
     line = index if index.ndim else reshape_op(index, shape=(1,))
     return _shaped(index_select_op(wide, line, dim=axis), x.shape if x.ndim == 0 else None)
 
@@ -246,8 +288,11 @@ def index_add(
     x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1
 ) -> Tensor:
     """Return a copy of `x` with `alpha * source` added to its slices `index`; repeats add up."""
+    if x.ndim == 0 and source.ndim == 0:
+        line = reshape_op(x, shape=(1,)), reshape_op(source, shape=(1,))
+        return reshape_op(index_add(line[0], dim, index, line[1], alpha=alpha), shape=())
     axis = axis_of(x, dim, "index_add")
-    _checked_index(index, x.shape[axis], axis, "index_add", IndexError)
+    index = _checked_index(index, x.shape[axis], axis, "index_add", IndexError)
     expected = (*x.shape[:axis], index.numel(), *x.shape[axis + 1 :])
     if index.ndim != 1 or tuple(source.shape) != expected:
         raise RuntimeError(
@@ -269,10 +314,13 @@ def take(x: Tensor, index: Tensor) -> Tensor:
 
 
 @method
-def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None) -> Tensor:
+def repeat_interleave(
+    x: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
     """Return `x` with each slice along `dim` (None: each element) repeated `repeats` times.
 
-    repeats  a number, or one number a slice.
+    repeats      a number, or one number a slice.
+    output_size  the size along `dim` that is expected; RuntimeError for another one.
     """
     if dim is None:
         x, dim = reshape_op(x, shape=(x.numel(),)), 0
@@ -284,4 +332,9 @@ def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None) -> Tensor
             f"({x.shape[axis]} along dimension {axis}), got {counts}"
         )
     places = np.repeat(np.arange(x.shape[axis]), counts)
+    if output_size is not None and output_size != places.size:
+        raise RuntimeError(
+            f"repeat_interleave(): output_size is {output_size}, but the repeats add up to "
+            f"{places.size}"
+        )
     return index_select_op(x, positions(places, x), dim=axis)

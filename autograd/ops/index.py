@@ -387,6 +387,11 @@ def narrow(x: Tensor, dim: int, start: Any, length: int) -> Tensor:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor; reshape it first")
     axis = normal_axis(dim, x.ndim)
     size = x.shape[axis]
+    if isinstance(start, Tensor) and (start.ndim or start.dtype.kind not in "iu"):
+        raise RuntimeError(
+            "narrow(): start must be an integer or a 0-dim integral Tensor, got one of shape "
+            f"{list(start.shape)} and dtype {start.dtype}"
+        )
     first = operator.index(start)
     if not -size <= first <= size:
         raise IndexError(
@@ -449,6 +454,7 @@ def padded(x: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
 new_full_op = Op(
     "new_full",
     lambda xp, x, out=None, *, shape, value: into(out, xp.full(shape, value, dtype=x.dtype)),
+    reads_values=False,
 )
 
 

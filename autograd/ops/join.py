@@ -6,7 +6,7 @@ pieces costs one pass backward.  The pieces of a split are views.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..tensor import Tensor, method
@@ -55,12 +55,25 @@ def _stack(xp: Any, *xs: Any, out: Any = None, dim: int) -> Any:
     return xp.stack(xs, axis=dim, out=out)
 
 
+def _cat_places(shapes: Sequence[tuple], attributes: dict) -> list[tuple]:
+    dim, stop, places = attributes["dim"] % len(shapes[0]), 0, []
+    for shape in shapes:
+        start, stop = stop, stop + shape[dim]
+        places.append((*(slice(None),) * dim, slice(start, stop)))
+    return places
+
+
+def _stack_places(shapes: Sequence[tuple], attributes: dict) -> list[tuple]:
+    dim = attributes["dim"] % (len(shapes[0]) + 1)
+    return [(*(slice(None),) * dim, k) for k in range(len(shapes))]
+
+
 cat_op = Op(
     "cat",
     _cat,
     _cat_rule,
     dtype="promote",
-    linear=True,
+    linear=True, taylor="join", joins=_cat_places,
 )
 
 
@@ -90,7 +103,7 @@ stack_op = Op(
     _stack,
     lambda g, dim: unbind_op(g, dim=dim),
     dtype="promote",
-    linear=True,
+    linear=True, joins=_stack_places,
 )
 unbind_op = Op(
     "unbind",
@@ -105,8 +118,8 @@ unbind_op = Op(
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return the tensors joined along `dim`; all other sizes must agree, dtypes are promoted.
 
-    1-d tensors without elements are skipped.  Raises RuntimeError for an empty list, 0-d tensors
-    and sizes that differ.
+    1-d tensors without elements are skipped.  Raises ValueError for an empty list, RuntimeError for
+    0-d tensors and sizes that differ.
     """
     given = checked_tensors(tensors, "cat")
     for position, tensor in enumerate(given):
@@ -220,6 +233,8 @@ def tensor_split(x: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Ten
     """Return views of `x` along `dim`: n parts of nearly one size, or parts cut at indices."""
     axis = _splittable(x, dim, "tensor_split")
     whole = x.shape[axis]
+    if isinstance(indices_or_sections, Tensor) and indices_or_sections.ndim == 0:
+        indices_or_sections = indices_or_sections.item()
     if hasattr(indices_or_sections, "__iter__"):
         cuts = [k.__index__() for k in indices_or_sections]
         cuts = [min(max(k + whole if k < 0 else k, 0), whole) for k in cuts]
@@ -245,7 +260,7 @@ def unbind(x: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     return unbind_op(x, dim=axis) if x.shape[axis] else ()
 
 
-def _iterate(x: Tensor) -> Any:
+def _iterate(x: Tensor) -> Iterator[Tensor]:
     if x.ndim == 0:
         raise TypeError("iteration over a 0-d tensor; use .item(), or reshape(-1) first")
     return iter(unbind(x))

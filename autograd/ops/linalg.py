@@ -116,8 +116,8 @@ solve_op = Op(
     "linalg_solve",
     lambda xp, a, b, out=None: _into(_guarded_solve(xp, a, b), out),
     _solve_gradients,
-    dtype="float",
-    broadcasts=True,
+    dtype="same",
+    broadcasts=True, taylor="nested",
 )
 
 _guarded_inv = _guarded(
@@ -135,7 +135,7 @@ inv_op = Op(
     "linalg_inv",
     lambda xp, x, out=None: _into(_guarded_inv(xp, x), out),
     {"x": _inv_gradient},
-    dtype="float",
+    dtype="float", taylor="nested",
 )
 
 
@@ -183,7 +183,7 @@ def _hermitian(xp: Any, x: Any) -> Any:
     return xp.conj(xp.swapaxes(x, -1, -2))
 
 
-pinv_op = Op("linalg_pinv", _pinv, {"x": _pinv_gradient}, dtype="float")
+pinv_op = Op("linalg_pinv", _pinv, {"x": _pinv_gradient}, dtype="float", taylor="nested")
 
 
 def _is_vector(a: Tensor, b: Tensor) -> bool:
@@ -282,7 +282,7 @@ def _cofactor_gradient(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
     return mul(total, inverse_h) - matmul_op(matmul_op(conjugate, g.mT), inverse_h)
 
 
-cofactor_op = Op("cofactor", _cofactor, {"x": _cofactor_gradient}, dtype="float")
+cofactor_op = Op("cofactor", _cofactor, {"x": _cofactor_gradient}, dtype="float", taylor="nested")
 
 
 def _as_matrix(g: Tensor) -> Tensor:
@@ -294,7 +294,7 @@ det_op = Op(
     "linalg_det",
     lambda xp, x, out=None: _into(xp.asarray(xp.linalg.det(x)), out),
     {"x": lambda g, x: mul(_as_matrix(g), conj_of(cofactor_op(x)))},
-    dtype="float",
+    dtype="float", taylor="nested",
 )
 
 
@@ -311,7 +311,10 @@ def _slogdet(xp: Any, x: Any, out: Any = None) -> tuple:
     return found if out is None else tuple(map(_into, found, out))
 
 
-slogdet_op = Op("linalg_slogdet", _slogdet, {"x": _slogdet_gradient}, dtype="float", outputs=2)
+slogdet_op = Op(
+    "linalg_slogdet", _slogdet, {"x": _slogdet_gradient},
+    dtype="float", outputs=2, taylor="nested",
+)
 
 
 @method
@@ -375,7 +378,7 @@ cholesky_op = Op(
     "linalg_cholesky",
     lambda xp, x, out=None: _into(_guarded_cholesky(xp, x), out),
     {"x": _cholesky_gradient},
-    dtype="float",
+    dtype="float", taylor="nested",
 )
 
 
@@ -422,7 +425,8 @@ def _lstsq_gradients(
 
 
 lstsq_op = Op(
-    "linalg_lstsq", _lstsq, _lstsq_gradients, dtype="float", broadcasts=True, outputs=3
+    "linalg_lstsq", _lstsq, _lstsq_gradients, dtype="same", broadcasts=True, outputs=3,
+    taylor="nested",
 )
 
 
@@ -480,8 +484,8 @@ cross_op = Op(
         "x": lambda g, y, axis: cross_op(conj_of(y), g, axis=axis),
         "y": lambda g, x, axis: cross_op(g, conj_of(x), axis=axis),
     },
-    dtype="promote",
-    broadcasts=True,
+    dtype="same",
+    broadcasts=True, taylor="bilinear",
 )
 
 
@@ -491,7 +495,12 @@ def cross(input: Tensor, other: Tensor, dim: int = -1) -> Tensor:
 
     Raises RuntimeError where `dim` does not have size 3.
     """
-    rank = max(input.ndim, other.ndim)
+    rank = input.ndim
+    if other.ndim != rank:
+        raise RuntimeError(
+            "linalg.cross: inputs must have the same number of dimensions, got shapes "
+            f"{list(input.shape)} and {list(other.shape)}; unsqueeze one of them"
+        )
     axis = normal_axis(dim, rank) - rank
     for tensor in (input, other):
         if tensor.ndim < -axis or tensor._data.shape[axis] != 3:

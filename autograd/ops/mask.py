@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import dtypes
 from ..tensor import Tensor, method
 from .registry import Op, cast
 from .shape import broadcast_shapes, broadcast_tensors, into, reshape_op
@@ -23,7 +24,7 @@ masked_keep_op = Op(  # x where the mask is `keep`, zero elsewhere
     "masked_keep",
     _masked_keep,
     {"x": lambda g, mask, keep: masked_keep_op(g, mask, keep=keep)},
-    broadcasts=True,
+    broadcasts=True, elementwise=True, taylor="linear",
 )
 
 
@@ -38,14 +39,13 @@ masked_fill_op = Op(
         "x": lambda g, mask: masked_keep_op(g, mask, keep=False),
         "value": lambda g, mask: masked_keep_op(g, mask, keep=True),
     },
-    broadcasts=True,
+    broadcasts=True, elementwise=True, taylor="linear",
 )
 
 
-def _checked_mask(mask: Any, name: str) -> Tensor:
-    if not isinstance(mask, Tensor) or mask.dtype.kind != "b":
-        got = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise RuntimeError(f"{name}: expected a mask of dtype bool, got {got}; use .bool()")
+def _checked_mask(mask: Tensor, name: str) -> Tensor:
+    if mask.dtype.kind != "b":
+        raise RuntimeError(f"{name}: expected a mask of dtype bool, got {mask.dtype}; use .bool()")
     return mask
 
 
@@ -60,8 +60,14 @@ def masked_fill(x: Tensor, mask: Tensor, value: Any) -> Tensor:
                 "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
                 f"{value.ndim} dimension(s); use where(mask, value, x)"
             )
+    if x.dtype.kind != "c" and dtypes.result_type(value).kind == "c":
+        raise RuntimeError(
+            f"masked_fill: value cannot be converted to type {x.dtype} without overflow: got a "
+            "complex one; use where(mask, value, x)"
+        )
+    if isinstance(value, Tensor):
         value = cast(value, x.dtype)
-    elif x.dtype.kind in "bui" and isinstance(value, (float, complex)) and value != int(value):
+    elif x.dtype.kind in "bui" and isinstance(value, float) and value != int(value):
         raise RuntimeError(
             f"value cannot be converted to type {x.dtype} without overflow: got {value!r}"
         )

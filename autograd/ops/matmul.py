@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
+from .. import threads
 from ..tensor import Tensor, method
 from .arithmetic import add, binary_operator, conj_of, mul
 from .create import fits
-from .registry import Op
+from .registry import Op, refuse_mixed
 from .shape import reshape_op, transpose
 
 __all__ = [
@@ -45,7 +48,7 @@ def _matmul_forward(
     x, y = _turned(x, transpose_x), _turned(y, transpose_y)
     if columns and out is None and x.ndim == y.ndim == 2:
         out = xp.empty((y.shape[1], x.shape[0]), x.dtype).T
-    return xp.matmul(x, y) if out is None else xp.matmul(x, y, out=out)
+    return threads.matmul(xp, x, y, out)
 
 
 def _left_gradient(
@@ -74,12 +77,17 @@ def _right_gradient(
     return matmul_op(x, g, transpose_x=not transpose_x, columns=y_columns)
 
 
+def _product_flops(inputs: Sequence, outputs: Sequence, attributes: dict) -> int:
+    inner = inputs[0].shape[-2 if attributes.get("transpose_x") else -1]
+    return 2 * math.prod(outputs[0].shape) * inner
+
+
 matmul_op = Op(
     "matmul",
     _matmul_forward,
     {"x": _left_gradient, "y": _right_gradient},
-    dtype="promote",
-    broadcasts=True,
+    dtype="same",
+    broadcasts=True, taylor="affine", flops=_product_flops,
 )
 """`x @ y` for at least two dimensions each, either with its last two exchanged: BLAS reads both
 orders, so a transposed operand is a flag, neither a copy nor a node of its own.  With `columns`
@@ -87,7 +95,7 @@ a matrix that is not written into `out` is laid out by columns, which costs noth
 
 
 def _linear_forward(xp: Any, x: Any, weight: Any, bias: Any, out: Any = None) -> Any:
-    result = xp.matmul(x, weight.T) if out is None else xp.matmul(x, weight.T, out=out)
+    result = threads.matmul(xp, x, weight.T, out)
     if bias is not None:
         result += bias  # in place: the product is the only array made
     return result
@@ -103,8 +111,8 @@ linear_op = Op(
         ),
         "bias": lambda g: g,
     },
-    dtype="promote",
-    broadcasts=True,
+    dtype="same",
+    broadcasts=True, taylor="affine", flops=_product_flops,
 )
 
 
@@ -127,7 +135,7 @@ def matmul(x: Tensor, other: Tensor) -> Tensor:
 
     Shapes: (..., n, k) @ (..., k, m) -> (..., n, m), leading dimensions broadcast; a vector on the
     left is a row, on the right a column, and its dimension is dropped from the result.
-    Raises RuntimeError for 0-d operands and for shapes that do not fit.
+    Raises RuntimeError for 0-d operands, for shapes that do not fit and for different dtypes.
     """
     if x.ndim == 0 or other.ndim == 0:
         raise RuntimeError(
@@ -248,6 +256,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
 
     Shapes: input broadcasts to (n, m), mat1 (n, k), mat2 (k, m).
     """
+    refuse_mixed("addmm", input, mat1, mat2)
     _check_rank("addmm", ("mat1", mat1, 2), ("mat2", mat2, 2))
     _check_expands("addmm", input, (mat1.shape[0], mat2.shape[1]))
     if alpha == 1 and beta == 1 and mat1.shape[1] == mat2.shape[0]:
@@ -258,6 +267,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
 @method
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Return `beta * input + alpha * (mat @ vec)`; shapes (n,), (n, k) and (k,)."""
+    refuse_mixed("addmv", input, mat, vec)
     _check_expands("addmv", input, (mat.shape[0],))
     return _combine(input, mv(mat, vec), beta, alpha)
 
@@ -267,6 +277,7 @@ def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
     """Return `beta * input + alpha * bmm(batch1, batch2)`."""
+    refuse_mixed("baddbmm", input, batch1, batch2)
     product = bmm(batch1, batch2)
     _check_expands("baddbmm", input, product.shape)
     return _combine(input, product, beta, alpha)

@@ -62,7 +62,7 @@ def _norm_gradient(g: Tensor, x: Tensor, out: Tensor, p: float, axes: tuple) -> 
     return mul(mul(quotient_op(x, size), ratio), g)
 
 
-norm_op = Op("vector_norm", _norm_forward, {"x": _norm_gradient}, dtype="float")
+norm_op = Op("vector_norm", _norm_forward, {"x": _norm_gradient}, dtype="float", taylor="nested")
 
 
 def _floating(x: Tensor, dtype: Any) -> Tensor:

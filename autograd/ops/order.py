@@ -30,7 +30,7 @@ def _nonzero(xp: Any, x: Any) -> Any:
     return xp.stack(xp.nonzero(x), axis=1).astype(np.int64)
 
 
-nonzero_op = Op("nonzero", _nonzero)
+nonzero_op = Op("nonzero", _nonzero, shaped_by_values=True)
 
 
 @method
@@ -141,9 +141,10 @@ def searchsorted(
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
+    sorter: Tensor | None = None,
 ) -> Tensor:
     """Return where each value would be inserted to keep `sorted_sequence` in order along its last
-    dimension.
+    dimension; with `sorter`, the positions that sort it, the sequence itself need not be sorted.
 
     The leading dimensions agree, or `sorted_sequence` has one dimension.  right=False (side "left")
     gives the first such place: `sequence[i-1] < value <= sequence[i]`; right=True the last.
@@ -156,6 +157,13 @@ def searchsorted(
             )
         right = side == "right"
     values = as_tensor(input, sorted_sequence)
+    if sorter is not None:
+        if sorter.shape != sorted_sequence.shape or sorter.dtype.kind != "i":
+            raise RuntimeError(
+                "searchsorted: sorter must hold int64 positions in the shape of the sequence "
+                f"{list(sorted_sequence.shape)}, got {sorter.dtype} of shape {list(sorter.shape)}"
+            )
+        sorted_sequence = sorted_sequence.gather(-1, sorter)
     if sorted_sequence.ndim == 0:
         raise RuntimeError("searchsorted: the sorted sequence needs at least one dimension")
     if sorted_sequence.ndim > 1 and sorted_sequence.shape[:-1] != values.shape[:-1]:
@@ -185,7 +193,7 @@ def _unique(xp: Any, x: Any, *, dim: int | None) -> tuple:
     return values, inverse.reshape(shape).astype(np.int64), counts.astype(np.int64)
 
 
-unique_op = Op("unique", _unique, outputs=3)
+unique_op = Op("unique", _unique, outputs=3, shaped_by_values=True)
 
 
 @method

@@ -14,7 +14,7 @@ from .. import dtypes, modes
 from ..tensor import Tensor, as_tensor, method
 from .arithmetic import add, mul_op, operands, sub, zeros_rule
 from .quotient import quotient_op
-from .registry import REGISTRY, Op, cast
+from .registry import REGISTRY, LoopCode, Op, cast
 
 __all__ = [
     "abs", "absolute", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "fix", "floor", "hypot",
@@ -43,7 +43,7 @@ where_op = Op(
         "x": lambda g, condition: where_op(condition, g, 0),
         "y": lambda g, condition: where_op(condition, 0, g),
     },
-    broadcasts=True,
+    broadcasts=True, elementwise=True, taylor="selection",
 )
 
 
@@ -90,7 +90,9 @@ def _signed(xp: Any, g: Any, x: Any, out: Any = None) -> Any:
     return xp.multiply(xp.sign(x), g, out=out) if out is not None else xp.multiply(xp.sign(x), g)
 
 
-signed_op = Op("signed", _signed, {"g": lambda g, x: signed_op(g, x)})
+signed_op = Op(
+    "signed", _signed, {"g": lambda g, x: signed_op(g, x)}, elementwise=True, taylor="linear"
+)
 
 
 def _abs_rule(g: Tensor, x: Tensor) -> Tensor:
@@ -101,11 +103,16 @@ def _abs(xp: Any, x: Any, out: Any = None) -> Any:
     return xp.absolute(x) if out is None else xp.absolute(x, out=out)
 
 
-abs_op = Op("abs", _abs, {"x": _abs_rule})
+abs_op = Op(
+    "abs", _abs, {"x": _abs_rule}, ufunc="absolute", taylor="real smooth",
+    code=LoopCode("abs({0})", "fabs({0})"),
+)
 
 
 sign_op = Op(
-    "sign", lambda xp, x, out=None: xp.sign(x) if out is None else xp.sign(x, out=out)
+    "sign", lambda xp, x, out=None: xp.sign(x) if out is None else xp.sign(x, out=out),
+    ufunc="sign",
+    code=LoopCode(None, "({0} != {0}) ? {0} : R(({0} > R(0.0)) - ({0} < R(0.0)))"),
 )
 """numpy's sign, where that of NaN is NaN: the gate of `abs` in recorded programs."""
 
@@ -129,7 +136,7 @@ def _sgn_rule(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
     return quotient_op(g - mul_op(out, along), size)
 
 
-sgn_op = Op("sgn", _sgn, {"x": _sgn_rule})
+sgn_op = Op("sgn", _sgn, {"x": _sgn_rule}, elementwise=True, taylor="real smooth")
 
 
 @method
@@ -164,7 +171,7 @@ def _stepwise(name: str, doc: str) -> Any:
         function = getattr(xp, name)
         return function(x) if out is None else function(x, out=out)
 
-    op = Op(name, forward, {"x": zeros_rule})
+    op = Op(name, forward, {"x": zeros_rule}, elementwise=True, taylor="constant")
 
     def function(x: Tensor) -> Tensor:
         return op(x)
@@ -185,7 +192,7 @@ def _round(xp: Any, x: Any, out: Any = None, *, decimals: int = 0) -> Any:
     return _into(xp.around(x, decimals), out)
 
 
-round_op = Op("round", _round, {"x": zeros_rule})
+round_op = Op("round", _round, {"x": zeros_rule}, elementwise=True, taylor="constant")
 
 
 @method
@@ -205,11 +212,18 @@ def _winner(xp: Any, g: Any, x: Any, y: Any, out: Any = None) -> Any:
 
 
 winner_op = Op(
-    "winner", _winner, {"g": lambda g, x, y: winner_op(g, x, y)}, broadcasts=True
+    "winner", _winner, {"g": lambda g, x, y: winner_op(g, x, y)}, broadcasts=True,
+    elementwise=True, taylor="linear",
 )
 
 
-def _extremum(name: str, larger: bool, doc: str) -> Any:
+def _extremum(name: str, larger: bool, order: str, doc: str) -> Any:
+    # of two numbers the first where it is NaN, as numpy does
+    code = LoopCode(
+        f"{{0}} if {{0}} {order} {{1}} or {{0}} != {{0}} else {{1}}",
+        f"({{0}} {order} {{1}} || {{0}} != {{0}}) ? {{0}} : {{1}}",
+    )
+
     def forward(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
         for value in (x, y):
             if getattr(value, "dtype", None) is not None and value.dtype.kind == "c":
@@ -225,9 +239,12 @@ def _extremum(name: str, larger: bool, doc: str) -> Any:
     def to_y(g: Tensor, x: Any, y: Any) -> Tensor:
         return winner_op(g, y, x) if larger else winner_op(g, x, y)
 
-    op = Op(name, forward, {"x": to_x, "y": to_y}, dtype="promote", broadcasts=True)
+    op = Op(
+        name, forward, {"x": to_x, "y": to_y}, dtype="promote", broadcasts=True,
+        ufunc=name, commutative=True, code=code, taylor="extremum",
+    )
 
-    def function(x: Any, y: Any) -> Tensor:
+    def function(x: Tensor, y: Tensor) -> Tensor:
         return op(*operands(x, y))
 
     function.__name__ = function.__qualname__ = name
@@ -236,11 +253,11 @@ def _extremum(name: str, larger: bool, doc: str) -> Any:
 
 
 maximum = _extremum(
-    "maximum", True,
+    "maximum", True, ">=",
     "Return the larger of `x` and `y`, broadcast; NaN wins, ties share the gradient equally.",
 )
 minimum = _extremum(
-    "minimum", False,
+    "minimum", False, "<=",
     "Return the smaller of `x` and `y`, broadcast; NaN wins, ties share the gradient equally.",
 )
 
@@ -266,10 +283,12 @@ def _inside(xp: Any, g: Any, x: Any, out: Any = None, *, low: Any, high: Any) ->
 
 
 inside_op = Op(
-    "inside", _inside, {"g": lambda g, x, low, high: inside_op(g, x, low=low, high=high)}
+    "inside", _inside, {"g": lambda g, x, low, high: inside_op(g, x, low=low, high=high)},
+    elementwise=True, taylor="linear",
 )
 clamp_op = Op(
-    "clamp", _clamp, {"x": lambda g, x, low, high: inside_op(g, x, low=low, high=high)}
+    "clamp", _clamp, {"x": lambda g, x, low, high: inside_op(g, x, low=low, high=high)},
+    elementwise=True, taylor="smooth",
 )
 
 
@@ -327,12 +346,12 @@ hypot_op = Op(
         "y": lambda g, y, out: mul_op(g, quotient_op(y, out)),
     },
     dtype="float",
-    broadcasts=True,
+    broadcasts=True, ufunc="hypot", taylor="nested", code=LoopCode(None, "hypot({0}, {1})"),
 )
 
 
 @method
-def hypot(x: Any, y: Any) -> Tensor:
+def hypot(x: Tensor, y: Tensor) -> Tensor:
     """Return sqrt(x*x + y*y) without overflow, broadcast; its derivative at (0, 0) is 0."""
     return hypot_op(*operands(x, y))
 
@@ -344,7 +363,8 @@ def lerp(start: Tensor, end: Tensor, weight: Any) -> Tensor:
     if isinstance(weight, Tensor):
         from_start = add(start, mul_op(weight, step))
         from_end = sub(end, mul_op(sub(1, weight), step))
-        return where(REGISTRY["lt"](weight, 0.5), from_start, from_end)
+        size = abs(weight) if weight.is_complex() else weight
+        return where(REGISTRY["lt"](size, 0.5), from_start, from_end)
     if builtins.abs(weight) < 0.5:
         return add(start, mul_op(step, weight))
     return sub(end, mul_op(step, 1 - weight))

@@ -9,6 +9,8 @@ from .registry import Op
 
 
 def _quotient(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
+    if not hasattr(y, "dtype"):  # a number: it leaves the dtype of x as it is
+        return xp.multiply(x, 0, out=out) if y == 0 else xp.true_divide(x, y, out=out)
     zero = y == 0
     result = xp.true_divide(x, xp.where(zero, xp.ones_like(y), y))
     result = xp.where(zero, xp.zeros_like(result), result)
@@ -26,7 +28,7 @@ quotient_op = Op(
         "y": lambda g, out, y: neg(quotient_op(mul(g, conj_of(out)), conj_of(y))),
     },
     dtype="float",
-    broadcasts=True,
+    broadcasts=True, elementwise=True, taylor="nested",
 )
 """`x / y`, and 0 wherever y is 0, in every derivative too: the sub-gradient of norms at 0."""
 
@@ -51,5 +53,6 @@ gated_power_op = Op(
         )
     },
     dtype="float",
+    elementwise=True, taylor="smooth",
 )
 """`scale * x**exponent` for x >= 0, and 0 wherever x is 0, in every derivative too."""

@@ -145,8 +145,8 @@ def _std_gradient(g: Tensor, x: Tensor, out: Tensor, axes: tuple, correction: fl
     return mul(_centred(x, axes), div(ratio, _degrees(shape, axes, correction)))
 
 
-var_op = Op("var", _var, {"x": _var_gradient})
-std_op = Op("std", _std, {"x": _std_gradient})
+var_op = Op("var", _var, {"x": _var_gradient}, taylor="nested")
+std_op = Op("std", _std, {"x": _std_gradient}, taylor="nested")
 
 
 @method
@@ -171,6 +171,7 @@ def _spread(op: Op, x: Tensor, dim: Any, unbiased: Any, keepdim: bool, correctio
         dim, unbiased = None, dim
     if unbiased is not None:
         correction = 1 if unbiased else 0
+    correction = 1 if correction is None else correction
     if x._data.dtype.kind not in "fc":
         raise RuntimeError(
             f"{op.name}(): only support floating point and complex dtypes, got {x._data.dtype}; "
@@ -183,11 +184,12 @@ def _spread(op: Op, x: Tensor, dim: Any, unbiased: Any, keepdim: bool, correctio
 @method
 def var(
     x: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
-    correction: float = 1,
+    correction: float | None = 1,
 ) -> Tensor:
     """Return the variance over `dim` (all dimensions by default).
 
-    The sum of squares is divided by `count - correction`; `unbiased=False` means correction 0.
+    The sum of squares is divided by `count - correction`; `unbiased=False` means correction 0,
+    None means 1.
     """
     return _spread(var_op, x, dim, unbiased, keepdim, correction)
 
@@ -195,7 +197,7 @@ def var(
 @method
 def std(
     x: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
-    correction: float = 1,
+    correction: float | None = 1,
 ) -> Tensor:
     """Return the standard deviation: the root of `var`, with gradient 0 where it is 0."""
     return _spread(std_op, x, dim, unbiased, keepdim, correction)
@@ -203,7 +205,7 @@ def std(
 
 def var_mean(
     x: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
-    correction: float = 1,
+    correction: float | None = 1,
 ) -> tuple[Tensor, Tensor]:
     """Return (`var`, `mean`) over `dim`."""
     over = None if isinstance(dim, bool) else dim
@@ -212,7 +214,7 @@ def var_mean(
 
 def std_mean(
     x: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
-    correction: float = 1,
+    correction: float | None = 1,
 ) -> tuple[Tensor, Tensor]:
     """Return (`std`, `mean`) over `dim`."""
     over = None if isinstance(dim, bool) else dim

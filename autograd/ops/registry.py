@@ -25,6 +25,7 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -71,20 +72,56 @@ _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _VARIADIC = inspect.Parameter.VAR_POSITIONAL
 
 
+@dataclass(frozen=True)
+class LoopCode:
+    """An elementwise operation on numbers, as text for generated loops.
+
+    `{0}` and `{1}` stand for the operands, `R` for their dtype.
+
+    python  for loops on the CPU; None where numpy's own loop is faster (transcendental functions).
+    cuda    for kernels on the GPU.
+    """
+
+    python: str | None
+    cuda: str
+
+    @classmethod
+    def of(cls, text: str) -> LoopCode:
+        """Return code that reads the same in both languages."""
+        return cls(text, text)
+
+
 class Op:
-    """A primitive operation.
+    """A primitive operation, and all that is known about it: what others ask, they ask here.
 
     name      unique key in REGISTRY.
     forward   `(xp, *arrays, out=None, **attributes) -> array | tuple of arrays`.
     vjp       rules by input name, or one callable for all inputs that returns a sequence.
     dtype     how inputs are promoted before `forward` is called: "promote" (all to their common
-              dtype), "float" (as promote; integers become the default float) or "keep".
+              dtype), "float" (as promote; integers become the default float), "same" (not at all:
+              they have one dtype, or RuntimeError) or "keep".  Except for "keep", any input may be
+              a Python number, which leaves the dtype as it is.
     broadcasts  inputs are broadcast against each other; their gradients are summed back.
     linear    the operation is linear in all tensor inputs jointly: its forward derivative is
               itself, applied to the tangents.
     view      the result may share memory with the first input, as PyTorch defines views.
     outputs   the number of outputs (0: a tuple of variable length).
-    taylor    the rule of Taylor-mode differentiation, None where there is none.
+    taylor    the rule of Taylor-mode differentiation: the name of one in jets/rules.py, or
+              `(op, args, attributes) -> Jet`.  Linear operations have one by themselves; every
+              other one with derivatives says which ("nested" is the general one, which costs
+              2^order applications), or cannot be pushed through.
+    elementwise  an element of the output depends on the inputs' elements at its place alone, and
+              all have one shape after broadcasting.
+    ufunc     the numpy ufunc that is all of `forward` for floating point: it may write over an
+              input, and a recorded program calls it directly.
+    commutative  the two inputs can be exchanged.
+    code      the operation inside generated loops; it needs a `ufunc`.
+    joins     `(shapes, attributes) -> indices`: where in the output each input is copied to, for an
+              operation that does nothing else.
+    flops     `(inputs, outputs, attributes) -> int` of anything with shapes, where it is not one an
+              element.
+    reads_values  False where the result depends on the shapes and dtypes of the inputs alone.
+    shaped_by_values  the shape of the result depends on the values of the inputs.
     """
 
     def __init__(
@@ -98,12 +135,22 @@ class Op:
         linear: bool = False,
         view: bool = False,
         outputs: int = 1,
-        taylor: Callable | None = None,
+        taylor: str | Callable | None = None,
+        elementwise: bool = False,
+        ufunc: str | None = None,
+        commutative: bool = False,
+        code: LoopCode | None = None,
+        joins: Callable | None = None,
+        flops: Callable | None = None,
+        reads_values: bool = True,
+        shaped_by_values: bool = False,
     ) -> None:
         if name in REGISTRY:
             raise ValueError(f"an operation named {name!r} is registered already")
-        if dtype not in ("promote", "float", "keep"):
+        if dtype not in ("promote", "float", "same", "keep"):
             raise ValueError(f"operation {name!r}: unknown dtype rule {dtype!r}")
+        if code is not None and ufunc is None:
+            raise ValueError(f"operation {name!r}: code for loops needs the ufunc that it repeats")
         self.name = name
         self.forward = forward
         self.dtype = dtype
@@ -111,7 +158,15 @@ class Op:
         self.linear = linear
         self.view = view
         self.outputs = outputs
-        self.taylor = taylor
+        self.taylor = "linear" if taylor is None and linear else taylor
+        self.elementwise = elementwise or ufunc is not None
+        self.ufunc = ufunc
+        self.commutative = commutative
+        self.code = code
+        self.joins = joins
+        self.flops = flops
+        self.reads_values = reads_values
+        self.shaped_by_values = shaped_by_values
         self.display = "".join(part.capitalize() for part in name.split("_")) + "Backward0"
         parameters = list(inspect.signature(forward).parameters.values())[1:]
         self.variadic = any(p.kind is _VARIADIC for p in parameters)
@@ -385,8 +440,20 @@ def move(tensor: Tensor, device: devices.Device) -> Tensor:
     return REGISTRY["to_device"](tensor, device=device, source=source)
 
 
+def refuse_mixed(name: str, *args: Any) -> None:
+    """Raise RuntimeError where Tensors differ in dtype: products do not promote, as in PyTorch."""
+    found = [str(a.dtype) for a in args if isinstance(a, Tensor)]
+    if len(set(found)) > 1:
+        raise RuntimeError(
+            f"{name}: expected all inputs to have the same dtype, but got {' != '.join(found)}; "
+            f"convert one of them, for example with .to(autograd.{found[0]})"
+        )
+
+
 def _promoted(op: Op, args: tuple) -> list:
-    """Return the arguments cast to the dtype the operation computes in."""
+    """Return the arguments cast to the dtype the operation computes in; "same" refuses to cast."""
+    if op.dtype == "same":
+        refuse_mixed(op.name, *args)
     target = dtypes.result_type(*[a for a in args if a is not None])
     if op.dtype == "float" and target.kind not in "fc":
         target = dtypes.get_default_dtype()
@@ -463,7 +530,7 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
         with np.errstate(all="ignore"):
             result = op.forward(xp, *arrays, **attributes)
     except ValueError as error:
-        if op.broadcasts:
+        if op.elementwise and op.broadcasts:
             _check_broadcast(op, arrays, error)
         raise
     if type(result) is tuple:
@@ -482,8 +549,6 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
 def _check_broadcast(op: Op, arrays: list, error: ValueError) -> None:
     """Raise RuntimeError naming the dimension when the shapes of `arrays` do not broadcast."""
     shapes = [a.shape for a in arrays if hasattr(a, "shape")]
-    if op.name in ("matmul", "linear"):
-        return
     for shape in shapes[1:]:
         for k, (a, b) in enumerate(zip(reversed(shapes[0]), reversed(shape), strict=False), 1):
             if a != b and 1 not in (a, b):
@@ -507,11 +572,13 @@ def _mark_views(op: Op, source: Tensor, attributes: dict, tensors: tuple) -> Non
             continue
         step = (op if op.outputs == 1 else Output(op, position), attributes)
         base, chain, severed = source, (step,), not modes.state.grad_enabled
+        function = None
         if source._view is not None:
             base, chain = source._view.base, (*source._view.chain, step)
             severed = severed or source._view.severed
+            function = source._view.function
         tensor._version = source._version
-        tensor._view = ViewOf(base, chain, source._version[0], severed)
+        tensor._view = ViewOf(base, chain, source._version[0], severed, function)
 
 
 class Output:

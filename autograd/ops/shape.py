@@ -107,14 +107,18 @@ def _resolved(sizes: tuple, x: Tensor) -> tuple:
 
 
 def checked_tensors(tensors: Any, name: str) -> tuple[Tensor, ...]:
-    """Return a sequence of tensors as a tuple; RuntimeError when empty, TypeError otherwise."""
+    """Return a sequence of tensors as a tuple; TypeError for anything else.
+
+    An empty one is a ValueError in cat and a RuntimeError elsewhere, as in PyTorch.
+    """
     if isinstance(tensors, Tensor) or not hasattr(tensors, "__iter__"):
         raise TypeError(
             f"{name}(): expected a tuple or list of Tensors, got {type(tensors).__name__}"
         )
     tensors = tuple(tensors)
     if not tensors:
-        raise RuntimeError(f"{name}(): expected a non-empty list of Tensors")
+        error = ValueError if name == "cat" else RuntimeError
+        raise error(f"{name}(): expected a non-empty list of Tensors")
     for position, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             raise TypeError(
@@ -517,7 +521,11 @@ def _conjugate_transpose(x: Tensor) -> Tensor:
     return conj_of(t(x))
 
 
-Tensor.T = property(lambda self: permute_op(self, axes=tuple(reversed(range(self.ndim)))))
+def _reversed(x: Tensor) -> Tensor:
+    return permute_op(x, axes=tuple(reversed(range(x.ndim))))
+
+
+Tensor.T = property(_reversed)
 Tensor.mT = property(_matrix_transpose)
 Tensor.mH = property(adjoint)
 Tensor.H = property(_conjugate_transpose)
@@ -525,17 +533,17 @@ Tensor.H = property(_conjugate_transpose)
 # ---- copies
 
 
-def _clone(xp: Any, x: Any, out: Any = None, *, order: str = "K") -> Any:
+def _clone(xp: Any, x: Any, out: Any = None, *, layout: str = "K") -> Any:
     if out is not None:
         return into(out, x)
-    return x.copy("C" if 0 in x.strides else order)  # what was expanded has no order to keep
+    return x.copy("C" if 0 in x.strides else layout)  # what was expanded has no order to keep
 
 
 clone_op = Op(
     "clone",
     _clone,
     {"x": lambda g: g},
-    linear=True,
+    linear=True, elementwise=True,
 )
 
 
@@ -548,4 +556,4 @@ def clone(x: Tensor) -> Tensor:
 @method
 def contiguous(x: Tensor) -> Tensor:
     """Return `x` itself when its memory is row-major without gaps, else such a copy."""
-    return x if x.is_contiguous() else clone_op(x, order="C")
+    return x if x.is_contiguous() else clone_op(x, layout="C")

@@ -17,8 +17,8 @@ from typing import Any
 
 from .. import devices, dtypes
 from ..tensor import Tensor, as_tensor, method
-from .arithmetic import conj_of, monomial_op, mul_op
-from .registry import Op, cast
+from .arithmetic import conj_of, monomial_op, mul_op, ufunc
+from .registry import LoopCode, Op, cast
 from .towers import Tower
 
 __all__ = [
@@ -40,28 +40,28 @@ def unary(op: Op, doc: str, *, name: str | None = None) -> Callable[[Tensor], Te
     return method(function)
 
 
-def ufunc(name: str) -> Callable:
-    """Return the forward that is the function `name` of the array namespace."""
-
-    def forward(xp: Any, x: Any, out: Any = None) -> Any:
-        function = getattr(xp, name)
-        return function(x) if out is None else function(x, out=out)
-
-    return forward
+def _function(name: str, forward: Callable | str, rule: Callable, **facts: Any) -> Op:
+    """Register a smooth function of one variable; `forward` may name the ufunc that it is."""
+    if isinstance(forward, str):
+        facts["ufunc"], forward = forward, ufunc(forward)
+    facts = {"dtype": "float", "elementwise": True, "taylor": "smooth", **facts}
+    return Op(name, forward, {"x": rule}, **facts)
 
 
 def smooth(
     name: str,
-    forward: Callable,
+    forward: Callable | str,
     slope: Callable | None,
     tower: Tower,
     *,
     seed: str | None = None,
     reads_x: bool = False,
     variables: str = "seed first",
+    code: LoopCode | None = None,
 ) -> Op:
     """Register a function with its slope and its higher derivatives.
 
+    forward    as of Op, or the name of the ufunc that it is.
     slope      `(xp, x, seed, out) -> array` (`out` is always given, and is not an input); None
                where the tower starts from the function itself.
     seed       what is handed to slope and derivatives: "out", "x", or None.
@@ -78,15 +78,16 @@ def smooth(
     def next_derivative(g: Any, x_place: Any, seed: Any, first: Any, order: int) -> Any:
         return mul_op(g, conj_of(derivative(x_place, seed, first, order=order + 1)))
 
-    derivative = Op(f"{name}_derivative", derivative_forward, {"x": next_derivative})
+    derivative = _function(
+        f"{name}_derivative", derivative_forward, next_derivative, dtype="keep"
+    )
 
     if slope is None:
-        return Op(
+        return _function(
             name,
             forward,
-            {"x": lambda g, x_place, out: mul_op(g, conj_of(derivative(x_place, out, None,
-                                                                       order=1)))},
-            dtype="float",
+            lambda g, x_place, out: mul_op(g, conj_of(derivative(x_place, out, None, order=1))),
+            code=code,
         )
 
     def slope_forward(xp: Any, x: Any, seed: Any, out: Any = None) -> Any:
@@ -97,7 +98,7 @@ def smooth(
     def second(g: Any, x_place: Any, seed: Any, out: Any) -> Any:
         return mul_op(g, conj_of(derivative(x_place, seed, out, order=2)))
 
-    slope_op = Op(f"{name}_slope", slope_forward, {"x": second})
+    slope_op = _function(f"{name}_slope", slope_forward, second, dtype="keep")
 
     def from_out(g: Any, x_place: Any, out: Any) -> Any:
         return mul_op(g, conj_of(slope_op(x_place, out)))
@@ -115,33 +116,38 @@ def smooth(
         rule = from_out_and_x if reads_x else from_out
     else:
         rule = from_x if seed == "x" else from_x_alone
-    return Op(name, forward, {"x": rule}, dtype="float")
+    return _function(name, forward, rule, code=code)
+
+
+def _in_kernels(name: str) -> LoopCode:
+    """Return the code of a function that only kernels hold."""
+    return LoopCode(None, f"{name}({{0}})")
 
 
 # ---- exponentials: the derivative is (nearly) the value
 
-exp_op = Op(
-    "exp", ufunc("exp"), {"x": lambda g, out: mul_op(g, conj_of(out))}, dtype="float"
+exp_op = _function(
+    "exp", "exp", lambda g, out: mul_op(g, conj_of(out)),
+    taylor="exponential", code=_in_kernels("exp"),
 )
 exp = unary(exp_op, "Return e**x.")
-exp2_op = Op(
-    "exp2",
-    ufunc("exp2"),
-    {"x": lambda g, out: mul_op(g, mul_op(conj_of(out), math.log(2)))},
-    dtype="float",
+exp2_op = _function(
+    "exp2", "exp2", lambda g, out: mul_op(g, mul_op(conj_of(out), math.log(2))),
+    code=_in_kernels("exp2"),
 )
 exp2 = unary(exp2_op, "Return 2**x.")
-expm1_op = Op(
-    "expm1", ufunc("expm1"), {"x": lambda g, out: mul_op(g, conj_of(out + 1))}, dtype="float"
+expm1_op = _function(
+    "expm1", "expm1", lambda g, out: mul_op(g, conj_of(out + 1)), code=_in_kernels("expm1")
 )
 expm1 = unary(expm1_op, "Return e**x - 1, accurate near 0.")
 
 # ---- powers of x: derivatives are powers of the value
 
-square_op = Op(
+square_op = _function(
     "square",
     lambda xp, x, out=None: xp.multiply(x, x) if out is None else xp.multiply(x, x, out=out),
-    {"x": lambda g, x: mul_op(g, conj_of(monomial_op(x, exponent=1, scale=2)))},
+    lambda g, x: mul_op(g, conj_of(monomial_op(x, exponent=1, scale=2))),
+    dtype="keep", ufunc="square", taylor="square", code=LoopCode.of("{0} * {0}"),
 )
 
 
@@ -157,18 +163,15 @@ def _sqrt_slope(xp: Any, x: Any, seed: Any, out: Any) -> Any:
 
 
 sqrt_op = smooth(
-    "sqrt", ufunc("sqrt"), _sqrt_slope, Tower(({(3,): -2},), {(1,): 1}),
-    seed="out", variables="first",
+    "sqrt", "sqrt", _sqrt_slope, Tower(({(3,): -2},), {(1,): 1}),
+    seed="out", variables="first", code=LoopCode("np.sqrt({0})", "sqrt({0})"),
 )
 sqrt = unary(sqrt_op, "Return the square root; NaN for negative real x.")
 
 
-def _reciprocal(xp: Any, x: Any, out: Any = None) -> Any:
-    return xp.reciprocal(x) if out is None else xp.reciprocal(x, out=out)
-
-
 reciprocal_op = smooth(
-    "reciprocal", _reciprocal, None, Tower(({(2,): -1},), {(2,): -1}), variables="seed"
+    "reciprocal", "reciprocal", None, Tower(({(2,): -1},), {(2,): -1}), variables="seed",
+    code=LoopCode.of("R(1.0) / {0}"),
 )
 reciprocal = unary(reciprocal_op, "Return 1/x.")
 
@@ -196,7 +199,8 @@ def _logarithm(name: str, scale: float, doc: str, shift: int = 0) -> Callable[[T
         return xp.divide(1 / scale, x, out=out)
 
     tower = Tower(({(2,): -scale},), {(1,): 1})
-    return unary(smooth(name, ufunc(name), slope, tower, variables="first"), doc)
+    op = smooth(name, name, slope, tower, variables="first", code=_in_kernels(name))
+    return unary(op, doc)
 
 
 log = _logarithm("log", 1, "Return the natural logarithm; -inf at 0, NaN for negative real x.")
@@ -215,7 +219,8 @@ def _pair(name: str, other: str, sign: int, inner: int, doc: str) -> Callable[[T
         return value if sign == 1 else xp.negative(value, out=out)
 
     tower = Tower(({(0, 1): 1}, {(1, 0): inner}), {(0, 1): 1})
-    op = smooth(name, ufunc(name), slope, tower, seed="out", reads_x=True)
+    code = _in_kernels(name)
+    op = smooth(name, name, slope, tower, seed="out", reads_x=True, code=code)
     return unary(op, doc)
 
 
@@ -235,7 +240,7 @@ def _tangent(name: str, sign: int, doc: str) -> Callable[[Tensor], Tensor]:
     tower = Tower(
         ({(0, 1): 1}, {(1, 1): 2 * sign}), {(0, 1): 1}, square={(0, 1): sign, (0, 0): -sign}
     )
-    return unary(smooth(name, ufunc(name), slope, tower, seed="out"), doc)
+    return unary(smooth(name, name, slope, tower, seed="out", code=_in_kernels(name)), doc)
 
 
 tan = _tangent("tan", 1, "Return the tangent.")
@@ -276,7 +281,8 @@ def _inverse(
 ) -> Callable[[Tensor], Tensor]:
     """Register an inverse function: variables x and w, w' = `rate`; x**2 only lowers orders."""
     tower = Tower(({(0, 0): 1}, rate), {(0, 1): 1}, square=square)
-    return unary(smooth(name, ufunc(f"arc{name[1:]}"), slope, tower, seed="x"), doc)
+    code = _in_kernels(name)
+    return unary(smooth(name, f"arc{name[1:]}", slope, tower, seed="x", code=code), doc)
 
 
 def _quadratic(sign: int) -> Callable:
@@ -401,10 +407,11 @@ def _sinc_derivative(xp: Any, x: Any, out: Any = None, *, order: int) -> Any:
     return out
 
 
-sinc_derivative_op = Op(
+sinc_derivative_op = _function(
     "sinc_derivative",
     _sinc_derivative,
-    {"x": lambda g, x, order: mul_op(g, conj_of(sinc_derivative_op(x, order=order + 1)))},
+    lambda g, x, order: mul_op(g, conj_of(sinc_derivative_op(x, order=order + 1))),
+    dtype="keep",
 )
 
 
@@ -416,10 +423,7 @@ def _sinc(xp: Any, x: Any, out: Any = None) -> Any:
     return out
 
 
-sinc_op = Op(
-    "sinc",
-    _sinc,
-    {"x": lambda g, x: mul_op(g, conj_of(sinc_derivative_op(x, order=1)))},
-    dtype="float",
+sinc_op = _function(
+    "sinc", _sinc, lambda g, x: mul_op(g, conj_of(sinc_derivative_op(x, order=1)))
 )
 sinc = unary(sinc_op, "Return sin(pi x)/(pi x), 1 at 0; every derivative is finite there.")

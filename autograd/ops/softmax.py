@@ -36,7 +36,7 @@ def _softmax_gradient(g: Tensor, out: Tensor, dim: int) -> Tensor:
     return sub(weighted, mul(out, weighted.sum(dim, True)))
 
 
-softmax_op = Op("softmax", _softmax, {"x": _softmax_gradient}, dtype="float")
+softmax_op = Op("softmax", _softmax, {"x": _softmax_gradient}, dtype="float", taylor="nested")
 
 
 def _log_softmax(xp: Any, x: Any, out: Any = None, *, dim: int) -> Any:
@@ -53,7 +53,7 @@ log_softmax_op = Op(
     "log_softmax",
     _log_softmax,
     {"x": lambda g, out, dim: sub(g, mul(exp_op(out), g.sum(dim, True)))},
-    dtype="float",
+    dtype="float", taylor="nested",
 )
 
 
@@ -78,7 +78,9 @@ def _logsumexp_gradient(g: Tensor, x: Tensor, out: Tensor, axes: tuple) -> Tenso
     return mul(keep(g, shape, axes), conj_of(weights))
 
 
-logsumexp_op = Op("logsumexp", _logsumexp, {"x": _logsumexp_gradient}, dtype="float")
+logsumexp_op = Op(
+    "logsumexp", _logsumexp, {"x": _logsumexp_gradient}, dtype="float", taylor="nested"
+)
 
 
 def _real(name: str, x: Tensor) -> Tensor:
@@ -91,7 +93,7 @@ def _real(name: str, x: Tensor) -> Tensor:
 
 
 def _along(op: Op, x: Tensor, dim: int, dtype: Any) -> Tensor:
-    x = converted(_real(op.name, x), dtype, dtypes.get_default_dtype())
+    x = _real(op.name, converted(x, dtype, dtypes.get_default_dtype()))
     axis = normal_axis(dim, x.ndim)
     if x.ndim == 0:
         return op(x.reshape(1), dim=0).reshape(())

@@ -60,5 +60,5 @@ def _svd_gradient(g: tuple, x: Tensor, out: tuple) -> Tensor:
     return result
 
 
-svd_op = Op("linalg_svd", _svd, {"x": _svd_gradient}, dtype="float", outputs=3)
+svd_op = Op("linalg_svd", _svd, {"x": _svd_gradient}, dtype="float", outputs=3, taylor="nested")
 """U, the singular values in falling order, and V^H, with min(m, n) columns and rows."""

@@ -12,17 +12,22 @@ from .optimizer import Optimizer
 class Adagrad(Optimizer):
     """p <- p - lr / (1 + (t - 1) lr_decay) g / (sqrt(sum of g^2) + eps) at step t.
 
+    With `maximize` the step goes uphill.
     Source: Duchi, Hazan and Singer, JMLR 12 (2011).
     """
 
     def __init__(
         self,
         params: Any,
-        lr: float = 1e-2,
+        lr: float | Tensor = 1e-2,
         lr_decay: float = 0.0,
         weight_decay: float = 0.0,
         initial_accumulator_value: float = 0.0,
         eps: float = 1e-10,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        fused: bool | None = None,
     ) -> None:
         super().__init__(
             params,
@@ -32,6 +37,9 @@ class Adagrad(Optimizer):
                 "weight_decay": weight_decay,
                 "initial_accumulator_value": initial_accumulator_value,
                 "eps": eps,
+                "maximize": maximize,
+                "foreach": foreach,
+                "fused": fused,
             },
         )
 
@@ -51,6 +59,8 @@ class Adagrad(Optimizer):
             state["sum"] = Tensor(start)
         state["step"] += 1
         work, decayed = self._workspace(values, 2)
+        if group["maximize"]:
+            grad = self._uphill(grad, decayed)
         if group["weight_decay"]:
             xp.multiply(values, group["weight_decay"], out=work)
             grad = xp.add(grad, work, out=decayed)

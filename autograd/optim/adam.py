@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import devices
+from ..tensor import Tensor
 from .optimizer import Optimizer, zeros_like
 
 
@@ -21,13 +22,15 @@ class Adam(Optimizer):
     def __init__(
         self,
         params: Any,
-        lr: float = 1e-3,
+        lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0.0,
         amsgrad: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        fused: bool | None = None,
     ) -> None:
         super().__init__(
             params,
@@ -38,6 +41,8 @@ class Adam(Optimizer):
                 "weight_decay": weight_decay,
                 "amsgrad": amsgrad,
                 "maximize": maximize,
+                "foreach": foreach,
+                "fused": fused,
             },
         )
 
@@ -58,9 +63,7 @@ class Adam(Optimizer):
         work, decayed = self._workspace(values, 2)
         decay = group["weight_decay"]
         if group["maximize"]:
-            decayed[...] = grad
-            decayed *= -1
-            grad = decayed
+            grad = self._uphill(grad, decayed)
         if decay and self.decoupled:
             values *= 1 - group["lr"] * decay
         elif decay:
@@ -96,12 +99,24 @@ class AdamW(Adam):
     def __init__(
         self,
         params: Any,
-        lr: float = 1e-3,
+        lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        fused: bool | None = None,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            maximize=maximize,
+            foreach=foreach,
+            fused=fused,
+        )

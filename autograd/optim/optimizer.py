@@ -13,6 +13,10 @@ from ..nn.module import clear_grad
 from ..tensor import Tensor
 
 
+def _number(option: Any) -> Any:
+    return option.item() if isinstance(option, Tensor) else option
+
+
 class Optimizer:
     """Moves parameters in place along their gradients.
 
@@ -20,7 +24,9 @@ class Optimizer:
               `{"params": ..., "lr": ...}` that set options for a group of their own.
     defaults  the options of groups that do not set them.
     `param_groups` may be changed between steps (a learning rate, for example); `state` holds what
-    the optimizer remembers of each parameter.
+    the optimizer remembers of each parameter.  An option may be a Tensor of one element, which is
+    read at each step.  `foreach` and `fused` choose between implementations in PyTorch; they are
+    accepted, and change nothing: there is one.
     """
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
@@ -78,6 +84,12 @@ class Optimizer:
         self.param_groups.append(group)
 
     def _check_options(self, group: dict[str, Any]) -> None:
+        for name, value in group.items():
+            if isinstance(value, Tensor) and value.numel() != 1:
+                raise ValueError(
+                    f"{type(self).__name__}: {name} must be a number or a Tensor of one element, "
+                    f"got shape {list(value.shape)}"
+                )
         for name in ("lr", "eps", "weight_decay", "momentum"):
             if name in group and not 0 <= group[name] < math.inf:
                 raise ValueError(
@@ -108,11 +120,12 @@ class Optimizer:
             with modes.enable_grad():
                 loss = closure()
         for group in self.param_groups:
+            options = {name: _number(value) for name, value in group.items() if name != "params"}
             for parameter in group["params"]:
                 if parameter._grad is not None:
                     state = self.state.setdefault(parameter, {})
                     values, grad = _real_arrays(parameter)
-                    self._update(values, grad, state, group)
+                    self._update(values, grad, state, options)
                     parameter._version[0] += 1
         self.steps_taken += 1
         return loss
@@ -125,6 +138,13 @@ class Optimizer:
         Both are real: a complex parameter comes as the vector of its real and imaginary parts.
         """
         raise NotImplementedError(f"{type(self).__name__} defines no _update")
+
+    @staticmethod
+    def _uphill(grad: Any, out: Any) -> Any:
+        """Return the gradient of what `maximize` minimizes, written into `out`."""
+        out[...] = grad
+        out *= -1
+        return out
 
     def _workspace(self, like: Any, count: int = 1) -> list:
         """Return `count` arrays like `like` whose content nobody needs between updates."""

@@ -5,25 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 from .. import devices
+from ..tensor import Tensor
 from .optimizer import Optimizer, zeros_like
 
 
 class RMSprop(Optimizer):
     """p <- p - lr g / (sqrt(v) + eps), with the moving average v of g^2.
 
-    `centered` subtracts the squared moving average of g from v; `momentum` accumulates the steps.
+    `centered` subtracts the squared moving average of g from v; `momentum` accumulates the steps;
+    with `maximize` they go uphill.
     Source: Tieleman and Hinton, Coursera lecture 6.5, 2012; Graves 2013 (centred).
     """
 
     def __init__(
         self,
         params: Any,
-        lr: float = 1e-2,
+        lr: float | Tensor = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,
         weight_decay: float = 0.0,
         momentum: float = 0.0,
         centered: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
     ) -> None:
         super().__init__(
             params,
@@ -34,6 +39,8 @@ class RMSprop(Optimizer):
                 "weight_decay": weight_decay,
                 "momentum": momentum,
                 "centered": centered,
+                "maximize": maximize,
+                "foreach": foreach,
             },
         )
 
@@ -56,6 +63,8 @@ class RMSprop(Optimizer):
                 state["grad_avg"] = zeros_like(values)
         state["step"] += 1
         work, decayed = self._workspace(values, 2)
+        if group["maximize"]:
+            grad = self._uphill(grad, decayed)
         if group["weight_decay"]:
             xp.multiply(values, group["weight_decay"], out=work)
             grad = xp.add(grad, work, out=decayed)

@@ -66,7 +66,8 @@ def strong_wolfe(
     scale     the largest component of the direction: the search ends when the bracket times
               `scale` is below `tolerance_change`.
     A value that is not finite counts as too high.  Source: Nocedal and Wright, algorithms 3.5 and
-    3.6, with the safeguards of M. Schmidt's minFunc, as in torch.optim.LBFGS.
+    3.6, with the safeguards of M. Schmidt's minFunc, as in torch.optim.LBFGS: the same steps are
+    tried in the same order, which is why pinn's search (More and Thuente's) takes no part here.
     """
 
     def too_high(point: Point) -> bool:

@@ -19,11 +19,11 @@ import numpy as np
 from .. import modes
 from ..devices import namespace_of
 from ..tensor import Tensor
-from .executors import make_executor
+from ..threads import one_blas_thread, workers
+from .executors import default_executor, make_executor
 from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
-from .passes.rewriting import UFUNCS
 from .program import Program
 from .trace import trace
 
@@ -46,15 +46,16 @@ class Chunked:
     kinds   one an output: "sum" (added over chunks), "rows" (joined along the first dimension) or
             "per_row": `fn` returns a sum over rows; what is joined are the rows' own shares
             (passes/per_row.py).
-    threads workers; None takes one a core.
+    threads workers; None takes one a core, or as many as `set_num_threads` says.
     chunk   rows a chunk; None chooses it so that the working set is a few L2 caches.
     executor  "numpy", "numba", "cupy", or "auto": cupy for arrays on a GPU, else numba where it is
             installed, else numpy (executors/__init__.py).
     guard   `() -> hashable`, what else `fn` branches on (a training flag); it is recorded once for
             each value.  Shapes, dtypes, requires_grad and the grad mode are guarded in any case.
     Calling it with the point arrays (all on one device) returns the outputs as new arrays there.
-    Calls from several threads take turns.  Raises TraceError where `fn` cannot be recorded, and
-    ValueError for results that do not fit `kinds`.
+    Calls from several threads take turns.  Raises TraceError where `fn` cannot be recorded,
+    ValueError for results that do not fit `kinds`, and at once ExecutorError for a wrong
+    AUTOGRAD_EXECUTOR.
     """
 
     def __init__(
@@ -71,9 +72,11 @@ class Chunked:
         self.fn = fn
         self.shared = list(shared)
         self.kinds = tuple(kinds)
-        self.threads = threads or os.cpu_count() or 1
+        self.threads = threads or workers()
         self.chunk = chunk
         self.executor = executor
+        if executor == "auto":
+            default_executor()  # a wrong one is said here, not after the recording
         self.guard = guard
         self._lock = threading.RLock()
         self._programs: dict[tuple, Program] = {}
@@ -169,7 +172,7 @@ class Chunked:
         probe = min(count, _PROBE_ROWS)
         program = self.program(rows, probe)
         executor = make_executor(self.executor, program, self._given(probe, rows))
-        width = max((v.size // probe for i in program.instructions if i.op.name in UFUNCS
+        width = max((v.size // probe for i in program.instructions if i.op.ufunc
                      for v in i.outputs), default=1)
         near = _CACHES * l2_cache_bytes() // max(1, executor.nbytes // probe)
         size = max(near, _LONG_CALL // max(1, width), 1)
@@ -223,7 +226,7 @@ class Chunked:
                 mine = [bounds[chunk] for chunk in lanes[lane]]
                 sums[lane] = self._run_lane(rows, mine, joined, executors[slot])
 
-        with single_threaded_blas():
+        with one_blas_thread():
             others = [worker_pool().submit(work, slot) for slot in range(1, len(executors))]
             try:
                 work(0)
@@ -295,18 +298,6 @@ def worker_pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=64, thread_name_prefix="autograd-plan")
 
 
-@lru_cache(maxsize=1)
-def _blas() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController().select(user_api="blas")
-
-
 # a forked child has none of the parent's threads
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=worker_pool.cache_clear)
-
-
-def single_threaded_blas() -> Any:
-    """Return a context in which matrix products take one thread."""
-    return _blas().limit(limits=1)

@@ -9,32 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ..ops.registry import REGISTRY
 from .passes.clusters import Loop, Operand
-
-# Of two numbers, the first where it is NaN: what numpy.maximum and numpy.minimum do.
-_PYTHON = {
-    "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "{0} / {1}", "neg": "-{0}",
-    "reciprocal": "R(1.0) / {0}", "square": "{0} * {0}", "sqrt": "np.sqrt({0})", "abs": "abs({0})",
-    "maximum": "{0} if {0} >= {1} or {0} != {0} else {1}",
-    "minimum": "{0} if {0} <= {1} or {0} != {0} else {1}",
-}
-_CUDA = {
-    "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "{0} / {1}", "neg": "-{0}",
-    "reciprocal": "R(1.0) / {0}", "square": "{0} * {0}", "sqrt": "sqrt({0})", "abs": "fabs({0})",
-    "maximum": "({0} >= {1} || {0} != {0}) ? {0} : {1}",
-    "minimum": "({0} <= {1} || {0} != {0}) ? {0} : {1}",
-    "sign": "({0} != {0}) ? {0} : R(({0} > R(0.0)) - ({0} < R(0.0)))",
-    "exp": "exp({0})", "expm1": "expm1({0})", "log": "log({0})", "log1p": "log1p({0})",
-    "sin": "sin({0})", "cos": "cos({0})", "tan": "tan({0})", "sinh": "sinh({0})",
-    "cosh": "cosh({0})", "tanh": "tanh({0})", "asin": "asin({0})", "acos": "acos({0})",
-    "atan": "atan({0})", "atan2": "atan2({0}, {1})", "hypot": "hypot({0}, {1})",
-}
-
-CPU_OPERATIONS = frozenset(_PYTHON)
-"""What a loop on the CPU holds: numpy's own loops are faster for transcendental functions."""
-
-GPU_OPERATIONS = frozenset(_CUDA)
-"""What a loop on the GPU holds."""
 
 
 class KernelText(NamedTuple):
@@ -78,7 +54,7 @@ def python_source(loop: Loop, shared: tuple[tuple[int, int], ...] = (), *, cache
     lines += _loads(loop, arrays, "full", "i", inner)
     for k, step in enumerate(loop.steps):
         operands = [_operand(o) for o in step.operands]
-        lines.append(f"{inner}s{k} = {_PYTHON[step.op].format(*operands)}")
+        lines.append(f"{inner}s{k} = {REGISTRY[step.op].code.python.format(*operands)}")
     lines += [f"{inner}y{k}[i] = s{step}" for k, step in enumerate(loop.outputs)]
     lines += _entry(["table[0]", "table[1]", "reals(table[2])"], len(names), cached)
     return "\n".join(lines) + "\n"
@@ -124,7 +100,7 @@ def cuda_kernel(loop: Loop) -> KernelText:
     lines += [f"const R a{k} = x{k};" for k in range(len(loop.layouts))]
     for k, step in enumerate(loop.steps):
         operands = [_operand(o) for o in step.operands]
-        lines.append(f"const R s{k} = {_CUDA[step.op].format(*operands)};")
+        lines.append(f"const R s{k} = {REGISTRY[step.op].code.cuda.format(*operands)};")
     lines += [f"y{k} = s{step};" for k, step in enumerate(loop.outputs)]
     return KernelText(
         ", ".join(f"{loop.dtype} {name}" for name in inputs),

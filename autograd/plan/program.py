@@ -163,19 +163,11 @@ class Program:
         return "\n".join(lines)
 
 
-VIEWS = frozenset({
-    "reshape", "permute", "expand", "slice", "unbind", "split", "diagonal", "squeeze",
-})
-
-
 def flops(instruction: Instruction) -> int:
     """Return the floating point operations of an instruction; 0 for views."""
-    name = instruction.op.name
-    if name in VIEWS:
+    op, inputs, outputs = instruction.op, list(instruction.values()), instruction.outputs
+    if op.view:
         return 0
-    if name in ("matmul", "linear"):
-        inner = instruction.inputs[0].shape[-2 if instruction.attributes.get("transpose_x") else -1]
-        return 2 * sum(o.size for o in instruction.outputs) * inner
-    loop = instruction.attributes.get("loop")
-    passes = len(loop.steps) if loop is not None else len(instruction.outputs)
-    return passes * max(v.size for v in (*instruction.values(), *instruction.outputs))
+    if op.flops is not None:
+        return op.flops(inputs, outputs, instruction.attributes)
+    return len(outputs) * max(v.size for v in (*inputs, *outputs))

@@ -12,8 +12,6 @@ from ..ops.registry import Op
 from ..tensor import Tensor
 from .program import COMPUTED, INPUT, Argument, Captured, Instruction, Program, Value
 
-_SHAPED_BY_VALUES = frozenset({"nonzero", "unique"})
-
 
 class TraceError(RuntimeError):
     """Something that a recorded program cannot hold was done while recording."""
@@ -65,7 +63,7 @@ class Tracer:
             self.value_of(a) if isinstance(a, Tensor) else a for a in args
         )
         varies = any(value in self.varying for value in inputs if isinstance(value, Value))
-        if varies and op.name in _SHAPED_BY_VALUES:
+        if varies and op.shaped_by_values:
             self.refuse(f"{op.name}, a result whose shape depends on values,")
         results = []
         for tensor in outputs:

@@ -25,9 +25,9 @@ from experiments.bench.remote import ROOT, Remote
 from experiments.bench.report import markdown, speed_table, targets_table
 from experiments.bench.summary import best_way, summarize, targets
 from pinn.checks import nearest
+from pinn.figures.style import figure_png
 from pinn.files import write_json, write_text
-from pinn.plotting import figure_png
-from pinn.runs import machine_and_versions
+from pinn.runs.machine import machine_and_versions
 
 _PEER_POINTS = 100_000  # the study of N takes the peers this far; the row of a million goes further
 _VERSIONS = ("torch", "jax", "jaxlib", "optax", "numba")

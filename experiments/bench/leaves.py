@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from pinn.derivatives import Derivative, Laplacian
+from pinn.equations.leaves import Derivative, Laplacian
 from pinn.expressions import Expression, nodes
 
 Leaf = Derivative | Laplacian

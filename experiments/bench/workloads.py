@@ -11,9 +11,9 @@ import numpy as np
 
 from experiments.bench.network import Network
 from pinn.checks import nearest
-from pinn.combinations import combine
+from pinn.equations.combine import combine
+from pinn.equations.scope import Scope
 from pinn.expressions import Expression
-from pinn.terms import Scope
 
 NU = 0.01 / np.pi
 _BURGERS = ("u_t + u*u_x - nu*u_xx",)

@@ -2,72 +2,68 @@
 
 from __future__ import annotations
 
-import inspect
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from pinn.config.document import CLASSES, DEFAULTS, check_names, document, make, make_domain
-from pinn.config.errors import Complaint, ConfigError, Place
+from pinn.config.errors import ConfigError
 from pinn.config.overrides import Override
-from pinn.config.schema import INVALID, Reader, plain, without_prefix
-from pinn.config.tree import Mapping, parse_yaml, read_yaml
-from pinn.optimizers import Stage
-from pinn.parameters import Parameter
-from pinn.problem import Problem
+from pinn.config.yaml_text import dump_yaml
+from pinn.config.yaml_tree import read_yaml
+from pinn.models import MLP
 from pinn.sampling import Sampling
-from pinn.training import default_training
+from pinn.schema import Count, declared, dump
+from pinn.schema.declared import Field, Record, built, fields_of, read_fields
+from pinn.schema.reader import INVALID, Complaint, Reader
+from pinn.schema.tree import Mapping, Place, Scalar, tree_of
+from pinn.training.defaults import default_training
+from pinn.training.experiment import Experiment
+
+_OUTPUT = "output"
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """The objects a config describes; the fields are the arguments of `pinn.solve`."""
+@declared
+class Output:
+    """What a run writes: `directory` (runs/NAME-SEED where left out), steps between two logs."""
 
-    problem: Problem
-    model: Any
-    sampling: Sampling
-    training: list[Stage]
-    weights: dict[str, float]
-    seed: int
-    precision: str
-    device: str
-    engine: str
-    derivatives: str
-    threads: int | None
+    directory: str | None = None
+    log_every: Count = 100
+
+
+def sections() -> dict[str, Field]:
+    """Return the sections of a config file: the declaration of a run, and its output."""
+    return {**fields_of(Experiment), _OUTPUT: Field(Record(Output), Output())}
 
 
 @dataclass(frozen=True)
 class Config:
-    """A config that passed every check.
+    """A config that passed every check: the run it declares, its output, and the file's name."""
 
-    `data` is plain data with every default filled in, `experiment` what it describes, `source` the
-    file's name.
-    """
-
-    data: dict[str, Any]
     experiment: Experiment
+    output: Output
     source: str
 
     @property
     def directory(self) -> Path:
         """Where the run goes: output.directory, or runs/NAME-SEED."""
-        given = self.data["output"]["directory"]
-        default = Path("runs") / f"{self.data['problem']['name']}-{self.data['seed']}"
-        return default if given is None else Path(given)
+        default = Path("runs") / f"{self.experiment.problem.name}-{self.experiment.seed}"
+        return default if self.output.directory is None else Path(self.output.directory)
 
     @property
     def log_every(self) -> int:
         """The number of steps between two lines of the metrics."""
-        return self.data["output"]["log_every"]
+        return self.output.log_every
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The config as plain data with every default filled in."""
+        return {**dump(self.experiment), _OUTPUT: dump(self.output)}
 
     def text(self) -> str:
-        """The resolved config as YAML; loading it gives the same objects to the last bit."""
-        return dump(self.data)
+        """Return the resolved config as YAML; loading it gives the same objects to the last bit."""
+        return dump_yaml(self.data)
 
 
 def load(path: str | Path, overrides: Iterable[Override] = ()) -> Config:
@@ -80,111 +76,35 @@ def load(path: str | Path, overrides: Iterable[Override] = ()) -> Config:
     if not isinstance(root, Mapping):
         message = f"expected a mapping with the key problem, got {root}"
         raise ConfigError([Complaint(root.place, "", message)])
-    _fill_defaults(root)
+    _name_by_file(root, Path(path))
+    overrides = list(overrides)
+    _fill_defaults(root, overrides)
     for override in overrides:
         override.apply(root)
 
     reader = Reader()
-    data = reader.read(document(), root, (), Place(shown))
-    if data is not INVALID:
-        check_names(data, reader)
+    reader.note((), Place(shown))
+    values = read_fields(sections(), root, (), reader)
+    if values is not INVALID:
+        output = values.pop(_OUTPUT)
+        experiment = built(Experiment, values, (), reader)
     if reader.complaints:
         raise ConfigError(reader.complaints)
-    return Config(data, _build(data, reader), shown)
+    return Config(experiment, output, shown)
 
 
-def dump(data: Any) -> str:
-    """Config data as YAML text, in the order of its keys."""
-    return yaml.dump(
-        data,
-        Dumper=_Dumper,
-        sort_keys=False,
-        default_flow_style=None,
-        allow_unicode=True,
-        width=10_000,  # an equation stays on its line
-    )
+def _name_by_file(root: Mapping, path: Path) -> None:
+    """Call a problem without a name like its file: two of them should not share a directory."""
+    problem = root.entries.get("problem")
+    name = re.sub(r"[^A-Za-z0-9_.+-]", "-", path.stem).lstrip(".+-")[:100]
+    if isinstance(problem, Mapping) and "name" not in problem.entries and name:
+        problem.put("name", Scalar(name, problem.place, quoted=True), problem.place)
 
 
-def settings(spec: object) -> dict[str, Any]:
-    """The settings of a model or training stage by the names of its constructor's arguments."""
-    return {name: plain(getattr(spec, name)) for name in inspect.signature(type(spec)).parameters}
-
-
-def _tag(spec: object) -> str:
-    return next(tag for tag, made in CLASSES.items() if made is type(spec))
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes what our own reader takes, which needs fewer quotes, and no aliases."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-    def number(self, value: float) -> yaml.Node:
-        """A whole number without the .0; any other with all its digits."""
-        negative_zero = value == 0 and math.copysign(1, value) < 0
-        if value.is_integer() and abs(value) < 1e15 and not negative_zero:
-            return self.represent_int(int(value))
-        return self.represent_float(value)
-
-    def text(self, value: str) -> yaml.Node:
-        """A text; one that is a number, such as an expression 0, needs no quotes."""
-        tag = self.resolve(yaml.ScalarNode, value, (True, False))
-        if tag.endswith((":int", ":float")):
-            return self.represent_scalar(tag, value)
-        return self.represent_str(value)
-
-
-_Dumper.add_representer(float, _Dumper.number)
-_Dumper.add_representer(str, _Dumper.text)
-
-
-def _fill_defaults(root: Mapping) -> None:
+def _fill_defaults(root: Mapping, overrides: Iterable[Override]) -> None:
     """Add the sections that the file leaves out, before the overrides: they may reach into them."""
-    stages = [{_tag(stage): settings(stage)} for stage in default_training()]
     place = Place(f"{root.place.source} (defaults)")
-    for text in (DEFAULTS, dump({"training": stages})):
-        for key, value in parse_yaml(text, place.source, line=None).entries.items():
-            if key not in root.entries:
-                root.put(key, value, place)
-
-
-def _build(data: dict[str, Any], reader: Reader) -> Experiment:
-    section = data["problem"]
-    try:
-        problem = Problem(
-            domain=make_domain(section["domain"]),
-            unknowns=section["unknowns"],
-            equations=section["equations"],
-            conditions=[make(condition) for condition in section["conditions"]],
-            constants=section["constants"],
-            parameters=[Parameter(n, **p) for n, p in section["parameters"].items()],
-            reference=section["reference"],
-            name=section["name"],
-        )
-    except ValueError as error:
-        path = _concerned(str(error), section)
-        prefixes = (*path, f"equation {path[-1]!r}")
-        reader.complain(path, without_prefix(str(error), prefixes))
-        raise ConfigError(reader.complaints) from None
-    return Experiment(
-        problem,
-        make(data["model"]),
-        Sampling(**data["sampling"]),
-        [make(stage) for stage in data["training"]],
-        data["weighting"],
-        data["seed"],
-        data["precision"],
-        data["device"],
-        data["engine"],
-        data["derivatives"],
-        data["threads"],
-    )
-
-
-def _concerned(message: str, section: dict[str, Any]) -> tuple[str, ...]:
-    """The path of what a message of the Problem is about: an equation, or a key it names."""
-    words = re.findall(r"\w+", message)
-    if words[:1] == ["equation"] and words[1] in section["equations"]:
-        return ("problem", "equations", words[1])
-    return ("problem", *[word for word in words if word in section][:1])
+    training = default_training(0)  # the size is known when the model is built
+    for key, value in (("model", MLP()), ("sampling", Sampling()), ("training", training)):
+        if key not in root.entries and any(override.keys[0] == key for override in overrides):
+            root.put(key, tree_of(sections()[key].kind.dump(value), place), place)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pinn.config.errors import Complaint, ConfigError, Place, listed
-from pinn.config.tree import Mapping, Node, Scalar, Sequence, parse_yaml
+from pinn.config.errors import ConfigError
+from pinn.config.yaml_tree import parse_yaml
+from pinn.schema.kinds import listed
+from pinn.schema.reader import Complaint
+from pinn.schema.tree import Mapping, Node, Place, Scalar, Sequence
 
 
 @dataclass(frozen=True)
@@ -20,9 +23,10 @@ class Override:
     def parse(cls, text: str, source: str) -> Override:
         """Read `key.path=value`.
 
-        Keys are joined by dots, list items named by number (`training.0.adam.steps=10`); the value
-        is YAML. `source` is what messages call the override. Raises ConfigError for a text without
-        "=", an empty key or a value that is not YAML.
+        Keys are joined by dots, list items named by number (`training.0.steps=10`, or with the name
+        of the stage, `training.0.adam.steps=10`); the value is YAML. `source` is what messages call
+        the override. Raises ConfigError for a text without "=", an empty key or a value that is not
+        YAML.
         """
         place = Place(source)
         path, equals, value = text.partition("=")
@@ -47,8 +51,9 @@ class Override:
         Raises ConfigError for a path through something that has no such item.
         """
         node: Node = root
-        for depth, key in enumerate(self.keys[:-1]):
-            here, after = ".".join(self.keys[:depth]), self.keys[depth + 1]
+        keys = self._with_tags(root)
+        for depth, key in enumerate(keys[:-1]):
+            here, after = ".".join(keys[:depth]), keys[depth + 1]
             if isinstance(node, Mapping):
                 below = _opened(node.entries.get(key), after, self.place)
                 if below is not node.entries.get(key):
@@ -59,13 +64,32 @@ class Override:
             else:
                 raise self._no_keys(node, key, here)
             node = below
-        here, key = ".".join(self.keys[:-1]), self.keys[-1]
+        here, key = ".".join(keys[:-1]), keys[-1]
         if isinstance(node, Mapping):
             node.put(key, self.value, self.place)
         elif isinstance(node, Sequence):
             node.items[self._index(node, key, here)] = self.value
         else:
             raise self._no_keys(node, key, here)
+
+    def _with_tags(self, root: Mapping) -> tuple[str, ...]:
+        """Put in the names that choose among records: training.0.steps is training.0.adam.steps."""
+        node: Node | None = root
+        keys: tuple[str, ...] = ()
+        for key in self.keys:
+            chooses = keys == ("model",) or (keys and keys[-1].isdigit())
+            tag = _tag(node) if chooses and node is not None else None
+            if tag is not None and tag != key:
+                keys = (*keys, tag)
+                node = node.entries[tag] if isinstance(node, Mapping) else None
+            keys = (*keys, key)
+            if isinstance(node, Mapping):
+                node = node.entries.get(key)
+            elif isinstance(node, Sequence) and key.isdigit() and int(key) < len(node.items):
+                node = node.items[int(key)]
+            else:
+                node = None
+        return keys
 
     def _index(self, node: Sequence, key: str, here: str) -> int:
         indices = [str(index) for index in range(len(node.items))]
@@ -77,6 +101,13 @@ class Override:
     def _no_keys(self, node: Node, key: str, here: str) -> ConfigError:
         message = f"this is {node}; it cannot hold the key {key!r}"
         return ConfigError([Complaint(self.place, here, message)])
+
+
+def _tag(node: Node) -> str | None:
+    """The name of a record chosen by name: `adam` or `{adam: {...}}`."""
+    if isinstance(node, Mapping) and len(node.entries) == 1:
+        return next(iter(node.entries))
+    return node.text if isinstance(node, Scalar) and not node.is_null else None
 
 
 def _opened(node: Node | None, key: str, place: Place) -> Node:

@@ -1,74 +1,100 @@
-"""One-coordinate domains: an interval of space, an interval of time."""
+"""Shapes of one coordinate: an interval of space, an interval of time."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 
-from pinn.checks import check_number
-from pinn.geometry.domain import Domain
+import numpy as np
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+from pinn.geometry.parts import Face, Part
+from pinn.geometry.shape import TOLERANCE, Shape, in_box
+from pinn.schema import Name, declared
+from pinn.schema.errors import refuse
 
-
-def check_name(kind: str, name: object) -> str:
-    """Return a name made of letters, digits and underscores that starts with a letter.
-
-    Raises TypeError for something that is not text, ValueError for another text; `kind` says in
-    the message what the name is for.
-    """
-    if not isinstance(name, str):
-        raise TypeError(f"{kind}: expected a name as text, got {name!r}")
-    if not _NAME.fullmatch(name):
-        raise ValueError(
-            f"{kind}: expected a name of letters, digits and underscores that starts with a "
-            f"letter, got {name!r}"
-        )
-    return name
+# Numbers in between are this many times finer than the interval, and its square is a float64.
+_RESOLVED = 1e-9
+_NARROWEST, _WIDEST = 1e-150, 1e150
 
 
-class _OneCoordinate(Domain):
-    is_time: bool
+@declared(repr=False)
+class _OneCoordinate(Shape):
+    name: Name
+    low: float
+    high: float
 
-    def __init__(self, name: str, low: float, high: float) -> None:
-        self.name = check_name("coordinate", name)
-        check_number(f"{name}: low", low)
-        check_number(f"{name}: high", high)
-        self.low, self.high = float(low), float(high)
-        if not self.low < self.high:
-            raise ValueError(
-                f"{name}: expected low < high, got low = {self.low:g} and high = {self.high:g}"
+    def __post_init__(self) -> None:
+        low, high = self.low, self.high
+        if not low < high:
+            refuse(f"expected low < high, got low {low:g} and high {high:g}")
+        width, size = high - low, max(abs(low), abs(high))
+        if width < _RESOLVED * size:
+            refuse(
+                f"expected bounds that differ by {_RESOLVED:g} of their size or more, since the "
+                f"numbers between them are few, got low = {low!r} and high = {high!r}; measure "
+                f"{self.name} from low"
+            )
+        if not _NARROWEST <= width <= _WIDEST:
+            refuse(
+                f"expected a width from {_NARROWEST:g} to {_WIDEST:g}, got {width:g}; take another "
+                f"unit for {self.name}"
             )
 
     @property
-    def intervals(self) -> tuple[_OneCoordinate, ...]:
-        return (self,)
+    def bounds(self) -> Mapping[str, tuple[float, float]]:
+        return {self.name: (self.low, self.high)}
 
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return (self.name, self.low, self.high) == (other.name, other.low, other.high)
+    @property
+    def measure(self) -> float:
+        return self.high - self.low
 
-    def __hash__(self) -> int:
-        return hash((type(self), self.name, self.low, self.high))
+    def contains(self, points: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
+        slack = tolerance * (self.high - self.low)
+        return (points[:, 0] >= self.low - slack) & (points[:, 0] <= self.high + slack)
+
+    def on_part(self, part: Part, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        value = part.fixed[self.name]
+        outward = -1.0 if value == self.low else 1.0
+        return np.full((len(unit), 1), value), np.full((len(unit), len(self.space)), outward)
+
+    def from_unit(self, unit: np.ndarray) -> np.ndarray:
+        return in_box(self, unit)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.low!r}, {self.high!r})"
 
 
+@declared(repr=False)
 class Interval(_OneCoordinate):
     """An interval of space, low <= name <= high.
 
-    Raises ValueError for low >= high, a bound that is not finite or a name that is not an
-    identifier; TypeError for a bound that is not a number.
+    Raises ValueError for low >= high, bounds that are not finite or too near to each other for
+    float64 (their difference below 1e-9 of their size), a width beyond 1e-150 ... 1e150, or a name
+    that is not an identifier; TypeError for a bound that is not a number.
     """
 
-    is_time = False
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return (Face(self.name, "low", self.low), Face(self.name, "high", self.high))
+
+    def distance(self, points: np.ndarray) -> np.ndarray:
+        return np.minimum(points[:, 0] - self.low, self.high - points[:, 0])
 
 
+@declared(repr=False)
 class Time(_OneCoordinate):
     """An interval of time, low <= name <= high; initial conditions hold at low.
 
     Raises as Interval does.
     """
 
-    is_time = True
+    @property
+    def time(self) -> str:
+        return self.name
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return ()
+
+    def distance(self, points: np.ndarray) -> np.ndarray:
+        # Time has no boundary in space, and its unit is no length.
+        return np.full(len(points), np.inf)

@@ -1,8 +1,8 @@
 """Networks that stand for the unknowns."""
 
 from pinn.models.mlp import MLP
+from pinn.models.model import MODELS, AnyModel, Model, NotSavedModel, build_module
 
-__all__ = ["MLP", "MODELS"]
+__all__ = ["MLP", "MODELS", "AnyModel", "Model", "NotSavedModel", "build_module"]
 
-# The models by the names that configs and saved solutions use.
-MODELS: dict[str, type] = {"mlp": MLP}
+MODELS.add("mlp", MLP)

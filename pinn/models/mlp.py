@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 import autograd as T
-from pinn.checks import check_choice, check_count
-from pinn.geometry import Domain
+from pinn.geometry import Shape
+from pinn.models.model import Model
+from pinn.schema import Count, declared
 
 ACTIVATIONS = {
     "tanh": T.tanh,
@@ -22,26 +22,27 @@ ACTIVATIONS = {
 }
 
 
-@dataclass(frozen=True)
-class MLP:
+@declared
+class MLP(Model):
     """A fully connected network: `depth` hidden layers of `width` units and a linear last layer.
 
     Only smooth activations: the second derivative of a piecewise linear network is zero.
     Raises ValueError for a count below one or an unknown activation.
     """
 
-    width: int = 20
-    depth: int = 4
+    width: Count = 20
+    depth: Count = 4
     activation: Literal["tanh", "sin", "sigmoid", "silu", "gelu", "softplus"] = "tanh"
 
-    def __post_init__(self) -> None:
-        check_count("mlp: width", self.width)
-        check_count("mlp: depth", self.depth)
-        check_choice("mlp: activation", self.activation, ACTIVATIONS)
+    def parameter_count(self, domain: Shape, unknowns: Sequence[str]) -> int:
+        """Return how many numbers the network has, without building it."""
+        inputs, outputs = len(domain.coordinates), len(unknowns)
+        hidden = (inputs + 1 + (self.depth - 1) * (self.width + 1)) * self.width
+        return hidden + (self.width + 1) * outputs
 
     def build(
         self,
-        domain: Domain,
+        domain: Shape,
         unknowns: Sequence[str],
         rng: np.random.Generator,
         dtype: T.dtype,

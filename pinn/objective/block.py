@@ -7,13 +7,16 @@ from typing import Any, Literal
 import numpy as np
 
 import autograd as T
-from pinn.combinations import Combination
-from pinn.derivatives import Derivative, Laplacian
+from pinn.equations.combine import Combination
+from pinn.equations.jets import JetField, JetPlan
+from pinn.equations.leaves import Derivative, Laplacian
+from pinn.equations.model_values import coordinate_columns
+from pinn.equations.nested import Field, Plan
 from pinn.expressions import nodes
-from pinn.field import Field, Plan, coordinate_columns
-from pinn.jet_field import JetField, JetPlan
-from pinn.parameters import FlatParameters
-from pinn.problem import Problem, Residual
+from pinn.objective.flat_parameters import FlatParameters
+from pinn.problem.problem import Problem
+from pinn.residuals import Residual
+from pinn.sampling import Points
 
 Derivatives = Literal["jets", "nested"]
 DERIVATIVES = ("jets", "nested")
@@ -34,7 +37,7 @@ class Block:
         problem: Problem,
         residual: Residual,
         parameters: FlatParameters,
-        points: np.ndarray,
+        points: Points,
         weight: float,
         derivatives: Derivatives,
         dtype: T.dtype,
@@ -54,24 +57,28 @@ class Block:
         self._prepare()
 
     def columns(self, rows: slice = slice(None)) -> list[T.Tensor]:
-        """Return the coordinates of the points as leaves of shape (n, 1)."""
+        """Return the points' coordinates, then what is attached, as leaves of shape (n, 1)."""
         return self.columns_of(self.points[rows])
 
-    def columns_of(self, points: np.ndarray) -> list[T.Tensor]:
-        """Return the coordinates of other points, (n, d), as leaves of shape (n, 1)."""
-        return coordinate_columns(points, self._dtype, self._device)
+    def columns_of(self, points: Points) -> list[T.Tensor]:
+        """Return other points in the form of `columns`."""
+        attached = [points.columns[name][:, None] for name in self._residual.source.columns]
+        array = np.concatenate([points.coordinates, *attached], axis=1)
+        return coordinate_columns(array, self._dtype, self._device)
 
     def residual(self, columns: list[T.Tensor]) -> T.Tensor:
         """Return the residual at points given by columns, shape (n,), with its graph."""
         return self._residual.evaluate(self._field(columns))
 
     def _field(self, columns: list[T.Tensor]) -> Any:
+        d = len(self._problem.domain.coordinates)
         arguments = (
             self._parameters.module,
             self._problem.scope,
-            columns,
+            columns[:d],
             self._parameters.coefficients(),
             self.plan,
+            dict(zip(self._residual.source.columns, columns[d:], strict=True)),
         )
         return JetField(*arguments) if isinstance(self.plan, JetPlan) else Field(*arguments)
 
@@ -100,6 +107,6 @@ class Block:
 
 
 def _leaves(residual: Residual) -> list[Any]:
-    found = [n for n in nodes(residual.term.tree) if isinstance(n, Derivative | Laplacian
-                                                                | Combination)]
-    return found if residual.quantity is None else [residual.quantity, *found]
+    kinds = Derivative | Laplacian | Combination
+    trees = [term.tree for term in residual.terms if term.tree is not None]
+    return [node for tree in trees for node in nodes(tree) if isinstance(node, kinds)]

@@ -8,11 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 import autograd as T
-from pinn.checks import check_number, nearest
+from pinn.checks import nearest
 from pinn.objective.block import Block, Derivatives
 from pinn.objective.engines import make_engine
-from pinn.parameters import FlatParameters
-from pinn.problem import Problem
+from pinn.objective.flat_parameters import FlatParameters
+from pinn.problem.problem import Problem
+from pinn.residuals import Residual
+from pinn.sampling import Points
+from pinn.schema.errors import at, refuse
+from pinn.schema.kinds import Number
 
 
 class Evaluation(NamedTuple):
@@ -26,10 +30,10 @@ class Evaluation(NamedTuple):
 class Objective:
     """loss(theta) = sum over blocks of weight * mean(residual^2), and its derivatives.
 
-    points: block name -> float64 array (n, d), one for each residual of the problem. weights: block
-    name -> number >= 0, 1 where left out. theta is a float64 vector of `size` numbers: the model's
-    parameters and the raw coefficients of the problem (see FlatParameters). Evaluating sets the
-    model to theta.
+    points: block name -> Points, or an array (n, d) where nothing is attached, one for each
+    residual of the problem. weights: block name -> number >= 0, 1 where left out. theta is a
+    float64 vector of `size` numbers: the model's parameters and the raw coefficients of the problem
+    (see FlatParameters). Evaluating sets the model to theta.
 
     engine: "recorded" traces each computation once and replays it in chunks on `threads` threads
     (None: all cores), with the same bits for any number of them; "eager" runs it as written.
@@ -47,7 +51,7 @@ class Objective:
         self,
         problem: Problem,
         parameters: FlatParameters,
-        points: Mapping[str, np.ndarray],
+        points: Mapping[str, Points | np.ndarray],
         weights: Mapping[str, float] | None = None,
         *,
         dtype: T.dtype,
@@ -64,7 +68,7 @@ class Objective:
                 problem,
                 residual,
                 parameters,
-                _check_points(problem, residual.name, points),
+                _check_points(problem, residual, points),
                 weights[residual.name],
                 derivatives,
                 dtype,
@@ -78,11 +82,12 @@ class Objective:
         shared = [*parameters.tensors, self._vector]
         self._engine = make_engine(engine, shared, threads, self._training_flags)
 
-    def set_points(self, points: Mapping[str, np.ndarray]) -> None:
+    def set_points(self, points: Mapping[str, Points | np.ndarray]) -> None:
         """Take other points for all blocks; ValueError, naming the block, for misshapen ones."""
-        checked = [_check_points(self.problem, block.name, points) for block in self.blocks]
-        for block, array in zip(self.blocks, checked, strict=True):
-            block.points = array
+        problem = self.problem
+        checked = [_check_points(problem, residual, points) for residual in problem.residuals]
+        for block, taken in zip(self.blocks, checked, strict=True):
+            block.points = taken
 
     @property
     def size(self) -> int:
@@ -145,7 +150,7 @@ class Objective:
         return computation
 
     def residuals(
-        self, theta: np.ndarray, points: Mapping[str, np.ndarray] | None = None
+        self, theta: np.ndarray, points: Mapping[str, Points | np.ndarray] | None = None
     ) -> dict[str, np.ndarray]:
         """Return each block's residual, shape (n,) in the model's precision, by name.
 
@@ -154,17 +159,17 @@ class Objective:
         """
         self.parameters.load(theta)
         found = {}
-        for block in self.blocks:
+        for block, residual in zip(self.blocks, self.problem.residuals, strict=True):
             if points is not None and block.name not in points:
                 continue
-            array = None
+            others = None
             if points is not None:
-                array = _check_points(self.problem, block.name, points)
+                others = _check_points(self.problem, residual, points)
 
             def computation(columns: list[T.Tensor], block: Block = block) -> list[T.Tensor]:
                 return [block.residual(columns).detach()]
 
-            (rows,) = self._run("residual", block, computation, ["rows"], array)
+            (rows,) = self._run("residual", block, computation, ["rows"], others)
             found[block.name] = rows
         return found
 
@@ -194,7 +199,7 @@ class Objective:
 
         return computation
 
-    def _jacobian(self, block: Block, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _jacobian(self, block: Block, points: Points) -> tuple[np.ndarray, np.ndarray]:
         """Return the weighted residual and its Jacobian at some points of a block."""
         ones = T.ones(len(points), 1, dtype=self._dtype, device=self._device)
         residual, jacobian = self._run(
@@ -218,8 +223,8 @@ class Objective:
         self.parameters.load(theta)
         for block in self.blocks:
             pieces = -(-len(block.points) // rows)
-            for points in np.array_split(block.points, pieces):
-                yield self._jacobian(block, points)
+            for part in np.array_split(np.arange(len(block.points)), pieces):
+                yield self._jacobian(block, block.points[part])
 
     def kernel(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return J J^T (rows, rows) and the weighted residual vector: for few rows."""
@@ -275,9 +280,8 @@ class Objective:
             bad = np.flatnonzero(~np.isfinite(residual))
             if bad.size:
                 names = self.problem.domain.coordinates
-                place = ", ".join(
-                    f"{n} = {v:.6g}" for n, v in zip(names, block.points[bad[0]], strict=True)
-                )
+                point = block.points.coordinates[bad[0]]
+                place = ", ".join(f"{n} = {v:.6g}" for n, v in zip(names, point, strict=True))
                 operation = self._first_bad_operation(block, int(bad[0]))
                 return (
                     f"the residual of block {name!r} is not finite at {bad.size} of "
@@ -311,7 +315,7 @@ class Objective:
 
     def _run(
         self, kind: str, block: Block, computation: Callable, kinds: list,
-        points: np.ndarray | None = None, extra: list[T.Tensor] | None = None,
+        points: Points | None = None, extra: list[T.Tensor] | None = None,
     ) -> list[np.ndarray]:
         columns = block.columns() if points is None else block.columns_of(points)
         return self._engine.run((kind, block.name), computation, kinds, columns + (extra or []))
@@ -347,22 +351,35 @@ def check_weights(problem: Problem, weights: Mapping[str, float] | None) -> dict
     names = [residual.name for residual in problem.residuals]
     for name, weight in (weights or {}).items():
         if name not in names:
-            raise ValueError(
-                f"weights: expected one of the blocks {', '.join(names)}, got {name!r}"
-                f"{nearest(name, names)}"
+            refuse(
+                f"expected a block out of {', '.join(names)}, got {name!r}{nearest(name, names)}",
+                name,
             )
-        check_number(f"weights: {name}", weight, low=0.0)
+        with at(name):
+            Number(low=0.0).check(weight)
     return {name: float((weights or {}).get(name, 1.0)) for name in names}
 
 
-def _check_points(problem: Problem, name: str, points: Mapping[str, np.ndarray]) -> np.ndarray:
+def _check_points(
+    problem: Problem, residual: Residual, points: Mapping[str, Points | np.ndarray]
+) -> Points:
+    name = residual.name
     if name not in points:
         raise ValueError(f"points: none for block {name!r}; got {', '.join(points) or 'none'}")
-    array = np.asarray(points[name], dtype=np.float64)
+    try:
+        found = Points.of(points[name])
+    except ValueError as error:
+        raise ValueError(f"points of block {name!r}: {error}") from error
     d = len(problem.domain.coordinates)
-    if array.ndim != 2 or array.shape[1] != d or len(array) == 0:
+    if found.coordinates.shape[1] != d or len(found) == 0:
         raise ValueError(
             f"points of block {name!r}: expected shape (n, {d}) with n >= 1, columns "
-            f"{', '.join(problem.domain.coordinates)}, got {array.shape}"
+            f"{', '.join(problem.domain.coordinates)}, got {found.coordinates.shape}"
         )
-    return array
+    missing = [column for column in residual.source.columns if column not in found.columns]
+    if missing:
+        raise ValueError(
+            f"points of block {name!r}: expected the columns {', '.join(residual.source.columns)} "
+            f"with them; missing: {', '.join(missing)}"
+        )
+    return found

@@ -1,22 +1,32 @@
-"""Solvers over one flat vector, one a file; each is a training stage."""
+"""Solvers of least-squares problems, one a file; each is a training stage."""
 
 from pinn.optimizers.adam import Adam
 from pinn.optimizers.lbfgs import LBFGS
+from pinn.optimizers.minimize import minimize
+from pinn.optimizers.solver import (
+    STAGES,
+    Diverged,
+    LeastSquares,
+    Stage,
+    StageEnd,
+    Step,
+    StopReason,
+)
 from pinn.optimizers.ssbroyden import SSBroyden
-from pinn.optimizers.stage import Diverged, Stage, StageEnd, StageStopped, Step, StopReason
 
 __all__ = [
     "LBFGS",
     "STAGES",
     "Adam",
     "Diverged",
+    "LeastSquares",
     "SSBroyden",
     "Stage",
     "StageEnd",
-    "StageStopped",
     "Step",
     "StopReason",
+    "minimize",
 ]
 
-# The solvers by the names that configs and saved solutions use.
-STAGES: dict[str, type[Stage]] = {solver.name: solver for solver in (Adam, LBFGS, SSBroyden)}
+for _solver in (Adam, LBFGS, SSBroyden):
+    STAGES.add(_solver.name, _solver)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping
 
 import numpy as np
 
-from pinn.checks import check_count, check_number
-from pinn.optimizers.stage import Evaluate, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.schema import Count, Fraction, Positive, declared
 
 
-@dataclass(frozen=True)
+@declared
 class Adam(Stage):
     """Adam with a learning rate that falls geometrically from `learning_rate` to `final_rate`.
 
@@ -22,29 +21,14 @@ class Adam(Stage):
     """
 
     name = "adam"
-    needs_fixed_points = False
 
-    steps: int = 2000
-    learning_rate: float = 1e-3
-    final_rate: float | None = None
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        check_count("adam: steps", self.steps)
-        check_number("adam: learning_rate", self.learning_rate, above=0.0)
-        if self.final_rate is not None:
-            check_number("adam: final_rate", self.final_rate, above=0.0)
-        for name in ("beta1", "beta2"):
-            value = getattr(self, name)
-            check_number(f"adam: {name}", value, low=0.0)
-            if value >= 1:
-                raise ValueError(f"adam: {name}: expected a number < 1, got {value!r}")
-        check_number("adam: epsilon", self.epsilon, above=0.0)
-        if self.seconds is not None:
-            check_number("adam: seconds", self.seconds, above=0.0)
+    steps: Count = 2000
+    learning_rate: Positive = 1e-3
+    final_rate: Positive | None = None
+    beta1: Fraction = 0.9
+    beta2: Fraction = 0.999
+    epsilon: Positive = 1e-8
+    seconds: Positive | None = None
 
     def rate(self, number: int) -> float:
         """Return the learning rate of a step, counted from 1."""
@@ -53,24 +37,31 @@ class Adam(Stage):
         share = (number - 1) / (self.steps - 1)
         return self.learning_rate * (self.final_rate / self.learning_rate) ** share
 
-    def minimize(
+    def run(
         self,
-        evaluate: Evaluate,
+        function: LeastSquares,
         theta: np.ndarray,
-        on_step: Callable[[Step], None],
-        done: int = 0,
         state: Mapping[str, np.ndarray] | None = None,
-    ) -> StageEnd:
-        first = np.zeros_like(theta)
-        second = np.zeros_like(theta)
-        for number in range(done + 1, self.steps + 1):
-            loss, gradient = evaluate(theta)
-            rate = self.rate(number)
+    ) -> Generator[Step, None, StageEnd]:
+        number, first, second = 0, np.zeros_like(theta), np.zeros_like(theta)
+        if state:
+            # The gradient at theta is in the moments: new points are met at the next theta.
+            number, first, second = int(state["number"]), state["first"], state["second"]
+            theta = self._next(theta, number, first, second)
+        while number < self.steps:
+            found = function.value_and_gradient(theta)
+            number += 1
+            first = self.beta1 * first + (1 - self.beta1) * found.gradient
+            second = self.beta2 * second + (1 - self.beta2) * found.gradient**2
+            memory = {"number": np.array(number), "first": first, "second": second}
             # The step of this number starts at theta, whose loss is known; its end is not yet.
-            on_step(Step(number, theta, loss, rate, {"first": first, "second": second}))
-            first = self.beta1 * first + (1 - self.beta1) * gradient
-            second = self.beta2 * second + (1 - self.beta2) * gradient**2
-            mean = first / (1 - self.beta1 ** (number - done))
-            spread = np.sqrt(second / (1 - self.beta2 ** (number - done)))
-            theta = theta - rate * mean / (spread + self.epsilon)
+            yield Step(number, theta, found.loss, self.rate(number), memory)
+            theta = self._next(theta, number, first, second)
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
+
+    def _next(
+        self, theta: np.ndarray, number: int, first: np.ndarray, second: np.ndarray
+    ) -> np.ndarray:
+        mean = first / (1 - self.beta1**number)
+        spread = np.sqrt(second / (1 - self.beta2**number))
+        return theta - self.rate(number) * mean / (spread + self.epsilon)

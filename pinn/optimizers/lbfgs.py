@@ -1,116 +1,134 @@
-"""L-BFGS: quasi-Newton steps from the last few gradients, by scipy."""
+"""L-BFGS: quasi-Newton steps from the last few pairs of steps and gradient changes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping
+from typing import Any, Literal
 
 import numpy as np
 
-from pinn.checks import check_count, check_number
-from pinn.optimizers.stage import Evaluate, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.quasi_newton import Curvature, Descent
+from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step
+from pinn.schema import Count, NonNegative, Positive, declared
+
+# A pair of less curvature than this share of |s| |y| is rounding, and is left out.
+_LEAST_CURVATURE = np.finfo(np.float64).eps
 
 
-@dataclass(frozen=True)
+@declared
 class LBFGS(Stage):
-    """scipy's L-BFGS-B without bounds, on float64 numbers whatever the model's precision.
+    """Limited-memory BFGS with a strong Wolfe search, for any number of parameters.
 
-    steps: most iterations; one takes one evaluation, now and then a few more. memory: pairs kept.
-    gradient_tolerance: the stage ends when no component of the gradient is larger. line_search:
-    most evaluations of one line search. seconds: limit of the stage's wall time, None for none.
-    There is no tolerance on the decrease of the loss: PINN losses creep for long stretches and then
-    fall again. Raises ValueError for a number outside its range.
+    steps: most iterations; one takes one evaluation, now and then a few more. memory: pairs kept,
+    each of two vectors. transform, gradient_tolerance, line_search, seconds, and what happens where
+    a search fails: as for SSBroyden. New points keep the pairs. There is no tolerance on the
+    decrease of the loss: PINN losses creep for long stretches and then fall again. Raises
+    ValueError for a number outside its range or an unknown transform.
 
-    Byrd, Lu, Nocedal and Zhu, SIAM J. Sci. Comput. 16 (1995) 1190; version 3.0 as in scipy.
+    Nocedal and Wright, Numerical Optimization, 2nd ed., section 7.2 (algorithms 7.4 and 7.5).
     """
 
     name = "lbfgs"
-    needs_fixed_points = True
 
-    steps: int = 10_000
-    memory: int = 50
-    gradient_tolerance: float = 1e-10
-    line_search: int = 50
-    seconds: float | None = None
+    steps: Count = 10_000
+    memory: Count = 50
+    transform: Literal["log", "sqrt", "value"] = "value"
+    gradient_tolerance: NonNegative = 0.0
+    line_search: Count = 30
+    seconds: Positive | None = None
 
-    def __post_init__(self) -> None:
-        check_count("lbfgs: steps", self.steps)
-        check_count("lbfgs: memory", self.memory)
-        check_number("lbfgs: gradient_tolerance", self.gradient_tolerance, low=0.0)
-        check_count("lbfgs: line_search", self.line_search)
-        if self.seconds is not None:
-            check_number("lbfgs: seconds", self.seconds, above=0.0)
-
-    def minimize(
+    def run(
         self,
-        evaluate: Evaluate,
+        function: LeastSquares,
         theta: np.ndarray,
-        on_step: Callable[[Step], None],
-        done: int = 0,
         state: Mapping[str, np.ndarray] | None = None,
-    ) -> StageEnd:
-        # scipy.optimize takes a good part of a second to import.
-        from scipy.optimize import OptimizeResult, minimize
+    ) -> Generator[Step, None, StageEnd]:
+        return self._descent().run(function, theta, RecentPairs(theta.size, self.memory), state)
 
-        number = done
-        best, lowest = theta, math.inf
+    def _descent(self) -> Descent:
+        return Descent(
+            self.name, self.steps, self.transform, self.gradient_tolerance, self.line_search
+        )
 
-        def first_noted(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            nonlocal lowest
-            loss, gradient = evaluate(theta)
-            if lowest == math.inf:
-                lowest = loss
-            return loss, gradient
 
-        def after_iteration(intermediate_result: OptimizeResult) -> None:
-            nonlocal number, best, lowest
-            # A line search at its end may hand back a minute step that raises the loss.
-            if intermediate_result.fun < lowest:
-                number += 1
-                # A copy: scipy goes on to write into its x.
-                best, lowest = intermediate_result.x.copy(), float(intermediate_result.fun)
-                on_step(Step(number, best, lowest))
+class RecentPairs(Curvature):
+    """The H that BFGS makes of gamma I and the last `memory` pairs, gamma = y's / y'y of the last.
 
-        # scipy ends by dividing by s.y of all kept pairs, which may be zero after a failed search.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            result = minimize(
-                first_noted,
-                theta,
-                method="L-BFGS-B",
-                jac=True,
-                callback=after_iteration,
-                options={
-                    "maxiter": self.steps - done,
-                    "maxfun": np.iinfo(np.int64).max,
-                    "maxcor": self.memory,
-                    "maxls": self.line_search,
-                    "gtol": self.gradient_tolerance,
-                    "ftol": 0.0,
-                },
-            )
-        reason, message = self._why(str(result.message), number, result.jac)
-        return StageEnd(best, reason, message)
+    The pairs are rows of two arrays (memory, size), written in turn: the oldest is overwritten.
+    """
 
-    def _why(self, said: str, steps: int, gradient: np.ndarray) -> tuple[StopReason, str]:
-        """Translate scipy's last words."""
-        largest = float(np.max(np.abs(gradient)))
-        if "PROJECTED GRADIENT" in said:
-            return StopReason.CONVERGED, (
-                f"after {steps} steps the largest component of the gradient, {largest:.1e}, is "
-                f"below the tolerance {self.gradient_tolerance:.1e}"
-            )
-        if "RELATIVE REDUCTION" in said:
-            # With ftol = 0 scipy says this when the loss stayed exactly as it was, or rose.
-            return StopReason.NO_DECREASE, (
-                f"after {steps} steps a line search ended without a lower loss, most likely at the "
-                f"limit of rounding; largest component of the gradient {largest:.1e}"
-            )
-        if "ITERATIONS REACHED LIMIT" in said:
-            return StopReason.STEPS, f"all {self.steps} steps done"
-        if "ABNORMAL" in said:
-            return StopReason.LINE_SEARCH, (
-                f"after {steps} steps {self.line_search} evaluations along the gradient found no "
-                f"lower loss; largest component of the gradient {largest:.1e}"
-            )
-        raise RuntimeError(f"scipy's L-BFGS-B stopped for a reason not known here: {said!r}")
+    names = ("pair_steps", "pair_changes", "pair_inverses", "gamma", "taken")
+
+    def __init__(self, size: int, memory: int) -> None:
+        self._steps = np.zeros((memory, size))
+        self._changes = np.zeros((memory, size))
+        # 1 / y's of each, by row.
+        self._inverses = np.zeros(memory)
+        self._gamma = 1.0
+        # The number of pairs taken; the next one goes to row `taken` modulo memory.
+        self._taken = 0
+        self._version = 0
+
+    @property
+    def version(self) -> int:
+        return self._version
+
+    def times(self, vector: np.ndarray) -> np.ndarray:
+        memory = len(self._steps)
+        rows = [k % memory for k in range(max(0, self._taken - memory), self._taken)]
+        result = vector.copy()
+        weights = {}
+        for k in reversed(rows):
+            weights[k] = float(self._steps[k] @ result) * self._inverses[k]
+            result -= weights[k] * self._changes[k]
+        result *= self._gamma
+        for k in rows:
+            back = float(self._changes[k] @ result) * self._inverses[k]
+            result += (weights[k] - back) * self._steps[k]
+        return result
+
+    def begin(self, s: np.ndarray, y: np.ndarray) -> bool:
+        self._version += 1
+        self._taken = 0
+        return self._take(s, y)
+
+    def learn(self, s: np.ndarray, y: np.ndarray, sbs: float) -> None:
+        self._version += 1
+        self._take(s, y)
+
+    def _take(self, s: np.ndarray, y: np.ndarray) -> bool:
+        ys, yy = float(y @ s), float(y @ y)
+        if not ys > _LEAST_CURVATURE * math.sqrt(float(s @ s)) * math.sqrt(yy):
+            return False
+        if not (math.isfinite(1 / ys) and math.isfinite(ys / yy)):
+            return False
+        row = self._taken % len(self._steps)
+        self._steps[row], self._changes[row] = s, y
+        self._inverses[row] = 1 / ys
+        self._gamma = ys / yy
+        self._taken += 1
+        return True
+
+    def is_positive_definite(self) -> bool:
+        return True  # every pair that was taken has y's > 0
+
+    def array(self, name: str) -> np.ndarray:
+        return np.array(self._arrays()[name])
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        for name, mine in self._arrays().items():
+            if np.shape(arrays[name]) != np.shape(mine):
+                raise ValueError(
+                    f"lbfgs: expected {name} of shape {np.shape(mine)}, got "
+                    f"{np.shape(arrays[name])}: the state is that of another network or `memory`"
+                )
+        self._version += 1
+        self._steps[...] = arrays["pair_steps"]
+        self._changes[...] = arrays["pair_changes"]
+        self._inverses[...] = arrays["pair_inverses"]
+        self._gamma, self._taken = float(arrays["gamma"]), int(arrays["taken"])
+
+    def _arrays(self) -> dict[str, Any]:
+        held = (self._steps, self._changes, self._inverses, self._gamma, self._taken)
+        return dict(zip(self.names, held, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pinn.geometry.domain import UnitSampler
+from pinn.geometry import UnitSampler
 
 
 def uniform(n: int, dimensions: int, rng: np.random.Generator) -> np.ndarray:

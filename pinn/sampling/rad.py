@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -51,23 +52,22 @@ def draw_by_density(density: np.ndarray, n: int, rng: np.random.Generator) -> np
     return np.argsort(keys, kind="stable")[:n]
 
 
-def rad_points(
-    candidates: np.ndarray,
-    residual: np.ndarray,
+def rad_rows(
+    residuals: Sequence[np.ndarray],
     n: int,
     rng: np.random.Generator,
     power: float = 1.0,
     floor: float = 1.0,
 ) -> np.ndarray:
-    """Return n of the candidates, (n, d), drawn without replacement from `rad_density`.
+    """Return n of the rows of some candidates, (n,), drawn without replacement from `rad_density`.
 
-    candidates: (m, d) with m >= n, evenly spread. residual: (m,). power 0 draws evenly, floor 0
-    from the residual alone. Candidates whose residual is not finite are always among the points:
-    the loss that they make then tells of them. ValueError for arrays that do not fit together.
+    residuals: (m,) with m >= n for each equation that holds there; the density is the mean of
+    theirs. power 0 draws evenly, floor 0 from the residuals alone. Candidates whose residual is not
+    finite are always among the rows: the loss that they make then tells of them. ValueError for
+    residuals that do not fit together.
     """
-    if len(candidates) != len(residual):
-        raise ValueError(
-            f"RAD: expected one residual for each of {len(candidates)} candidates, "
-            f"got {len(residual)}"
-        )
-    return candidates[draw_by_density(rad_density(residual, power, floor), n, rng)]
+    if len({np.shape(residual) for residual in residuals}) != 1:
+        shapes = ", ".join(str(np.shape(residual)) for residual in residuals)
+        raise ValueError(f"RAD: expected residuals of one shape (m,), got {shapes or 'none'}")
+    density = sum(rad_density(residual, power, floor) for residual in residuals)
+    return draw_by_density(density / len(residuals), n, rng)

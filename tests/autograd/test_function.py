@@ -426,3 +426,208 @@ def test_forward_mode_is_refused_by_name():
         T.functional.jvp(Cube.apply, leaf(), T.ones(3).double(), strategy="forward-mode")
     _, jv = T.functional.jvp(Cube.apply, leaf(), T.ones(3).double())
     np.testing.assert_allclose(jv.numpy(), 3 * X**2)
+
+
+class Same(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+class Flat(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view(-1)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g.view(3, 1)
+
+
+class DoubledFlat(Function):
+    """Returns a view of a tensor of its own."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return (x * 2).view(-1)
+
+    @staticmethod
+    def backward(ctx, g):
+        return (2 * g).view(3, 1)
+
+
+class SameAndDouble(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x, x * 2
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return g + 2 * h
+
+
+@pytest.mark.parametrize("function", [Same, Flat, DoubledFlat, SameAndDouble])
+@pytest.mark.parametrize(
+    "change", [lambda y: y.mul_(3), lambda y: y[0].mul_(3), lambda y: y.__setitem__(0, 1.0)]
+)
+def test_a_returned_view_is_not_changed_in_place(function, change):
+    for x in (leaf(X[:, None]), leaf(X[:, None]) * 1):
+        y = function.apply(x)
+        y = y[0] if isinstance(y, tuple) else y
+        with pytest.raises(RuntimeError, match=f"{function.__name__}.*is a view.*in place.*clone"):
+            change(y)
+        np.testing.assert_array_equal(x.detach().numpy(), X[:, None])
+        change(y.clone())
+
+
+def test_a_returned_view_refuses_use_after_its_memory_changed():
+    x = leaf() * 1
+    by_input, by_itself, by_alias = Same.apply(x), Same.apply(x.clone()), Same.apply(x.clone())
+    x.mul_(3)
+    with T.no_grad():
+        by_itself.mul_(3)
+    by_alias.detach().mul_(3)
+    for y in (by_input, by_itself, by_alias):
+        with pytest.raises(RuntimeError, match="custom Function Same.*modified in place since"):
+            y.sum()
+
+
+def test_a_returned_input_without_gradients_is_a_view_of_it():
+    x = T.tensor(X)
+    y = Same.apply(x)
+    assert y is not x and y._base is x
+    y.mul_(3)
+    np.testing.assert_array_equal(x.numpy(), 3 * X)
+    with pytest.raises(RuntimeError, match="custom Function Same"):
+        y.mul_(leaf())
+    with T.no_grad():
+        assert Same.apply(leaf()).mul_(2).requires_grad is False
+
+
+class DoubleInPlace(Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.mul_(2)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g
+
+
+class DoubleInPlaceAndCopy(Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.mul_(2)
+        ctx.mark_dirty(x)
+        return x, x * 1
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return 2 * (g + h)
+
+
+class ScaleInPlace(Function):
+    """Saves the output it made in place."""
+
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.save_for_backward(x.clone(), factor)
+        x.mul_(factor)
+        ctx.mark_dirty(x)
+        ctx.result = x
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        x, factor = ctx.saved_tensors
+        assert ctx.result.grad_fn.name() == "ScaleInPlaceBackward"
+        return g * factor, g * x
+
+
+def test_a_dirty_view_changes_its_base_and_the_other_views():
+    x = leaf()
+    base = x * 1
+    part, rest = base[0:1], base[1:]
+    assert DoubleInPlace.apply(part) is part
+    np.testing.assert_array_equal(base.detach().numpy(), X * [2, 1, 1])
+    ((base * base).sum() + (part * part).sum() + (rest * rest).sum()).backward()
+    np.testing.assert_allclose(x.grad.numpy(), X * [16, 4, 4])
+
+
+def test_a_dirty_view_beside_another_output():
+    x = leaf()
+    base = x * 1
+    part, copy = DoubleInPlaceAndCopy.apply(base[0:1])
+    ((base * base).sum() + (copy * copy).sum()).backward()
+    np.testing.assert_allclose(x.grad.numpy(), X * [16, 2, 2])
+
+
+def test_a_dirty_view_of_a_constant_takes_the_gradient_of_the_other_input():
+    base, factor = T.ones(3), T.tensor([2.0], requires_grad=True)
+    ScaleInPlace.apply(base[0:1], factor)
+    assert base.requires_grad
+    (base * base).sum().backward()
+    np.testing.assert_allclose(factor.grad.numpy(), [4.0])
+
+
+def test_a_dirty_view_of_a_leaf_is_refused():
+    with pytest.raises(RuntimeError, match="view of a leaf Variable that requires grad"):
+        DoubleInPlace.apply(leaf()[0:1])
+
+
+def test_mark_dirty_of_a_tensor_that_is_no_input_warns():
+    class Marked(Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x * 1
+            ctx.mark_dirty(y)
+            return y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    x = leaf()
+    with pytest.warns(UserWarning, match="Marked: mark_dirty.*not an input"):
+        y = Marked.apply(x)
+    y.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), np.ones(3))
+
+
+class Power(Function):
+    """`forward` has a default, and no ctx."""
+
+    @staticmethod
+    def forward(x, exponent=2):
+        return x**exponent
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        x, ctx.exponent = inputs
+        ctx.save_for_backward(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * ctx.exponent * x ** (ctx.exponent - 1), None
+
+
+def test_setup_context_sees_defaults_and_keywords():
+    for call, slope in (
+        (lambda x: Power.apply(x), 2 * X),
+        (lambda x: Power.apply(x, exponent=3), 3 * X**2),
+        (lambda x: Power.apply(x=x), 2 * X),
+    ):
+        x = leaf()
+        call(x).sum().backward()
+        np.testing.assert_allclose(x.grad.numpy(), slope)
+    with pytest.raises(TypeError, match=r"Power\.apply\(\).*power"):
+        Power.apply(leaf(), power=3)
+    with pytest.raises(TypeError, match=r"Cube\.apply\(\) takes no keyword arguments.*'x'"):
+        Cube.apply(x=leaf())

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,42 @@ def test_a_name_that_is_not_there():
         pinn.Poblem  # noqa: B018
     with pytest.raises(ImportError, match="cannot import name 'Poblem'"):
         from pinn import Poblem  # noqa: F401
+
+
+REFUSED = """
+try:
+    import pinn
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("left", ["another package", "an empty folder", "nothing"])
+def test_without_its_own_autograd_import_fails_with_one_sentence(tmp_path, left):
+    (tmp_path / "pinn").symlink_to(Path(pinn.__file__).parent, target_is_directory=True)
+    other = tmp_path / "autograd" / "__init__.py"
+    if left != "nothing":
+        other.parent.mkdir()
+    if left == "another package":
+        other.write_text("from .core import grad\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", REFUSED],  # -S: what is installed here is not seen
+        capture_output=True, text=True, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)},
+    )
+    said = done.stdout.strip()
+    assert said.startswith("pinn needs the package `autograd` that is installed with it"), done
+    assert "pip uninstall autograd" in said and "--force-reinstall --no-deps pinn" in said
+    assert "\n" not in said
+    place = {"another package": str(other), "an empty folder": "what is left", "nothing": "none"}
+    assert place[left] in said
+
+
+def test_both_packages_are_typed_and_of_one_version():
+    import autograd
+
+    assert autograd.__version__ == pinn.__version__
+    for package in (autograd, pinn):
+        assert (Path(package.__file__).parent / "py.typed").is_file()
+    project = tomllib.loads((Path(pinn.__file__).parents[1] / "pyproject.toml").read_text())
+    data = project["tool"]["setuptools"]["package-data"]
+    assert data["autograd"] == ["py.typed", "*.pyi"] and data["pinn"] == ["py.typed"]

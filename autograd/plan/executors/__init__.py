@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from ..program import Program
-from .numba_executor import NumbaExecutor, numba_is_installed
+from . import numba_executor
+from .numba_executor import ExecutorError, NumbaExecutor
 from .numpy_executor import NumpyExecutor
+
+__all__ = ["ExecutorError", "NumbaExecutor", "NumpyExecutor", "default_executor", "make_executor"]
+
+_warned = False
 
 
 def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any:
@@ -17,8 +23,8 @@ def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any
     name    "numpy"; "numba" (the extra `jit`); "cupy" (arrays on a GPU); "auto" is what the
             environment variable AUTOGRAD_EXECUTOR says, or numba where it is installed, else numpy.
     given   arrays for the inputs, in order; None or nothing where the executor makes its own.
-    Raises ValueError for an unknown name, ImportError where numba is missing, DeviceError where
-    there is no usable GPU.
+    Raises ExecutorError (a ValueError) for an unknown name and where numba may not compile,
+    ImportError where numba is missing, DeviceError where there is no usable GPU.
     """
     if name == "auto":
         name = default_executor()
@@ -30,9 +36,34 @@ def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any
         from .cupy_executor import CupyExecutor
 
         return CupyExecutor(program, given)
-    raise ValueError(f"unknown executor {name!r}; the known ones are: auto, numpy, numba, cupy")
+    raise ExecutorError(f"unknown executor {name!r}; the known ones are: auto, numpy, numba, cupy")
 
 
 def default_executor() -> str:
-    """Return what "auto" stands for on the host: see `make_executor`."""
-    return os.environ.get("AUTOGRAD_EXECUTOR") or ("numba" if numba_is_installed() else "numpy")
+    """Return what "auto" stands for on the host: see `make_executor`.
+
+    Raises ExecutorError for a wrong AUTOGRAD_EXECUTOR.  Warns once where numba is installed and
+    NUMBA_DISABLE_JIT keeps it from compiling: then it is "numpy".
+    """
+    global _warned
+    chosen = os.environ.get("AUTOGRAD_EXECUTOR")
+    if chosen:
+        if chosen not in ("numpy", "numba"):
+            raise ExecutorError(
+                f"the environment variable AUTOGRAD_EXECUTOR is {chosen!r}, expected 'numpy' or "
+                "'numba'; correct it, or unset it to take numba where it is installed"
+            )
+        return chosen
+    if not numba_executor.numba_is_installed():
+        return "numpy"
+    if not numba_executor.compiling_is_disabled():
+        return "numba"
+    if not _warned:
+        warnings.warn(
+            "NUMBA_DISABLE_JIT is set: recorded steps are replayed with numpy instead of compiled "
+            "loops; unset it, or set AUTOGRAD_EXECUTOR=numpy to say that this is meant",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        _warned = True
+    return "numpy"

@@ -12,7 +12,7 @@ from ... import devices
 from .. import codegen
 from ..passes import run_pass
 from ..passes.arena import Memory
-from ..passes.clusters import Loop, fuse, fused_op
+from ..passes.clusters import Loop, fuse, fused_op, in_gpu_loops
 from ..program import Instruction, Program
 from .numpy_executor import NumpyExecutor
 
@@ -28,9 +28,7 @@ class CupyExecutor(NumpyExecutor):
         self.xp = self._backend.xp
         arrays = [a for a in given if a is not None]
         self._index = self._backend.index_of(arrays[0]) if arrays else 0
-        fused = run_pass(
-            "clusters", partial(fuse, operations=codegen.GPU_OPERATIONS), program
-        )
+        fused = run_pass("clusters", partial(fuse, held=in_gpu_loops), program)
         super().__init__(fused, given)
 
     def _bytes(self, size: int) -> Any:

@@ -1,7 +1,9 @@
 """Compiled loops: one a source text and process, kept on disk between processes.
 
 A generated module is written to a folder of the user's cache (AUTOGRAD_CACHE_DIR names another)
-under the hash of its text, and numba keeps the machine code next to it.
+under the hash of its text, and numba keeps the machine code next to it.  Beside them lie the sums
+of all that is run: a damaged bit would not fail, it would end the process.  What has not the sum
+that it was written with is removed before anybody reads it, and compiled again.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -71,9 +74,47 @@ def _from_folder(text: str) -> Callable[[int], None]:
     _check_private(folder)
     name = f"loop_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
     path = folder / f"{name}.py"
-    if not path.exists() or path.read_text() != text:
+    if not path.exists() or path.read_bytes() != text.encode():
         _write(path, text)
-    return _imported(importlib.util.spec_from_file_location(name, path))
+    # other versions of Python keep files of their own
+    kept = folder / f"{name}.{sys.implementation.cache_tag}.sums"
+    expected = kept.read_bytes().decode(errors="replace") if kept.exists() else ""
+    if _sums(path) != expected:
+        for file in _code_files(path):
+            file.unlink(missing_ok=True)
+    run = _imported(importlib.util.spec_from_file_location(name, path))
+    found = _sums(path)
+    if found != expected:
+        _write(kept, found)
+    return run
+
+
+def _code_files(path: Path) -> list[Path]:
+    """Return the files that this Python and numba keep of a module: bytecode, index and code."""
+    folders = [path.parent / "__pycache__"]
+    elsewhere = import_module("numba").config.CACHE_DIR  # NUMBA_CACHE_DIR
+    if elsewhere:
+        folders += sorted(p for p in Path(elsewhere).glob("*") if p.is_dir())
+    tags = (f".{sys.implementation.cache_tag}.", f".py{sys.version_info[0]}{sys.version_info[1]}.")
+    return [
+        file
+        for folder in folders
+        for file in sorted(folder.glob(f"{path.stem}.*"))
+        if any(tag in file.name for tag in tags)
+        and ".tmp." not in file.name  # another process is writing it
+    ]
+
+
+def _sums(path: Path) -> str:
+    """Return a line for each file that would be run: its sum and its name."""
+    lines = []
+    for file in _code_files(path):
+        try:
+            content = file.read_bytes()
+        except FileNotFoundError:  # another process has found it damaged
+            continue
+        lines.append(f"{hashlib.sha256(content).hexdigest()} {file.name}\n")
+    return "".join(lines)
 
 
 def _check_private(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
@@ -11,10 +12,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ...devices import DeviceError
 from .. import codegen
 from ..passes import run_pass
 from ..passes.arena import Memory
-from ..passes.clusters import fuse, fused_op
+from ..passes.clusters import fuse, fused_op, in_cpu_loops
 from ..program import Instruction, Program
 from .loop_cache import compiled
 from .numpy_executor import NumpyExecutor, summed_axes
@@ -27,11 +29,20 @@ def numba_is_installed() -> bool:
     return find_spec("numba") is not None
 
 
+class ExecutorError(DeviceError, ValueError):
+    """An executor was asked for that is not known, or that cannot work in this process."""
+
+
+def compiling_is_disabled() -> bool:
+    """Return whether the environment keeps numba from compiling, without importing it."""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+
+
 class NumbaExecutor(NumpyExecutor):
     """A program bound to memory, its elementwise clusters as compiled loops.
 
     Each distinct loop is compiled once (loop_cache).  Raises ImportError where numba is not
-    installed.
+    installed, ExecutorError where it may not compile.
     """
 
     def __init__(self, program: Program, given: Sequence[Any] = ()) -> None:
@@ -40,12 +51,14 @@ class NumbaExecutor(NumpyExecutor):
                 "executor 'numba': numba is not installed; install the extra `jit` "
                 "(pip install 'pinn[jit]'), or use the executor 'numpy'"
             )
-        import_module("numba")  # one that is broken says so here
+        if import_module("numba").config.DISABLE_JIT:  # a numba that is broken says so here
+            raise ExecutorError(
+                "executor 'numba': NUMBA_DISABLE_JIT is set, so that nothing can be compiled; "
+                "unset it, or use the executor 'numpy'"
+            )
         self._kept: list[Any] = []
         if program not in _fused:
-            _fused[program] = run_pass(
-                "clusters", partial(fuse, operations=codegen.CPU_OPERATIONS), program
-            )
+            _fused[program] = run_pass("clusters", partial(fuse, held=in_cpu_loops), program)
         super().__init__(_fused[program], given)
 
     def _bind(self, instruction: Instruction, memory: Memory) -> None:

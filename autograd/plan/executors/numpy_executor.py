@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..passes.arena import Memory, plan_memory
-from ..passes.rewriting import UFUNCS
+from ..passes.arena import Memory, joined_places, plan_memory
 from ..program import CONSTANT, Instruction, Program, Value
 
 
@@ -109,9 +108,9 @@ class NumpyExecutor:
             return
         inputs = [self._argument(i) for i in instruction.inputs]
         arrays = [self.array(o) for o in instruction.outputs]
-        if op.name in UFUNCS:
-            self.steps.append(partial(getattr(self.xp, UFUNCS[op.name]), *inputs, out=arrays[0]))
-        elif op.name in ("stack", "cat"):
+        if op.ufunc is not None:
+            self.steps.append(partial(getattr(self.xp, op.ufunc), *inputs, out=arrays[0]))
+        elif op.joins is not None:
             self._bind_join(instruction, memory)
         elif op.name == "matmul":
             left, right = inputs
@@ -137,19 +136,10 @@ class NumpyExecutor:
         """Copy what could not be computed in place."""
         (joined,) = instruction.outputs
         target = self.array(joined)
-        dim = instruction.attributes["dim"] % len(joined.shape)
-        position = 0
-        for value in instruction.inputs:
-            step = 1 if instruction.op.name == "stack" else value.shape[dim]
-            key: list[Any] = [slice(None)] * len(joined.shape)
-            key[dim] = position if instruction.op.name == "stack" else slice(
-                position, position + step
-            )
+        for value, key in zip(instruction.inputs, joined_places(instruction), strict=True):
             slot = memory.slots.get(value)
-            here = key[:1] == [*slot.key] and dim == 0 if slot is not None else False
-            if slot is None or slot.parent is not joined or not here:
-                self.steps.append(partial(self.xp.copyto, target[tuple(key)], self.array(value)))
-            position += step
+            if slot is None or slot.parent is not joined or slot.key != key:
+                self.steps.append(partial(self.xp.copyto, target[key], self.array(value)))
 
 
 def summed_axes(instruction: Instruction) -> tuple[int, ...] | None:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..program import Argument, Instruction, Program, Value
-from .rewriting import ARITHMETIC, Rewriter, number, rewrite
+from .rewriting import Rewriter, number, rewrite
 
-_BROADCASTING = ARITHMETIC | {"where", "atan2", "hypot", "pow"}
 Replacement = Sequence[Argument] | None
 
 
@@ -24,7 +23,7 @@ def simplify(program: Program) -> Program:
 
 
 def _simplify(rewriter: Rewriter, instruction: Instruction) -> Replacement:
-    if instruction.op.name in _BROADCASTING:
+    if instruction.op.elementwise and instruction.op.broadcasts:
         instruction.inputs = _without_expansion(rewriter, instruction)
     rule = _RULES.get(instruction.op.name)
     return None if rule is None else rule(rewriter, instruction)
@@ -34,6 +33,7 @@ def _without_expansion(rewriter: Rewriter, instruction: Instruction) -> tuple[Ar
     """Read through `expand`, and write uniform constants as numbers, where broadcasting allows."""
     inputs = list(instruction.inputs)
     shape = instruction.outputs[0].shape
+    numbers = instruction.op.dtype != "keep" and len(inputs) == 2
     for position, argument in enumerate(inputs):
         if not isinstance(argument, Value):
             continue
@@ -41,8 +41,8 @@ def _without_expansion(rewriter: Rewriter, instruction: Instruction) -> tuple[Ar
         smaller: Argument = argument
         if maker is not None and maker.op.name == "expand":
             smaller = maker.inputs[0]
-        elif number(argument) is not None and len(inputs) == 2:
-            smaller = number(argument)
+        elif numbers and (uniform := number(argument)) is not None:
+            smaller = uniform
         if smaller is argument:
             continue
         trial = [*inputs[:position], smaller, *inputs[position + 1 :]]

@@ -1,7 +1,7 @@
 """Memory: which values are views, which live inside others, and which share a block.
 
-Views take no memory.  The inputs of a `stack` or `cat` are computed right into their slots of the
-result where they can be.  All other values take a block of one arena for the time between their
+Views take no memory.  The inputs of a join (`stack`, `cat`) are computed right into their slots of
+the result where they can be.  All other values take a block of one arena for the time between their
 first writing and last reading; an elementwise operation may write over an input that dies with it,
 where each element is read and written at the same place.
 """
@@ -14,13 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..program import COMPUTED, VIEWS, Instruction, Program, Value
+from ..program import COMPUTED, Instruction, Program, Value
 from .clusters import fused_op
-from .rewriting import UFUNCS
 
 _ALIGNMENT = 64
-_ELEMENTWISE = frozenset({*UFUNCS, fused_op.name})
-_JOINS = frozenset({"stack", "cat"})
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ def _find_views(program: Program, memory: Memory) -> None:
         return arrays[value]
 
     for instruction in program.instructions:
-        if instruction.op.name not in VIEWS:
+        if not instruction.op.view:
             continue
         source = array_of(instruction.inputs[0])
         result = instruction.op.forward(np, source, **instruction.attributes)
@@ -104,31 +101,31 @@ def _place_joined(program: Program, memory: Memory) -> None:
     makers = {o: i for i in program.instructions for o in i.outputs}
     fixed = set(program.outputs)
     for instruction in program.instructions:
-        if instruction.op.name not in _JOINS or len(instruction.outputs) != 1:
+        if instruction.op.joins is None:
             continue
         (joined,) = instruction.outputs
-        position = shift = 0
-        dim = instruction.attributes["dim"] % len(joined.shape)
-        for value in instruction.inputs:
-            step = 1 if instruction.op.name == "stack" else value.shape[dim]
-            here: Any = position if instruction.op.name == "stack" else slice(
-                position, position + step
-            )
-            position += step
+        shift = 0
+        for value, key in zip(instruction.inputs, joined_places(instruction), strict=True):
             maker = makers.get(value)
             placeable = (
-                dim == 0
+                len(key) == 1  # along the first dimension: one dense piece after the other
                 and value.kind == COMPUTED
                 and value not in memory.views
                 and value not in memory.slots
                 and value not in fixed
                 and value.dtype == joined.dtype
                 and maker is not None
-                and maker.op.name not in _JOINS
+                and maker.op.joins is None
             )
             if placeable:
-                memory.slots[value] = Slot(joined, (here,), shift)
+                memory.slots[value] = Slot(joined, key, shift)
             shift += value.nbytes
+
+
+def joined_places(instruction: Instruction) -> list[tuple]:
+    """Return where in its output an instruction copies each input to."""
+    shapes = [value.shape for value in instruction.inputs]
+    return instruction.op.joins(shapes, instruction.attributes)
 
 
 def _assign_blocks(program: Program, memory: Memory) -> None:
@@ -178,7 +175,8 @@ def _may_write_over(
 
     Each output inside `new` has to lie where one full input inside `old` lies, or apart from all.
     """
-    if instruction.op.name not in _ELEMENTWISE or _rounded(old) != _rounded(new):
+    in_step = instruction.op.ufunc is not None or instruction.op is fused_op
+    if not in_step or _rounded(old) != _rounded(new):
         return False
     outputs = _places_inside(new, instruction.outputs, memory)
     for value, place in _places_inside(old, instruction.values(), memory):

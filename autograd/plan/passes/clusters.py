@@ -11,18 +11,21 @@ there and back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ops.registry import Op
+from ...ops.registry import REGISTRY, Op
 from ..program import Argument, Instruction, Program, Value
-from .rewriting import ARITHMETIC, UFUNCS
 
 # Arithmetic on values in registers costs about a sixth of fetching one from the L2 cache.
 _STEPS_WORTH_A_VALUE = 6
+# A compiler's work on one loop grows faster than the loop, and beyond some tens of arrays the loop
+# itself slows down: what is larger is cut.  An equation of a dozen terms takes 275 and 39.
+_MOST_STEPS = 512
+_MOST_ARRAYS = 64
 # Small round numbers are part of the formula; others (coefficients, weights) are given at run time,
 # so that another value of a coefficient needs no other loop.
 _LARGEST_LITERAL = 64
@@ -75,17 +78,32 @@ def _fused(
         arguments = [
             o.value if o.kind == "literal" else pool[o.kind][int(o.value)] for o in step.operands
         ]
-        results.append(getattr(xp, UFUNCS[step.op])(*arguments))
+        results.append(getattr(xp, REGISTRY[step.op].ufunc)(*arguments))
     outputs = tuple(results[k] for k in loop.outputs)
     return outputs if len(outputs) > 1 else outputs[0]
 
 
-fused_op = Op("fused", _fused)
+def _loop_flops(inputs: Sequence, outputs: Sequence, attributes: dict) -> int:
+    rows, columns = attributes["size"]
+    return len(attributes["loop"].steps) * rows * columns
 
 
-def fuse(program: Program, operations: Iterable[str] = ARITHMETIC) -> Program:
-    """Return the program with its elementwise `operations` grouped into loops where that pays."""
-    return _Clusters(program, frozenset(operations)).fused()
+fused_op = Op("fused", _fused, flops=_loop_flops)
+
+
+def in_cpu_loops(op: Op) -> bool:
+    """Return whether loops on the CPU hold an operation: arithmetic, cheap enough to be fused."""
+    return op.code is not None and op.code.python is not None
+
+
+def in_gpu_loops(op: Op) -> bool:
+    """Return whether loops on the GPU hold an operation."""
+    return op.code is not None
+
+
+def fuse(program: Program, held: Callable[[Op], bool] = in_cpu_loops) -> Program:
+    """Return the program with the elementwise operations that loops hold grouped where it pays."""
+    return _Clusters(program, held).fused()
 
 
 class _Unit:
@@ -106,11 +124,16 @@ class _Unit:
 
 
 class _Clusters:
-    def __init__(self, program: Program, operations: frozenset[str]) -> None:
+    def __init__(self, program: Program, held: Callable[[Op], bool]) -> None:
         self.program = program
         self.position = {i: k for k, i in enumerate(program.instructions)}
         self.maker = {o: i for i in program.instructions for o in i.outputs}
-        self.key = {i: _loop_key(i, operations) for i in program.instructions}
+        self.key = {i: _loop_key(i) if held(i.op) else None for i in program.instructions}
+        self.outputs = set(program.outputs)
+        self.readers: dict[Value, set[Instruction]] = {}
+        for instruction in program.instructions:
+            for value in instruction.values():
+                self.readers.setdefault(value, set()).add(instruction)
         self.unit: dict[Instruction, _Unit] = {}
         self.units: list[_Unit] = []
 
@@ -139,7 +162,29 @@ class _Clusters:
                 groups.setdefault((stages[instruction], key), []).append(instruction)
         for (stage, key), group in groups.items():
             for members in _connected(group):
-                self._unit(key, stage, members)
+                for piece in self._pieces(members):
+                    self._unit(key, stage, piece)
+
+    def _pieces(self, members: list[Instruction]) -> Iterator[list[Instruction]]:
+        """Yield the members in order, cut where one loop would hold too much."""
+        together = set(members)
+        piece: list[Instruction] = []
+        made: set[Value] = set()
+        arrays: set[Value] = set()
+        for instruction in members:
+            touched = {value for value in instruction.values() if value not in made}
+            (output,) = instruction.outputs
+            if output in self.outputs or not self.readers.get(output, set()) <= together:
+                touched.add(output)
+            full = len(piece) >= _MOST_STEPS or len(arrays | touched) > _MOST_ARRAYS
+            if piece and full:
+                yield piece
+                piece, made, arrays = [], set(), set()
+                touched |= set(instruction.values())
+            piece.append(instruction)
+            made.add(output)
+            arrays |= touched
+        yield piece
 
     def _unit(self, key: tuple | None, stage: int, members: list[Instruction]) -> _Unit:
         unit = _Unit(key, stage)
@@ -210,7 +255,7 @@ class _Clusters:
 
     def _find_needed(self, loops: list[_Unit]) -> None:
         """Find what each unit writes, from the last to the first."""
-        outside = set(self.program.outputs)
+        outside = set(self.outputs)
         for unit in self.units:
             if unit.key is None:
                 outside.update(unit.instruction.values())
@@ -306,10 +351,8 @@ def layout(shape: tuple[int, ...], full: tuple[int, ...]) -> str | None:
     return None
 
 
-def _loop_key(instruction: Instruction, operations: frozenset[str]) -> tuple | None:
+def _loop_key(instruction: Instruction) -> tuple | None:
     """Return (shape, dtype) of the loop that an instruction can be part of."""
-    if instruction.op.name not in operations or len(instruction.outputs) != 1:
-        return None
     (output,) = instruction.outputs
     if output.size == 0 or output.dtype not in (np.float32, np.float64) or instruction.attributes:
         return None

@@ -10,8 +10,6 @@ import numpy as np
 from ..program import Argument, Instruction, Program, Value
 from .rewriting import Rewriter, rewrite
 
-_COMMUTATIVE = frozenset({"add", "mul", "maximum", "minimum"})
-
 
 def share_common_subexpressions(program: Program) -> Program:
     """Replace repeated computations by the first."""
@@ -20,7 +18,7 @@ def share_common_subexpressions(program: Program) -> Program:
 
     def rule(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument] | None:
         inputs = [_identity(i, constants) for i in instruction.inputs]
-        if instruction.op.name in _COMMUTATIVE:
+        if instruction.op.commutative:
             inputs.sort(key=repr)
         key = (instruction.op.name, tuple(inputs), _frozen(instruction.attributes))
         if key in known:

@@ -10,8 +10,6 @@ from ...devices import namespace_of
 from ..program import CONSTANT, Argument, Instruction, Program, Value
 from .rewriting import Rewriter, rewrite
 
-_OF_SHAPE_ALONE = frozenset({"zeros_like", "ones_like"})
-
 
 def fold_constants(program: Program) -> Program:
     """Evaluate instructions whose inputs are known."""
@@ -19,12 +17,11 @@ def fold_constants(program: Program) -> Program:
 
 
 def _fold(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument] | None:
-    name = instruction.op.name
     values = list(instruction.values())
-    if name in _OF_SHAPE_ALONE:
-        (value,) = values
-        filled = np.ones if name == "ones_like" else np.zeros
-        return [rewriter.program.new_constant(filled(value.shape, value.dtype))]
+    if not instruction.op.reads_values:
+        like = [np.broadcast_to(np.zeros((), v.dtype), v.shape) for v in values]
+        data = instruction.op.forward(np, *like, **instruction.attributes)
+        return [rewriter.program.new_constant(data)]
     if not values or any(v.kind != CONSTANT for v in values):
         return None
     if len({type(v.data) for v in values}) > 1:

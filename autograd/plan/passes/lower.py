@@ -8,18 +8,14 @@ does anything else than ufuncs on whole arrays stays one operation.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ...ops.registry import REGISTRY
 from ..program import Argument, Instruction, Program, Value
-from .rewriting import UFUNCS, Rewriter, rewrite
-
-_BY_UFUNC = {**{ufunc: name for name, ufunc in UFUNCS.items()}, "true_divide": "div"}
-_WHOLE = frozenset({
-    *UFUNCS, "matmul", "sum", "sum_to", "reshape", "permute", "expand", "slice", "stack",
-    "cat", "unbind", "to", "where",
-})
+from .rewriting import Rewriter, rewrite
 
 
 class _CannotLower(Exception):
@@ -44,6 +40,12 @@ class _Array:
     def __bool__(self) -> bool:
         raise _CannotLower
 
+    def __eq__(self, other: object) -> bool:
+        raise _CannotLower
+
+    __lt__ = __le__ = __gt__ = __ge__ = __ne__ = __eq__
+    __hash__ = None
+
 
 def _operator(ufunc: str, reflected: bool = False) -> Any:
     def apply(self: _Array, other: Any) -> _Array:
@@ -64,8 +66,9 @@ _Array.__neg__ = lambda self: self.lowering.negative(self)
 class _Namespace:
     """The array namespace that a forward sees while it is taken apart."""
 
-    def __init__(self, rewriter: Rewriter) -> None:
+    def __init__(self, rewriter: Rewriter, operations: dict[np.ufunc, str]) -> None:
         self.rewriter = rewriter
+        self.operations = operations
 
     def empty_like(self, array: Any) -> _Array:
         if not isinstance(array, _Array):
@@ -73,9 +76,9 @@ class _Namespace:
         return _Array(self, None, array.shape, array.dtype)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _BY_UFUNC:
+        operation = self.operations.get(getattr(np, name, None))
+        if operation is None:
             raise _CannotLower
-        operation = _BY_UFUNC[name]
 
         def ufunc(*inputs: Any, out: _Array | None = None) -> _Array:
             arguments = [i.value if isinstance(i, _Array) else i for i in inputs]
@@ -95,19 +98,30 @@ class _Namespace:
         return ufunc
 
 
+def _operations_by_ufunc() -> dict[np.ufunc, str]:
+    """Return the registered operation that each ufunc is: the first, where there are several."""
+    operations: dict[np.ufunc, str] = {}
+    for op in REGISTRY.values():
+        if op.ufunc is not None:
+            operations.setdefault(getattr(np, op.ufunc), op.name)
+    return operations
+
+
 def lower(program: Program) -> Program:
     """Take elementwise operations apart."""
-    return rewrite(program, _lower)
+    return rewrite(program, partial(_lower, _operations_by_ufunc()))
 
 
-def _lower(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument] | None:
+def _lower(
+    operations: dict[np.ufunc, str], rewriter: Rewriter, instruction: Instruction
+) -> Sequence[Argument] | None:
     op, outputs = instruction.op, instruction.outputs
     if op.name == "linear":
         return _lower_linear(rewriter, instruction)
-    if op.name in _WHOLE or len(outputs) != 1 or outputs[0].dtype.kind != "f":
+    if not op.elementwise or op.ufunc is not None or outputs[0].dtype.kind != "f":
         return None
     mark = len(rewriter.instructions)
-    namespace = _Namespace(rewriter)
+    namespace = _Namespace(rewriter, operations)
     arrays = [
         _Array(namespace, i, i.shape, i.dtype) if isinstance(i, Value) else i
         for i in instruction.inputs
@@ -130,8 +144,6 @@ def _lower(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument] |
 
 
 def _lower_linear(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument]:
-    from ...ops.registry import REGISTRY
-
     x, weight, bias = instruction.inputs
     product = rewriter.program.new_value(instruction.outputs[0].shape, instruction.outputs[0].dtype)
     flags = {"transpose_x": False, "transpose_y": True}

@@ -17,9 +17,9 @@ import numpy as np
 
 from ...ops.registry import REGISTRY, Op
 from ..program import Argument, Instruction, Program, Value
-from .rewriting import ARITHMETIC, UFUNCS
 
-_ELEMENTWISE = frozenset(UFUNCS) | ARITHMETIC | {"where", "to", "sign"}
+# what keeps its rows apart, though it moves them: see `_inner_by_dimension`
+_KEEP_ROWS = frozenset({"cat", "stack", "unbind", "expand", "slice", "permute", "embed"})
 
 
 class CannotSplitRows(RuntimeError):
@@ -33,7 +33,10 @@ def _outer_rows(xp: Any, x: Any, y: Any, out: Any = None, *, rows: int) -> Any:
     return xp.matmul(left, right) if out is None else xp.matmul(left, right, out=out)
 
 
-outer_rows_op = Op("outer_rows", _outer_rows)
+outer_rows_op = Op(
+    "outer_rows", _outer_rows,
+    flops=lambda inputs, outputs, attributes: 2 * inputs[0].size * inputs[1].shape[-1],
+)
 
 
 def split_rows(program: Program, outputs: Sequence[int], inputs: int) -> Program:
@@ -123,8 +126,7 @@ class _Splitter:
         sources = [v for v in instruction.values() if v in self.inner]
         source = sources[0]
         for output in instruction.outputs:
-            if name in _ELEMENTWISE or name in ("cat", "stack", "unbind", "expand", "slice",
-                                                "permute", "embed"):
+            if instruction.op.elementwise or name in _KEEP_ROWS:
                 self.inner[output] = self._inner_by_dimension(instruction, source, output)
             elif name == "reshape":
                 self.inner[output] = self.inner[source]
@@ -223,7 +225,7 @@ class _Splitter:
         (output,) = instruction.outputs
         shape = (self.rows, *output.shape)
         inputs = [self._lifted(i, len(output.shape)) for i in instruction.inputs]
-        if name in _ELEMENTWISE or name == "matmul":
+        if instruction.op.elementwise or name == "matmul":
             pass
         elif name in ("reshape", "expand", "sum_to"):
             attributes["shape"] = shape

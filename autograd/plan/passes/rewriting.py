@@ -10,21 +10,6 @@ import numpy as np
 from ...ops.registry import REGISTRY
 from ..program import CONSTANT, Argument, Instruction, Program, Value
 
-UFUNCS = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "neg": "negative",
-    "reciprocal": "reciprocal", "square": "square", "sqrt": "sqrt", "exp": "exp", "log": "log",
-    "expm1": "expm1", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "sinh": "sinh",
-    "cosh": "cosh", "tanh": "tanh", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
-    "abs": "absolute", "maximum": "maximum", "minimum": "minimum", "atan2": "arctan2",
-    "hypot": "hypot", "sign": "sign",
-}
-"""Registered operations that are one call of a numpy ufunc: they may also write over an input."""
-
-ARITHMETIC = frozenset({
-    "add", "sub", "mul", "div", "neg", "reciprocal", "square", "sqrt", "abs", "maximum", "minimum",
-})
-"""Operations cheap enough to be fused into one loop."""
-
 
 class Rewriter:
     """Builds a program from another: `emit` adds instructions, `replace` redirects values."""

@@ -19,7 +19,8 @@ from experiments.bench.adam import BETA1, BETA2, EPSILON, LEARNING_RATE
 from experiments.bench.engines import CannotRun, flat
 from experiments.bench.leaves import Leaf, Node, derivative_tree, needed_leaves
 from experiments.bench.workloads import Workload
-from pinn.derivatives import Constant, Coordinate, Laplacian, evaluate_resolved
+from pinn.equations.leaves import Constant, Coordinate, Laplacian
+from pinn.equations.resolve import evaluate_resolved
 
 
 class _Arrays:

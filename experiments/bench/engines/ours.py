@@ -17,15 +17,16 @@ from experiments.bench.adam import Adam
 from experiments.bench.engines import CannotRun
 from experiments.bench.profiling import profile_executor
 from experiments.bench.workloads import Workload
-from pinn.combinations import Combination
-from pinn.derivatives import Derivative, Laplacian, evaluate_resolved
+from pinn.equations.combine import Combination
+from pinn.equations.functions import TENSOR_FUNCTIONS
+from pinn.equations.jets import JetField, JetPlan
+from pinn.equations.leaves import Derivative, Laplacian
+from pinn.equations.resolve import evaluate_resolved
 from pinn.expressions import nodes
 from pinn.geometry import Box, Interval, Time
-from pinn.jet_field import JetField, JetPlan
 from pinn.objective import Objective
-from pinn.parameters import FlatParameters
-from pinn.problem import Problem
-from pinn.terms import TENSOR_FUNCTIONS
+from pinn.objective.flat_parameters import FlatParameters
+from pinn.problem.problem import Problem
 
 
 class _Arrays:

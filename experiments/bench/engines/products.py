@@ -14,10 +14,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from experiments.bench.workloads import Workload
-from pinn.combinations import Combination
-from pinn.derivatives import Derivative, Laplacian
+from pinn.equations.combine import Combination
+from pinn.equations.jets import JetPlan
+from pinn.equations.leaves import Derivative, Laplacian
 from pinn.expressions import nodes
-from pinn.jet_field import JetPlan
 
 _ROWS = 2_048
 

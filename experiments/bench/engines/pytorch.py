@@ -11,7 +11,8 @@ from experiments.bench.adam import BETA1, BETA2, EPSILON, LEARNING_RATE
 from experiments.bench.engines import flat
 from experiments.bench.leaves import derivative_tree, needed_leaves
 from experiments.bench.workloads import Workload
-from pinn.derivatives import Constant, Coordinate, evaluate_resolved
+from pinn.equations.leaves import Constant, Coordinate
+from pinn.equations.resolve import evaluate_resolved
 
 
 def configure(threads: int) -> None:

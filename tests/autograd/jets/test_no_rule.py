@@ -74,13 +74,17 @@ def test_the_remedy_works():
 
 def test_an_operation_without_a_rule_is_named():
     op = Op("no_rule_here", lambda xp, x: xp.sin(x), {"x": lambda g, x: g * T.cos(x)})
-    del REGISTRY[op.name]  # what is registered has at least the general rule
+    del REGISTRY[op.name]
     with pytest.raises(NoTaylorRule, match="^operation 'no_rule_here' has no Taylor rule"):
         partials(op, [T.tensor(X)], [(0,)])
 
 
-def test_a_new_operation_gets_the_general_rule():
-    op = Op("sine_of_the_tests", lambda xp, x: xp.sin(x), {"x": lambda g, x: g * T.cos(x)})
+@pytest.mark.parametrize("taylor", ["nested", "smooth", lambda op, args, _: T.sin(args[0])])
+def test_a_new_operation_says_its_rule(taylor):
+    op = Op(
+        "sine_of_the_tests", lambda xp, x: xp.sin(x), {"x": lambda g, x: g * T.cos(x)},
+        elementwise=True, taylor=taylor,
+    )  # fmt: skip
     try:
         found = partials(op, [T.tensor(X)], [(0,), (0, 0, 0)])
     finally:

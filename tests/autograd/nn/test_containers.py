@@ -23,7 +23,7 @@ def test_sequential_calls_in_order_and_slices():
 def test_module_list_registers_and_edits():
     layers = nn.ModuleList([nn.Linear(2, 2)])
     layers.append(nn.Tanh()).extend([nn.Linear(2, 1)])
-    layers.insert(1, nn.Sin())
+    assert layers.insert(1, nn.Sin()) is layers
     assert [type(m).__name__ for m in layers] == ["Linear", "Sin", "Tanh", "Linear"]
     assert [n for n, _ in layers.named_parameters()] == [
         "0.weight", "0.bias", "3.weight", "3.bias"

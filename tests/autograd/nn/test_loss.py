@@ -64,9 +64,9 @@ def test_different_shapes_warn_at_the_callers_line():
 def test_bad_options_are_refused():
     with pytest.raises(ValueError, match="not a valid value for reduction"):
         nn.MSELoss(reduction="average")
-    with pytest.raises(ValueError, match="delta must be greater than 0"):
+    with pytest.raises(RuntimeError, match="delta must be greater than 0"):
         nn.HuberLoss(delta=0.0)(T.zeros(1), T.zeros(1))
-    with pytest.raises(ValueError, match="beta must not be negative"):
+    with pytest.raises(RuntimeError, match="beta must not be negative"):
         nn.SmoothL1Loss(beta=-1.0)(T.zeros(1), T.zeros(1))
 
 

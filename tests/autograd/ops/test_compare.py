@@ -7,6 +7,7 @@ import operator
 import numpy as np
 import pytest
 
+import autograd
 from autograd import Tensor
 from autograd.ops import compare
 from autograd.strict import strict_cuda
@@ -117,3 +118,9 @@ def test_on_a_device_results_stay_there():
         for y in (x == 1, x > x, ~(x < 2), compare.isnan(x), compare.isclose(x, x)):
             assert y.is_cuda and y.dtype == np.bool_
         assert compare.allclose(x, x, equal_nan=True) is True
+
+
+def test_isclose_refuses_negative_tolerances():
+    for name in ("rtol", "atol"):
+        with pytest.raises(RuntimeError, match=f"{name} must be greater than or equal to zero"):
+            autograd.isclose(autograd.ones(2), autograd.ones(2), **{name: -0.4})

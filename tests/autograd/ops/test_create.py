@@ -179,6 +179,27 @@ def test_discrete_draws():
     assert C.bernoulli(T.zeros(3), 1.0).tolist() == [1.0, 1.0, 1.0]
 
 
+def test_samples_have_a_zero_gradient_in_the_parameters_of_their_distribution():
+    mean = T.tensor([[1.0], [2.0]], requires_grad=True)
+    std = T.tensor([0.5, 1.0, 2.0], dtype=T.float64, requires_grad=True)
+    odds = T.tensor([0.0, 0.3, 1.0], requires_grad=True)
+    for draw, parameters in (
+        (lambda: C.normal(mean, std), (mean, std)),
+        (lambda: C.normal(0.0, std), (std,)),
+        (lambda: C.normal(mean, 1.0), (mean,)),
+        (lambda: C.uniform(mean, std + 2), (mean, std)),
+        (lambda: C.bernoulli(odds), (odds,)),
+    ):
+        sample = draw()
+        assert sample.requires_grad and not sample.is_leaf
+        for parameter, found in zip(parameters, T.grad(sample.sum(), parameters), strict=True):
+            assert found.shape == parameter.shape and found.dtype == parameter.dtype
+            assert not found.numpy().any()
+        with T.no_grad():
+            assert draw().is_leaf
+    assert C.normal(mean, 1.0, requires_grad=True).is_leaf
+
+
 def test_a_seed_gives_the_same_numbers_on_every_device(cuda):
     a = C.rand(3, generator=Generator().manual_seed(5))
     b = C.rand(3, generator=Generator(cuda).manual_seed(5))

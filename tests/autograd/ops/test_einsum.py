@@ -94,3 +94,9 @@ def test_equations_that_do_not_fit_are_refused(equation, shapes, words):
 def test_without_tensors_the_message_shows_the_form():
     with pytest.raises(ValueError, match="expected an equation and tensors"):
         einsum("ij")
+
+
+def test_tensordot_broadcasts_contracted_dimensions_of_size_one():
+    a, b = np.array([[2.0], [3.0]]), np.arange(6.0).reshape(3, 2)
+    result = T.tensordot(T.tensor(a), T.tensor(b), dims=([1], [0]))
+    np.testing.assert_allclose(result.numpy(), np.repeat(a, 3, 1) @ b)

@@ -98,7 +98,7 @@ def test_a_changed_index_is_noticed():
         (lambda x: x.scatter(1, T.tensor([[0]])), TypeError, "needs src"),
         (lambda x: x.index_select(0, T.tensor([2])), IndexError, "index 2 is out of bounds"),
         (lambda x: x.index_select(0, T.tensor([[0]])), IndexError, "supposed to be a vector"),
-        (lambda x: x.index_select(0, [0]), TypeError, "index must be a Tensor"),
+        (lambda x: x.index_select(0, [0]), TypeError, "argument 'index'.*Tensor, not list"),
         (lambda x: x.index_add(0, T.tensor([0]), T.ones(2, 3)), RuntimeError, "source must have"),
         (lambda x: x.index_add(0, T.tensor([0]), T.tensor([[1, 2, 3]])), RuntimeError,
          "same scalar type"),
@@ -110,3 +110,37 @@ def test_a_changed_index_is_noticed():
 def test_bad_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call(T.ones(2, 3))
+
+
+def test_scatter_reduces():
+    x = T.tensor(np.arange(6.0).reshape(2, 3))
+    index = T.tensor([[0, 1, 1], [0, 0, 1]])
+    src = T.tensor(np.full((2, 3), 2.0))
+    np.testing.assert_array_equal(x.scatter(0, index, src, reduce="add"), [[4, 3, 2], [3, 6, 9]])
+    np.testing.assert_array_equal(
+        x.scatter(0, index, 2.0, reduce="multiply"), [[0, 2, 2], [3, 8, 20]]
+    )
+    assert T.tensor(1.0).scatter(0, T.tensor(0), 2.5, reduce="add").item() == 3.5
+    leaf = x.clone().requires_grad_()
+    assert T.gradcheck(lambda a, b: a.scatter(0, index, b, reduce="add"), (leaf, src.clone()))
+    with pytest.raises(RuntimeError, match="'add' or 'multiply', got 'mean'"):
+        x.scatter(0, index, src, reduce="mean")
+    with pytest.raises(RuntimeError, match="has no derivative"):
+        leaf.scatter(0, index, src, reduce="multiply")
+
+
+def test_scalars_and_empty_indices():
+    x = T.tensor(3.0, requires_grad=True)
+    total = T.index_add(x, 0, T.tensor([0]), T.tensor(2.0), alpha=2)
+    total.backward()
+    assert total.item() == 7.0 and total.shape == () and x.grad.item() == 1.0
+    none = T.tensor(np.zeros((2, 0), np.uint8))
+    assert T.arange(5).gather(0, none).shape == (2, 0)
+    assert T.arange(5.0, requires_grad=True).gather(0, none).requires_grad
+
+
+def test_repeat_interleave_checks_the_expected_size():
+    x = T.tensor([1.0, 2.0])
+    assert x.repeat_interleave(T.tensor([1, 2]), output_size=3).tolist() == [1.0, 2.0, 2.0]
+    with pytest.raises(RuntimeError, match="output_size is 4, but the repeats add up to 3"):
+        x.repeat_interleave(T.tensor([1, 2]), output_size=4)

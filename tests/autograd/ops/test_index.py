@@ -207,3 +207,11 @@ def test_the_gradient_of_rows_takes_memory_in_proportion():
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] <= 2.2 * peaks[0]
+
+
+def test_narrow_takes_an_integer_as_start():
+    x = T.zeros(3)
+    assert x.narrow(0, T.tensor(1), 2).shape == (2,)
+    for start in (T.tensor([1, 2]), T.tensor(True), T.tensor(1.0)):
+        with pytest.raises(RuntimeError, match="start must be an integer or a 0-dim integral"):
+            x.narrow(0, start, 1)

@@ -106,7 +106,7 @@ def test_empty_vectors_are_skipped_by_cat():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: J.cat([]), RuntimeError, "non-empty list of Tensors"),
+        (lambda: J.cat([]), ValueError, "non-empty list of Tensors"),
         (lambda: J.cat([T.ones(1), 2.0]), TypeError, "expected Tensor as element 1.*got float"),
         (lambda: J.cat(T.ones(2)), TypeError, "tuple or list of Tensors"),
         (lambda: J.cat([T.tensor(1.0)]), RuntimeError, r"zero-dimensional.*position 0"),
@@ -127,3 +127,8 @@ def test_empty_vectors_are_skipped_by_cat():
 def test_bad_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_tensor_split_takes_the_number_of_parts_as_a_tensor():
+    parts = J.tensor_split(T.tensor(np.arange(5)), T.tensor(np.array(2)))
+    assert [part.tolist() for part in parts] == [[0, 1, 2], [3, 4]]

@@ -109,7 +109,8 @@ CASES = [
     ),
     OpCase("trace", trace, [((3, 3),), ((2, 4),)], reference=np.trace, complex=True),
     OpCase(
-        "cross", linalg.cross, [((3,), (3,)), ((2, 3), (3,)), ((2, 1, 3), (4, 3)), ((0, 3), (3,))],
+        "cross", linalg.cross,
+        [((3,), (3,)), ((2, 3), (1, 3)), ((2, 1, 3), (1, 4, 3)), ((0, 3), (1, 3))],
         reference=np.cross, complex=True,
     ),
     OpCase(
@@ -253,7 +254,7 @@ SINGULAR = np.ones((2, 2))
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: linalg.solve(T.tensor(SINGULAR), T.zeros(2)), "singular"),
+        (lambda: linalg.solve(T.tensor(SINGULAR), T.zeros(2, dtype=T.float64)), "singular"),
         (lambda: linalg.inv(T.tensor(SINGULAR)), "singular"),
         (lambda: linalg.cholesky(T.tensor(-SINGULAR)), "not positive-definite"),
     ],
@@ -274,6 +275,7 @@ def test_failures_have_their_own_error(call, words):
         (lambda: linalg.inv(T.zeros(2, 2).half()), "Low precision"),
         (lambda: trace(T.zeros(2, 2, 2)), "expected a matrix"),
         (lambda: linalg.cross(T.zeros(2, 2), T.zeros(2, 2)), "must have length 3"),
+        (lambda: linalg.cross(T.zeros(2, 3), T.zeros(3)), "same number of dimensions"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, words):

@@ -54,7 +54,13 @@ def test_masked_fill_keeps_the_dtype():
 def test_masks_are_checked():
     with pytest.raises(RuntimeError, match="mask of dtype bool, got int64"):
         T.ones(2).masked_fill(T.tensor([1, 0]), 0)
-    with pytest.raises(RuntimeError, match="mask of dtype bool, got list"):
+    with pytest.raises(TypeError, match="argument 'mask'.*must be Tensor, not list of bool"):
         T.ones(2).masked_select([True, False])
     with pytest.raises(RuntimeError, match="cannot be broadcast"):
         T.ones(2).masked_fill(T.tensor([True, False, True]), 0)
+
+
+def test_a_complex_value_does_not_fit_into_a_real_tensor():
+    for value in (1j, T.tensor(1j)):
+        with pytest.raises(RuntimeError, match="cannot be converted to type float32"):
+            T.ones(2).masked_fill(T.tensor([True, False]), value)

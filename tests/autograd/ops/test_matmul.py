@@ -170,3 +170,36 @@ def test_integer_products_with_factors_stay_integers():
         ):
             assert found.dtype == T.int64
             assert np.array_equal(found.numpy(), beta * v + alpha * product)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a, b: a @ b,
+        lambda a, b: a @ b[0],
+        lambda a, b: T.stack([a, a]) @ b,
+        lambda a, b: a.mm(b),
+        lambda a, b: a[0].dot(b[0]),
+        lambda a, b: T.inner(a, b),
+        lambda a, b: T.einsum("ij,jk->ik", a, b),
+        lambda a, b: T.tensordot(a, b, 1),
+        lambda a, b: T.nn.functional.linear(a, b),
+        lambda a, b: T.nn.functional.linear(a, a, b[0]),
+        lambda a, b: T.addmm(a, a, b),
+        lambda a, b: T.addmm(b, a, a, beta=2),
+        lambda a, b: T.addmv(b[0], a, a[0]),
+        lambda a, b: T.baddbmm(b[None], a[None], a[None]),
+        lambda a, b: T.linalg.solve(a, b),
+        lambda a, b: T.linalg.lstsq(a, b),
+    ],
+)
+def test_products_of_different_dtypes_are_refused(call):
+    single, double = T.eye(2), T.eye(2, dtype=T.float64)
+    for pair in ((single, double), (double, single), (double, double.to(T.int64))):
+        with pytest.raises(RuntimeError, match=r"same dtype, but got \w+.*convert one.*\.to\("):
+            call(*pair)
+
+
+def test_a_float32_layer_refuses_float64_input():
+    with pytest.raises(RuntimeError, match="same dtype, but got float64 != float32"):
+        T.nn.Linear(2, 3)(T.ones(1, 2, dtype=T.float64))

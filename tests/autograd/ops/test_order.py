@@ -124,3 +124,13 @@ def test_unique_rows():
 def test_bad_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_searchsorted_with_the_positions_that_sort():
+    sequence = np.array([[3.0, 1.0, 2.0], [0.5, 9.0, 4.0]])
+    sorter = T.tensor(np.argsort(sequence, axis=1))
+    values = T.tensor([[1.0, 2.5], [4.0, 10.0]], dtype=T.float64)
+    found = T.searchsorted(T.tensor(sequence), values, sorter=sorter)
+    assert found.tolist() == [[0, 2], [1, 3]]
+    with pytest.raises(RuntimeError, match=r"sorter must hold int64 positions.*\[2, 3\]"):
+        T.searchsorted(T.tensor(sequence), values, sorter=sorter[0])

@@ -187,3 +187,12 @@ def test_python_operators():
 def test_the_sign_of_nan_is_zero(dtype):
     x = autograd.tensor([math.nan, -0.0, -3.0, math.inf], dtype=dtype)
     assert autograd.sign(x).tolist() == autograd.sgn(x).tolist() == [0.0, 0.0, -1.0, 1.0]
+
+
+def test_lerp_with_complex_weights():
+    start, end = Tensor(np.array([1.0 + 1j, 2.0])), Tensor(np.array([3.0 - 1j, 0.5j]))
+    weight = Tensor(np.array([0.1 + 0.2j, 0.9 - 0.3j]))
+    expected = start.numpy() + weight.numpy() * (end.numpy() - start.numpy())
+    np.testing.assert_allclose(autograd.lerp(start, end, weight).numpy(), expected)
+    leaves = tuple(t.requires_grad_() for t in (start, end, weight))
+    assert autograd.gradcheck(autograd.lerp, leaves)

@@ -122,3 +122,11 @@ def test_results_may_be_written_into_given_arrays():
     out = np.empty(())
     assert R.mean_op.forward(np, x, out=out, axes=(0, 1), keepdims=False) is out
     assert out == pytest.approx(x.mean(), rel=1e-15)
+
+
+def test_a_correction_of_none_is_one():
+    x = T.tensor([1.0, 2.0, 4.0])
+    for name in ("var", "std"):
+        function = getattr(T, name)
+        assert function(x, correction=None).item() == function(x).item()
+        assert getattr(T, f"{name}_mean")(x, correction=None)[0].item() == function(x).item()

@@ -1,6 +1,7 @@
 """Softmax, log-softmax and log-sum-exp, at ordinary and at extreme values."""
 
 import math
+import warnings
 
 import mpmath
 import numpy as np
@@ -91,3 +92,11 @@ def test_logsumexp_of_complex_numbers():
     large = T.tensor([800 + 1j, 801 - 2j, -900j], dtype=T.complex128)
     expected = 801 + np.log(np.exp(-1 + 1j) + np.exp(-2j))
     assert S.logsumexp(large, 0).item() == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_real_dtype_takes_the_real_part_of_complex_input():
+    values = np.array([1.0 + 2j, -0.5j])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = T.softmax(T.tensor(values), 0, dtype=np.float64)
+    np.testing.assert_allclose(result.numpy(), np.exp([1.0, 0.0]) / np.exp([1.0, 0.0]).sum())

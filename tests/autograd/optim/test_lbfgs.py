@@ -36,6 +36,27 @@ def test_rosenbrock_reaches_its_minimum():
     np.testing.assert_allclose(found, [1.0, 1.0], atol=1e-6)
 
 
+# What PyTorch 2.13's L-BFGS with strong_wolfe evaluates from (-1.2, 1, .5, -.7), in order.
+PYTORCHS = [
+    139.7, 40.77395820279, 8.269786803362, 4.02925678611, 3.750100759934, 3.7120835332,
+    3.706800593302, 3.706687723107, 3.706682588011, 3.706679089119, 3.706663449095,
+    3.706627713085, 3.706521944487, 3.706178241554, 3.709100751999, 3.705221027615,
+]
+
+
+def test_the_closure_is_called_at_the_points_where_pytorch_calls_it():
+    seen = []
+
+    def chained(p):
+        loss = (100 * (p[1:] - p[:-1] ** 2) ** 2 + (1 - p[:-1]) ** 2).sum()
+        seen.append(loss.item())
+        return loss
+
+    minimise(chained, [-1.2, 1.0, 0.5, -0.7], lr=1, max_iter=30)
+    # Rounding grows by the condition of the Hessian, 1e3 to 1e4, from one step to the next few.
+    np.testing.assert_allclose(seen[: len(PYTORCHS)], PYTORCHS, rtol=1e-9)
+
+
 def test_a_quadratic_ends_at_the_solution_of_its_linear_system():
     rng = np.random.default_rng(3)
     half = rng.normal(size=(5, 5))

@@ -327,3 +327,44 @@ def test_training_with_the_collector_off_makes_no_garbage():
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+def trajectory(make, sign=1.0, steps=5):
+    p = T.tensor(B0, requires_grad=True)
+    optimizer = make([p])
+    for _ in range(steps):
+        optimizer.zero_grad()
+        (sign * ((p - 2) ** 4).sum()).backward()
+        optimizer.step()
+    return p.detach().numpy()
+
+
+@pytest.mark.parametrize(
+    "make", [optim.SGD, optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad]
+)
+def test_maximize_climbs_what_minimizing_the_negative_climbs(make):
+    options = {"lr": 0.01, "weight_decay": 0.1}
+    up = trajectory(lambda p: make(p, maximize=True, **options))
+    np.testing.assert_array_equal(up, trajectory(lambda p: make(p, **options), sign=-1.0))
+
+
+@pytest.mark.parametrize(
+    "make", [optim.SGD, optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad]
+)
+def test_the_step_may_be_a_tensor(make):
+    lr = T.tensor(0.25, dtype=T.float64)
+    np.testing.assert_array_equal(
+        trajectory(lambda p: make(p, lr=lr)), trajectory(lambda p: make(p, lr=0.25))
+    )
+    with pytest.raises(ValueError, match=r"lr must be a number or a Tensor of one element.*\[2\]"):
+        make([T.zeros(1, requires_grad=True)], lr=T.ones(2))
+
+
+def test_choices_between_implementations_are_accepted():
+    plain = trajectory(lambda p: optim.Adam(p, lr=0.1))
+    for options in ({"foreach": True}, {"fused": True}, {"foreach": False, "fused": None}):
+        chosen = trajectory(lambda p, o=options: optim.Adam(p, lr=0.1, **o))
+        np.testing.assert_array_equal(chosen, plain)
+    for make in (optim.SGD, optim.Adagrad):
+        make([T.zeros(1, requires_grad=True)], foreach=True, fused=False)
+    optim.RMSprop([T.zeros(1, requires_grad=True)], foreach=True)

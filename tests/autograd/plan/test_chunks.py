@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 import threading
 
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 
 import autograd as T
-from autograd.plan import TraceError
-from autograd.plan.chunks import Chunked, single_threaded_blas
+from autograd import threads
+from autograd.plan import NumpyExecutor, TraceError
+from autograd.plan.chunks import Chunked
 
 rng = np.random.default_rng(0)
 N = 203
@@ -72,8 +74,8 @@ def test_all_kinds_equal_the_whole_at_once(chunk):
 @pytest.mark.parametrize("chunk", [5, 50])
 def test_the_bits_are_the_same_for_any_number_of_threads(chunk):
     results = []
-    for threads in (1, 2, 3, 7):
-        step = chunked(parameters(), chunk=chunk, threads=threads)
+    for count in (1, 2, 3, 7):
+        step = chunked(parameters(), chunk=chunk, threads=count)
         for _ in range(3):
             results.append(step(ROWS))
     for other in results[1:]:
@@ -358,9 +360,25 @@ def test_memory_does_not_grow_with_the_number_of_points():
     assert held(200_000) <= 2 * held(20_000)
 
 
-def test_blas_keeps_one_thread_while_workers_run():
-    from threadpoolctl import threadpool_info
+def test_blas_keeps_one_thread_while_workers_run(monkeypatch):
+    found = []
+    run = NumpyExecutor.run
 
-    with single_threaded_blas():
-        blas = [i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"]
-    assert set(blas) <= {1}
+    def looking(executor):
+        found.append([library.get() for library in threads.numpy_libraries()])
+        run(executor)
+
+    monkeypatch.setattr(NumpyExecutor, "run", looking)
+    before = [library.get() for library in threads.numpy_libraries()]
+    step = chunked(parameters(), threads=2, chunk=8)
+    step([np.zeros((64, 2)), np.zeros((64, 1)), np.ones((64, 1))])
+    assert len(found) == 8 and {number for numbers in found for number in numbers} == {1}
+    assert [library.get() for library in threads.numpy_libraries()] == before
+
+
+def test_the_number_of_workers_is_what_was_chosen(monkeypatch):
+    monkeypatch.setattr(threads, "_chosen", 3)
+    assert Chunked(lambda rows: [], [], []).threads == 3
+    assert Chunked(lambda rows: [], [], [], threads=2).threads == 2
+    monkeypatch.setattr(threads, "_chosen", None)
+    assert Chunked(lambda rows: [], [], []).threads == os.cpu_count()

@@ -14,7 +14,7 @@ import pytest
 
 import autograd as T
 from autograd.ops.registry import REGISTRY
-from autograd.plan import NumpyExecutor, optimize, trace
+from autograd.plan import NumpyExecutor, executors, optimize, trace
 from autograd.plan.chunks import Chunked
 from autograd.plan.executors import loop_cache, make_executor, numba_executor
 
@@ -221,6 +221,72 @@ def test_a_damaged_module_is_written_again(numba, nothing_compiled, tmp_path, mo
     assert source.read_text() == good
 
 
+@pytest.mark.parametrize("damage", ["flipped bit", "truncated", "sums gone", "sums damaged"])
+def test_damaged_machine_code_is_never_run(
+    numba, nothing_compiled, tmp_path, monkeypatch, damage
+):
+    monkeypatch.setenv("AUTOGRAD_CACHE_DIR", str(tmp_path))
+    program = recorded(lambda p: [p * p - p], np.arange(5.0))
+    make_executor("numba", program)
+    (source,) = tmp_path.glob("*.py")
+    codes = list((tmp_path / "__pycache__").glob(f"{source.stem}.*"))
+    assert any(c.suffix == ".nbc" for c in codes)
+    (sums,) = tmp_path.glob("*.sums")
+    victim = sums if damage.startswith("sums") else max(codes, key=lambda c: c.stat().st_size)
+    content = bytearray(victim.read_bytes())
+    content[len(content) // 2] ^= 4
+    if damage == "sums gone":
+        sums.unlink()
+    else:
+        victim.write_bytes(content[:-9] if damage == "truncated" else content)
+    there = []
+
+    def importing(spec):  # what numba would find; running damaged code may end the process
+        there.extend((tmp_path / "__pycache__").glob("*"))
+        return lambda address: None
+
+    with monkeypatch.context() as patched:
+        patched.setattr(loop_cache, "_compiled", {})
+        patched.setattr(loop_cache, "_imported", importing)
+        make_executor("numba", program)
+    assert there == []
+    monkeypatch.setattr(loop_cache, "_compiled", {})
+    a = np.arange(5.0)
+    executor = make_executor("numba", program, [a])  # and compiled anew
+    executor.run()
+    np.testing.assert_array_equal(executor.outputs[0], a * a - a)
+    monkeypatch.setattr(loop_cache, "_compiled", {})
+    make_executor("numba", program)  # and that is sound
+    (run,) = loop_cache._compiled.values()
+    assert sum(run.stats.cache_hits.values()) == 1
+
+
+def test_sound_machine_code_is_loaded_and_not_compiled(
+    numba, nothing_compiled, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("AUTOGRAD_CACHE_DIR", str(tmp_path))
+    program = recorded(lambda p: [p * p - p], np.arange(5.0))
+    for hits in (0, 1):
+        make_executor("numba", program)
+        (run,) = loop_cache._compiled.values()
+        assert sum(run.stats.cache_hits.values()) == hits
+        monkeypatch.setattr(loop_cache, "_compiled", {})
+
+
+def test_code_that_numba_keeps_elsewhere_is_checked_too(
+    numba, nothing_compiled, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("AUTOGRAD_CACHE_DIR", str(tmp_path / "loops"))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "elsewhere"))
+    program = recorded(lambda p: [p * p - p], np.arange(5.0))
+    make_executor("numba", program)
+    codes = list((tmp_path / "elsewhere").glob("*/*.nbc"))
+    codes[0].write_bytes(b"damaged")
+    monkeypatch.setattr(loop_cache, "_compiled", {})
+    make_executor("numba", program)
+    assert codes[0].read_bytes() != b"damaged"
+
+
 def _compile_two_loops():
     a = np.arange(5.0)
     for fn in (lambda p: [p * p - p], lambda p: [p * p + p]):
@@ -251,6 +317,7 @@ def test_a_folder_that_others_may_write_to_is_not_used(
 
 
 def test_without_numba_the_executor_names_the_extra(monkeypatch):
+    monkeypatch.delenv("AUTOGRAD_EXECUTOR", raising=False)
     monkeypatch.setattr(numba_executor, "numba_is_installed", lambda: False)
     program = recorded(lambda p: [p * p - p], np.arange(3.0))
     with pytest.raises(ImportError, match="extra `jit`"):
@@ -264,6 +331,31 @@ def test_auto_takes_numba_where_it_is(numba, monkeypatch):
     assert type(make_executor("auto", program)) is numba_executor.NumbaExecutor
     monkeypatch.setenv("AUTOGRAD_EXECUTOR", "numpy")
     assert type(make_executor("auto", program)) is NumpyExecutor
+
+
+def test_a_wrong_executor_in_the_environment_is_said_before_anything_is_recorded(monkeypatch):
+    monkeypatch.setenv("AUTOGRAD_EXECUTOR", "fast")
+    with pytest.raises(ValueError, match="AUTOGRAD_EXECUTOR is 'fast', expected 'numpy' or 'nu"):
+        Chunked(lambda rows: [], [], [])
+
+
+def test_numba_that_may_not_compile_is_left_out_with_one_warning(monkeypatch):
+    monkeypatch.setattr(numba_executor, "numba_is_installed", lambda: True)
+    monkeypatch.setattr(executors, "_warned", False)
+    monkeypatch.delenv("AUTOGRAD_EXECUTOR", raising=False)
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    with pytest.warns(RuntimeWarning, match="NUMBA_DISABLE_JIT is set: .* with numpy") as warned:
+        assert executors.default_executor() == "numpy"
+    assert executors.default_executor() == "numpy" and len(warned) == 1
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
+    assert executors.default_executor() == "numba"
+
+
+def test_numba_that_may_not_compile_is_refused_where_it_is_asked_for(numba, monkeypatch):
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    program = recorded(lambda p: [p * p - p], np.arange(3.0))
+    with pytest.raises(executors.ExecutorError, match="NUMBA_DISABLE_JIT is set.*'numpy'"):
+        make_executor("numba", program)
 
 
 def test_an_unknown_executor_is_refused():

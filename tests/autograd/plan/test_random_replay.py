@@ -10,7 +10,6 @@ import autograd as T
 from autograd.plan import NumpyExecutor, optimize, trace
 from autograd.plan.passes import PASSES
 from autograd.plan.passes.arena import plan_memory
-from autograd.plan.passes.rewriting import UFUNCS
 from autograd.plan.program import COMPUTED
 
 ROWS, COLUMNS = 6, 4
@@ -167,7 +166,7 @@ def check_memory(program):
                 if value is output or stop <= low or high <= start or last[value] < number:
                     continue
                 inside_join = instruction.op.name in ("stack", "cat") and value in memory.slots
-                in_place = last[value] == number and instruction.op.name in UFUNCS and all(
+                in_place = last[value] == number and instruction.op.ufunc and all(
                     _in_step(executor.array(v), executor.array(output))
                     for v in instruction.values()
                 )

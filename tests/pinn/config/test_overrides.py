@@ -3,7 +3,7 @@
 import pytest
 
 from pinn.config import ConfigError, Override
-from pinn.config.tree import Mapping, Scalar, parse_yaml
+from pinn.config.yaml_tree import Mapping, Scalar, parse_yaml
 
 FILE = """\
 seed: 0
@@ -41,6 +41,16 @@ def test_a_value_is_replaced():
 
 def test_list_items_are_named_by_number():
     assert overridden("training.0.adam.steps=10")["training"][0] == {"adam": {"steps": "10"}}
+
+
+def test_a_stage_is_found_without_its_name():
+    changed = overridden("training.0.steps=10", "training.1.memory=3", "model.width=7")
+    assert changed["training"] == [{"adam": {"steps": "10"}}, {"lbfgs": {"memory": "3"}}]
+    assert changed["model"] == {"mlp": {"width": "7"}}
+
+
+def test_a_stage_can_be_another_one():
+    assert overridden("training.0={lbfgs: {steps: 1}}")["training"][0] == {"lbfgs": {"steps": "1"}}
 
 
 def test_a_whole_list_can_be_set():

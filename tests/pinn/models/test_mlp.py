@@ -78,11 +78,20 @@ def test_activations(name):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"width": 0}, ValueError, "mlp: width: expected one or more, got 0"),
-        ({"depth": 1.5}, TypeError, "mlp: depth: expected a whole number, got 1.5"),
+        ({"width": 0}, ValueError, "mlp: width: expected a whole number >= 1, got 0"),
+        ({"depth": 1.5}, TypeError, "mlp: depth: expected a whole number >= 1, got 1.5"),
         ({"activation": "tanhh"}, ValueError, "mlp: activation: .*did you mean 'tanh'"),
     ],
 )
 def test_bad_settings_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         pinn.MLP(**arguments)
+
+
+@pytest.mark.parametrize(("width", "depth", "unknowns"), [(1, 1, "u"), (3, 1, "uv"), (5, 4, "uvw")])
+def test_the_parameters_are_counted_without_building_them(width, depth, unknowns):
+    domain = pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1)
+    model = pinn.MLP(width, depth)
+    built = model.build(domain, list(unknowns), np.random.default_rng(0), T.float64)
+    expected = sum(tensor.numel() for tensor in built.parameters())
+    assert model.parameter_count(domain, list(unknowns)) == expected

@@ -8,7 +8,7 @@ import pytest
 import autograd as T
 import pinn
 from pinn.objective import Objective
-from pinn.setup import Setup
+from pinn.training.experiment import Experiment
 
 DOMAIN = pinn.Interval("x", -1, 1) * pinn.Time("t", 0, 1)
 
@@ -57,7 +57,7 @@ PROBLEMS = {f.__name__: f for f in (burgers, inverse, system, plate, ode)}
 
 
 def make(problem, model=None, sampling=None, weights=None, **options):
-    setup = Setup.checked(
+    setup = Experiment(
         problem, model or pinn.MLP(width=5, depth=2),
         sampling or pinn.Sampling(interior=23, initial=7, boundary=9), seed=1,
     )  # fmt: skip
@@ -178,7 +178,9 @@ def test_other_points_are_used_once_they_are_set():
     objective = make(burgers())
     theta = some_theta(objective)
     objective.value_and_gradient(theta)
-    points = {b.name: b.points[: len(b.points) // 2] * 0.9 for b in objective.blocks}
+    points = {
+        b.name: 0.9 * b.points[: len(b.points) // 2].coordinates for b in objective.blocks
+    }
     elsewhere = objective.residuals(theta, {"burgers": points["burgers"]})
     assert set(elsewhere) == {"burgers"}
     objective.set_points(points)
@@ -212,7 +214,7 @@ class Switching(T.nn.Module):
 
 
 def test_the_training_flag_and_buffers_are_guarded():
-    from pinn.parameters import FlatParameters
+    from pinn.objective.flat_parameters import FlatParameters
 
     problem = pinn.Problem(DOMAIN, ["u"], {"r": "u_x + u"})
     points = {"r": np.random.default_rng(0).uniform(0, 1, (12, 2))}
@@ -242,7 +244,7 @@ class Odd(T.nn.Module):
 
 
 def test_unusual_weights_have_jacobians_too():
-    from pinn.parameters import FlatParameters
+    from pinn.objective.flat_parameters import FlatParameters
 
     problem = pinn.Problem(DOMAIN, ["u"], {"r": "u_x + u*u_t"})
     points = {"r": np.random.default_rng(0).uniform(0, 1, (6, 2))}
@@ -280,7 +282,7 @@ def test_an_unknown_engine_is_refused():
 def test_a_number_that_is_not_finite_is_traced_to_block_operation_and_point(engine, derivatives):
     objective = make(burgers("u_t + log(x)*u_x"), engine=engine, derivatives=derivatives)
     said = objective.not_finite(objective.theta)
-    points = objective.blocks[0].points
+    points = objective.blocks[0].points.coordinates
     first = points[np.flatnonzero(points[:, 0] < 0)[0]]
     assert said.startswith(
         f"the residual of block 'burgers' is not finite at {np.sum(points[:, 0] < 0)} of 23 points"

@@ -5,13 +5,24 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize, rosen, rosen_der
+from scipy.optimize import minimize as scipys
+from scipy.optimize import rosen, rosen_der
 
 import pinn
 import pinn.config
-from pinn.optimizers import Diverged, SSBroyden, Stage, StageEnd, Step, StopReason, ssbroyden
-from pinn.setup import Setup
-from pinn.training import Redraw, train
+from pinn.optimizers import (
+    Diverged,
+    SSBroyden,
+    Stage,
+    StageEnd,
+    Step,
+    StopReason,
+    minimize,
+    quasi_newton,
+)
+from pinn.solution.storage import experiment_json, read_experiment
+from pinn.training.experiment import Experiment
+from pinn.training.loop import Redraw, train
 
 MEMBERS = ["bfgs", "ssbfgs", "ssbroyden"]
 TRANSFORMS = ["value", "sqrt", "log"]
@@ -22,10 +33,10 @@ def rosenbrock(theta):
     return float(rosen(theta)), rosen_der(theta)
 
 
-def quadratic(rng, size, minimum):
-    """A convex quadratic with condition 100, its minimum value and place."""
+def quadratic(rng, size, minimum, condition=100):
+    """A convex quadratic of least curvature 1, with its matrix and the place of its minimum."""
     q, _ = np.linalg.qr(rng.standard_normal((size, size)))
-    matrix = (q * np.geomspace(1, 100, size)) @ q.T
+    matrix = (q * np.geomspace(1, condition, size)) @ q.T
     centre = rng.standard_normal(size)
 
     def evaluate(theta):
@@ -47,7 +58,7 @@ def counted(evaluate):
 
 def run(evaluate, start=START, **settings):
     steps = []
-    return SSBroyden(**settings).minimize(evaluate, start.copy(), steps.append), steps
+    return minimize(SSBroyden(**settings), evaluate, start, steps.append), steps
 
 
 @pytest.mark.parametrize("member", MEMBERS)
@@ -55,7 +66,7 @@ def run(evaluate, start=START, **settings):
 @pytest.mark.parametrize("size", [2, 5, 20])
 def test_rosenbrock_is_minimised_in_about_the_steps_of_scipys_bfgs(member, transform, size):
     start = np.random.default_rng(1).uniform(-2, 2, size)
-    theirs = minimize(rosen, start, jac=rosen_der, method="BFGS", options={"gtol": 1e-9})
+    theirs = scipys(rosen, start, jac=rosen_der, method="BFGS", options={"gtol": 1e-9})
     np.testing.assert_allclose(theirs.x, 1, atol=1e-8)
     evaluate, seen = counted(rosenbrock)
     end, steps = run(evaluate, start, member=member, transform=transform, gradient_tolerance=4e-12)
@@ -72,8 +83,8 @@ def test_rosenbrock_is_minimised_in_about_the_steps_of_scipys_bfgs(member, trans
 
 
 def test_bfgs_with_exact_searches_ends_on_a_quadratic_after_as_many_steps_as_dimensions():
-    size = 6
-    evaluate, matrix, centre = quadratic(np.random.default_rng(0), size, 0.0)
+    size, condition = 6, 10
+    evaluate, matrix, centre = quadratic(np.random.default_rng(0), size, 0.0, condition)
 
     # The minimum along the direction, by two evaluations, in place of the Wolfe search.
     def exact(along, f0, d0, first, most, conditions):
@@ -83,16 +94,21 @@ def test_bfgs_with_exact_searches_ends_on_a_quadratic_after_as_many_steps_as_dim
         return alpha
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ssbroyden, "wolfe_step", exact)
+        patch.setattr(quasi_newton, "wolfe_step", exact)
         end, steps = run(
             evaluate, np.zeros(size), member="bfgs", transform="value", steps=size,
         )  # fmt: skip
-    np.testing.assert_allclose(end.theta, centre, rtol=0, atol=1e-10)
+    # One step before it is not there at all, so the bound may be a generous one: the roundings of
+    # a gradient, of a step length (the quotient of slopes that cancel) and of a direction each grow
+    # by the condition, in every step.
+    assert np.abs(steps[-2].theta - centre).max() > 1e-2
+    bound = np.finfo(float).eps * condition**3 * size
+    np.testing.assert_allclose(end.theta, centre, rtol=0, atol=bound)
     # By then H is the inverse of the matrix.
     inverse = np.zeros((size, size))
     inverse.T[np.triu_indices(size)] = steps[-1].state["packed"] * steps[-1].state["scale"]
     inverse = np.tril(inverse) + np.tril(inverse, -1).T
-    np.testing.assert_allclose(inverse @ matrix, np.eye(size), atol=1e-8)
+    np.testing.assert_allclose(inverse @ matrix, np.eye(size), rtol=0, atol=bound)
 
 
 def plain_ssbroyden(evaluate, theta, alphas):
@@ -191,8 +207,8 @@ def test_at_the_limit_of_rounding_it_restarts_and_then_stops(transform):
         return float(r @ r), 2 * A.T @ r
 
     end, steps = run(least_squares, np.zeros(5), transform=transform)
-    assert end.reason == StopReason.LINE_SEARCH
-    assert "a line search along the gradient found no lower loss" in end.message
+    assert end.reason == StopReason.NO_DECREASE
+    assert "a line search along the gradient found no lower loss, most likely" in end.message
     np.testing.assert_allclose(end.theta, np.linalg.lstsq(A, b)[0], atol=1e-6)
     np.testing.assert_array_equal(end.theta, steps[-1].theta)
 
@@ -200,7 +216,7 @@ def test_at_the_limit_of_rounding_it_restarts_and_then_stops(transform):
 def test_a_failed_search_restarts_from_the_gradient_and_goes_on():
     fail_at, calls = 9, 0
 
-    search = ssbroyden.wolfe_step
+    search = quasi_newton.wolfe_step
 
     def failing(*arguments):
         nonlocal calls
@@ -208,7 +224,7 @@ def test_a_failed_search_restarts_from_the_gradient_and_goes_on():
         return None if calls == fail_at else search(*arguments)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ssbroyden, "wolfe_step", failing)
+        patch.setattr(quasi_newton, "wolfe_step", failing)
         end, steps = run(rosenbrock, transform="value", gradient_tolerance=1e-9)
     np.testing.assert_allclose(end.theta, 1, atol=1e-8)
     assert steps[-1].state["restarts"] == 1
@@ -227,7 +243,8 @@ def test_a_start_at_the_minimum_takes_no_step():
 def test_steps_done():
     end, steps = run(rosenbrock, steps=7)
     assert (end.reason, end.message, len(steps)) == (StopReason.STEPS, "all 7 steps done", 7)
-    end = SSBroyden(steps=7).minimize(rosenbrock, START.copy(), steps.append, done=5)
+    state = saved(steps[-1]) | {"number": np.array(5)}
+    minimize(SSBroyden(steps=7), rosenbrock, steps[-1].theta, steps.append, state)
     assert [step.number for step in steps[7:]] == [6, 7]
 
 
@@ -282,10 +299,10 @@ def test_a_resumed_run_gives_the_same_bits(member, stop):
             states[stop] = saved(step)
 
     stage = SSBroyden(steps=60, member=member)
-    end = stage.minimize(rosenbrock, start.copy(), keep)
+    end = minimize(stage, rosenbrock, start.copy(), keep)
     rest = []
-    resumed = stage.minimize(
-        rosenbrock, whole[stop - 1].theta.copy(), rest.append, stop, states[stop]
+    resumed = minimize(
+        stage, rosenbrock, whole[stop - 1].theta.copy(), rest.append, states[stop]
     )
     assert resumed.theta.tobytes() == end.theta.tobytes()
     for a, b in zip(whole[stop:], rest, strict=True):
@@ -297,9 +314,9 @@ def test_a_resumed_run_gives_the_same_bits(member, stop):
 
 def test_the_state_stays_what_it_was_or_is_gone():
     stage, kept = SSBroyden(steps=5), []
-    stage.minimize(rosenbrock, START.copy(), lambda step: kept.append((step, saved(step))))
+    minimize(stage, rosenbrock, START.copy(), lambda step: kept.append((step, saved(step))))
     for step, then in kept[:-1]:
-        assert (len(then), len(step.state), list(step.state)) == (8, 0, [])
+        assert (len(then), len(step.state), list(step.state)) == (9, 0, [])
         with pytest.raises(KeyError, match="ask for the solver's state before the next step"):
             step.state["packed"]
     step, then = kept[-1]
@@ -311,7 +328,7 @@ def test_other_points_keep_the_inverse_hessian():
     evaluate, matrix, centre = quadratic(np.random.default_rng(7), 10, 0.5)
     steps = []
     stage = SSBroyden(steps=200, gradient_tolerance=1e-6)
-    SSBroyden(steps=30).minimize(evaluate, np.zeros(10), lambda s: steps.append((s, saved(s))))
+    minimize(SSBroyden(steps=30), evaluate, np.zeros(10), lambda s: steps.append((s, saved(s))))
     theta, state = steps[-1][0].theta, steps[-1][1]
 
     def moved(theta):
@@ -319,8 +336,8 @@ def test_other_points_keep_the_inverse_hessian():
         return 0.5 + 0.5 * float(d @ matrix @ d), matrix @ d
 
     with_memory, without = [], []
-    end = stage.minimize(moved, theta.copy(), with_memory.append, 0, state)
-    stage.minimize(moved, theta.copy(), without.append)
+    end = minimize(stage, moved, theta.copy(), with_memory.append, state)
+    minimize(stage, moved, theta.copy(), without.append)
     np.testing.assert_allclose(end.theta, centre + 0.01, atol=1e-6)
     assert len(with_memory) < len(without)
     # The first step is the full quasi-Newton step with the matrix that was kept.
@@ -334,12 +351,12 @@ def test_other_points_keep_the_inverse_hessian():
 
 def test_other_points_restart_where_the_inverse_hessian_is_not_positive_definite():
     steps = []
-    SSBroyden(steps=10).minimize(rosenbrock, START.copy(), lambda s: steps.append((s, saved(s))))
+    minimize(SSBroyden(steps=10), rosenbrock, START.copy(), lambda s: steps.append((s, saved(s))))
     theta, state = steps[-1][0].theta, steps[-1][1]
     state["packed"][0] = -1.0
     state["loss"] = np.array(0.0)
     rest = []
-    SSBroyden(steps=1).minimize(rosenbrock, theta.copy(), rest.append, 0, state)
+    minimize(SSBroyden(steps=11), rosenbrock, theta.copy(), rest.append, state)
     assert rest[0].state["restarts"] == 1
     s, g = rest[0].theta - theta, rosen_der(theta)
     assert s @ g == pytest.approx(-np.linalg.norm(s) * np.linalg.norm(g), rel=1e-12)
@@ -347,13 +364,13 @@ def test_other_points_restart_where_the_inverse_hessian_is_not_positive_definite
 
 def test_the_state_of_another_network_is_refused():
     steps = []
-    SSBroyden(steps=3).minimize(rosenbrock, START.copy(), lambda s: steps.append(saved(s)))
+    minimize(SSBroyden(steps=3), rosenbrock, START.copy(), lambda s: steps.append(saved(s)))
     with pytest.raises(ValueError, match="inverse Hessian: expected 3 numbers"):
-        SSBroyden().minimize(rosenbrock, np.zeros(2), id, 0, steps[-1])
+        minimize(SSBroyden(), rosenbrock, np.zeros(2), id, steps[-1])
 
 
 @pytest.mark.parametrize("where", ["evaluate", "on_step"])
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, StopIteration, ZeroDivisionError])
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, ZeroDivisionError])
 def test_exceptions_pass_through(where, kind):
     count = 0
 
@@ -366,13 +383,13 @@ def test_exceptions_pass_through(where, kind):
 
     evaluate = (lambda t: fail(rosenbrock(t))) if where == "evaluate" else rosenbrock
     with pytest.raises(kind):
-        SSBroyden().minimize(evaluate, START.copy(), fail if where == "on_step" else id)
+        minimize(SSBroyden(), evaluate, START.copy(), fail if where == "on_step" else id)
 
 
 def test_nothing_that_was_handed_out_changes_later():
     kept = []
     start = START.copy()
-    SSBroyden(steps=9).minimize(rosenbrock, start, lambda s: kept.append((s.theta, s.theta.copy())))
+    minimize(SSBroyden(9), rosenbrock, start, lambda s: kept.append((s.theta, s.theta.copy())))
     np.testing.assert_array_equal(start, START)
     for now, then in kept:
         np.testing.assert_array_equal(now, then)
@@ -398,7 +415,7 @@ ODE = pinn.Problem(
 
 def small(**sampling):
     settings = {"interior": 40, "redraw": 10, "adaptive": "rad", "candidates": 200, **sampling}
-    return Setup.checked(ODE, pinn.MLP(width=8, depth=1), pinn.Sampling(**settings))
+    return Experiment(ODE, pinn.MLP(width=8, depth=1), pinn.Sampling(**settings))
 
 
 def adaptive(setup, objective):
@@ -426,7 +443,10 @@ def test_new_points_in_training_keep_what_was_learned():
     assert last["restarts"] == 0 and not last["fresh"]
     assert last["evaluations"] >= 60 + 1 + 5
     for before, after in zip(records, records[1:], strict=False):
-        same = all(np.array_equal(before.points[name], after.points[name]) for name in after.points)
+        same = all(
+            np.array_equal(before.points[name].coordinates, after.points[name].coordinates)
+            for name in after.points
+        )
         assert same == (before.draw == after.draw)
 
 
@@ -463,7 +483,7 @@ def test_a_checkpoint_of_a_solution_is_resumed_to_the_same_bits(stop):
 
     rest = []
     until = (stop // 10 + 1) * 10
-    SSBroyden(min(until, 29)).minimize(evaluate, theta, rest.append, stop, state)
+    minimize(SSBroyden(min(until, 29)), evaluate, theta, rest.append, state)
     assert len(rest) == min(until, 29) - stop
     for record, step in zip(kept[stop:], rest, strict=False):
         assert (record.loss, record.theta.tobytes()) == (step.loss, step.theta.tobytes())
@@ -479,24 +499,24 @@ def test_a_config_names_the_stage_and_the_sampling(tmp_path):
     experiment = pinn.config.load(path).experiment
     assert tuple(experiment.training) == (SSBroyden(9, "ssbfgs", "sqrt"),)
     assert experiment.sampling == pinn.Sampling(redraw=50, adaptive="rad", rad_floor=0.5)
-    setup = Setup.checked(ODE, sampling=experiment.sampling, training=experiment.training)
-    assert Setup.from_json(setup.to_json()).training == setup.training
+    setup = Experiment(ODE, sampling=experiment.sampling, training=experiment.training)
+    assert read_experiment(experiment_json(setup), "file").training == setup.training
 
 
 class Stuck(Stage):
     """Takes its first steps, and finds no way down ever after."""
 
-    name, needs_fixed_points, seconds = "stuck", True, None
+    name, seconds = "stuck", None
 
     def __init__(self, steps, way):
         self.steps, self.way, self.most, self.calls = steps, way, steps, 0
 
-    def minimize(self, evaluate, theta, on_step, done=0, state=None):
+    def run(self, function, theta, state=None):
         self.calls += 1
-        evaluate(theta)
+        done = int(state["done"]) if state else 0
         while done < self.way:
             done += 1
-            on_step(Step(done, theta, 1.0))
+            yield Step(done, theta, 1.0, state={"done": np.array(done)})
         self.way = min(2 * self.way, self.most)
         return StageEnd(theta, StopReason.LINE_SEARCH, "no way down")
 

@@ -69,11 +69,11 @@ def test_streams_are_found_by_name_and_seed():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"interior": 0}, ValueError, "sampling: interior: expected one or more, got 0"),
+        ({"interior": 0}, ValueError, "sampling: interior: expected a whole number >= 1, got 0"),
         ({"initial": -3}, ValueError, "sampling: initial"),
-        ({"boundary": 2.5}, TypeError, "sampling: boundary: expected a whole number, got 2.5"),
+        ({"boundary": 2.5}, TypeError, "sampling: boundary: expected a whole number >= 1, got 2.5"),
         ({"interior": True}, TypeError, "got True"),
-        ({"redraw": 0}, ValueError, "sampling: redraw: expected one or more, got 0"),
+        ({"redraw": 0}, ValueError, "sampling: redraw: expected a whole number >= 1, got 0"),
         ({"method": "sobel"}, ValueError, "sampling: method: .*; did you mean 'sobol'"),
     ],
 )

@@ -1,0 +1,89 @@
+"""The parser of the command line, and what every command shares."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from pinn.cli import listing, plot, train
+from pinn.cli.output import flush_all, open_missing_streams, say, tell
+from pinn.cli.verdict import INTERRUPTED, verdict
+
+# The commands import what they need when they run: `--help` should not wait for numpy.
+
+_ABOUT = "Solve differential equations with neural networks."
+_EPILOG = """\
+example:
+  python -m pinn train configs/burgers.yaml
+  python -m pinn train configs/burgers.yaml --seed 1 --set training.0.adam.steps=500
+
+The first line trains a network on Burgers' equation and leaves the solution, its
+error and figures in runs/burgers-0. `python -m pinn COMMAND --help` tells more.
+
+exit codes: 0 done, 2 wrong usage or config, 3 training diverged, 4 disk or device
+failure, 130 interrupted (solution and checkpoint are written first)
+"""
+
+
+def run() -> NoReturn:
+    """Run the command line as a process of its own: `python -m pinn`, and the script `pinn`."""
+    open_missing_streams()
+    code = main()
+    # All is written and said; an impatient Ctrl-C must not turn the exit into a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; messages go to stderr.
+
+    argv: the arguments, sys.argv[1:] where left out. Raises SystemExit as argparse does, for
+    --help and for wrong usage.
+    """
+    try:
+        arguments = _parser().parse_args(argv)
+        return arguments.command(arguments)
+    except KeyboardInterrupt:
+        tell("interrupted")
+        return INTERRUPTED
+    except Exception as error:
+        if os.environ.get("PINN_DEBUG", "") not in ("", "0"):
+            raise
+        code, message = verdict(error)
+        tell(message)
+        return code
+    finally:
+        flush_all()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m pinn",
+        description=_ABOUT,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_Version)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in (train, plot, listing):
+        command.add_parser(commands)
+    return parser
+
+
+class _Version(argparse.Action):
+    """--version, which looks the version up only when asked."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="show the version and exit")
+
+    def __call__(self, parser, namespace, values, option_string=None) -> None:
+        from pinn.runs import machine_and_versions
+
+        versions = machine_and_versions()["versions"]
+        others = ", ".join(f"{name} {versions[name]}" for name in ("python", "numpy", "scipy"))
+        say(f"pinn {versions['pinn']} ({others})")
+        parser.exit()

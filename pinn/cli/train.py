@@ -1,0 +1,195 @@
+"""`train`: a network for the problem of a config file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pinn.cli.output import QuietStream, say, tell
+from pinn.cli.verdict import DISK_OR_DEVICE, DIVERGED, DONE, INTERRUPTED
+
+if TYPE_CHECKING:
+    from pinn.config import Config, Override
+    from pinn.runs.interrupts import Interrupts
+    from pinn.runs.recorder import Recorder
+    from pinn.solution.solution import Solution
+    from pinn.solving import Session
+
+_ABOUT = """\
+Train a network on the problem of a config file. Everything goes to one directory
+(runs/NAME-SEED unless --out says otherwise): config.yaml with every default filled in,
+metrics.jsonl, summary.json, solution.npz, checkpoint.npz and figures/.
+Ctrl-C stops after the current step and writes all of them, as does the end of the
+terminal; a second Ctrl-C stops at once and draws no figures.
+"""
+_EPILOG = """\
+example:
+  python -m pinn train configs/burgers.yaml --set problem.constants.nu=0.05 --out runs/thick
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "train",
+        help="train a network on the problem of a config file",
+        description=_ABOUT,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("config", metavar="CONFIG", help="a YAML file such as configs/burgers.yaml")
+    parser.add_argument(
+        "--set",
+        metavar="KEY.PATH=VALUE",
+        action="append",
+        default=[],
+        help="change one value of the config, list items by number; may be given many times",
+    )
+    parser.add_argument("--seed", metavar="N", help="the same as --set seed=N")
+    parser.add_argument("--device", metavar="cpu|cuda", help="the same as --set device=...")
+    parser.add_argument("--threads", metavar="N", help="the same as --set threads=N")
+    parser.add_argument("--out", metavar="DIR", help="the run directory")
+    parser.add_argument("--overwrite", action="store_true", help="replace the run that is there")
+    parser.add_argument("--quiet", action="store_true", help="print only the final line")
+    parser.set_defaults(command=train)
+
+
+def train(arguments: argparse.Namespace) -> int:
+    """Train, save and draw; return the exit code."""
+    from pinn.config import load
+    from pinn.runs import check_free
+    from pinn.runs.interrupts import Interrupts
+    from pinn.runs.recorder import Recorder
+
+    config = load(arguments.config, _overrides(arguments))
+    check_free(config.directory, arguments.overwrite)
+    recorder = Recorder(
+        config.directory, config.text(), config.log_every, arguments.overwrite, warn=tell
+    )
+    with recorder, Interrupts() as interrupts:
+        callbacks = [_Rehearsal(), recorder, *_progress(arguments.quiet), interrupts]
+        try:
+            solution = _solve(config, recorder, callbacks)
+        except BaseException as error:
+            with interrupts.held():
+                _save_reached(recorder, error)
+            if isinstance(error, KeyboardInterrupt) and recorder.run is not None:
+                return INTERRUPTED
+            raise
+        return _finish(recorder, interrupts, solution)
+
+
+def _overrides(arguments: argparse.Namespace) -> list[Override]:
+    from pinn.config import Override
+
+    overrides = [Override.parse(text, f"--set {text}") for text in arguments.set]
+    shortcuts = {"seed": "seed", "device": "device", "threads": "threads",
+                 "out": "output.directory"}  # fmt: skip
+    for option, path in shortcuts.items():
+        text = getattr(arguments, option)
+        if text is not None:
+            overrides.append(Override.of(path, text, f"--{option} {text}"))
+    return overrides
+
+
+def _solve(config: Config, recorder: Recorder, callbacks: list) -> Solution:
+    """Train; what is refused before training begins is a mistake in the config."""
+    import pinn
+    from pinn.config import Complaint, ConfigError, Place
+
+    try:
+        return pinn.solve(**vars(config.experiment), callbacks=callbacks)
+    except (TypeError, ValueError, ImportError) as error:
+        if recorder.run is not None:
+            raise
+        raise ConfigError([Complaint(Place(config.source), "", str(error))]) from error
+
+
+class _Rehearsal:
+    """Evaluates the objective once before anything is written.
+
+    What only shows then (a derivative that an operation lacks, an executor that is not there, a
+    compiler's error) is said before the run directory exists.
+    """
+
+    def on_start(self, session: Session) -> None:
+        session.objective.value_and_gradient(session.objective.theta)
+
+
+def _progress(quiet: bool) -> list:
+    """The callbacks that show progress on stderr; the final line is printed by the command."""
+    if quiet:
+        return []
+    from types import SimpleNamespace
+
+    import pinn
+
+    progress = pinn.Progress(QuietStream(sys.stderr))
+    events = ("on_stage_start", "on_step", "on_stage_end")
+    shown = {event: getattr(progress, event) for event in events}
+    return [SimpleNamespace(on_start=_announce, **shown)]
+
+
+def _announce(session: Session) -> None:
+    experiment = session.experiment
+    points = ", ".join(f"{block.name} {len(block.points)}" for block in session.objective.blocks)
+    tell(
+        f"{experiment.problem.name}: {session.objective.size} trainable numbers, "
+        f"{experiment.precision} on {experiment.device}; points: {points}"
+    )
+
+
+# ---- after training
+
+
+def _save_reached(recorder: Recorder, error: BaseException) -> None:
+    """Save what training had reached when it ended without a solution."""
+    interrupted = isinstance(error, KeyboardInterrupt)
+    reason = "interrupted" if interrupted else "failed"
+    try:
+        saved = recorder.write_reached(reason, str(error) or reason)
+    except OSError as trouble:
+        tell(str(trouble))
+        return
+    if saved:
+        tell(f"{reason}; what training had reached is in {recorder.directory}")
+    elif interrupted and recorder.run is not None:
+        tell(f"interrupted before the first step; the run is in {recorder.directory}")
+
+
+def _finish(recorder: Recorder, interrupts: Interrupts, solution: Solution) -> int:
+    """Save the results, say what they are, draw the figures; return the exit code."""
+    from pinn.files import sentence_of
+    from pinn.runs.figures import draw_run
+
+    directory, report = recorder.directory, solution.report
+    code = {"diverged": DIVERGED, "interrupted": INTERRUPTED}.get(str(report.stop_reason), DONE)
+    try:
+        with interrupts.held():
+            try:
+                recorder.write_results(solution)
+            except OSError as error:
+                tell(str(error))
+                code = DISK_OR_DEVICE
+            say(f"{solution.problem.name}: {report.summary()}; results in {directory}")
+            if report.stop_reason == "diverged":
+                tell(_about_divergence(solution, directory))
+            elif report.stop_reason == "interrupted":
+                tell(f"{report.message}: a checkpoint is in {recorder.run.checkpoint_path}")
+        draw_run(recorder.run, solution)
+    except KeyboardInterrupt:
+        tell(f"no figures were drawn; python -m pinn plot {directory} draws them")
+        code = code or INTERRUPTED
+    except OSError as error:
+        tell(f"the figures are not complete: {sentence_of(error)}")
+        code = DISK_OR_DEVICE
+    return code
+
+
+def _about_divergence(solution: Solution, directory: Any) -> str:
+    remedy = ". A smaller learning_rate of adam or other weighting may help"
+    return (
+        f"training diverged: {solution.report.message}; its last good state is in {directory}"
+        f"{remedy if solution.report.steps else ''}"
+    )

@@ -1,0 +1,63 @@
+"""What a condition is: something that holds on a part of the domain, softly or exactly."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pinn.equations.scope import Scope
+from pinn.geometry import Face, Shape
+from pinn.residuals import Residual
+from pinn.schema import Family
+from pinn.schema.errors import refuse
+from pinn.schema.kinds import Formula
+
+CONDITIONS = Family("condition", example="pinn.Dirichlet('u', 0.0)")
+
+Value = Annotated[str | float | Callable[[Any], Any], Formula()]
+"""Text in the coordinates, constants and parameters; a number; or a function of the namespace."""
+
+
+@dataclass(frozen=True)
+class Exact:
+    """What a hard condition asks of an unknown: its value (or rate of change, order 1) on a face.
+
+    condition: the name of the condition that asks for it.
+    """
+
+    condition: str
+    unknown: str
+    face: Face
+    value: Value
+    order: int = 0
+
+
+class Condition(ABC):
+    """Something that holds on a part of the domain.
+
+    A soft condition gives residuals, trained with the others. A hard one holds exactly, whatever
+    the network does (pinn.conditions.hard), and has no residual.
+    """
+
+    family = CONDITIONS
+    hard: bool = False
+
+    @abstractmethod
+    def name(self, domain: Shape) -> str:
+        """Return what the condition is called, such as "initial_u"; its blocks are named by it."""
+
+    @abstractmethod
+    def residuals(self, domain: Shape, scope: Scope) -> Sequence[Residual]:
+        """Return what has to vanish, and where.
+
+        scope: the names of the problem. Raises ValueError where the condition does not fit them.
+        """
+
+    def exact(self, domain: Shape) -> Sequence[Exact]:
+        """Return what holds exactly where the condition is hard; ValueError where it cannot be."""
+        refuse(f"a {type(self).__name__} condition cannot be hard; leave it out", "hard")
+
+
+CONDITIONS.base = Condition

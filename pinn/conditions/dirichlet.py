@@ -1,0 +1,64 @@
+"""The value of an unknown on the boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pinn.conditions.condition import Condition, Exact, Value
+from pinn.equations.scope import Scope
+from pinn.equations.term import Term
+from pinn.geometry import Face, On, Part, Shape
+from pinn.residuals import Boundary, Residual
+from pinn.schema import Name, declared
+from pinn.schema.errors import at, refuse
+
+
+@declared
+class Dirichlet(Condition):
+    """u = value on the boundary in space, or on some of its parts.
+
+    value: text, number or callable. on: None for the whole boundary, or what `Shape.select` takes:
+    a face such as "x=-1", a part's name, a comparison such as "x < 0.5", a list of these. hard:
+    hold exactly instead of in training. A part that the domain does not have is a ValueError when
+    the problem is made.
+    """
+
+    unknown: Name
+    value: Value
+    on: On = None
+    hard: bool = False
+
+    def parts(self, domain: Shape) -> tuple[Part, ...]:
+        """Return the parts where the condition holds; ValueError where there are none."""
+        if not domain.parts:
+            raise ValueError(
+                "a Dirichlet condition needs a space coordinate, and this domain has only "
+                f"{', '.join(domain.coordinates)}; use pinn.Initial at the start of time"
+            )
+        with at("on"):
+            return domain.select(self.on)
+
+    def name(self, domain: Shape) -> str:
+        place = [] if self.on is None else [domain.label(self.on)]
+        return "_".join(["dirichlet", self.unknown, *place])
+
+    def residuals(self, domain: Shape, scope: Scope) -> Sequence[Residual]:
+        parts = self.parts(domain)
+        scope.check_unknown(self.unknown)
+        name = self.name(domain)
+        what = f"condition {name!r}"
+        left = Term(what, self.unknown, scope)
+        with at("value"):
+            right = Term(what, self.value, scope.of_values())
+        return [Residual(name, what, left, Boundary(domain, parts), right)]
+
+    def exact(self, domain: Shape) -> Sequence[Exact]:
+        name = self.name(domain)
+        parts = self.parts(domain)
+        for part in parts:
+            if not isinstance(part, Face):
+                refuse(
+                    f"{name!r} cannot be hard on {part}, which is no whole face; leave it out",
+                    "hard",
+                )
+        return [Exact(name, self.unknown, part, self.value) for part in parts]

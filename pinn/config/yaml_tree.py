@@ -1,0 +1,149 @@
+"""YAML text to a tree whose every key and value knows its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from pinn.config.errors import ConfigError
+from pinn.schema.reader import Complaint
+from pinn.schema.tree import Mapping, Node, Place, Scalar, Sequence
+
+MAX_BYTES = 10_000_000
+MAX_NODES = 100_000
+_STANDARD = "tag:yaml.org,2002:"
+_STANDARD_TAGS = {
+    _STANDARD + kind
+    for kind in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp", "merge", "value")
+}
+
+
+def read_yaml(path: Path, shown: str) -> Node:
+    """Read a YAML file as a located tree.
+
+    `shown` is the file's name in messages. Raises ConfigError for a file that is missing, a
+    directory, unreadable, not UTF-8 or not YAML.
+    """
+    return parse_yaml(_read_text(path, shown), shown)
+
+
+def parse_yaml(text: str, source: str, line: int | None = 1) -> Node:
+    """Parse YAML text as a located tree.
+
+    `line` is the number of the text's first line; None for a text that has no lines to speak of,
+    such as a command-line option. Raises ConfigError with line and column for bad YAML.
+    """
+
+    def place(mark: yaml.Mark | None) -> Place:
+        if mark is None or line is None:
+            return Place(source, line)
+        return Place(source, mark.line + line)
+
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        if root is None:
+            return Scalar("", place(None))
+        return _Locator(place).convert(root)
+    except yaml.reader.ReaderError as error:
+        at = Place(source, None if line is None else line + text.count("\n", 0, error.position))
+        raise ConfigError(
+            [Complaint(at, "", f"not valid YAML: {_character(error.character)} is not allowed")]
+        ) from None
+    except yaml.MarkedYAMLError as error:
+        raise ConfigError([_yaml_complaint(error, place)]) from None
+    except RecursionError:
+        message = "not valid YAML for a config: lists or mappings are nested too deeply"
+        raise ConfigError([Complaint(place(None), "", message)]) from None
+
+
+def _read_text(path: Path, shown: str) -> str:
+    def refuse(message: str, line: int | None = None) -> ConfigError:
+        return ConfigError([Complaint(Place(shown, line), "", message)])
+
+    if path.is_dir():
+        raise refuse("expected a YAML file, got a directory")
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise refuse(f"no such file{_neighbours(path)}") from None
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        reason = getattr(error, "strerror", None) or error
+        raise refuse(f"the file cannot be read: {reason}") from None
+    if len(data) > MAX_BYTES:
+        raise refuse(f"expected a config of at most {MAX_BYTES // 10**6} MB, got a larger file")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # utf-8-sig counts from behind a byte order mark, which stands on the first line anyway.
+        number = data.count(b"\n", 0, error.start) + 1
+        raise refuse(
+            f"expected text in UTF-8, got the byte 0x{error.object[error.start]:02x}; "
+            "save the file as UTF-8",
+            number,
+        ) from None
+
+
+def _neighbours(path: Path) -> str:
+    """Name the YAML files where the missing one was looked for: most often it is a misspelling."""
+    try:
+        names = sorted(p.name for p in path.parent.iterdir() if p.suffix in (".yaml", ".yml"))
+    except OSError:
+        return f" (and no directory {path.parent})"
+    if not names:
+        return ""
+    return f"; {path.parent} holds " + ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+
+
+def _character(character: str | int) -> str:
+    code = character if isinstance(character, int) else ord(character)
+    return f"the character U+{code:04X}"
+
+
+def _yaml_complaint(error: yaml.MarkedYAMLError, place) -> Complaint:
+    mark = error.problem_mark or error.context_mark
+    column = f" (column {mark.column + 1})" if mark is not None else ""
+    message = f"not valid YAML{column}: {error.problem or error.context}"
+    if error.context and error.problem:
+        message += f", {error.context}"
+        if error.context_mark is not None and error.context_mark.line != mark.line:
+            message += f" that begins at {place(error.context_mark)}"
+    if "cannot start any token" in message and "\\t" in message:
+        message += "; indent with spaces, not with tabs"
+    return Complaint(place(mark), "", message)
+
+
+class _Locator:
+    """Turns PyYAML's nodes into ours; counts them, so that nested aliases cannot explode."""
+
+    def __init__(self, place) -> None:
+        self.place = place
+        self.count = 0
+
+    def convert(self, node: yaml.Node) -> Node:
+        place = self.place(node.start_mark)
+        self.count += 1
+        if self.count > MAX_NODES:
+            raise ConfigError([Complaint(place, "", f"expected at most {MAX_NODES} values")])
+        if node.tag not in _STANDARD_TAGS:
+            tag = node.tag.replace(_STANDARD, "!!")
+            message = f"the tag {tag} is not allowed; write plain lists, mappings and texts"
+            raise ConfigError([Complaint(place, "", message)])
+        if isinstance(node, yaml.ScalarNode):
+            return Scalar(node.value, place, quoted=node.style is not None)
+        if isinstance(node, yaml.SequenceNode):
+            return Sequence([self.convert(item) for item in node.value], place)
+        mapping = Mapping({}, place)
+        for key, value in node.value:
+            key_place = self.place(key.start_mark)
+            if not isinstance(key, yaml.ScalarNode):
+                raise ConfigError(
+                    [Complaint(key_place, "", "expected a text as a key, got a list or a mapping")]
+                )
+            if key.value in mapping.entries:
+                first = mapping.key_places[key.value]
+                message = f"the key {key.value!r} is given twice (first at {first}); keep one"
+                raise ConfigError([Complaint(key_place, "", message)])
+            mapping.put(key.value, self.convert(value), key_place)
+        return mapping

@@ -1,0 +1,17 @@
+"""Figures of a solution and of its training, drawn without a display.
+
+Every function makes a `matplotlib.figure.Figure` of its own: nothing here touches pyplot, its
+global state or a window, so figures can be drawn in any thread of any process.
+"""
+
+from pinn.figures.field_data import FieldData
+from pinn.figures.history import plot_history
+from pinn.figures.lines import plot_overlay
+from pinn.figures.maps import plot_error, plot_field, plot_panels, plot_reference
+from pinn.figures.slices import plot_slices
+from pinn.figures.style import DPI, figure_png
+
+__all__ = [
+    "DPI", "FieldData", "figure_png", "plot_error", "plot_field", "plot_history", "plot_overlay",
+    "plot_panels", "plot_reference", "plot_slices",
+]

@@ -1,0 +1,113 @@
+"""One unknown on a grid, ready to draw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pinn.figures.style import short, symbol
+
+
+@dataclass(frozen=True, eq=False)
+class FieldData:
+    """One unknown on a grid, ready to draw.
+
+    unknown      its name
+    coordinates  name -> strictly increasing grid, shape (n1,) or (n1,), (n2,): one or two of them
+    values       float array of shape (n1,) or (n1, n2), in the order of `coordinates`
+    reference    the known solution on the same grid, or None
+    time         which coordinate is the time; None takes one called "t", if there is one
+    fixed        what the other coordinates of a problem are held at, for the titles
+    inside       bool array of the grid's shape: which of its points lie in the domain; None for
+                 all. Values outside become nan, are not drawn, and count in no error
+
+    Raises ValueError where these do not fit together.
+    """
+
+    unknown: str
+    coordinates: Mapping[str, np.ndarray]
+    values: np.ndarray
+    reference: np.ndarray | None = None
+    time: str | None = None
+    fixed: Mapping[str, float] = field(default_factory=dict)
+    inside: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        grids = {n: np.asarray(g, dtype=np.float64) for n, g in self.coordinates.items()}
+        if len(grids) not in (1, 2):
+            raise ValueError(
+                f"field {self.unknown!r}: expected one or two coordinates, got "
+                f"{', '.join(map(repr, grids)) or 'none'}; hold the others fixed and draw a slice"
+            )
+        for name, grid in grids.items():
+            increasing = grid.ndim == 1 and grid.size >= 2 and np.all(np.diff(grid) > 0)
+            if not (increasing and np.isfinite(grid).all()):
+                raise ValueError(
+                    f"field {self.unknown!r}: the grid of {name!r} must be finite, strictly "
+                    f"increasing and of two points or more, got shape {grid.shape}"
+                )
+        shape = tuple(grid.size for grid in grids.values())
+        inside = np.ones(shape, bool) if self.inside is None else np.asarray(self.inside)
+        if inside.shape != shape or inside.dtype != bool or not inside.any():
+            raise ValueError(
+                f"field {self.unknown!r}: inside must be bool, have the grid's shape {shape} and "
+                f"be true somewhere, got {inside.dtype} {inside.shape}"
+            )
+        object.__setattr__(self, "inside", inside)
+        for what in ("values", "reference"):
+            given = getattr(self, what)
+            if given is None and what == "reference":
+                continue
+            array = np.asarray(given, dtype=np.float64)
+            if array.shape != shape:
+                raise ValueError(
+                    f"field {self.unknown!r}: {what} must have the grid's shape {shape}, "
+                    f"got {array.shape}"
+                )
+            if not inside.all():
+                array = np.where(inside, array, np.nan)
+            object.__setattr__(self, what, array)
+        if self.time is not None and self.time not in grids:
+            raise ValueError(
+                f"field {self.unknown!r}: time {self.time!r} is not one of its coordinates "
+                f"{', '.join(map(repr, grids))}"
+            )
+        object.__setattr__(self, "coordinates", grids)
+        if self.time is None and "t" in grids:
+            object.__setattr__(self, "time", "t")
+
+    @property
+    def error(self) -> np.ndarray | None:
+        """The absolute error |values - reference|, or None without a reference."""
+        if self.reference is None:
+            return None
+        with np.errstate(invalid="ignore"):  # inf - inf is drawn as missing, like nan
+            return np.abs(self.values - self.reference)
+
+    def rel_l2(self) -> float | None:
+        """Return ||values - reference|| / ||reference|| over the points inside, or None."""
+        if self.reference is None:
+            return None
+        error, reference = self.error[self.inside], self.reference[self.inside]
+        scale = float(np.max(np.abs(reference)))
+        if not scale > 0:
+            return math.nan
+        # Scaled, so that squares of very large or small fields neither overflow nor vanish.
+        with np.errstate(over="ignore"):
+            return float(np.linalg.norm(error / scale) / np.linalg.norm(reference / scale))
+
+    def summary(self) -> str:
+        """Return the relative and the largest error in words, over the points inside."""
+        error = self.error[self.inside]
+        bad = int(np.count_nonzero(~np.isfinite(error)))
+        if bad:
+            return f"not finite at {bad:,} of {error.size:,} points"
+        return f"relative L2 {short(self.rel_l2())},  max {short(float(np.max(error)))}"
+
+    def title(self) -> str:
+        """Return the unknown with its coordinates, such as u(x, t, y = 0.5), as mathematics."""
+        held = "".join(f", {symbol(n)} = {v:.4g}" for n, v in self.fixed.items())
+        return f"{symbol(self.unknown)}({', '.join(map(symbol, self.coordinates))}{held})"

@@ -1,0 +1,137 @@
+"""The history of training as a figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pinn.figures.style import (
+    FAINT,
+    INK,
+    LINE_COLOURS,
+    log_ticks,
+    new_figure,
+    short,
+    style_axes,
+    symbol,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_DASHES = ("-", "--", "-.", ":")
+
+
+def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw every named loss against the step, with the stages marked, and the error below.
+
+    records: the lines of metrics.jsonl in order: `step`, `stage`, `loss`, `losses` (of the blocks,
+    by name) and, where a reference exists, `rel_l2` (a number, or a dict by unknown). Values that
+    are missing, null, zero or not finite leave a gap. Raises ValueError without a record.
+    """
+    if not records:
+        raise ValueError("no metrics to draw: the run has not logged a step")
+    steps = np.array([float(record["step"]) for record in records])
+    losses = _columns([record.get("losses") or {} for record in records])
+    errors = _errors_by_name(records)
+
+    figure = new_figure(9.2, 6.2 if errors else 4.8)
+    rows = {"nrows": 2, "height_ratios": (2.4, 1)} if errors else {"nrows": 1}
+    panels = figure.subplots(ncols=1, sharex=True, squeeze=False, **rows)[:, 0]
+    top = panels[0]
+    for index, (name, values) in enumerate(losses.items()):
+        colour = LINE_COLOURS[index % len(LINE_COLOURS)]
+        dash = _DASHES[index // len(LINE_COLOURS) % len(_DASHES)]
+        _draw_history(top, steps, values, name, color=colour, linestyle=dash, linewidth=1.3)
+    total = _column(records, "loss")
+    if not any(np.array_equal(total, values) for values in losses.values()):
+        _draw_history(top, steps, total, "total", color=INK, linewidth=2.2, zorder=3)
+    top.set_ylabel("loss", fontsize=12)
+    handles, labels = top.get_legend_handles_labels()
+    top.legend(
+        [*handles[-1:], *handles[:-1]], [*labels[-1:], *labels[:-1]],
+        title="last value", title_fontsize=10, alignment="left",
+        loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False,
+        fontsize=10,
+    )  # fmt: skip
+    if errors:
+        bottom = panels[1]
+        for index, (name, values) in enumerate(errors.items()):
+            colour = LINE_COLOURS[index % len(LINE_COLOURS)]
+            label = symbol(name) if name else ""
+            _draw_history(bottom, steps, values, label, color=colour, linewidth=1.8)
+        bottom.set_ylabel("relative L2 error", fontsize=11)
+        bottom.legend(
+            loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False,
+            fontsize=10,
+        )  # fmt: skip
+    for axes in panels:
+        style_axes(axes)
+        axes.set_yscale("log")
+        log_ticks(axes.yaxis)
+        if steps[-1] > steps[0]:
+            axes.set_xlim(steps[0], steps[-1])
+    panels[-1].set_xlabel("step", fontsize=12)
+    panels[-1].xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    _mark_stages(panels, steps, [record.get("stage") for record in records])
+    return figure
+
+
+def _column(records: Sequence[Mapping[str, Any]], key: str) -> np.ndarray:
+    return np.array([_positive(record.get(key)) for record in records])
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+    """Return one column a name, for all names that any of the rows has."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: _column(rows, name) for name in names}
+
+
+def _errors_by_name(records: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+    given = [record.get("rel_l2") for record in records]
+    columns = _columns([row if isinstance(row, Mapping) else {"": row} for row in given])
+    return {name: values for name, values in columns.items() if np.isfinite(values).any()}
+
+
+def _draw_history(
+    axes: Axes, steps: np.ndarray, values: np.ndarray, name: str, **look: Any
+) -> None:
+    known = values[np.isfinite(values)]
+    last = short(known[-1]) if known.size else "none above zero"
+    marker = "o" if known.size == 1 else None  # one value makes no line
+    axes.plot(
+        steps, values, label=f"{name}  {last}".strip(), marker=marker, markersize=4, **look
+    )
+
+
+def _mark_stages(panels: Sequence[Axes], steps: np.ndarray, stages: Sequence[Any]) -> None:
+    """Mark where each training stage begins, and write its name at the top."""
+    starts = [i for i, stage in enumerate(stages) if i == 0 or stage != stages[i - 1]]
+    if stages[0] is None and len(starts) == 1:
+        return
+    free_from, level = -math.inf, 0
+    for i in starts:
+        begin = steps[max(i - 1, 0)]  # a stage began after the last step of the one before it
+        if i > 0:
+            for axes in panels:
+                axes.axvline(begin, color=FAINT, linewidth=1.0, linestyle=(0, (2, 2)))
+        # The names of short stages would run into each other: the next one goes a line higher.
+        if stages[i] is not None:
+            level = level + 1 if begin < free_from else 0
+            free_from = begin + 0.014 * (len(str(stages[i])) + 1) * (steps[-1] - steps[0])
+            panels[0].annotate(
+                str(stages[i]), (begin, 1.0), xycoords=("data", "axes fraction"),
+                xytext=(3, 4 + 12 * (level % 3)), textcoords="offset points",
+                fontsize=10, color="#555555",
+            )  # fmt: skip
+
+
+def _positive(value: Any) -> float:
+    """Return a number fit for a logarithmic axis; nan for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        return math.nan
+    return float(value) if math.isfinite(value) and value > 0 else math.nan

@@ -1,0 +1,175 @@
+"""Figures of fields in one coordinate: lines, with the error below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pinn.figures.field_data import FieldData
+from pinn.figures.scales import scale_of
+from pinn.figures.style import (
+    BLUE,
+    INK,
+    LINE_COLOURS,
+    RED,
+    log_ticks,
+    new_figure,
+    style_axes,
+    subtitle,
+    symbol,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def plot_line(
+    data: FieldData,
+    *,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    log: bool = False,
+) -> Figure:
+    """Draw a field in one coordinate, the reference dashed over it and the error below.
+
+    vmin, vmax: the ends of the vertical axis. log: whether it is logarithmic.
+    """
+    ((name, grid),) = data.coordinates.items()
+    figure, panels = line_panels(data.reference is not None)
+    top = panels[0]
+    handles = draw_lines(top, grid, data.values, data.reference)
+    set_range(top, data.values, data.reference, vmin=vmin, vmax=vmax, log=log)
+    top.set_ylabel(symbol(data.unknown), fontsize=12)
+    top.set_title(data.title(), fontsize=12, loc="left")
+    if data.reference is not None:
+        _legend_above(top, handles)
+        draw_error(panels[1], grid, data.error)
+        error_limits(panels[1:], data.error)
+        panels[1].set_ylabel("absolute error", fontsize=11)
+        subtitle(panels[1], data.summary())
+    _finish(panels, grid, name)
+    return figure
+
+
+def plot_overlay(
+    fields: Sequence[FieldData],
+    labels: Sequence[str] | None = None,
+    *,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    log: bool = False,
+) -> Figure:
+    """Draw several fields in the same coordinate in one panel, with their errors below.
+
+    labels: of the lines; None takes the names of the unknowns. References are dashed. Raises
+    ValueError for no field, or fields in other coordinates than the first.
+    """
+    if not fields:
+        raise ValueError("expected a field or more to draw over each other, got none")
+    for data in fields:
+        if len(data.coordinates) != 1 or list(data.coordinates) != list(fields[0].coordinates):
+            raise ValueError(
+                "lines are drawn over each other where all fields have one and the same "
+                f"coordinate, got {', '.join(f.title() for f in fields)}; hold the others fixed"
+            )
+    (name,) = fields[0].coordinates
+    labels = [symbol(data.unknown) for data in fields] if labels is None else list(labels)
+    errors = [data.error for data in fields if data.error is not None]
+    figure, panels = line_panels(bool(errors))
+    top = panels[0]
+    handles = []
+    for index, (data, label) in enumerate(zip(fields, labels, strict=True)):
+        grid = data.coordinates[name]
+        colour = LINE_COLOURS[index % len(LINE_COLOURS)]
+        handles += draw_lines(top, grid, data.values, data.reference, colour, label)[:1]
+        if data.error is not None:
+            draw_error(panels[1], grid, data.error, colour)
+    if errors:
+        handles.append(_dashed("reference"))
+        error_limits(panels[1:], np.concatenate(errors))
+        panels[1].set_ylabel("absolute error", fontsize=11)
+    shown = [array for data in fields for array in (data.values, data.reference)]
+    set_range(top, *shown, vmin=vmin, vmax=vmax, log=log)
+    unknowns = dict.fromkeys(symbol(data.unknown) for data in fields)
+    top.set_ylabel(", ".join(unknowns), fontsize=12)
+    top.legend(
+        handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0,
+        frameon=False, fontsize=11,
+    )  # fmt: skip
+    _finish(panels, fields[0].coordinates[name], name)
+    return figure
+
+
+def line_panels(with_error: bool, columns: int = 0) -> tuple[Figure, Any]:
+    """Return a figure and its panels, the errors' below; a row of so many columns, or one panel."""
+    wide = 1.2 + 3.1 * columns if columns else 6.8
+    high = (4.9 if columns else 5.2) if with_error else (3.4 if columns else 3.8)
+    figure = new_figure(wide, high)
+    rows = {"nrows": 2, "height_ratios": (2.4, 1)} if with_error else {"nrows": 1}
+    shared = {"sharex": True, "sharey": "row" if columns else False, "squeeze": False}
+    panels = figure.subplots(ncols=columns or 1, **shared, **rows)
+    for axes in panels.flat:
+        style_axes(axes)
+    return figure, panels if columns else panels[:, 0]
+
+
+def set_range(axes: Axes, *arrays: np.ndarray | None, **ends: Any) -> None:
+    """Give the vertical axis the range of arrays, or the ends that are asked for."""
+    margin = ends["vmin"] is None and ends["vmax"] is None
+    scale_of(*arrays, **ends).set_axis(axes, margin=margin)
+
+
+def draw_lines(
+    axes: Axes,
+    grid: np.ndarray,
+    values: np.ndarray,
+    reference: np.ndarray | None,
+    colour: str | None = None,
+    label: str = "network",
+) -> list[Any]:
+    """Draw a field and its reference, dashed; return what a legend needs of them."""
+    handles = axes.plot(grid, values, color=colour or BLUE, linewidth=2.4, label=label)
+    if reference is not None:
+        handles += axes.plot(
+            grid, reference, color=INK if colour else RED, linewidth=1.2 if colour else 1.6,
+            linestyle=(0, (4, 3)), label="reference",
+        )  # fmt: skip
+    return handles
+
+
+def draw_error(axes: Axes, grid: np.ndarray, error: np.ndarray, colour: str = INK) -> None:
+    """Draw an error on a logarithmic axis."""
+    axes.plot(grid, np.where(error > 0, error, np.nan), color=colour, linewidth=1.3)
+    axes.set_yscale("log")
+    log_ticks(axes.yaxis)
+
+
+def error_limits(panels: Sequence[Axes], error: np.ndarray) -> None:
+    """Give error panels one scale, which sign changes of the error do not stretch."""
+    positive = error[np.isfinite(error) & (error > 0)]
+    top = float(positive.max()) if positive.size else 1e-16
+    low = max(float(np.quantile(positive, 0.02)), 1e-5 * top) if positive.size else 0.1 * top
+    for axes in panels:
+        axes.set_ylim(10.0 ** math.floor(math.log10(low)), 2 * top)
+
+
+def _legend_above(axes: Axes, handles: list[Any]) -> None:
+    axes.legend(
+        handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2,
+        ncols=len(handles), frameon=False, fontsize=11,
+    )  # fmt: skip
+
+
+def _dashed(label: str) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=INK, linewidth=1.2, linestyle=(0, (4, 3)), label=label)
+
+
+def _finish(panels: Any, grid: np.ndarray, name: str) -> None:
+    panels[0].set_xlim(grid[0], grid[-1])
+    panels[-1].set_xlabel(symbol(name), fontsize=12)

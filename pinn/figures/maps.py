@@ -1,0 +1,190 @@
+"""Figures of a field in two coordinates: colour maps of field, reference and error."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pinn.figures.field_data import FieldData
+from pinn.figures.lines import plot_line
+from pinn.figures.scales import Scale, scale_of
+from pinn.figures.style import FAINT, new_figure, subtitle, symbol
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MISSING = "#b5b5b5"
+# Two coordinates of space are drawn to scale where height over width lies in between.
+_FLATTEST, _STEEPEST = 0.12, 5.0
+
+
+def plot_field(
+    data: FieldData,
+    *,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    log: bool = False,
+) -> Figure:
+    """Draw the trained field: a colour map, or lines for one coordinate.
+
+    A problem in one coordinate is drawn whole: the line, the reference dashed over it, and the
+    error below. vmin, vmax: the ends of the colours; None takes those of the values, without the
+    spikes that singular corners make: the colour bar says where they were cut off. log: whether the
+    colours are logarithmic, on both sides of zero where signs mix.
+    """
+    if len(data.coordinates) == 1:
+        return plot_line(data, vmin=vmin, vmax=vmax, log=log)
+    return _single_map(data, data.values, "network", _scale(data, vmin, vmax, log))
+
+
+def plot_reference(
+    data: FieldData,
+    *,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    log: bool = False,
+) -> Figure:
+    """Draw the reference in the colours of `plot_field`; ValueError without a reference."""
+    _need_map(data, "reference")
+    return _single_map(data, data.reference, "reference", _scale(data, vmin, vmax, log))
+
+
+def plot_error(data: FieldData) -> Figure:
+    """Draw |field - reference| on a logarithmic colour scale; ValueError without a reference."""
+    _need_map(data, "error")
+    figure = new_figure(*_map_size(data), layout="compressed")
+    _draw_error(figure.add_subplot(), data)
+    return figure
+
+
+def plot_panels(
+    data: FieldData,
+    *,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    log: bool = False,
+) -> Figure:
+    """Draw field, reference and error side by side (the field alone without a reference).
+
+    Flat domains have them one above the other. vmin, vmax, log: as in `plot_field`.
+    """
+    if len(data.coordinates) == 1 or data.reference is None:
+        return plot_field(data, vmin=vmin, vmax=vmax, log=log)
+    width, height = _map_size(data)
+    if height < 0.5 * width:
+        figure = new_figure(width, 2.8 * height, layout="compressed")
+        first, second, third = figure.subplots(3, 1)
+    else:
+        figure = new_figure(2.7 * width, height, layout="compressed")
+        first, second, third = figure.subplots(1, 3)
+    scale = _scale(data, vmin, vmax, log)
+    _draw_map(first, data, data.values, scale, f"{data.title()},  network")
+    _draw_map(second, data, data.reference, scale, f"{data.title()},  reference")
+    _draw_error(third, data)
+    return figure
+
+
+def _scale(data: FieldData, vmin: float | None, vmax: float | None, log: bool) -> Scale:
+    """Return one scale for field and reference."""
+    drawn = data.values if data.reference is None else data.reference
+    return scale_of(drawn, vmin=vmin, vmax=vmax, log=log, centred=True, robust=True)
+
+
+def _single_map(data: FieldData, values: np.ndarray, what: str, scale: Scale) -> Figure:
+    figure = new_figure(*_map_size(data), layout="compressed")
+    _draw_map(figure.add_subplot(), data, values, scale, f"{data.title()},  {what}")
+    return figure
+
+
+def _axes_of_map(data: FieldData) -> tuple[str, str]:
+    """Return (horizontal, vertical): time runs to the right, else the first coordinate does."""
+    first, second = data.coordinates
+    return (second, first) if data.time == second else (first, second)
+
+
+def _height_over_width(data: FieldData) -> float:
+    wide, high = (np.ptp(data.coordinates[name]) for name in _axes_of_map(data))
+    return float(high / wide)
+
+
+def _map_size(data: FieldData) -> tuple[float, float]:
+    if data.time is not None:
+        return 6.4, 4.2
+    ratio = min(max(_height_over_width(data), _FLATTEST), 2.0)
+    size = min(4.6 / math.sqrt(ratio), 9.0)
+    return size + 1.8, size * ratio + 1.1
+
+
+def _need_map(data: FieldData, what: str) -> None:
+    if len(data.coordinates) == 1:
+        raise ValueError(
+            f"field {data.unknown!r} has one coordinate: plot_field draws its {what} as well"
+        )
+    if data.reference is None:
+        raise ValueError(f"field {data.unknown!r} has no reference: there is no {what} to draw")
+
+
+def _draw_map(axes: Axes, data: FieldData, values: np.ndarray, scale: Scale, title: str) -> None:
+    mesh = _mesh(axes, data, scale.shown(values), scale.colours, scale.norm())
+    # Arrows at the ends tell that values lie visibly beyond the scale.
+    note = f"   ({scale.note})" if scale.note else ""
+    _colour_bar(axes, mesh, f"{symbol(data.unknown)}{note}", scale.beyond(values))
+    axes.set_title(title, fontsize=12, loc="left")
+
+
+def _draw_error(axes: Axes, data: FieldData) -> None:
+    from matplotlib.colors import LogNorm
+
+    error = data.error
+    finite = error[np.isfinite(error)]
+    top = float(finite.max()) if finite.size else 0.0
+    top = top or 1e-16  # the field equals the reference
+    # Four decades hold all that matters; what is smaller takes the lowest colour.
+    mesh = _mesh(axes, data, np.maximum(error, 1e-4 * top), "magma", LogNorm(1e-4 * top, top))
+    _colour_bar(axes, mesh, "absolute error", "min")
+    axes.set_title(f"{data.title()},  error\n", fontsize=12, loc="left")
+    subtitle(axes, data.summary())
+
+
+def _colour_bar(axes: Axes, mesh: Any, label: str, extend: str) -> None:
+    bar = axes.figure.colorbar(mesh, ax=axes, extend=extend, pad=0.02, aspect=26)
+    bar.ax.tick_params(labelsize=10, which="both", color=FAINT)
+    bar.outline.set_visible(False)
+    bar.set_label(label, fontsize=12 if len(label) < 30 else 9)
+
+
+def _mesh(axes: Axes, data: FieldData, values: np.ndarray, colours: str, norm: Any) -> Any:
+    import matplotlib
+    from matplotlib.colors import ListedColormap
+
+    horizontal, vertical = _axes_of_map(data)
+    right, up = data.coordinates[horizontal], data.coordinates[vertical]
+    inside = data.inside
+    if next(iter(data.coordinates)) == horizontal:
+        values, inside = values.T, inside.T
+    drawn = np.ma.masked_invalid(values)
+    bad = _MISSING if inside.all() else "none"
+    colour_map = matplotlib.colormaps[colours].with_extremes(bad=bad)
+    mesh = axes.pcolormesh(right, up, drawn, cmap=colour_map, norm=norm, shading="nearest")
+    missing = np.ma.getmaskarray(drawn) & inside
+    if missing.any() and not inside.all():
+        # Values that are not finite are grey; outside of the domain nothing is drawn.
+        grey = np.ma.masked_where(~missing, np.zeros(missing.shape))
+        axes.pcolormesh(right, up, grey, cmap=ListedColormap([_MISSING]), shading="nearest")
+    axes.set_xlim(right[0], right[-1])
+    axes.set_ylim(up[0], up[-1])
+    axes.set_xlabel(symbol(horizontal), fontsize=12)
+    axes.set_ylabel(symbol(vertical), fontsize=12)
+    axes.tick_params(labelsize=10, color=FAINT)
+    for spine in axes.spines.values():
+        spine.set_color(FAINT)
+    if not inside.all():
+        # The rim: without it a hole looks like values in the middle of the colours.
+        axes.contour(right, up, inside, levels=[0.5], colors=FAINT, linewidths=0.8)
+        axes.spines[["top", "right"]].set_visible(False)
+    if data.time is None and _FLATTEST <= _height_over_width(data) <= _STEEPEST:
+        axes.set_aspect("equal")
+    return mesh

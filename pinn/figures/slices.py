@@ -1,0 +1,103 @@
+"""Slices of a field in two coordinates: lines along one at some values of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pinn.figures.field_data import FieldData
+from pinn.figures.lines import (
+    draw_error,
+    draw_lines,
+    error_limits,
+    line_panels,
+    plot_overlay,
+    set_range,
+)
+from pinn.figures.style import symbol
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_slices(
+    data: FieldData,
+    at: Sequence[float] | None = None,
+    *,
+    overlay: bool = False,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    log: bool = False,
+) -> Figure:
+    """Draw the field along one coordinate at three values of the other, with the error below.
+
+    at: where to cut the time (or, without a time, the second coordinate); None takes a quarter,
+    a half and three quarters of its range. The nearest grid points with values there are drawn and
+    named. overlay: all in one panel. vmin, vmax: the ends of the vertical axis. log: whether it is
+    logarithmic.
+    """
+    if len(data.coordinates) == 1:
+        raise ValueError(f"field {data.unknown!r} has one coordinate: it has no slices to draw")
+    from matplotlib.ticker import MaxNLocator
+
+    along, across = _axes_of_slices(data)
+    slices = _slices(data, along, across, at)
+    names = [f"{symbol(across)} = {one.fixed[across]:.4g}" for one in slices]
+    if overlay:
+        return plot_overlay(slices, names, vmin=vmin, vmax=vmax, log=log)
+    grid = data.coordinates[along]
+    with_error = data.reference is not None
+    figure, panels = line_panels(with_error, columns=len(slices))
+    for column, (one, name) in enumerate(zip(slices, names, strict=True)):
+        top, bottom = panels[0, column], panels[-1, column]
+        top.set_title(name, fontsize=12)
+        top.set_xlim(grid[0], grid[-1])
+        handles = draw_lines(top, grid, one.values, one.reference)
+        if with_error:
+            draw_error(bottom, grid, one.error)
+        bottom.set_xlabel(symbol(along), fontsize=12)
+        bottom.xaxis.set_major_locator(MaxNLocator(4))
+    shown = [array for one in slices for array in (one.values, one.reference)]
+    set_range(panels[0, 0], *shown, vmin=vmin, vmax=vmax, log=log)
+    panels[0, 0].set_ylabel(symbol(data.unknown), fontsize=12)
+    if with_error:
+        error_limits(panels[1], np.stack([one.error for one in slices]))
+        panels[1, 0].set_ylabel("absolute error", fontsize=11)
+        figure.legend(
+            handles=handles, loc="outside upper center", ncols=2, frameon=False, fontsize=11
+        )
+    return figure
+
+
+def _axes_of_slices(data: FieldData) -> tuple[str, str]:
+    """Return (along, across): cuts are at values of the time, else of the second coordinate."""
+    first, second = data.coordinates
+    return (second, first) if data.time == first else (first, second)
+
+
+def _slices(
+    data: FieldData, along: str, across: str, at: Sequence[float] | None
+) -> list[FieldData]:
+    axis = list(data.coordinates).index(across)
+    cuts = data.coordinates[across]
+    crossed = np.flatnonzero(data.inside.any(axis=1 - axis))
+    low, high = cuts[crossed[0]], cuts[crossed[-1]]
+    if at is None:
+        at = low + (high - low) * np.array([0.25, 0.5, 0.75])
+    places = [int(crossed[np.abs(cuts[crossed] - value).argmin()]) for value in at]
+    if not places:
+        raise ValueError(f"field {data.unknown!r}: give one place to cut {across!r} or more")
+    return [
+        FieldData(
+            unknown=data.unknown,
+            coordinates={along: data.coordinates[along]},
+            values=np.take(data.values, place, axis),
+            reference=None if data.reference is None else np.take(data.reference, place, axis),
+            time=data.time if along == data.time else None,
+            fixed={**data.fixed, across: float(cuts[place])},
+            inside=np.take(data.inside, place, axis),
+        )
+        for place in places
+    ]

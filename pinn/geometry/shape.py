@@ -1,0 +1,338 @@
+"""What every shape can do: name its coordinates, tell inside from outside, give points.
+
+A new shape is one class, best a frozen dataclass: it gives `bounds`, `contains`, `parts` and
+`on_part`, and everything works with it: equations, conditions, test points, figures, adaptive
+points, products with time. The rest below follows from these four, and is overridden where a shape
+knows better: `from_unit` where points can be placed without trying (a mesh), `measure` where it is
+known, `distance` where it can be computed.
+
+Shapes are made of shapes, and parts keep their names on the way up. A factor of a product passes
+its parts on, times the other factors (`pinn.geometry.product`). An operand of a union, an
+intersection or a difference does as well: its points that are no longer on the boundary become nan
+in `on_part`, its normals change their sign where it is taken away, and `contains` with a negative
+tolerance tells its open inside from its boundary. A part of which nothing is left is not in
+`parts`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pinn.geometry.parts import Face, Part, Piece, is_comparison, slug
+from pinn.geometry.unit_cube import UnitSampler, draw, kept_share, probes
+
+if TYPE_CHECKING:
+    from pinn.geometry.product import Product
+
+TOLERANCE = 1e-9
+"""How far outside a point may lie and still be contained, as a share of the bounding box."""
+
+# The measure of a shape that does not tell its own is counted on so many points.
+_COUNTED = 1 << 18
+
+
+class Shape(ABC):
+    """A set of points; arrays of points are float64 (n, d), columns in the order of `coordinates`.
+
+    Shapes are values: equal ones compare equal and can be hashed (a frozen dataclass is so).
+    """
+
+    @property
+    @abstractmethod
+    def bounds(self) -> Mapping[str, tuple[float, float]]:
+        """The (low, high) of each coordinate of a bounding box, in declared order."""
+
+    @abstractmethod
+    def contains(self, points: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
+        """Return which points lie inside or on the boundary, bool (n,).
+
+        tolerance: how far outside they may be, as a share of the size of the bounding box; where it
+        is negative, points have to lie inside by so much.
+        """
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of the boundary in space, each with a label of its own; time is not in it."""
+
+    @abstractmethod
+    def on_part(self, part: Part, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return points of a part and the outward unit normals there: (n, d), (n, len(space)).
+
+        part: one of `parts`. unit: points of the unit cube, (n, d - 1), that are to be spread
+        evenly over the part; one that has no place on it becomes a row of nan.
+        """
+
+    # What follows from these.
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The names of the coordinates, in declared order."""
+        return tuple(self.bounds)
+
+    @property
+    def time(self) -> str | None:
+        """The name of the time coordinate, or None."""
+        return None
+
+    @property
+    def space(self) -> tuple[str, ...]:
+        """The names of the coordinates other than time, in declared order."""
+        return tuple(name for name in self.coordinates if name != self.time)
+
+    @property
+    def factors(self) -> tuple[Shape, ...]:
+        """The shapes that this one is the product of: itself, unless it is a product."""
+        return (self,)
+
+    @property
+    def measure(self) -> float:
+        """Its length, area, volume ...; counted to about 1e-4 where a shape does not tell it."""
+        return _counted_measure(self)
+
+    def from_unit(self, unit: np.ndarray) -> np.ndarray:
+        """Return points spread over the shape as `unit`, (n, d), is over the unit cube.
+
+        A point of the cube that has no place in the shape becomes a row of nan.
+        """
+        points = in_box(self, unit)
+        points[~self.contains(points)] = np.nan
+        return points
+
+    def distance(self, points: np.ndarray) -> np.ndarray:
+        """Return the distance to the boundary in space, (n,): positive inside, negative outside.
+
+        Raises TypeError for a shape that has none.
+        """
+        raise TypeError(f"a {type(self).__name__} gives no distance to its boundary")
+
+    def __mul__(self, other: Shape) -> Product:
+        from pinn.geometry.product import product
+
+        return product(self, other) if isinstance(other, Shape) else NotImplemented
+
+    # Parts by name.
+
+    @property
+    def start(self) -> Face:
+        """The start of time; ValueError for a shape without a time coordinate."""
+        return self._end_of_time("low")
+
+    @property
+    def end(self) -> Face:
+        """The end of time; ValueError for a shape without a time coordinate."""
+        return self._end_of_time("high")
+
+    def _end_of_time(self, side: str) -> Face:
+        if self.time is None:
+            names = ", ".join(self.coordinates)
+            raise ValueError(
+                f"this domain has no time coordinate, only {names}; make one with pinn.Time"
+            )
+        return Face(self.time, side, self.bounds[self.time][side == "high"])
+
+    def part(self, text: str) -> Part:
+        """Return the part that a text such as "x=-1" or "hole" names.
+
+        The number may be an expression ("x=pi/2"). Raises ValueError, listing the parts there are,
+        for another text.
+        """
+        found = self._named(text)
+        if len(found) != 1:
+            raise ValueError(f"expected one part of the boundary, {text!r} is {_listed(found)}")
+        return found[0]
+
+    def select(self, on: str | Iterable[str] | None = None) -> tuple[Part, ...]:
+        """Return the parts of the boundary that `on` names, without repeats.
+
+        on: None for all of them, a face such as "x=0", the name of a part or of the shape it
+        belongs to, a comparison such as "x < 0.5" (of coordinates and components of the normal)
+        that takes the points at which it holds, or a list of these. Raises ValueError, listing the
+        parts, where there are none.
+        """
+        if on is None:
+            found = self.parts
+        elif isinstance(on, str):
+            found = self._pieces(on) if is_comparison(on) else self._named(on)
+        elif isinstance(on, Iterable):
+            found = tuple(dict.fromkeys(part for one in on for part in self.select(one)))
+        else:
+            raise ValueError(
+                'on: expected a part of the boundary such as "x=-1", a comparison such as '
+                f'"x < 0.5", a list of these or None, got {on!r}; faces: {self._known()}'
+            )
+        if not found:
+            raise ValueError(f"on: expected a part of the boundary or more; faces: {self._known()}")
+        return found
+
+    def label(self, on: str | Iterable[str]) -> str:
+        """Return what a block on these parts is called by: "x_low", "hole", "x_lt_0_5"."""
+        if not isinstance(on, str):
+            return "_".join(self.label(one) for one in on)
+        if is_comparison(on):
+            return slug(on)
+        found = self._named(on)
+        return found[0].label if len(found) == 1 else on.strip()
+
+    def _named(self, text: str) -> tuple[Part, ...]:
+        from pinn.expressions import constant
+
+        if not isinstance(text, str) or not text.strip() or text.count("=") > 1:
+            raise ValueError(
+                f'expected a part of the boundary such as "x=-1", got {text!r}; '
+                f"faces: {self._known()}"
+            )
+        name, _, number = (piece.strip() for piece in text.partition("="))
+        if "=" not in text:
+            found = [part for part in self.parts if name in (part.label, part.owner)]
+        else:
+            value = constant(number)
+            # "x=0.3333333333" should find a bound of 1/3; two bounds are never this close.
+            found = [
+                part
+                for part in self.parts
+                if name in part.fixed
+                and abs(part.fixed[name] - value) <= 1e-9 * -np.subtract(*self.bounds[name])
+            ]
+        if not found:
+            raise ValueError(f"no face {text!r} in this domain; faces: {self._known()}")
+        return tuple(found)
+
+    def _pieces(self, where: str) -> tuple[Piece, ...]:
+        where = where.strip()
+        found = []
+        for part in self.parts:
+            points, normals = self._probed(part)
+            if not len(points):
+                continue
+            share = float(np.mean(Piece(part, where).holds(self._columns(points, normals))))
+            if share > 0:
+                found.append(Piece(part, where, measure=part.measure * share))
+        if not found:
+            raise ValueError(
+                f"no point of the boundary has {where}; the boundary's parts: {self._known()}"
+            )
+        return tuple(found)
+
+    def _known(self) -> str:
+        return _listed(self.parts) or "none: this domain has no space coordinate"
+
+    # Points.
+
+    def sample_interior(
+        self, n: int, sampler: UnitSampler, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Return n points spread over the shape, (n, d); fewer from a sampler of grids."""
+        share = _share(self, None)
+        return draw(n, len(self.coordinates), self.from_unit, share, sampler, rng)
+
+    def sample_initial(self, n: int, sampler: UnitSampler, rng: np.random.Generator) -> np.ndarray:
+        """Return points at the start of time, (n, d); one point where time is all there is.
+
+        Raises ValueError for a shape without a time coordinate.
+        """
+        return self.sample_part(self.start, n, sampler, rng)[0]
+
+    def sample_final(self, n: int, sampler: UnitSampler, rng: np.random.Generator) -> np.ndarray:
+        """Return points at the end of time, as `sample_initial` does at its start."""
+        return self.sample_part(self.end, n, sampler, rng)[0]
+
+    def sample_part(
+        self, part: Part, n: int, sampler: UnitSampler, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return points of a part of the boundary and the outward unit normals there.
+
+        The shapes are (n, d) and (n, len(space)); one row where the part is a single point, fewer
+        than n from a sampler of grids.
+        """
+        d = len(self.coordinates)
+        share = _share(self, part)
+        rows = draw(n, d - 1, lambda unit: self._rows(part, unit), share, sampler, rng)
+        return rows[:, :d], rows[:, d:]
+
+    def sample_boundary(
+        self, parts: Iterable[Part], n: int, sampler: UnitSampler, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return n points shared among parts by their measure, at least one each, and the normals.
+
+        The shapes are (n, d) and (n, len(space)).
+        """
+        parts = tuple(parts)
+        sizes = np.array([part.measure for part in parts])
+        # Rounding the running total keeps the sum at n whatever the single shares round to.
+        edges = np.rint(np.cumsum(sizes) / sizes.sum() * n).astype(int)
+        counts = np.maximum(np.diff(edges, prepend=0), 1)
+        drawn = [
+            self.sample_part(part, int(count), sampler, rng)
+            for part, count in zip(parts, counts, strict=True)
+        ]
+        return np.concatenate([p for p, _ in drawn]), np.concatenate([m for _, m in drawn])
+
+    def _rows(self, part: Part, unit: np.ndarray) -> np.ndarray:
+        """Return the points of a part with their normals beside them, nan where there are none."""
+        if not isinstance(part, Piece):
+            return np.column_stack(self.on_part(part, unit))
+        rows = self._rows(part.part, unit)
+        d = len(self.coordinates)
+        with np.errstate(invalid="ignore"):
+            rows[~part.holds(self._columns(rows[:, :d], rows[:, d:]))] = np.nan
+        return rows
+
+    def _columns(self, points: np.ndarray, normals: np.ndarray) -> dict[str, np.ndarray]:
+        return {
+            **dict(zip(self.coordinates, points.T, strict=True)),
+            **dict(zip(map(normal_name, self.space), normals.T, strict=True)),
+        }
+
+    def _probed(self, part: Part) -> tuple[np.ndarray, np.ndarray]:
+        d = len(self.coordinates)
+        unit = probes(4096, d - 1) if d > 1 else np.empty((1, 0))
+        rows = self._rows(part, unit)
+        rows = rows[~np.isnan(rows).any(axis=1)]
+        return rows[:, :d], rows[:, d:]
+
+
+def check_value(shape: Shape) -> None:
+    """Raise TypeError for a shape that cannot be hashed."""
+    if type(shape).__hash__ is None:
+        raise TypeError(
+            f"a shape is a value that can be hashed, and {type(shape).__name__} cannot; make it a "
+            "dataclass with frozen=True, or give it __hash__ beside __eq__"
+        )
+
+
+def normal_name(coordinate: str) -> str:
+    """Return what the component of the outward normal along a coordinate is called."""
+    return f"normal_{coordinate}"
+
+
+def in_box(shape: Shape, unit: np.ndarray) -> np.ndarray:
+    """Return points of a shape's bounding box, (n, d), for points of the unit cube."""
+    low, high = np.array(list(shape.bounds.values())).T
+    # Rounding may carry low + (high - low) * u past high by one unit in the last place.
+    return np.clip(low + (high - low) * unit, low, high)
+
+
+@lru_cache(maxsize=256)
+def _share(shape: Shape, part: Part | None) -> float:
+    """Return which share of the unit cube's points have a place in the shape, or on a part."""
+    d = len(shape.coordinates)
+    if part is None:
+        return kept_share(d, shape.from_unit)
+    return kept_share(d - 1, lambda unit: shape._rows(part, unit))
+
+
+@lru_cache(maxsize=256)
+def _counted_measure(shape: Shape) -> float:
+    low, high = np.array(list(shape.bounds.values())).T
+    inside = shape.contains(in_box(shape, probes(_COUNTED, len(low))), 0.0)
+    return float(np.prod(high - low) * np.mean(inside))
+
+
+def _listed(parts: Iterable[Part]) -> str:
+    return ", ".join(map(str, parts))

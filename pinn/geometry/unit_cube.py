@@ -1,0 +1,112 @@
+"""From points of the unit cube to points of a shape: as many as asked for, those outside dropped.
+
+A shape places points of the unit cube. A row that it gives the value nan is none of its points: a
+corner of a disk's bounding box, a side of one shape inside of another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+UnitSampler = Callable[[int, int, np.random.Generator], np.ndarray]
+"""A sampler of the unit cube: (n, dimensions, rng) -> (at most n, dimensions) array in [0, 1].
+
+Every beginning of its rows is spread over the cube. One that gives the same rows in every call is a
+lattice, of which all rows belong together.
+"""
+
+Place = Callable[[np.ndarray], np.ndarray]
+"""A map of points of the unit cube: (m, dimensions) -> (m, columns), rows of nan where none is."""
+
+# Of a draw; further points come from further draws.
+_MOST_ROWS = 1 << 22
+_MOST_DRAWS = 100
+_PROBES = 4096
+
+
+def draw(
+    n: int,
+    dimensions: int,
+    place: Place,
+    share: float,
+    sampler: UnitSampler,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Return n rows of `place` that are not nan, (n, columns); at most n of a lattice.
+
+    share: about how many of the rows are not nan, in (0, 1]; all of them take one call of the
+    sampler for n points. No dimension at all gives one row. Raises ValueError where `place` gives
+    next to no row that is not nan.
+    """
+    if dimensions == 0:
+        return _placed(place, np.empty((1, 0)))
+    if share < 1 and np.array_equal(*(sampler(2, dimensions, rng) for _ in range(2))):
+        return _lattice(n, dimensions, place, sampler, rng)
+    found: list[np.ndarray] = []
+    missing = n
+    for _ in range(_MOST_DRAWS):
+        # Four standard deviations more than expected, so that one draw nearly always suffices.
+        extra = 4 * math.sqrt(missing * (1 - share)) if share < 1 else 0
+        asked = min(math.ceil((missing + extra) / share), _MOST_ROWS)
+        unit = sampler(asked, dimensions, rng)
+        found.append(_placed(place, unit)[:missing])
+        missing -= len(found[-1])
+        # A grid has fewer rows than it was asked for, and no others.
+        if not missing or (share == 1 and len(unit) < asked):
+            return np.concatenate(found) if len(found) > 1 else found[0]
+    raise ValueError(f"found only {n - missing} of {n} points after {_MOST_DRAWS} draws")
+
+
+def kept_share(dimensions: int, place: Place) -> float:
+    """Return which share of the unit cube `place` gives points for, to about 1e-3; never 0."""
+    if dimensions == 0:
+        return 1.0
+    rows = _placed(place, probes(_PROBES, dimensions))
+    return max(len(rows), 1) / _PROBES
+
+
+def probes(n: int, dimensions: int) -> np.ndarray:
+    """Return n points of the unit cube that are spread evenly and always the same, (n, d).
+
+    The additive recurrence of the generalised golden ratio g, the root of g^(d+1) = g + 1, with the
+    slopes g^-1 ... g^-d.
+    """
+    g = 2.0
+    for _ in range(60):
+        g = (1 + g) ** (1 / (dimensions + 1))
+    slopes = g ** -np.arange(1.0, dimensions + 1)
+    return (0.5 + np.arange(1, n + 1)[:, None] * slopes) % 1.0
+
+
+def _placed(place: Place, unit: np.ndarray) -> np.ndarray:
+    rows = place(unit)
+    absent = np.isnan(rows).any(axis=1)
+    return rows[~absent] if absent.any() else rows
+
+
+def _lattice(
+    n: int, dimensions: int, place: Place, sampler: UnitSampler, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the finest lattice of at most n rows, or the coarsest that has one at all."""
+
+    def rows(asked: int) -> np.ndarray:
+        return _placed(place, sampler(asked, dimensions, rng))
+
+    low, high = 1, 2
+    while len(rows(high)) <= n:
+        low, high = high, 2 * high
+        if high > _MOST_ROWS:
+            break
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if len(rows(middle)) <= n else (low, middle)
+    best = rows(low)
+    while not len(best):
+        low += 1
+        best = rows(low)
+        if low > _MOST_ROWS:
+            raise ValueError(f"no lattice of {low} points has one that lies there")
+    return best

@@ -1,0 +1,136 @@
+"""What a model is: a module, or a recipe that builds one for a problem."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+import autograd as T
+from pinn.geometry import Shape
+from pinn.schema.declared import Member
+from pinn.schema.errors import Path, refuse_kind
+from pinn.schema.family import Family
+from pinn.schema.reader import Reader
+from pinn.schema.tree import Mapping, Node
+
+MODELS = Family("model", example="pinn.MLP() or an autograd.nn.Module")
+
+_NOT_SAVED = "not_saved"
+
+
+class Model(ABC):
+    """A recipe for a network: its settings, and `build`, which makes the module for a problem."""
+
+    family = MODELS
+
+    @abstractmethod
+    def build(
+        self,
+        domain: Shape,
+        unknowns: Sequence[str],
+        rng: np.random.Generator,
+        dtype: T.dtype,
+        device: str = "cpu",
+    ) -> T.nn.Module:
+        """Return the network (n, coordinates) -> (n, unknowns).
+
+        domain: where the problem lives; its `coordinates` are the columns of the input, its
+        `bounds` their ranges. rng: the only source of randomness, so that a seed gives the same
+        network. dtype, device: of the parameters.
+        """
+
+
+MODELS.base = Model
+
+
+@dataclass(frozen=True)
+class NotSavedModel(Model):
+    """Stands for a model in a solution file whose class the file cannot hold."""
+
+    name: str
+
+    def build(self, *args: Any, **kwargs: Any) -> T.nn.Module:
+        raise RuntimeError(
+            f"the model was a {self.name}, whose class a file cannot hold; "
+            "give it to pinn.load(path, model=...)"
+        )
+
+
+@dataclass(frozen=True)
+class ModelKind(Member):
+    """A model of the table, any object with `build`, or a module as it is."""
+
+    def check(self, value: Any) -> Any:
+        if isinstance(value, type):
+            hint = f"; that is the class, write {value.__name__}(...)"
+            refuse_kind(f"a model such as {self.family.example}", value, hint)
+        if isinstance(value, T.nn.Module) or callable(getattr(value, "build", None)):
+            return value
+        refuse_kind(
+            f"a model such as {self.family.example}, or an object with a method "
+            "build(domain, unknowns, rng, dtype, device) that returns a module",
+            value,
+        )
+
+    def read(self, node: Node, path: Path, reader: Reader) -> Any:
+        if reader.stored and isinstance(node, Mapping) and list(node.entries) == [_NOT_SAVED]:
+            return NotSavedModel(str(getattr(node.entries[_NOT_SAVED], "text", "?")))
+        return super().read(node, path, reader)
+
+    def dump(self, value: Any) -> dict[str, Any]:
+        if isinstance(value, NotSavedModel):
+            return {_NOT_SAVED: value.name}
+        if type(value) not in dict(self.family.items()).values():
+            return {_NOT_SAVED: type(value).__name__}
+        return super().dump(value)
+
+
+AnyModel = Annotated[Any, ModelKind(MODELS)]
+"""The annotation of an argument that takes a model."""
+
+
+def build_module(
+    model: Any,
+    domain: Shape,
+    unknowns: Sequence[str],
+    rng: np.random.Generator,
+    dtype: T.dtype,
+    device: str,
+) -> T.nn.Module:
+    """Return the module of a model, ready to be trained; a module that was given is copied.
+
+    Raises TypeError where `build` returns something else, ValueError for a module without
+    parameters or with some of another dtype than the run's.
+    """
+    name = type(model).__name__
+    if isinstance(model, T.nn.Module):
+        module = copy.deepcopy(model).to(device)
+    else:
+        module = model.build(domain, unknowns, rng, dtype, device)
+        if not isinstance(module, T.nn.Module):
+            raise TypeError(
+                f"model: expected an autograd.nn.Module from {name}.build(...), "
+                f"got {type(module).__name__}"
+            )
+    parameters = list(module.named_parameters())
+    if not parameters:
+        raise ValueError(
+            f"model: {name} has no parameters to train; register them as autograd.nn.Parameter"
+        )
+    for key, parameter in parameters:
+        if parameter.dtype != dtype:
+            raise ValueError(
+                f"model: the parameter {key!r} of {name} is {_dtype(parameter.dtype)}, but the run "
+                f"is {_dtype(dtype)}; make it so with module.to(autograd.{_dtype(dtype)}), or give "
+                f"precision={_dtype(parameter.dtype)!r}"
+            )
+    return module
+
+
+def _dtype(dtype: T.dtype) -> str:
+    return str(dtype).rpartition(".")[2]

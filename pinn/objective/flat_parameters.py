@@ -1,0 +1,87 @@
+"""All trainable numbers as one flat vector with named parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+import autograd as T
+from pinn.problem.parameter import Parameter
+
+
+class FlatParameters:
+    """The parameters of a model and the coefficients of a problem as views of one flat tensor.
+
+    theta, a float64 vector of `size` numbers, is what optimizers work on. A part is called
+    "model.NAME" for a parameter of the model and NAME for a coefficient; `parts` gives its slice
+    and shape. Loading a theta changes the model in place.
+    """
+
+    def __init__(self, module: T.nn.Module, parameters: Sequence[Parameter], dtype, device) -> None:
+        self.module = module
+        self.parameters = tuple(parameters)
+        weights = [(f"model.{name}", tensor) for name, tensor in module.named_parameters()]
+        self._raw = {
+            p.name: T.tensor(p.raw_initial, dtype=dtype, device=device, requires_grad=True)
+            for p in self.parameters
+        }
+        named = weights + list(self._raw.items())
+        self.tensors = [tensor for _, tensor in named]
+        self.parts: dict[str, tuple[slice, tuple[int, ...]]] = {}
+        start = 0
+        for name, tensor in named:
+            self.parts[name] = (slice(start, start + tensor.numel()), tuple(tensor.shape))
+            start += tensor.numel()
+        self.size = start
+        with T.no_grad():
+            self._flat = T.cat([tensor.detach().reshape(-1) for tensor in self.tensors])
+            for tensor, (part, shape) in zip(self.tensors, self.parts.values(), strict=True):
+                tensor.data = self._flat[part].reshape(shape)
+
+    @property
+    def theta(self) -> np.ndarray:
+        """A copy of the vector, float64."""
+        return np.array(self._flat.detach().cpu().numpy(), dtype=np.float64)
+
+    def load(self, theta: np.ndarray) -> None:
+        """Set all parameters from a vector of `size` numbers."""
+        if np.shape(theta) != (self.size,):
+            raise ValueError(f"expected a vector of shape ({self.size},), got {np.shape(theta)}")
+        source = T.tensor(np.asarray(theta), dtype=self._flat.dtype, device=self._flat.device)
+        with T.no_grad():
+            self._flat.copy_(source)
+
+    def coefficients(self) -> dict[str, T.Tensor]:
+        """Return each coefficient as a tensor of shape () that depends on its raw number."""
+        return {p.name: p.value(self._raw[p.name]) for p in self.parameters}
+
+    def flatten(self, gradients: Sequence[T.Tensor | None]) -> np.ndarray:
+        """Return one float64 vector from a gradient (or None for zero) for each tensor."""
+        flat = np.zeros(self.size)
+        for gradient, (part, _) in zip(gradients, self.parts.values(), strict=True):
+            if gradient is not None:
+                flat[part] = gradient.detach().cpu().numpy().reshape(-1)
+        return flat
+
+    def named(self, theta: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the parts of a vector by name, as views of it."""
+        return {name: theta[part].reshape(shape) for name, (part, shape) in self.parts.items()}
+
+    def from_named(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the vector made of named parts; ValueError for a missing or misshapen one."""
+        unknown = sorted(set(arrays) - set(self.parts))
+        missing = sorted(set(self.parts) - set(arrays))
+        if unknown or missing:
+            raise ValueError(
+                f"expected the parameters {', '.join(self.parts)}; missing: "
+                f"{', '.join(missing) or 'none'}, not known: {', '.join(unknown) or 'none'}"
+            )
+        theta = np.empty(self.size)
+        for name, (part, shape) in self.parts.items():
+            if np.shape(arrays[name]) != shape:
+                raise ValueError(
+                    f"parameter {name}: expected shape {shape}, got {np.shape(arrays[name])}"
+                )
+            theta[part] = np.asarray(arrays[name]).reshape(-1)
+        return theta

@@ -1,0 +1,49 @@
+"""A solver run on a plain function, outside of training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from pinn.objective import Evaluation
+from pinn.optimizers.solver import Stage, StageEnd, Step
+
+Plain = Callable[[np.ndarray], tuple[float, np.ndarray]]
+"""theta (P,) float64 -> loss, gradient (P,)."""
+
+
+class _Function:
+    """What a plain function has of pinn.optimizers.LeastSquares."""
+
+    def __init__(self, function: Plain, size: int) -> None:
+        self._function = function
+        self.size = size
+
+    def value(self, theta: np.ndarray) -> float:
+        return self._function(theta)[0]
+
+    def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
+        return Evaluation(*self._function(theta), {})
+
+
+def minimize(
+    stage: Stage,
+    function: Plain,
+    theta: np.ndarray,
+    on_step: Callable[[Step], object] = lambda step: None,
+    state: Mapping[str, np.ndarray] | None = None,
+) -> StageEnd:
+    """Minimise a function, theta -> (loss, gradient), by a solver that needs no residuals.
+
+    theta: float64 vector (P,) to begin from. on_step: told of every Step; the limit `seconds` of
+    the stage is for its caller to keep. state: as in Stage.run. The function raises
+    pinn.optimizers.Diverged where it has no finite value; other exceptions pass through.
+    """
+    steps = stage.run(_Function(function, theta.size), theta, state)
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as stopped:
+            return stopped.value
+        on_step(step)

@@ -1,0 +1,137 @@
+"""What a solver is to the training loop, and what the objective is to a solver."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+import numpy as np
+
+from pinn.schema import Family
+
+if TYPE_CHECKING:
+    from pinn.objective import Evaluation
+
+
+class LeastSquares(Protocol):
+    """loss(theta) = |weighted_rows(theta)|^2, with all that a solver may want of it.
+
+    theta and gradients are float64 vectors (size,), the weighted residual vector has `rows`
+    numbers, its Jacobian J is (rows, size) and the loss's gradient 2 J^T rows. Each method takes
+    the point it works at and keeps no memory of it. In training `value` alone may return a number
+    that is not finite, for searches that try out steps; the others raise Diverged.
+
+    pinn.objective.Objective is one.
+    """
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    def value(self, theta: np.ndarray) -> float:
+        """Return the loss alone: a forward evaluation."""
+
+    def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
+        """Return the loss and its gradient (size,), as attributes of these names."""
+
+    def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
+        """Return the weighted residual vector, (rows,)."""
+
+    def jacobian(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weighted residual vector and J."""
+
+    def gram(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return J^T J (size, size) and J^T rows (size,)."""
+
+    def kernel(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return J J^T (rows, rows) and the weighted residual vector."""
+
+    def jvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Return J v, (rows,), for v of shape (size,)."""
+
+    def vjp(self, theta: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return J^T z, (size,), for z of shape (rows,)."""
+
+
+class StopReason(StrEnum):
+    """Why a stage ended; compares equal to its text."""
+
+    STEPS = "steps done"
+    CONVERGED = "gradient below tolerance"
+    NO_DECREASE = "no further decrease"
+    LINE_SEARCH = "line search failed"
+    TIME = "time limit"
+    CALLBACK = "stopped by callback"
+    DIVERGED = "diverged"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+
+
+class Diverged(Exception):
+    """The loss or one of its derivatives is not finite at the theta asked for.
+
+    A solver that can go another way catches it; one that cannot lets it pass, which ends training
+    as "diverged" at the last step it took.
+    """
+
+
+@dataclass(frozen=True)
+class Step:
+    """One accepted iterate: the number of the step in its stage (from 1), theta and its loss.
+
+    state: all that `Stage.run` needs to go on from here with the same bits, as named arrays. It may
+    be made when it is read, and gone after the next step.
+    """
+
+    number: int
+    theta: np.ndarray
+    loss: float
+    learning_rate: float | None = None
+    state: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StageEnd:
+    """How a solver ended by itself: the last theta, why, and a sentence that says so."""
+
+    theta: np.ndarray
+    reason: StopReason
+    message: str
+
+
+STAGES = Family("training stage", example="pinn.Adam()")
+
+
+class Stage(ABC):
+    """A solver with its settings; `seconds` limits the wall time of the stage (None: no limit)."""
+
+    family = STAGES
+    name: ClassVar[str]
+    steps: int
+    seconds: float | None
+
+    def check_size(self, size: int) -> None:  # noqa: B027 - most solvers take any size
+        """Raise ValueError for more trainable numbers than the solver is made for."""
+
+    @abstractmethod
+    def run(
+        self,
+        function: LeastSquares,
+        theta: np.ndarray,
+        state: Mapping[str, np.ndarray] | None = None,
+    ) -> Generator[Step, None, StageEnd]:
+        """Lower the loss from theta: yield each accepted iterate, return why there are no more.
+
+        state: that of the step which ended at this theta; None to begin anew. Going on from it
+        gives the bits of a run that was never stopped. Where the function has other points by
+        now, it keeps what is still worth knowing. Who runs it may close it after any step.
+        `theta` is not changed in place, nor is any theta that was yielded.
+        """
+
+
+STAGES.base = Stage

@@ -1,0 +1,272 @@
+"""A differential equation with its domain, conditions and constants: what is to be solved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+
+from pinn.checks import nearest
+from pinn.conditions.condition import CONDITIONS, Condition
+from pinn.conditions.hard import Ansatz
+from pinn.equations.functions import NUMPY_FUNCTIONS
+from pinn.equations.leaves import Constant, Coordinate, check_names
+from pinn.equations.namespace import Namespace
+from pinn.equations.scope import Scope
+from pinn.equations.term import Term
+from pinn.geometry import AnyDomain
+from pinn.problem import references
+from pinn.problem.constants import ConstantKind, evaluate_constants
+from pinn.problem.parameter import Parameter
+from pinn.residuals import Interior, Residual
+from pinn.schema import declared
+from pinn.schema.declared import Keyed, Member
+from pinn.schema.errors import Mistakes, at, refuse
+from pinn.schema.kinds import NAME, Formula, Items, Names, OneOrMore, Optional, Text
+
+Equation = str | Callable[[Namespace], Any]
+
+_TITLE = Text(
+    "a name of letters, digits, _, - and .", re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
+)
+_UNKNOWNS = OneOrMore(NAME, "a list of names such as [u, v]", least=1)
+_EQUATIONS = Names(
+    Formula("an equation such as u_t - u_xx", number=False),
+    "a mapping from names to equations such as {heat: u_t - u_xx}",
+    least=1,
+)
+_CONDITIONS = Items(
+    Member(CONDITIONS), "a list of conditions such as [initial: {unknown: u, value: 0}]"
+)
+_CONSTANTS = Names(ConstantKind(), "a mapping from names to numbers")
+_PARAMETERS = Keyed(Parameter, "a mapping from names to {initial, lower, upper}")
+
+
+@declared(eq=False, repr=False)
+class Problem:
+    """A domain, unknowns on it, equations that hold inside and conditions at its edges.
+
+    domain: an Interval, Time or Box. unknowns: names. equations: name -> text or function of the
+    namespace, whose value is to be zero. conditions: Initial, Dirichlet. constants: name -> number
+    or text such as "0.01/pi", which may use other constants. parameters: trainable coefficients.
+    reference: None, the name of a shipped reference, a mapping unknown -> text, or a function of
+    the namespace with numpy arrays (one array, or a dict by unknown); it is only compared with,
+    never trained on.
+
+    `residuals` lists the blocks: one for each equation, under its name, and those of each condition
+    that is not hard, under names such as initial_u, initial_u_t, dirichlet_u, dirichlet_u_x_low.
+    `ansatz` is the formula u = A + B*N that makes the hard ones hold, None where there are none.
+
+    Raises DeclarationError (a ValueError), naming the equation, condition or name, for all that
+    does not fit together; DeclarationTypeError (a TypeError too) for an argument of another kind.
+    """
+
+    domain: AnyDomain
+    unknowns: Annotated[tuple[str, ...], _UNKNOWNS]
+    equations: Annotated[Mapping[str, Equation], _EQUATIONS]
+    conditions: Annotated[tuple[Condition, ...], _CONDITIONS] = ()
+    constants: Annotated[Mapping[str, float | str], _CONSTANTS] = field(default_factory=dict)
+    parameters: Annotated[tuple[Parameter, ...], _PARAMETERS] = ()
+    reference: Annotated[Any, Optional(references.ReferenceKind())] = None
+    name: Annotated[str, _TITLE] = "problem"
+
+    def __post_init__(self) -> None:
+        with at("constants"):
+            object.__setattr__(self, "constants", evaluate_constants(self.constants))
+        self._check_names()
+        self._check_residuals()
+        self._check_blocks()
+        self._check_reference()
+
+    def __repr__(self) -> str:
+        blocks = ", ".join(residual.name for residual in self.residuals)
+        return f"<Problem {self.name!r}: {', '.join(self.unknowns)} on {self.domain!r}; {blocks}>"
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The names that an equation may use."""
+        return Scope(
+            self.unknowns,
+            self.domain.coordinates,
+            self.domain.space,
+            self.constants,
+            tuple(parameter.name for parameter in self.parameters),
+        )
+
+    @cached_property
+    def residuals(self) -> tuple[Residual, ...]:
+        """What is to vanish: the blocks of the loss."""
+        mistakes = Mistakes()
+        found: list[Residual] = []
+        for name, equation in self.equations.items():
+            with mistakes.under("equations", name):
+                found.append(self._equation_residual(name, equation))
+        for i, condition in enumerate(self.conditions):
+            with mistakes.under("conditions", i):
+                residuals = condition.residuals(self.domain, self.scope)
+                if not condition.hard:
+                    found += residuals
+        mistakes.end()
+        return tuple(found)
+
+    @cached_property
+    def ansatz(self) -> Ansatz | None:
+        """The formula that makes the hard conditions hold; None where there are none."""
+        with at("conditions"):
+            return Ansatz.of(
+                self.domain,
+                self.unknowns,
+                self.conditions,
+                self.constants,
+                [parameter.name for parameter in self.parameters],
+            )
+
+    def exact(self, points: Mapping[str, np.ndarray]) -> dict[str, np.ndarray] | None:
+        """Return the reference solution by unknown at points, or None where there is none.
+
+        points: coordinate -> array, all of one shape, which the results have too. An unknown that
+        the reference does not give is left out. Where a formula has no value the result is nan or
+        inf, without a warning.
+        """
+        if self._reference_terms is None:
+            return None
+        with np.errstate(all="ignore"):
+            return self._exact(points)
+
+    def _exact(self, points: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        if isinstance(self._reference_terms, references.Reference):
+            return self._reference_terms.evaluate(dict(points), dict(self.constants))
+        arrays = {name: np.asarray(points[name]) for name in self.domain.coordinates}
+        shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
+        values = _ArrayValues(arrays, self.constants)
+        if isinstance(self._reference_terms, Term):
+            result = self._reference_terms.evaluate(values, NUMPY_FUNCTIONS)
+            if not isinstance(result, Mapping):
+                if len(self.unknowns) != 1:
+                    raise ValueError(
+                        "reference: the function of a problem with several unknowns must return "
+                        f"a dict by unknown ({', '.join(self.unknowns)}), got "
+                        f"{type(result).__name__}"
+                    )
+                result = {self.unknowns[0]: result}
+            for unknown in result:
+                with at("reference"):
+                    _check_unknown(unknown, self.unknowns)
+        else:
+            result = {
+                unknown: term.evaluate(values, NUMPY_FUNCTIONS)
+                for unknown, term in self._reference_terms.items()
+            }
+        return {
+            unknown: np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), shape))
+            for unknown, value in result.items()
+        }
+
+    def _check_names(self) -> None:
+        groups = {
+            "domain": ("coordinates", self.domain.coordinates),
+            "unknowns": ("unknowns", self.unknowns),
+            "constants": ("constants", tuple(self.constants)),
+            "parameters": ("parameters", tuple(p.name for p in self.parameters)),
+        }
+        try:
+            check_names(**{"unknowns": (), **dict(groups.values())})
+        except ValueError:
+            # One name more each time: the first that does not fit is the one to tell of.
+            mistakes = Mistakes()
+            known: dict[str, list[str]] = {"unknowns": [], "coordinates": []}
+            for section, (group, names) in groups.items():
+                for i, name in enumerate(names):
+                    known.setdefault(group, []).append(name)
+                    with mistakes.under(section, i if section == "unknowns" else name):
+                        check_names(**known)
+                        continue
+                    known[group].pop()
+            mistakes.end()
+
+    def _equation_residual(self, name: str, equation: Equation) -> Residual:
+        what = f"equation {name!r}"
+        term = Term(what, equation, self.scope)
+        if term.leaves == ():
+            refuse(
+                f"expected at least one of the unknowns {', '.join(self.unknowns)} in it, "
+                f"got {equation!r}"
+            )
+        return Residual(name, what, term, Interior(self.domain))
+
+    def _check_residuals(self) -> None:
+        names = [residual.name for residual in self.residuals]
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            refuse(
+                f"two equations or conditions are called {repeated[0]!r}; each needs its own name "
+                "(a condition's name is made of its kind, its unknown and its face)",
+                "conditions",
+            )
+
+    def _check_blocks(self) -> None:
+        asked = [residual.leaves for residual in self.residuals]
+        if None not in asked:  # else only a run can tell what a function asks for
+            used = {leaf.unknown for leaves in asked for leaf in leaves}
+            unused = [unknown for unknown in self.unknowns if unknown not in used]
+            if unused:
+                refuse(
+                    f"{', '.join(unused)} appear in no equation and no condition (hard ones do not "
+                    "count: they train nothing); leave them out",
+                    "unknowns",
+                )
+        self.ansatz  # noqa: B018 - what cannot hold exactly is refused here
+
+    def _check_reference(self) -> None:
+        with at("reference"):
+            self._reference_terms  # noqa: B018 - as above
+
+    @cached_property
+    def _reference_terms(self) -> references.Reference | Term | dict[str, Term] | None:
+        reference = self.reference
+        if reference is None:
+            return None
+        if isinstance(reference, str):
+            return references.get(reference).fitting(
+                self.unknowns, self.domain.coordinates, self.constants
+            )
+        scope = self.scope.of_values(parameters=False)
+        if not isinstance(reference, Mapping):
+            return Term("reference", reference, scope)
+        mistakes, terms = Mistakes(), {}
+        for unknown, source in reference.items():
+            with mistakes.under(unknown):
+                _check_unknown(unknown, self.unknowns)
+                terms[unknown] = Term(f"reference of {unknown!r}", source, scope)
+        mistakes.end()
+        return terms
+
+
+def _check_unknown(name: str, unknowns: tuple[str, ...]) -> None:
+    if name not in unknowns:
+        refuse(
+            f"expected one of the unknowns {', '.join(unknowns)}, got {name!r}"
+            f"{nearest(name, unknowns)}"
+        )
+
+
+class _ArrayValues:
+    """Coordinates and constants for terms over numpy arrays."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], constants: Mapping[str, float]) -> None:
+        self._arrays = arrays
+        self._constants = constants
+
+    def __contains__(self, leaf: Any) -> bool:
+        return isinstance(leaf, Coordinate | Constant)
+
+    def __getitem__(self, leaf: Any) -> Any:
+        if isinstance(leaf, Coordinate):
+            return self._arrays[leaf.name]
+        if isinstance(leaf, Constant):
+            return self._constants[leaf.name]
+        raise KeyError(leaf)

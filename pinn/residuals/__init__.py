@@ -1,0 +1,6 @@
+"""Residuals: what has to vanish, and the points at which it does."""
+
+from pinn.residuals.residual import Residual
+from pinn.residuals.sources import Boundary, End, Interior, Source, Start
+
+__all__ = ["Boundary", "End", "Interior", "Residual", "Source", "Start"]

@@ -1,0 +1,80 @@
+"""What has to vanish at some points."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import autograd as T
+from pinn.equations.functions import TENSOR_FUNCTIONS
+from pinn.equations.leaves import Derivative, Laplacian
+from pinn.equations.term import Term
+from pinn.residuals.sources import Source
+
+
+@dataclass(frozen=True)
+class Residual:
+    """`left - right` has to vanish at the points of a source; without `right`, `left` does.
+
+    name is the block's name, `what` names it in messages. left has a number a point; right may be
+    one number for all of them.
+    """
+
+    name: str
+    what: str
+    left: Term
+    source: Source
+    right: Term | None = None
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """Both sides, or the one there is."""
+        return (self.left,) if self.right is None else (self.left, self.right)
+
+    @property
+    def leaves(self) -> tuple[Derivative | Laplacian, ...] | None:
+        """The unknowns and derivatives that are asked for; None where only a run can tell."""
+        sides = [term.leaves for term in self.terms]
+        return None if None in sides else tuple(leaf for side in sides for leaf in side)
+
+    def combined(self) -> Residual | None:
+        """Return the residual with its sums of derivatives as single leaves; None for functions."""
+        sides = [term.combined() for term in self.terms]
+        if None in sides:
+            return None
+        return dataclasses.replace(self, left=sides[0], right=sides[1] if sides[1:] else None)
+
+    def evaluate(self, values: Any) -> T.Tensor:
+        """Return the residual at n points, shape (n,), from the values of its leaves there.
+
+        Raises ValueError, naming the block, for a function whose result is not one number a point.
+        """
+        left = self._rows(self.left.evaluate(values, TENSOR_FUNCTIONS), values.n)
+        if self.right is None:
+            return left
+        right = self.right.evaluate(values, TENSOR_FUNCTIONS)
+        # Checked before the subtraction: (n,) - (n, 1) would quietly become (n, n).
+        if isinstance(right, T.Tensor) and right.ndim > 0:
+            right = self._rows(right, values.n)
+        elif not isinstance(right, T.Tensor | float | int):
+            raise TypeError(
+                f"{self.what}: expected a tensor or a number from the function, "
+                f"got {type(right).__name__}"
+            )
+        return left - right
+
+    def _rows(self, value: Any, n: int) -> T.Tensor:
+        if not isinstance(value, T.Tensor):
+            raise TypeError(
+                f"{self.what}: expected a tensor of shape ({n},), one number a point, "
+                f"got {type(value).__name__}"
+            )
+        shape = tuple(value.shape)
+        if shape not in ((n,), (n, 1)):
+            raise ValueError(
+                f"{self.what}: expected a residual of shape ({n},) or ({n}, 1), one number a "
+                f"point, got {shape}; the names of the namespace have shape ({n},), and mixing "
+                f"them with shape ({n}, 1) broadcasts"
+            )
+        return value.reshape(-1)

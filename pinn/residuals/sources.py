@@ -1,0 +1,98 @@
+"""Where the points of a residual come from; residuals with equal sources share their points."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pinn.geometry import Part, Shape, check_value, normal_name
+from pinn.sampling import Points, Sampling
+
+
+class Source(ABC):
+    """A part of a domain that gives points; equal sources give the same points to all residuals."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of what is attached to each point, such as a normal's components."""
+        return ()
+
+    @abstractmethod
+    def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
+        """Return points, as many as the sampling asks for here."""
+
+    def candidates(self, sampling: Sampling, rng: np.random.Generator) -> Points | None:
+        """Return even points that an adaptive method chooses from; None where it does not."""
+        return None
+
+
+@dataclass(frozen=True)
+class Interior(Source):
+    """The inside of a domain, where equations hold; TypeError for a shape that has no hash."""
+
+    domain: Shape
+
+    def __post_init__(self) -> None:
+        check_value(self.domain)
+
+    def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
+        """Return points inside; ValueError for a grid of fewer than 2 cells a coordinate."""
+        d = len(self.domain.coordinates)
+        if sampling.method == "grid" and sampling.interior < 2**d and d > 1:
+            raise ValueError(
+                f"sampling: method: a grid of {sampling.interior} interior points has two cells or "
+                f"more along each of {int(math.log2(sampling.interior))} coordinates at most, and "
+                f"this domain has {d}; take latin-hypercube or sobol"
+            )
+        return Points(self.domain.sample_interior(sampling.interior, sampling.sampler, rng))
+
+    def candidates(self, sampling: Sampling, rng: np.random.Generator) -> Points | None:
+        even = replace(sampling, interior=sampling.candidates, method="uniform")
+        return self.draw(even, rng)
+
+
+@dataclass(frozen=True)
+class Start(Source):
+    """The start of time."""
+
+    domain: Shape
+
+    def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
+        return Points(self.domain.sample_initial(sampling.initial, sampling.sampler, rng))
+
+
+@dataclass(frozen=True)
+class End(Source):
+    """The end of time, with as many points as its start."""
+
+    domain: Shape
+
+    def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
+        return Points(self.domain.sample_final(sampling.initial, sampling.sampler, rng))
+
+
+@dataclass(frozen=True)
+class Boundary(Source):
+    """Some parts of the boundary, with points shared among them by their measure.
+
+    parts: of `domain.select`. normals: attach the outward unit normal, a column normal_X for each
+    space coordinate X.
+    """
+
+    domain: Shape
+    parts: tuple[Part, ...]
+    normals: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(map(normal_name, self.domain.space)) if self.normals else ()
+
+    def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
+        points, normals = self.domain.sample_boundary(
+            self.parts, sampling.boundary, sampling.sampler, rng
+        )
+        columns = zip(self.columns, normals.T, strict=True) if self.normals else ()
+        return Points(points, dict(columns))

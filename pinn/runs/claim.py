@@ -1,0 +1,164 @@
+"""Who may write in a directory: one training run at a time, and never over anybody else's files.
+
+A run directory is known by a file that nothing else makes, MARKER: it is the first that a run
+writes, it stays, and it is locked while a training run writes there. A directory is free when it is
+missing, empty or holds nothing but that file and temporary ones (a run was killed early).
+--overwrite clears a run directory of the files that a run writes, and leaves all others.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from pinn.figures.style import AUTHOR
+from pinn.files import FileLock, disk_error, is_leftover
+
+MARKER = ".pinn-run"
+FIGURES = "figures"
+RUN_FILES = (
+    "config.yaml",
+    "metrics.jsonl",
+    "summary.json",
+    "checkpoint.npz",
+    "checkpoint.previous.npz",
+    "solution.npz",
+)
+
+# Every figure says near its front who drew it.
+_PNG_BEGIN = b"\x89PNG\r\n\x1a\n"
+_PNG_AUTHOR = b"tEXtSoftware\x00" + AUTHOR.encode("latin-1")
+
+
+class RunExists(FileExistsError):
+    """The directory asked for already holds something, or another run writes there."""
+
+
+def check_free(directory: str | Path, overwrite: bool = False) -> None:
+    """Raise RunExists unless `claim` would take the directory now; changes nothing."""
+    directory = Path(directory)
+    if not os.path.lexists(directory):
+        return
+    if not directory.is_dir():
+        raise RunExists(f"{directory}: expected a directory for the run, but it is a file")
+    marker = directory / MARKER
+    if os.path.lexists(marker):
+        _lock(directory).release()
+    _check_contents(directory, overwrite)
+
+
+def claim(directory: str | Path, overwrite: bool = False) -> FileLock:
+    """Make a directory, with its parents, that is locked for one run and empty of run files.
+
+    overwrite: remove the files of the run that is there (and only those) first. Raises RunExists
+    when the directory holds anything, when with `overwrite` it is no run or has links in place of a
+    run's files, and when another run is writing there. OSError, naming the path, from the disk.
+    """
+    directory = Path(directory)
+    check_free(directory, overwrite)
+    advice = "check the folder above it and its permissions"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise disk_error(directory, error, advice) from error
+    lock = _lock(directory, f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}\n")
+    try:
+        # Once more: until the lock was ours, another run may have begun and ended here.
+        _check_contents(directory, overwrite)
+        for path in _written_by_a_run(directory):
+            path.unlink(missing_ok=True)
+    except RunExists:
+        lock.release()
+        raise
+    except OSError as error:
+        lock.release()
+        raise disk_error(directory, error, advice) from error
+    return lock
+
+
+def check_no_link(path: Path) -> None:
+    """Raise OSError where a run would have to write through a link."""
+    if path.is_symlink():
+        raise FileExistsError(
+            errno.EEXIST, f"{path} is a link, and a run writes through none; remove the link"
+        )
+
+
+def _lock(directory: Path, text: str | None = None) -> FileLock:
+    marker = directory / MARKER
+    try:
+        return FileLock(marker, text)
+    except BlockingIOError:
+        holder = _text_of(marker)
+        raise RunExists(
+            f"{directory}: another training run is writing there"
+            f"{f' ({holder})' if holder else ''}; wait until it ends, or give another directory "
+            "with --out"
+        ) from None
+    except FileExistsError:
+        raise RunExists(
+            f"{marker}: expected the plain file that a run directory is known by, got a link or a "
+            "folder; give another directory with --out"
+        ) from None
+    except OSError as error:
+        raise disk_error(marker, error, "check its permissions and the free space") from error
+
+
+def _text_of(marker: Path) -> str:
+    try:
+        return marker.read_text(encoding="utf-8", errors="replace")[:80].strip()
+    except OSError:
+        return ""  # gone, or not for us to read
+
+
+def _check_contents(directory: Path, overwrite: bool) -> None:
+    """Raise RunExists for files that a new run would have to share the directory with."""
+    present = {entry.name for entry in directory.iterdir() if is_leftover(entry.name) is None}
+    if not present - {MARKER}:
+        return
+    if not overwrite:
+        raise RunExists(
+            f"{directory}: already holds a run or other files; "
+            "give --overwrite to replace the run, or another directory with --out"
+        )
+    if MARKER not in present:
+        raise RunExists(
+            f"{directory}: --overwrite replaces runs only, and this is not a run (it holds "
+            f"{min(present)!r} and no {MARKER}); give another directory with --out"
+        )
+    for name in (*RUN_FILES, FIGURES):
+        path = directory / name
+        expected = "a folder" if name == FIGURES else "a plain file"
+        is_kind = stat.S_ISDIR if name == FIGURES else stat.S_ISREG
+        if name in present and not is_kind(path.lstat().st_mode):
+            raise RunExists(
+                f"{path}: --overwrite replaces what a run wrote, and this is not {expected} that "
+                "a run wrote but a link or something else; remove it, or give another directory "
+                "with --out"
+            )
+
+
+def _written_by_a_run(directory: Path) -> Iterator[Path]:
+    """Give what runs wrote in a directory, temporary files of killed writers among it."""
+    for path in list(directory.iterdir()):
+        if path.name in RUN_FILES or is_leftover(path.name) in RUN_FILES:
+            yield path
+    figures = directory / FIGURES
+    for path in list(figures.iterdir()) if figures.is_dir() else ():
+        leftover = is_leftover(path.name)
+        if leftover is not None and leftover.endswith(".png"):
+            yield path
+        elif path.suffix == ".png" and _is_our_figure(path):
+            yield path
+
+
+def _is_our_figure(path: Path) -> bool:
+    if not stat.S_ISREG(path.lstat().st_mode):
+        return False
+    with open(path, "rb") as file:
+        start = file.read(256)
+    return start.startswith(_PNG_BEGIN) and _PNG_AUTHOR in start

@@ -1,0 +1,57 @@
+"""The figures of a run directory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pinn.figures.field_data import FieldData
+from pinn.figures.history import plot_history
+from pinn.figures.maps import plot_error, plot_field, plot_reference
+from pinn.figures.slices import plot_slices
+from pinn.figures.style import DPI, figure_png
+from pinn.files import write_bytes
+from pinn.runs.run import Run
+from pinn.solution.solution import Solution
+
+
+def draw_run(run: Run, solution: Solution) -> list[Path]:
+    """Draw every unknown of a solution, and the run's own history, into figures/."""
+    fields = [solution.field_data(unknown) for unknown in solution.problem.unknowns]
+    return render_figures(run, fields)
+
+
+def render_figures(
+    run: Run | str | Path,
+    fields: Sequence[FieldData],
+    records: Sequence[Mapping[str, Any]] | None = None,
+    dpi: int = DPI,
+) -> list[Path]:
+    """Write the figures of a run under figures/ and return their paths.
+
+    field_U.png, reference_U.png, error_U.png and slices_U.png for every unknown U with two
+    coordinates (reference and error where there is one); field_U.png with everything in it for one
+    coordinate; history.png when steps were logged. records: None reads the run's own. Raises
+    OSError from the disk, DamagedFile for metrics that cannot be read.
+    """
+    if not isinstance(run, Run):
+        run = Run.open(run)
+    figures = {}
+    for data in fields:
+        figures[f"field_{data.unknown}"] = plot_field(data)
+        if len(data.coordinates) == 2:
+            if data.reference is not None:
+                figures[f"reference_{data.unknown}"] = plot_reference(data)
+                figures[f"error_{data.unknown}"] = plot_error(data)
+            figures[f"slices_{data.unknown}"] = plot_slices(data)
+    if records is None:
+        records = run.metrics()
+    if records:
+        figures["history"] = plot_history(records)
+    paths = []
+    for name, figure in figures.items():
+        path = run.figure_path(name)
+        write_bytes(path, figure_png(figure, dpi))
+        paths.append(path)
+    return paths

@@ -1,0 +1,107 @@
+"""The lines of metrics.jsonl: appended one by one, and read back whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pinn.files import DamagedFile, disk_error, from_json, to_json
+from pinn.runs.claim import check_no_link
+
+
+def append_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Append one line; it reaches the file before this returns.
+
+    A line that a crash or a full disk cut short is removed first, so that it cannot run into this
+    one. Raises OSError, with the path in its message, when the disk refuses.
+    """
+    line = (to_json(record) + "\n").encode("utf-8")
+    check_no_link(path)
+    try:
+        with open(path, "ab+", buffering=0) as file:
+            end = _end_of_last_line(file)
+            file.truncate(end)
+            try:
+                if file.write(line) != len(line):
+                    raise OSError("the disk took only part of the line")
+            except OSError:
+                file.truncate(end)
+                raise
+    except OSError as error:
+        raise disk_error(path, error, "check the free space") from error
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """Return the records in order; none where there is no file.
+
+    A last line without its line end was cut short by a crash and does not count. Raises
+    DamagedFile, with the line's number, for any other line that is not a record of a step: an
+    object with the step (a whole number), the stage (a text), the loss and, by name, the losses.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise disk_error(path, error, "check that it may be read", "read") from error
+    records = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            record = from_json(line)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict):
+            raise _damaged(path, number, line, "one JSON object a line")
+        wrong = next((key for key, holds in _FORM.items() if not holds(record.get(key))), None)
+        if wrong is not None:
+            raise _damaged(path, number, line, f"a record of a step with a valid {wrong!r}")
+        records.append(record)
+    return records
+
+
+def _damaged(path: Path, number: int, line: bytes, expected: str) -> DamagedFile:
+    return DamagedFile(
+        f"{path}:{number}: expected {expected}, got "
+        f"{line[:60].decode('utf-8', 'replace')!r}; remove or mend this line"
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+
+
+def _is_step(value: Any) -> bool:
+    return _is_whole(value) and value >= 0
+
+
+def _is_number(value: Any) -> bool:
+    """A number, or the null that stands for nan and inf."""
+    return value is None or isinstance(value, float) or _is_whole(value)
+
+
+def _is_numbers(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_number, value.values()))
+
+
+_FORM = {
+    "step": _is_step,
+    "stage": lambda value: value is None or isinstance(value, str),
+    "loss": _is_number,
+    "losses": lambda value: value is None or _is_numbers(value),
+    "rel_l2": lambda value: _is_number(value) or _is_numbers(value),
+}
+
+
+def _end_of_last_line(file: BinaryIO) -> int:
+    """Return the offset after the last line end in a binary file."""
+    end = file.seek(0, os.SEEK_END)
+    while end > 0:
+        start = max(0, end - 4096)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0

@@ -1,0 +1,189 @@
+"""What a training run writes to its directory on the way, and at the end."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pinn.files import Reserve, sentence_of
+from pinn.runs.machine import machine_and_versions
+from pinn.runs.run import Run
+from pinn.solution.solution import Solution
+from pinn.solution.storage import experiment_json
+from pinn.training.callbacks import Callback
+from pinn.training.records import StageReport, StepRecord
+
+CHECKPOINT_SECONDS = 60.0
+
+# Kept free for the solution and the summary, besides the parameters and the problem's own text.
+_HISTORY_BYTES = 2**17
+
+
+class NotWritten(OSError):
+    """Training is over, and some of its files could not be written."""
+
+
+class Recorder(Callback):
+    """Writes a run directory: the config at the start, metrics and checkpoints on the way.
+
+    directory: must not hold a run yet, unless `overwrite`; it is made when training starts, so what
+    `pinn.solve` refuses before leaves nothing behind. config_text: the resolved config. log_every:
+    steps between two lines of the metrics; the first and last step of a stage have one as well.
+    warn: gets a sentence about the first line, and the first checkpoint, that the disk refuses;
+    training goes on, and a RuntimeWarning is given where `warn` is left out. After training,
+    `write_results` writes what the run ends with, for which room on the disk is kept from the
+    start. As a context manager it lets the directory go.
+
+    When training starts: raises RunExists for a directory that is taken, OSError, naming the path,
+    when the disk refuses, TypeError for a problem or model that no file can hold.
+    """
+
+    def __init__(
+        self,
+        directory: str | Path,
+        config_text: str,
+        log_every: int = 100,
+        overwrite: bool = False,
+        warn: Callable[[str], object] | None = None,
+    ) -> None:
+        self.directory = Path(directory)
+        self.run: Run | None = None
+        self._config_text = config_text
+        self._log_every = log_every
+        self._overwrite = overwrite
+        self._warn = _warn if warn is None else warn
+        self._session: Any = None
+        self._last: StepRecord | None = None
+        self._logged = 0
+        self._lines_lost = 0
+        self._checkpoints_lost = 0
+        self._checkpoint_time = 0.0
+        self._facts: dict[str, Any] = {}
+        self._reserve: Reserve | None = None
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._release_room()
+        if self.run is not None:
+            self.run.release()
+
+    # ---- on the way
+
+    def on_start(self, session: Any) -> None:
+        # Whatever could fail at the end of training fails now.
+        self._facts = machine_and_versions()
+        declaration = experiment_json(session.experiment)
+        self._session = session
+        self.run = Run.create(self.directory, self._overwrite)
+        size = _HISTORY_BYTES + 8 * session.objective.size + 4 * len(declaration)
+        self._reserve = Reserve(self.run.solution_path, size)
+        self.run.write_config(self._config_text)
+        self._checkpoint_time = time.monotonic()
+
+    def on_step(self, record: StepRecord) -> None:
+        self._last = record
+        if record.stage_step == 1 or record.step % self._log_every == 0:
+            self._log(record)
+        if time.monotonic() - self._checkpoint_time >= CHECKPOINT_SECONDS:
+            self._write_checkpoint(record)
+
+    def on_stage_end(self, report: StageReport) -> None:
+        if self._last is not None and self._logged != self._last.step:
+            self._log(self._last)
+
+    def _log(self, record: StepRecord) -> None:
+        line = {**record.as_dict(), "fresh_loss": self._session.fresh_loss(record)}
+        errors = self._session.errors(record).rel_l2
+        self._logged = record.step
+        try:
+            self.run.log({**line, "rel_l2": errors} if errors else line)
+        except OSError as error:
+            self._lines_lost += 1
+            if self._lines_lost == 1:
+                self._warn(f"{sentence_of(error)}; training goes on without such lines")
+
+    def _write_checkpoint(self, record: StepRecord) -> None:
+        self._checkpoint_time = time.monotonic()
+        try:
+            self.run.save_checkpoint(self._session.solution(record).checkpoint())
+        except OSError as error:
+            self._checkpoints_lost += 1
+            if self._checkpoints_lost == 1:
+                self._warn(f"{sentence_of(error)}; training goes on without this checkpoint")
+
+    # ---- at the end
+
+    def write_results(self, solution: Solution) -> None:
+        """Write solution.npz, summary.json and checkpoint.npz, the small and precious first.
+
+        Each is tried, whatever became of the others. Raises NotWritten, with a sentence about each
+        file that is missing or incomplete and the names of those that are whole.
+        """
+        writers = {
+            "solution.npz": lambda: solution.save(self.run.solution_path),
+            "summary.json": lambda: self.run.write_summary(self._summary(solution)),
+            "checkpoint.npz": lambda: self.run.save_checkpoint(solution.checkpoint()),
+        }
+        saved, troubles = [], []
+        self._release_room()
+        for name, write in writers.items():
+            try:
+                write()
+                saved.append(name)
+            except OSError as error:
+                troubles.append(sentence_of(error))
+        if self._lines_lost:
+            lines = "1 line" if self._lines_lost == 1 else f"{self._lines_lost} lines"
+            troubles.append(f"{self.run.metrics_path}: {lines} could not be written")
+        if troubles:
+            whole = f"saved in {self.directory}: {', '.join(saved) or 'nothing'}"
+            raise NotWritten("\n".join([*troubles, whole]))
+
+    def write_reached(self, stop_reason: str, message: str) -> bool:
+        """Write the results as they stand at the last step, for training that gave no solution.
+
+        Returns whether there was a step; before the first nothing is written. Raises NotWritten.
+        """
+        if self._last is None:
+            return False
+        solution = self._session.solution(self._last)
+        solution.report = dataclasses.replace(
+            solution.report, stop_reason=stop_reason, message=message
+        )
+        self.write_results(solution)
+        return True
+
+    def _release_room(self) -> None:
+        if self._reserve is not None:
+            self._reserve.release()
+
+    def _summary(self, solution: Solution) -> dict[str, Any]:
+        report = solution.report
+        return {
+            "name": solution.problem.name,
+            "seed": solution.experiment.seed,
+            "steps": report.steps,
+            "wall_s": report.wall_seconds,
+            "loss": report.loss,
+            "losses": report.losses,
+            "fresh_loss": report.fresh_loss,
+            "rel_l2": report.rel_l2,
+            "max_error": report.max_error,
+            "parameters": report.parameters,
+            "stop_reason": str(report.stop_reason),
+            "message": report.message,
+            "stages": report.as_dict()["stages"],
+            "precision": solution.experiment.precision,
+            "device": solution.experiment.device,
+            **self._facts,
+        }
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=2)

@@ -1,0 +1,161 @@
+"""The run directory: what a training run leaves on disk, and how it is read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pinn.files import (
+    DamagedFile,
+    FileLock,
+    disk_error,
+    from_json,
+    read_npz,
+    write_json,
+    write_npz,
+    write_text,
+)
+from pinn.runs.claim import FIGURES, check_no_link, claim
+from pinn.runs.metrics import append_record, read_records
+
+
+class Run:
+    """One run directory; made by `Run.create` for writing, or by `Run.open`.
+
+    It holds config.yaml, metrics.jsonl, summary.json, checkpoint.npz, checkpoint.previous.npz,
+    solution.npz and figures/. Every file but metrics.jsonl is replaced as a whole or not at all.
+    All writing methods raise OSError, with the path in its message, when the disk refuses; none
+    writes through a link.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self._lock: FileLock | None = None
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.directory)!r})"
+
+    @classmethod
+    def create(cls, directory: str | Path, overwrite: bool = False) -> Run:
+        """Make a run directory, with its parents, and lock it; an empty one that exists is taken.
+
+        overwrite: remove the files of the run that is there (and only those) first. Raises
+        RunExists when the directory holds something, when it is no run with `overwrite`, and when
+        another run writes there. No other run can, until `release` or the end of the process.
+        """
+        lock = claim(directory, overwrite)
+        run = cls(directory)
+        run._lock = lock
+        return run
+
+    @classmethod
+    def open(cls, directory: str | Path) -> Run:
+        """Open a run that is there; FileNotFoundError when the directory holds none."""
+        run = cls(directory)
+        if not run.config_path.is_file():
+            raise FileNotFoundError(
+                f"{directory}: expected a run directory, but there is no config.yaml in it; "
+                "give the directory that a training run wrote"
+            )
+        return run
+
+    def release(self) -> None:
+        """Let other runs write in the directory; a second time it does nothing."""
+        if self._lock is not None:
+            self._lock.release()
+
+    # ---- where things are
+
+    @property
+    def config_path(self) -> Path:
+        return self.directory / "config.yaml"
+
+    @property
+    def metrics_path(self) -> Path:
+        return self.directory / "metrics.jsonl"
+
+    @property
+    def summary_path(self) -> Path:
+        return self.directory / "summary.json"
+
+    @property
+    def checkpoint_path(self) -> Path:
+        return self.directory / "checkpoint.npz"
+
+    @property
+    def previous_checkpoint_path(self) -> Path:
+        return self.directory / "checkpoint.previous.npz"
+
+    @property
+    def solution_path(self) -> Path:
+        return self.directory / "solution.npz"
+
+    def figure_path(self, name: str) -> Path:
+        """Return the path of a figure, figures/NAME.png, and make the folder it lies in."""
+        folder = self.directory / FIGURES
+        check_no_link(folder)
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise disk_error(folder, error, "check the run directory") from error
+        return folder / f"{name}.png"
+
+    # ---- config and summary
+
+    def write_config(self, text: str) -> None:
+        """Write the resolved config."""
+        write_text(self.config_path, text)
+
+    def config(self) -> str:
+        """Return the text of the resolved config."""
+        return self.config_path.read_text(encoding="utf-8")
+
+    def write_summary(self, summary: Mapping[str, Any]) -> None:
+        """Write the summary as JSON; nan and inf become null."""
+        write_json(self.summary_path, summary)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the summary; FileNotFoundError before there is one, DamagedFile for bad JSON."""
+        try:
+            summary = from_json(self.summary_path.read_bytes())
+        except ValueError as error:
+            raise DamagedFile(f"{self.summary_path}: expected JSON, but {error}") from error
+        if not isinstance(summary, dict):
+            raise DamagedFile(f"{self.summary_path}: expected a JSON object")
+        return summary
+
+    # ---- metrics
+
+    def log(self, record: Mapping[str, Any]) -> None:
+        """Append one line to metrics.jsonl; it reaches the file before this returns."""
+        append_record(self.metrics_path, record)
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """Return the logged records in order; DamagedFile, with the line, for one that is none.
+
+        A last line that a crash cut short does not count.
+        """
+        return read_records(self.metrics_path)
+
+    # ---- checkpoints
+
+    def save_checkpoint(self, arrays: Mapping[str, Any]) -> None:
+        """Write checkpoint.npz and keep the one before as checkpoint.previous.npz."""
+        write_npz(self.checkpoint_path, arrays, keep_as=self.previous_checkpoint_path)
+
+    def load_checkpoint(self) -> dict[str, np.ndarray]:
+        """Read checkpoint.npz.
+
+        Raises FileNotFoundError when there is none, and DamagedFile when it cannot be read; the
+        message names checkpoint.previous.npz where that one exists, which is never taken silently.
+        """
+        remedy = "there is no earlier checkpoint: train again from the start"
+        if self.previous_checkpoint_path.exists():
+            remedy = (
+                f"the checkpoint before it is kept in {self.previous_checkpoint_path}: "
+                "copy that over it to go on from there"
+            )
+        return read_npz(self.checkpoint_path, remedy=remedy)

@@ -1,0 +1,117 @@
+"""What training leaves to say about a solution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any, get_args, get_origin, get_type_hints
+
+from pinn.solution.accuracy import Errors
+from pinn.training.records import StageReport, TrainingResult
+
+
+@dataclass(frozen=True)
+class Report:
+    """What training reports.
+
+    stop_reason: why the last stage ended, a StopReason, which compares equal to its text; message
+    says it in a sentence, and `stages` has both for each stage. loss is the weighted sum, losses
+    the mean squares by block. rel_l2 and max_error by unknown are empty where there is no
+    reference; see pinn.solution.accuracy. parameters are the trained coefficients. history holds
+    thinned step records. fresh_loss is the loss on points that training never saw, nan where it is
+    not known: much larger than loss, it says that the points are fitted and not the equations.
+    """
+
+    stop_reason: str
+    message: str
+    loss: float
+    losses: dict[str, float]
+    wall_seconds: float
+    steps: int
+    stages: tuple[StageReport, ...] = ()
+    rel_l2: dict[str, float] = field(default_factory=dict)
+    max_error: dict[str, float] = field(default_factory=dict)
+    parameters: dict[str, float] = field(default_factory=dict)
+    history: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    fresh_loss: float = math.nan
+
+    @classmethod
+    def of(
+        cls, result: TrainingResult, errors: Errors, parameters: Mapping[str, float]
+    ) -> Report:
+        """Return the report of a training run."""
+        return cls(
+            stop_reason=result.reason,
+            message=result.message,
+            loss=result.loss,
+            losses=result.losses,
+            wall_seconds=result.seconds,
+            steps=result.steps,
+            stages=result.stages,
+            rel_l2=errors.rel_l2,
+            max_error=errors.max_error,
+            parameters=dict(parameters),
+            history=result.history,
+            fresh_loss=result.fresh_loss,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        stages = [vars(stage) | {"reason": str(stage.reason)} for stage in self.stages]
+        return vars(self) | {"stop_reason": str(self.stop_reason), "stages": stages}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Report:
+        """Return the report that `as_dict` gave; a number that JSON could not hold is nan.
+
+        Raises ValueError, naming the place, for anything else.
+        """
+        report = _restored(cls, data, "report")
+        if report.rel_l2.keys() != report.max_error.keys():
+            raise ValueError("report.max_error: expected the unknowns that report.rel_l2 has")
+        return report
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def summary(self) -> str:
+        """Return one line: why it stopped, the loss, the time, and the errors where known."""
+        fresh = "" if math.isnan(self.fresh_loss) else f" ({self.fresh_loss:.3e} on fresh points)"
+        parts = [
+            f"stopped: {self.stop_reason}",
+            f"loss {self.loss:.3e}{fresh}",
+            f"{self.steps} steps in {self.wall_seconds:.1f} s",
+            *(f"{name} = {value:.6g}" for name, value in self.parameters.items()),
+            *(
+                f"relative L2 error of {name} {value:.2e} (max {self.max_error[name]:.2e})"
+                for name, value in self.rel_l2.items()
+            ),
+        ]
+        return "; ".join(parts)
+
+
+def _restored(kind: Any, value: Any, place: str) -> Any:
+    """Return a value of a declared type from its JSON; ValueError, naming the place, for others."""
+    if is_dataclass(kind):
+        fields = get_type_hints(kind)
+        if not isinstance(value, dict) or value.keys() != fields.keys():
+            raise ValueError(f"{place}: expected an object of {', '.join(fields)}")
+        parts = {name: _restored(fields[name], value[name], f"{place}.{name}") for name in fields}
+        return kind(**parts)
+    if kind is Any:
+        return value
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is dict and isinstance(value, dict):
+        return {key: _restored(inner[1], item, f"{place}.{key}") for key, item in value.items()}
+    if origin in (list, tuple) and isinstance(value, list):
+        return origin(_restored(inner[0], item, f"{place}.{i}") for i, item in enumerate(value))
+    if kind is float and value is None:
+        return math.nan
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if abs(value) < 2**1000 else math.inf
+    if kind is int and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(kind, type) and issubclass(kind, str) and isinstance(value, str):
+        return kind(value)
+    raise ValueError(f"{place}: expected {getattr(kind, '__name__', kind)}, got {value!r:.60}")

@@ -1,0 +1,345 @@
+"""A trained solution: evaluate it, differentiate it, draw it, save it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import autograd as T
+from autograd.devices import DeviceError
+from pinn.checks import nearest
+from pinn.equations.functions import TENSOR_FUNCTIONS
+from pinn.equations.model_values import coordinate_columns
+from pinn.equations.nested import Field, Plan
+from pinn.equations.term import Term
+from pinn.files import DamagedFile, read_npz, write_npz
+from pinn.models import NotSavedModel
+from pinn.solution.accuracy import Errors, TestSet
+from pinn.solution.report import Report
+from pinn.solution.storage import (
+    SIGNS_OF_DAMAGE,
+    checkpoint_arrays,
+    read_arrays,
+    solution_arrays,
+)
+from pinn.training.experiment import Experiment
+from pinn.training.records import StepRecord
+from pinn.training.resources import one_blas_thread
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from pinn.figures.field_data import FieldData
+
+# Points that go through the network at once.
+_CHUNK = 8192
+
+# Of a figure's grid: in one coordinate, in each of two.
+_LINE_POINTS, _MAP_POINTS = 1001, 257
+
+
+class Solution:
+    """The unknowns of a problem as functions of its coordinates.
+
+    experiment: the declaration of the run. theta: all parameters as one float64 vector, or by
+    name. report: a Report. last: the last step of training, where one was taken here.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        theta: np.ndarray | Mapping[str, np.ndarray],
+        report: Report,
+        last: StepRecord | None = None,
+    ) -> None:
+        self.experiment = experiment
+        self.report = report
+        self._last = last
+        # A model of its own: training that goes on elsewhere cannot change this solution.
+        self._parameters = experiment.initial_parameters()
+        if isinstance(theta, Mapping):
+            theta = self._parameters.from_named(theta)
+        self._parameters.load(theta)
+
+    def __repr__(self) -> str:
+        return f"<Solution of {self.problem.name!r}: {self.report.summary()}>"
+
+    @property
+    def problem(self):
+        """The problem that is solved."""
+        return self.experiment.problem
+
+    @property
+    def theta(self) -> np.ndarray:
+        """All parameters as one float64 vector."""
+        return self._parameters.theta
+
+    @property
+    def named_theta(self) -> dict[str, np.ndarray]:
+        """The same by name: "model.NAME" for a parameter of the model, NAME for a coefficient."""
+        return self._parameters.named(self.theta)
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The trained coefficients of the problem by name."""
+        return {name: c.item() for name, c in self._parameters.coefficients().items()}
+
+    def evaluate(self, **coordinates: Any) -> dict[str, np.ndarray]:
+        """Return every unknown at points: solution.evaluate(x=xs, t=ts)["u"].
+
+        coordinates: a number or array for each coordinate of the problem; they broadcast, and the
+        results have the broadcast shape. Points outside the domain are extrapolated. Raises
+        TypeError for a missing or unknown coordinate, ValueError for shapes that do not broadcast.
+        """
+        points, shape = self._points(coordinates)
+        with one_blas_thread():
+            outputs = np.concatenate([np.asarray(chunk) for chunk in self._run(points)])
+        return {
+            unknown: outputs[:, j].reshape(shape)
+            for j, unknown in enumerate(self.problem.unknowns)
+        }
+
+    def derivative(self, expression: str, **coordinates: Any) -> np.ndarray:
+        """Return a derivative, or any expression of an equation, at points.
+
+        expression: text such as "u_xx", "laplacian(u)" or "u_t + u*u_x - nu*u_xx". coordinates: as
+        in evaluate. Raises ValueError, with a caret under the place, for a text without a meaning.
+        """
+        points, shape = self._points(coordinates)
+        term = Term("derivative", expression, self.problem.scope)
+        plan = Plan(term.leaves or (), self.problem.domain.space)
+        with one_blas_thread():
+            return self._derivative(term, plan, points).reshape(shape)
+
+    def _derivative(self, term: Term, plan: Plan, points: np.ndarray) -> np.ndarray:
+        results = []
+        for start in range(0, len(points), _CHUNK):
+            columns = coordinate_columns(
+                points[start : start + _CHUNK], self.experiment.dtype, self.experiment.device
+            )
+            field = Field(
+                self._parameters.module,
+                self.problem.scope,
+                columns,
+                self._parameters.coefficients(),
+                plan,
+            )
+            value = term.evaluate(field, TENSOR_FUNCTIONS)
+            if isinstance(value, T.Tensor):
+                value = value.detach().cpu().numpy()
+            results.append(np.broadcast_to(value, (len(columns[0]),)))
+        return np.concatenate(results)
+
+    def errors(self) -> Errors:
+        """Compare with the problem's reference on its test points; empty without a reference."""
+        return TestSet(
+            self.problem, (points.coordinates for points in self.experiment.draw_points().values())
+        ).errors(self.evaluate)
+
+    def field_data(self, unknown: str, **held: float) -> FieldData:
+        """Return an unknown on an even grid, ready for pinn.figures.
+
+        A problem in one or two coordinates is taken whole. Of more, the first two are drawn and the
+        others held at the middle of their bounds, unless `held` says which are held and where.
+        Points of the grid outside of the domain are marked as such and have no value. Raises
+        ValueError for names that are not there and where no point lies in the domain.
+        """
+        from pinn.figures.field_data import FieldData
+
+        if unknown not in self.problem.unknowns:
+            raise ValueError(
+                f"expected one of the unknowns {', '.join(self.problem.unknowns)}, "
+                f"got {unknown!r}{nearest(unknown, self.problem.unknowns)}"
+            )
+        bounds = self.problem.domain.bounds
+        for name in held:
+            if name not in bounds:
+                raise ValueError(
+                    f"expected coordinates out of {', '.join(bounds)}, got {name!r}"
+                    f"{nearest(name, bounds)}"
+                )
+        drawn = [name for name in bounds if name not in held][:2]
+        if not drawn:
+            raise ValueError("every coordinate is held; leave one or two of them to draw")
+        fixed = {
+            name: held.get(name, (low + high) / 2)
+            for name, (low, high) in bounds.items()
+            if name not in drawn
+        }
+        counts = _plot_points({n: bounds[n] for n in drawn}, self.problem.domain.time)
+        grids = {name: np.linspace(*bounds[name], counts[name]) for name in drawn}
+        meshed = dict(zip(drawn, np.meshgrid(*grids.values(), indexing="ij"), strict=True))
+        shape = meshed[drawn[0]].shape
+        points = np.stack([np.broadcast_to(meshed.get(n, fixed.get(n)), shape) for n in bounds], -1)
+        inside = self.problem.domain.contains(points.reshape(-1, len(bounds))).reshape(shape)
+        if not inside.any():
+            places = ", ".join(f"{name} = {value:.6g}" for name, value in fixed.items())
+            raise ValueError(f"no point of the domain has {places}; hold them elsewhere")
+        there = dict(zip(bounds, points[inside].T, strict=True))
+        exact = (self.problem.exact(there) or {}).get(unknown)
+        time = self.problem.domain.time
+        return FieldData(
+            unknown=unknown,
+            coordinates=grids,
+            values=_filled(inside, self.evaluate(**there)[unknown]),
+            reference=None if exact is None else _filled(inside, exact),
+            time=time if time in drawn else None,
+            fixed=fixed,
+            inside=inside,
+        )
+
+    def plot(
+        self,
+        unknown: str | Sequence[str] | None = None,
+        *,
+        vmin: float | None = None,
+        vmax: float | None = None,
+        log: bool = False,
+        **held: float | Sequence[float],
+    ) -> Figure:
+        """Return a matplotlib figure of an unknown: field, reference and error, or a line.
+
+        unknown: the first one where left out; a list draws several over each other, where one
+        coordinate is left to draw. held: as in field_data; a list of values of one coordinate, as
+        in plot("u", t=[0, 0.5, 1]), draws a line for each. vmin, vmax: the ends of the colours or
+        of the vertical axis. log: whether these are logarithmic.
+        """
+        from pinn.figures import plot_field, plot_overlay, plot_panels
+        from pinn.figures.style import symbol
+
+        ends = {"vmin": vmin, "vmax": vmax, "log": log}
+        lists = [name for name, value in held.items() if np.ndim(value)]
+        if len(lists) > 1:
+            raise ValueError(
+                f"lines are drawn for the values of one coordinate, got lists for "
+                f"{', '.join(lists)}; hold the others at one value"
+            )
+        unknowns = [self.problem.unknowns[0]] if unknown is None else unknown
+        unknowns = [unknowns] if isinstance(unknowns, str) else list(unknowns)
+        if lists or len(unknowns) > 1:
+            name = lists[0] if lists else None
+            fields, labels = [], []
+            for one in unknowns:
+                for value in np.atleast_1d(held[name]).tolist() if name else [None]:
+                    at = {**held, name: value} if name else held
+                    fields.append(self.field_data(one, **at))
+                    place = [f"{symbol(name)} = {value:.4g}"] if name else []
+                    several = [symbol(one)] if len(unknowns) > 1 else []
+                    labels.append(", ".join([*several, *place]))
+            return plot_overlay(fields, labels, **ends)
+        data = self.field_data(unknowns[0], **held)
+        draw = plot_panels if len(data.coordinates) == 2 else plot_field
+        return draw(data, **ends)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the named arrays of a solution file; see pinn.solution.storage."""
+        return solution_arrays(self.experiment, self.named_theta, self.report)
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """Return the named arrays of a checkpoint: a solution file with the state of training."""
+        return {**self.arrays(), **checkpoint_arrays(self.experiment, self._last)}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the solution to an npz file, without pickle; `pinn.load` reads it.
+
+        An equation or value that is a Python function is not saved: the solution loads and
+        evaluates all the same, but its residual cannot be computed. Raises ValueError for a name
+        that does not end in .npz, TypeError for a model of a class that pinn does not ship, OSError
+        from the disk.
+        """
+        path = Path(path)
+        if path.suffix != ".npz":
+            raise ValueError(f"expected a file name that ends in .npz, got {str(path)!r}")
+        write_npz(path, self.arrays())
+
+    def _points(self, coordinates: Mapping[str, Any]) -> tuple[np.ndarray, tuple[int, ...]]:
+        """Return points (n, d) in declared order, and the broadcast shape."""
+        names = self.problem.domain.coordinates
+        missing = [name for name in names if name not in coordinates]
+        unknown = [name for name in coordinates if name not in names]
+        if missing or unknown:
+            raise TypeError(
+                f"expected the coordinates {', '.join(names)}; missing: "
+                f"{', '.join(missing) or 'none'}, not known: {', '.join(unknown) or 'none'}"
+            )
+        arrays = [np.asarray(coordinates[name], dtype=np.float64) for name in names]
+        try:
+            arrays = np.broadcast_arrays(*arrays)
+        except ValueError as error:
+            shapes = ", ".join(f"{n} {a.shape}" for n, a in zip(names, arrays, strict=True))
+            raise ValueError(f"the coordinates do not broadcast together: {shapes}") from error
+        return np.stack([array.reshape(-1) for array in arrays], axis=1), arrays[0].shape
+
+    def _run(self, points: np.ndarray):
+        with T.no_grad():
+            # At least one pass, so that no points at all have a result of the right width.
+            for start in range(0, max(len(points), 1), _CHUNK):
+                part = points[start : start + _CHUNK]
+                chunk = T.tensor(
+                    part, dtype=self.experiment.dtype, device=self.experiment.device
+                )
+                yield self._parameters.module(chunk).detach().cpu().numpy()
+
+
+def _plot_points(
+    bounds: Mapping[str, tuple[float, float]], time: str | None
+) -> dict[str, int]:
+    """Return how many points the grid of a figure has along each coordinate drawn."""
+    if len(bounds) == 1:
+        return dict.fromkeys(bounds, _LINE_POINTS)
+    if time in bounds:
+        return dict.fromkeys(bounds, _MAP_POINTS)
+    # Lengths are drawn to scale, so the cells are squares, and as many as of a square.
+    widths = {name: high - low for name, (low, high) in bounds.items()}
+    mean = math.sqrt(math.prod(widths.values()))
+    return {
+        name: int(min(max(_MAP_POINTS * width / mean, 65), 1025)) for name, width in widths.items()
+    }
+
+
+def _filled(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return values of the points inside on the whole grid, nan elsewhere."""
+    grid = np.full(inside.shape, np.nan)
+    grid[inside] = values
+    return grid
+
+
+def load(
+    path: str | os.PathLike[str], model: Any = None, device: str | None = None
+) -> Solution:
+    """Read a solution that `Solution.save` wrote, or a checkpoint of a run.
+
+    model: where the solution was trained with a module or a class of one's own, which a file cannot
+    hold: the same again. device: where it is evaluated, "cpu" or "cuda"; the one it was trained on
+    where left out. Nothing in the file is ever run. Raises FileNotFoundError, ValueError for a
+    solution whose model has to be given, pinn.files.DamagedFile for a file that is not such a file,
+    and autograd.devices.DeviceError where there is no such device.
+    """
+    contents = read_arrays(read_npz(path), str(path))
+    experiment = contents.experiment
+    if device is not None:
+        experiment = dataclasses.replace(experiment, device=device)
+    if model is not None:
+        experiment = dataclasses.replace(experiment, model=model)
+    elif isinstance(experiment.model, NotSavedModel):
+        raise ValueError(
+            f"{path}: its model is a {experiment.model.name}, whose class a file cannot hold; "
+            f"give it: pinn.load(path, model={experiment.model.name}(...))"
+        )
+    try:
+        return Solution(experiment, contents.theta, contents.report)
+    except DeviceError as error:
+        if device is not None or experiment.device == "cpu":
+            raise
+        raise DeviceError(
+            f"{path} was trained on {experiment.device!r}: {error}; "
+            f"pinn.load({str(path)!r}, device=\"cpu\") evaluates it on the CPU"
+        ) from error
+    except SIGNS_OF_DAMAGE as error:
+        raise DamagedFile(f"{path}: its parts do not fit together ({error})") from error

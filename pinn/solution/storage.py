@@ -1,0 +1,170 @@
+"""The arrays of a solution file and of a checkpoint: one format, written without pickle.
+
+    format      "pinn solution 2"
+    experiment  JSON: the declaration of the run, as in a config file (functions become null)
+    report      JSON: what training reported so far
+    theta/NAME  every part of the parameter vector, float64: model.weight0, nu, ...
+    points/BLOCK, columns/BLOCK/NAME, solver/NAME, progress   in a checkpoint only: collocation
+                points with what is attached to them, the solver's own arrays, and JSON with the
+                stage, step and draw they belong to
+
+No random state is stored because none is left over: every stream starts from the seed by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pinn.files import DamagedFile, from_json, to_json
+from pinn.schema import dump
+from pinn.schema.declared import Record
+from pinn.schema.reader import Reader
+from pinn.schema.tree import Place, tree_of
+from pinn.solution.report import Report
+from pinn.training.experiment import Experiment
+
+if TYPE_CHECKING:
+    from pinn.training.records import StepRecord
+
+FORMAT = "pinn solution 2"
+
+# What constructors raise when they are given the values of another type or size than declared.
+# A file's text reaches all of them, so each means here that the file is not one of ours.
+SIGNS_OF_DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+class Contents(NamedTuple):
+    """What a solution file or a checkpoint holds."""
+
+    experiment: Experiment
+    theta: dict[str, np.ndarray]
+    report: Report
+
+
+def solution_arrays(
+    experiment: Experiment, theta: Mapping[str, np.ndarray], report: Report
+) -> dict[str, np.ndarray]:
+    """Return the named arrays of a solution file.
+
+    Raises TypeError for a hard condition whose value is a function: without it the unknowns have no
+    value.
+    """
+    return {
+        "format": np.array(FORMAT),
+        "experiment": np.array(experiment_json(experiment)),
+        "report": np.array(to_json(report.as_dict())),
+        **{f"theta/{name}": np.array(part) for name, part in theta.items()},
+    }
+
+
+def checkpoint_arrays(
+    experiment: Experiment, last: StepRecord | None
+) -> dict[str, np.ndarray]:
+    """Return the arrays that a checkpoint adds: points, solver state and progress."""
+    progress = {"stage_index": 0, "stage_step": 0, "step": 0, "draw": 0}
+    solver: Mapping[str, np.ndarray] = {}
+    if last is not None:
+        progress = {name: getattr(last, name) for name in progress}
+        solver = last.solver_state
+    drawn = experiment.draw_points() if last is None else last.points
+    return {
+        "progress": np.array(to_json(progress)),
+        **{f"points/{name}": points.coordinates for name, points in drawn.items()},
+        **{
+            f"columns/{name}/{column}": array
+            for name, points in drawn.items()
+            for column, array in points.columns.items()
+        },
+        **{f"solver/{name}": np.array(array) for name, array in solver.items()},
+    }
+
+
+def read_arrays(arrays: Mapping[str, np.ndarray], path: str) -> Contents:
+    """Return what solution_arrays packed; DamagedFile, naming the path, for anything else."""
+    try:
+        found = _text(arrays, "format")
+        if found != FORMAT:
+            raise ValueError(f"its format is {found!r}, expected {FORMAT!r}")
+        theta = _theta(arrays)
+        experiment = read_experiment(_text(arrays, "experiment"), path)
+        _check_size(experiment, theta)
+        report = Report.from_dict(from_json(_text(arrays, "report")))
+    except SIGNS_OF_DAMAGE as error:
+        raise DamagedFile(
+            f"{path}: expected a solution or checkpoint that pinn wrote, but "
+            f"{str(error) or type(error).__name__}"
+        ) from error
+    return Contents(experiment, theta, report)
+
+
+def _text(arrays: Mapping[str, np.ndarray], name: str) -> str:
+    if name not in arrays:
+        raise ValueError(f"no {name!r} is in it")
+    array = arrays[name]
+    if array.dtype.kind != "U" or array.shape != ():
+        raise ValueError(f"{name!r} is not one text")
+    return str(array)
+
+
+def _theta(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    prefix = "theta/"
+    theta = {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
+    for name, part in theta.items():
+        if part.dtype != np.float64:
+            raise ValueError(f"parameter {name}: expected float64, got {part.dtype}")
+    return theta
+
+
+def _check_size(experiment: Experiment, theta: Mapping[str, np.ndarray]) -> None:
+    """Raise ValueError where the model would be larger than the parameters that are there.
+
+    Before it is built: a few letters of the file can declare more memory than a machine has.
+    """
+    count = getattr(experiment.model, "parameter_count", None)
+    problem = experiment.problem
+    there = sum(part.size for part in theta.values())
+    declared = 0 if count is None else count(problem.domain, problem.unknowns)
+    if declared > there:
+        raise ValueError(f"its model has {declared} parameters and the file {there}")
+
+
+def experiment_json(experiment: Experiment) -> str:
+    """Return the declaration of a run as JSON; TypeError where a function is needed to evaluate."""
+    problem = experiment.problem
+    for condition in problem.conditions:
+        held = condition.exact(problem.domain) if condition.hard else ()
+        if any(callable(exact.value) for exact in held):
+            raise TypeError(
+                f"the hard condition {held[0].condition!r} has a Python function as its value, "
+                "which a file cannot hold, and the solution is made of it; give the value as text "
+                "to save it"
+            )
+    data = dump(experiment)
+    del data["threads"]  # they change no bit, and belong to the machine
+    return to_json(data)
+
+
+def read_experiment(text: str, source: str) -> Experiment:
+    """Return the declaration that `experiment_json` wrote.
+
+    An equation or value that was a function comes back as one that only raises RuntimeError: the
+    solution can be evaluated and differentiated, but not trained further. Raises ValueError for
+    other text.
+    """
+    reader = Reader(stored=True)
+    tree = tree_of(from_json(text), Place(source))
+    experiment = reader.read(Record(Experiment), tree, ())
+    if reader.complaints:
+        first, *others = map(str, reader.complaints)
+        raise ValueError(first + (f" (and {len(others)} more)" if others else ""))
+    return experiment

@@ -1,0 +1,71 @@
+"""What training calls on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from pinn.training.records import StageInfo, StageReport, StepRecord
+
+
+class Callback:
+    """What training calls on its way; a subclass defines the methods it needs.
+
+    Any object with some of these methods will do, and a plain function is taken as on_step. A
+    method that returns True, or raises StopIteration (with a reason, if there is one), stops
+    training; the solution is returned as it stands. Any other exception passes through pinn.solve,
+    with the solution so far as its attribute `solution`.
+    """
+
+    def on_start(self, session: Any) -> None:
+        """Called once by pinn.solve before training; see pinn.solving.Session."""
+
+    def on_stage_start(self, info: StageInfo) -> None:
+        """Called before the first step of each stage."""
+
+    def on_step(self, record: StepRecord) -> bool | None:
+        """Called after every accepted step."""
+
+    def on_stage_end(self, report: StageReport) -> None:
+        """Called when a stage has ended, whatever the reason."""
+
+    def on_end(self, solution: Any) -> None:
+        """Called once by pinn.solve, with the solution."""
+
+
+def notify(callbacks: Iterable[Any], event: str, argument: Any) -> str | None:
+    """Call the method `event` of each callback that has it; a plain function hears on_step.
+
+    Returns None, or what the first callback that asks to stop gives as its reason ("" for none);
+    the others hear of the event all the same.
+    """
+    asked = None
+    for callback in callbacks:
+        method = getattr(callback, event, None)
+        if method is None and event == "on_step" and callable(callback):
+            method = callback
+        if method is None:
+            continue
+        try:
+            # Whatever else a function happens to return, such as the result of a lambda, is no ask.
+            answer = method(argument)
+            reason = "" if isinstance(answer, bool | np.bool_) and answer else None
+        except StopIteration as stop:
+            reason = str(stop)
+        asked = reason if asked is None else asked
+    return asked
+
+
+def check_callbacks(callbacks: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the callbacks as a tuple; TypeError for one that is neither callable nor has on_..."""
+    callbacks = tuple(callbacks)
+    events = [name for name in vars(Callback) if name.startswith("on_")]
+    for callback in callbacks:
+        if not callable(callback) and not any(hasattr(callback, event) for event in events):
+            raise TypeError(
+                f"callbacks: expected a function of a step record or an object with some of "
+                f"{', '.join(events)}, got {callback!r}"
+            )
+    return callbacks

@@ -1,0 +1,313 @@
+"""The training loop: stages in turn, callbacks, and the reason why it ended."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pinn.objective import Objective
+from pinn.optimizers import Diverged, Stage, StageEnd, Step, StopReason
+from pinn.sampling import Points
+from pinn.training.callbacks import check_callbacks, notify
+from pinn.training.fresh import FreshLoss
+from pinn.training.records import (
+    Resume,
+    StageInfo,
+    StageReport,
+    StepRecord,
+    TrainingResult,
+)
+from pinn.training.watched import Known, Watched
+
+# One record in this many steps goes to the history, besides the first and last of each stage.
+HISTORY_STRIDE = 10
+
+# A stage that ends for one of these is the last one.
+_FINAL = (StopReason.DIVERGED, StopReason.INTERRUPTED, StopReason.CALLBACK)
+
+
+@dataclass(frozen=True)
+class Redraw:
+    """New points on the way: `draw(number)` gives the points of draw 1, 2, ..., by block name.
+
+    They are taken after every `every` steps of a stage that goes on, and once when it finds no
+    lower loss. The objective is at the last accepted theta when `draw` is called.
+    """
+
+    every: int
+    draw: Callable[[int], Mapping[str, Points]]
+
+
+def train(
+    objective: Objective,
+    stages: Sequence[Stage],
+    callbacks: Iterable[Any] = (),
+    redraw: Redraw | None = None,
+    **limits: Any,
+) -> TrainingResult:
+    """Run the stages in turn from the objective's present theta; see Training."""
+    return Training(objective, stages, callbacks, redraw, **limits).run()
+
+
+class Training:
+    """One training run: `run` trains, and `result` tells what it has reached, at any time.
+
+    A stage that ends at a limit, at a tolerance or without a lower loss hands over to the next. A
+    loss or gradient that is not finite ends training as "diverged", Ctrl-C as "interrupted", a
+    callback that asks for it as "stopped by callback", and `seconds` of wall time as "time limit".
+    In all cases the result holds the last theta that was accepted, and the objective is left there.
+    Any other exception passes through `run`.
+
+    fresh: the loss on points apart, told at the end of each stage. resume: where to go on from,
+    with the bits of a run that never stopped; all else has to be as in the run it comes from.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        stages: Sequence[Stage],
+        callbacks: Iterable[Any] = (),
+        redraw: Redraw | None = None,
+        *,
+        seconds: float | None = None,
+        fresh: FreshLoss | None = None,
+        resume: Resume | None = None,
+    ) -> None:
+        self._objective = objective
+        self._stages = list(stages)
+        self._callbacks = check_callbacks(callbacks)
+        self._redraw = redraw
+        self._seconds = seconds
+        self._fresh = fresh
+        self._began = time.perf_counter()
+        self._function = Watched(objective, lambda: self._after("; theta is back at that step"))
+        self._index = 0
+        self._steps = 0
+        self._draws = 0
+        # The solver's number of the last step of the running stage, and its state after it.
+        self._stage_step = 0
+        self._state: Mapping[str, np.ndarray] | None = None
+        # The step at which a search without success was last answered by new points.
+        self._helped_at: int | None = None
+        self._reports: list[StageReport] = []
+        self._history: list[dict[str, Any]] = []
+        self._last: StepRecord | None = None
+        self._fresh_loss = math.nan
+        self._accepted = Known(
+            objective.theta, math.nan, {block.name: math.nan for block in objective.blocks}
+        )
+        self._reason, self._message = StopReason.STEPS, "no stage to run"
+        if resume is not None:
+            self._take_up(resume)
+
+    # ---- the whole
+
+    def run(self) -> TrainingResult:
+        """Train, and return the result; exceptions of callbacks and of the machine pass through."""
+        try:
+            for index in range(self._index, len(self._stages)):
+                self._index = index
+                self._run_stage(self._stages[index])
+                if self._reason in _FINAL or self._out_of_time():
+                    break
+        except KeyboardInterrupt:
+            # Between stages, or in a callback at a stage's end: no stage was there to report it.
+            self._ended(StopReason.INTERRUPTED, f"interrupted{self._after()}")
+        return self.result()
+
+    def fail(self, error: Exception) -> TrainingResult:
+        """Return the result of a run that an exception ended."""
+        self._ended(StopReason.FAILED, f"{type(error).__name__}{self._after()}: {error}")
+        return self.result()
+
+    def stop(self, why: str) -> TrainingResult:
+        """Return the result of a run that a callback ended before it began."""
+        self._ended(*self._asked(why))
+        return self.result()
+
+    def result(self) -> TrainingResult:
+        """Return what training has reached; the objective is left there."""
+        theta, loss, losses = self._accepted
+        self._objective.parameters.load(theta)
+        return TrainingResult(
+            theta=theta,
+            loss=loss,
+            losses=dict(losses),
+            reason=self._reason,
+            message=self._message,
+            stages=tuple(self._reports),
+            steps=self._steps,
+            seconds=time.perf_counter() - self._began,
+            history=self._history,
+            last=self._last,
+            fresh_loss=self._fresh_loss,
+        )
+
+    def _ended(self, reason: StopReason, message: str) -> None:
+        self._remember_last()
+        self._reason, self._message = reason, message
+
+    # ---- a stage
+
+    def _run_stage(self, stage: Stage) -> None:
+        began = time.perf_counter()
+        info = StageInfo(self._index, len(self._stages), stage.name, stage.steps, stage.seconds)
+        self._function.forget()
+        asked = notify(self._callbacks, "on_stage_start", info)
+        self._ended(*(self._follow(stage, began) if asked is None else self._asked(asked)))
+        if self._fresh is not None:
+            self._fresh_loss = self._fresh(self._accepted.theta)
+        report = StageReport(
+            stage.name,
+            self._stage_step,
+            time.perf_counter() - began,
+            self._accepted.loss,
+            self._reason,
+            self._message,
+            self._fresh_loss,
+        )
+        self._reports.append(report)
+        self._stage_step, self._state = 0, None
+        asked = notify(self._callbacks, "on_stage_end", report)
+        if asked is not None and self._reason not in _FINAL:
+            self._reason, self._message = self._asked(asked)
+
+    def _follow(self, stage: Stage, began: float) -> tuple[StopReason, str]:
+        """Run a stage to its end, and say why that was."""
+        try:
+            if math.isnan(self._accepted.loss):
+                self._accepted = self._function.find(self._accepted.theta)
+            if self._state is not None and self._is_redrawn(stage):
+                self._take_new_points()  # what comes right after the step that is gone on from
+            end = None
+            while end is None:
+                end = self._pursue(stage, began)
+                if (
+                    end is not None
+                    and end.reason in (StopReason.LINE_SEARCH, StopReason.NO_DECREASE)
+                    and self._redraw is not None
+                    and self._helped_at != self._steps
+                ):
+                    # On other points there may be a way down.
+                    self._helped_at = self._steps
+                    self._take_new_points()
+                    end = None
+            # The step of Adam ends at a theta that has not been evaluated yet.
+            if not np.array_equal(end.theta, self._accepted.theta):
+                self._accepted = self._function.find(end.theta)
+        except Diverged as diverged:
+            return StopReason.DIVERGED, str(diverged)
+        except KeyboardInterrupt:
+            return StopReason.INTERRUPTED, f"interrupted{self._after()}"
+        return end.reason, end.message
+
+    def _pursue(self, stage: Stage, began: float) -> StageEnd | None:
+        """Run a solver from the last accepted theta; None where it has to begin anew."""
+        steps = stage.run(self._function, self._accepted.theta.copy(), self._state)
+        with closing(steps):
+            while True:
+                try:
+                    step = next(steps)
+                except StopIteration as stopped:
+                    return stopped.value
+                asked = self._accept(step)
+                if asked is not None:
+                    return StageEnd(step.theta, *self._asked(asked))
+                late = self._time_limit(stage, began)
+                if late is not None:
+                    return StageEnd(step.theta, StopReason.TIME, late)
+                if self._is_redrawn(stage):
+                    self._take_new_points()
+                    return None
+
+    def _accept(self, step: Step) -> str | None:
+        """Take a step, and tell the callbacks; returns what one of them says to stop for."""
+        self._accepted = self._function.find(step.theta)
+        self._function.forget()
+        self._steps += 1
+        self._stage_step, self._state = step.number, step.state
+        theta, loss, losses = self._accepted
+        theta.flags.writeable = False
+        stage = self._stages[self._index]
+        self._last = StepRecord(
+            step=self._steps,
+            stage=stage.name,
+            stage_index=self._index,
+            stage_step=step.number,
+            stage_steps=stage.steps,
+            loss=loss,
+            losses=losses,
+            learning_rate=step.learning_rate,
+            seconds=time.perf_counter() - self._began,
+            theta=theta,
+            solver_state=step.state,
+            draw=self._draws,
+            points={block.name: block.points for block in self._objective.blocks},
+        )
+        if step.number == 1 or step.number % HISTORY_STRIDE == 0:
+            self._history.append(self._last.as_dict())
+        return notify(self._callbacks, "on_step", self._last)
+
+    # ---- points
+
+    def _is_redrawn(self, stage: Stage) -> bool:
+        """Whether new points follow the last step."""
+        return (
+            self._redraw is not None
+            and self._stage_step % self._redraw.every == 0
+            and self._stage_step < stage.steps
+        )
+
+    def _take_new_points(self) -> None:
+        self._draws += 1
+        # A line search may have left it elsewhere.
+        self._objective.parameters.load(self._accepted.theta)
+        self._objective.set_points(self._redraw.draw(self._draws))
+        self._function.forget()
+
+    # ---- limits and words
+
+    def _time_limit(self, stage: Stage, began: float) -> str | None:
+        now = time.perf_counter()
+        if stage.seconds is not None and now - began >= stage.seconds:
+            return f"time limit of {stage.seconds:g} s reached{self._after()}"
+        if self._out_of_time():
+            return f"time limit of {self._seconds:g} s for all stages reached{self._after()}"
+        return None
+
+    def _out_of_time(self) -> bool:
+        return self._seconds is not None and time.perf_counter() - self._began >= self._seconds
+
+    def _after(self, more: str = "") -> str:
+        return f", after step {self._steps}{more}" if more else f" after step {self._steps}"
+
+    def _asked(self, why: str) -> tuple[StopReason, str]:
+        said = f": {why}" if why else ""
+        return StopReason.CALLBACK, f"stopped by a callback{self._after()}{said}"
+
+    def _remember_last(self) -> None:
+        """Add the last step to the history, unless it is there."""
+        if self._last is not None and (
+            not self._history or self._history[-1]["step"] != self._last.step
+        ):
+            self._history.append(self._last.as_dict())
+
+    # ---- going on
+
+    def _take_up(self, resume: Resume) -> None:
+        """Become the run that has just taken this step."""
+        record = resume.record
+        self._index, self._steps, self._draws = record.stage_index, record.step, record.draw
+        self._stage_step, self._state = record.stage_step, record.solver_state
+        self._history, self._reports = list(resume.history), list(resume.stages)
+        self._last = record
+        self._accepted = Known(record.theta, record.loss, dict(record.losses))
+        self._objective.set_points(record.points)
+        self._objective.parameters.load(record.theta)
+        self._began -= record.seconds

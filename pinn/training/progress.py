@@ -1,0 +1,84 @@
+"""Training as it goes, on a terminal or as plain lines."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from typing import Any, TextIO
+
+from pinn.training.callbacks import Callback
+from pinn.training.records import StageInfo, StageReport, StepRecord
+
+
+class Progress(Callback):
+    """Shows training as it goes: one bar a stage with named losses, rate and time left.
+
+    Where the stream is not a terminal, plain lines: one every `interval` seconds and one at the end
+    of each stage, which shows the loss on fresh points as well. The final line gives the stop
+    reason and the relative error, where there is a reference.
+    """
+
+    def __init__(self, stream: TextIO | None = None, interval: float = 10.0) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._interval = interval
+        self._terminal = bool(getattr(self._stream, "isatty", lambda: False)())
+        self._bar: Any = None
+        self._info: StageInfo | None = None
+        self._began = 0.0
+        self._shown = 0.0
+
+    def on_stage_start(self, info: StageInfo) -> None:
+        self._info = info
+        self._began = self._shown = time.perf_counter()
+        if self._terminal:
+            from tqdm import tqdm
+
+            self._bar = tqdm(
+                total=info.steps, desc=info.name, unit="step", file=self._stream, dynamic_ncols=True
+            )
+
+    def on_step(self, record: StepRecord) -> None:
+        now = time.perf_counter()
+        # Formatting the losses at every step would cost as much as a small network's step.
+        if now - self._shown < (0.1 if self._bar is not None else self._interval):
+            return
+        self._shown = now
+        if self._bar is not None:
+            self._bar.set_postfix_str(_losses_text(record), refresh=False)
+            self._bar.update(record.stage_step - self._bar.n)
+        else:
+            rate = record.stage_step / (now - self._began)
+            left = (record.stage_steps - record.stage_step) / rate
+            self._write(
+                f"{record.stage} {record.stage_step}/{record.stage_steps}  "
+                f"{_losses_text(record)}  {rate:.0f} steps/s, at most {_clock(left)} left"
+            )
+
+    def on_stage_end(self, report: StageReport) -> None:
+        if self._bar is not None:
+            self._bar.update(report.steps - self._bar.n)
+            self._bar.close()
+            self._bar = None
+        fresh = "" if math.isnan(report.fresh_loss) else f" ({report.fresh_loss:.3e} fresh)"
+        self._write(
+            f"{report.name}: {report.message}; loss {report.loss:.3e}{fresh}, "
+            f"{report.steps} steps in {report.seconds:.1f} s"
+        )
+
+    def on_end(self, solution: Any) -> None:
+        self._write(solution.report.summary())
+
+    def _write(self, line: str) -> None:
+        print(line, file=self._stream, flush=True)
+
+
+def _losses_text(record: StepRecord) -> str:
+    named = (f"{name} {loss:.2e}" for name, loss in record.losses.items())
+    return ", ".join([f"loss {record.loss:.2e}", *named])
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"

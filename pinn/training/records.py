@@ -1,0 +1,111 @@
+"""What training reports: a step, a stage, the whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pinn.optimizers import StopReason
+from pinn.sampling import Points
+
+
+@dataclass(frozen=True)
+class StageInfo:
+    """A stage that begins: its name, its place among `count` stages, and its limits."""
+
+    index: int
+    count: int
+    name: str
+    steps: int
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """One accepted step, as callbacks see it.
+
+    step counts from 1 over all stages, stage_step within this one. loss is the weighted sum, losses
+    are the unweighted mean squares by block, both at `theta`, a read-only array. seconds is wall
+    time since training began. solver_state holds all that the solver goes on with, as arrays by
+    name; it may be empty after the next step. draw counts how often the points had been drawn
+    anew; points are these, by block name.
+    """
+
+    step: int
+    stage: str
+    stage_index: int
+    stage_step: int
+    stage_steps: int
+    loss: float
+    losses: Mapping[str, float]
+    learning_rate: float | None
+    seconds: float
+    theta: np.ndarray = field(repr=False)
+    solver_state: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
+    draw: int = 0
+    points: Mapping[str, Points] = field(repr=False, default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the record as a line of metrics: numbers and texts, without arrays."""
+        return {
+            "step": self.step,
+            "stage": self.stage,
+            "wall_s": self.seconds,
+            "loss": self.loss,
+            "losses": dict(self.losses),
+            "lr": self.learning_rate,
+        }
+
+
+@dataclass(frozen=True)
+class StageReport:
+    """A stage that ended: its steps, wall seconds, the loss it left, why, and a sentence.
+
+    fresh_loss: the same loss on points that training never sees, nan where there are none.
+    """
+
+    name: str
+    steps: int
+    seconds: float
+    loss: float
+    reason: StopReason
+    message: str
+    fresh_loss: float = math.nan
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """What training left: theta, its loss, and why it stopped (the last stage's reason).
+
+    fresh_loss: the loss on points that training never sees, nan where there are none. `last` is the
+    last accepted step, None where there was none; `history` thinned records in the form of
+    StepRecord.as_dict.
+    """
+
+    theta: np.ndarray
+    loss: float
+    losses: dict[str, float]
+    reason: StopReason
+    message: str
+    stages: tuple[StageReport, ...]
+    steps: int
+    seconds: float
+    history: list[dict[str, Any]]
+    last: StepRecord | None
+    fresh_loss: float = math.nan
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Where training goes on: its last step with the solver's state, and what came before.
+
+    history: as in TrainingResult, up to that step. stages: the reports of those that had ended.
+    """
+
+    record: StepRecord
+    history: Sequence[Mapping[str, Any]] = ()
+    stages: Sequence[StageReport] = ()

@@ -1,0 +1,97 @@
+"""The objective as solvers see it in training: every evaluation is noted and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from pinn.objective import Evaluation, Objective
+from pinn.optimizers import Diverged
+
+
+class Known(NamedTuple):
+    """What is known of one theta: its loss, and each block's unweighted mean(r^2)."""
+
+    theta: np.ndarray
+    loss: float
+    losses: dict[str, float]
+
+
+class Watched:
+    """An objective (pinn.optimizers.LeastSquares) that remembers what was evaluated.
+
+    where: tells the place in training that a message about a number that is not finite ends with.
+    """
+
+    def __init__(self, objective: Objective, where: Callable[[], str]) -> None:
+        self._objective = objective
+        self._where = where
+        # Since the last accepted step: a line search tries several.
+        self._tried: list[Known] = []
+
+    @property
+    def size(self) -> int:
+        return self._objective.size
+
+    @property
+    def rows(self) -> int:
+        return self._objective.rows
+
+    def value(self, theta: np.ndarray) -> float:
+        return self._objective.value(theta)
+
+    def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
+        found = self._objective.value_and_gradient(theta)
+        self._check(theta, found.loss, found.gradient)
+        self._tried.append(Known(theta.copy(), found.loss, found.losses))
+        return found
+
+    def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
+        rows = self._objective.weighted_rows(theta)
+        self._check(theta, rows)
+        return rows
+
+    def jacobian(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._checked_pair(theta, self._objective.jacobian(theta))
+
+    def gram(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._checked_pair(theta, self._objective.gram(theta))
+
+    def kernel(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._checked_pair(theta, self._objective.kernel(theta))
+
+    def jvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        pushed = self._objective.jvp(theta, direction)
+        self._check(theta, pushed)
+        return pushed
+
+    def vjp(self, theta: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        pulled = self._objective.vjp(theta, rows)
+        self._check(theta, pulled)
+        return pulled
+
+    def find(self, theta: np.ndarray) -> Known:
+        """Return what is known of a theta, which was most likely evaluated last."""
+        for known in reversed(self._tried):
+            if np.array_equal(known.theta, theta):
+                return known
+        self.value_and_gradient(theta)
+        return self._tried[-1]
+
+    def forget(self) -> None:
+        """Drop what was noted: a step was accepted, or the points are other ones."""
+        self._tried.clear()
+
+    def _checked_pair(
+        self, theta: np.ndarray, pair: tuple[np.ndarray, np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        self._check(theta, *pair)
+        return pair
+
+    def _check(self, theta: np.ndarray, *numbers: float | np.ndarray) -> None:
+        if all(np.isfinite(number).all() for number in numbers):
+            return
+        what = self._objective.not_finite(theta) or "a weighted sum over the blocks overflows"
+        raise Diverged(f"{what}{self._where()}")

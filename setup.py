@@ -1,0 +1,8 @@
+"""What pyproject.toml cannot say: the configs ship inside the package, from their own folder."""
+
+from setuptools import find_packages, setup
+
+setup(
+    packages=[*find_packages(include=["pinn", "pinn.*", "autograd", "autograd.*"]), "pinn.configs"],
+    package_dir={"pinn.configs": "configs"},
+)

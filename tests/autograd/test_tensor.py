@@ -1,0 +1,55 @@
+"""What `Tensor(...)` and `Variable(...)` make, and when values may be read as numpy."""
+
+import numpy as np
+import pytest
+
+import autograd as T
+from autograd.autograd import Variable
+
+
+def test_sequences_take_the_default_dtype():
+    tensor = T.Tensor([1, 2.0])
+    assert tensor.tolist() == [1.0, 2.0] and tensor.dtype == T.float32
+    assert T.Tensor([[1, 2], [3, 4]]).dtype == T.float32
+    assert T.Tensor(((1.0, 2.0),), requires_grad=True).is_leaf
+    assert (T.Tensor([]).shape, T.Tensor(np.float64(3)).dtype) == ((0,), np.float64)
+
+
+def test_a_variable_is_a_leaf_on_the_memory_of_a_tensor():
+    source = T.tensor([1.0, 2.0], requires_grad=True) * 2
+    variable = Variable(source, requires_grad=True)
+    assert variable.is_leaf and variable.requires_grad and isinstance(source, Variable)
+    (variable**2).sum().backward()
+    assert variable.grad.tolist() == [4.0, 8.0]
+    assert Variable(source).requires_grad is False
+    assert Variable(source).data_ptr() == source.data_ptr()
+
+
+def test_a_write_through_the_other_name_is_seen_by_backward():
+    weight = T.ones(2)
+    y = T.tensor([1.0, 2.0], requires_grad=True) * weight
+    T.Tensor(weight).mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+@pytest.mark.parametrize("data", [3, 2.5, "text", None, {1: 2}])
+def test_what_is_no_array_is_refused(data):
+    with pytest.raises(TypeError, match=r"Tensor\(\): expected an array.*autograd.tensor"):
+        T.Tensor(data)
+
+
+def test_sizes_are_refused():
+    with pytest.raises(TypeError, match=r"autograd.empty\(...\) for sizes"):
+        T.Tensor(2, 3)
+
+
+def test_values_are_readable_inside_no_grad():
+    leaf = T.tensor([1.0, 2.0], requires_grad=True)
+    computed = leaf * 2
+    for tensor in (leaf, computed):
+        with pytest.raises(RuntimeError, match="Use tensor.detach"):
+            tensor.numpy()
+    with T.no_grad():
+        assert leaf.numpy().tolist() == [1.0, 2.0]
+        assert np.asarray(computed).tolist() == [2.0, 4.0]

@@ -1,0 +1,52 @@
+"""`list`: what ships, from wherever it is asked."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pinn.cli import main
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_list_shows_configs_and_references(folder, capsys):
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    assert "burgers.yaml  Burgers' equation" in out
+    assert "cole-hopf  " in out
+
+
+def test_list_shows_a_config_of_the_working_directory_too(folder, capsys):
+    Path("configs").mkdir()
+    Path("configs/mine.yaml").write_text("# A problem of mine\nproblem: {}\n")
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    assert "  configs/mine.yaml  A problem of mine\n" in out
+    assert "burgers.yaml  Burgers' equation" in out
+
+
+def test_the_configs_ship_inside_the_package(tmp_path):
+    setuptools = pytest.importorskip("setuptools")
+    if int(setuptools.__version__.split(".")[0]) < 77:
+        pytest.skip("pyproject.toml asks for setuptools 77")
+    source, built = tmp_path / "source", tmp_path / "built"
+    source.mkdir()
+    for name in ("pinn", "autograd", "configs"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    build = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(built)]
+    subprocess.run(build, cwd=source, check=True, capture_output=True)
+    sources = {path.relative_to(source) for path in source.rglob("*.py")} - {Path("setup.py")}
+    assert {path.relative_to(built) for path in built.rglob("*.py")} == sources
+    listed = subprocess.run(
+        [sys.executable, "-m", "pinn", "list"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(built)}, text=True, capture_output=True,
+    )  # fmt: skip
+    assert listed.returncode == 0, listed.stderr
+    for config in (ROOT / "configs").glob("*.yaml"):
+        assert f"built/pinn/configs/{config.name}  " in listed.stdout

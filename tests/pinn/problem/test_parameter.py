@@ -1,0 +1,124 @@
+"""Trainable coefficients and the flat vector."""
+
+import math
+
+import numpy as np
+import pytest
+
+import autograd as T
+import pinn
+from pinn.objective.flat_parameters import FlatParameters
+
+RAWS = np.linspace(-6, 6, 41)
+
+
+def value(parameter, raw):
+    return parameter.value(T.tensor(raw, dtype=T.float64)).item()
+
+
+CASES = [
+    pinn.Parameter("k", 0.3),
+    pinn.Parameter("k", -40.0),
+    pinn.Parameter("k", 0.1, lower=0),
+    pinn.Parameter("k", 5.0, lower=-2.5),
+    pinn.Parameter("k", -3.0, upper=0),
+    pinn.Parameter("k", 0.2, lower=0, upper=10),
+]
+
+
+@pytest.mark.parametrize("parameter", CASES)
+def test_it_starts_at_its_initial_value(parameter):
+    assert value(parameter, parameter.raw_initial) == pytest.approx(parameter.initial, rel=1e-14)
+
+
+@pytest.mark.parametrize("parameter", CASES)
+def test_it_increases_and_stays_in_its_bounds(parameter):
+    values = [value(parameter, raw) for raw in RAWS]
+    assert (np.diff(values) > 0).all()
+    low = -math.inf if parameter.lower is None else parameter.lower
+    high = math.inf if parameter.upper is None else parameter.upper
+    assert low < min(values) and max(values) < high
+
+
+@pytest.mark.parametrize(
+    ("parameter", "formula"),
+    [
+        (pinn.Parameter("k", 4.0), lambda raw: 4 * raw),
+        (pinn.Parameter("k", 0.5), lambda raw: raw),
+        (pinn.Parameter("k", 3.0, lower=1),
+         lambda raw: 1 + 2 * np.log1p(np.exp(raw)) / np.log(2)),
+        (pinn.Parameter("k", 3.0, upper=4),
+         lambda raw: 4 - np.log1p(np.exp(-raw)) / np.log(2)),
+        (pinn.Parameter("k", 3.0, lower=2, upper=4), lambda raw: 2 + 2 / (1 + np.exp(-raw))),
+    ],
+)  # fmt: skip
+def test_the_documented_formulas(parameter, formula):
+    values = [value(parameter, raw) for raw in RAWS]
+    np.testing.assert_allclose(values, formula(RAWS), rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("k", 0.0, 0.0), ValueError, "parameter: 'k': expected lower < initial < upper, strictly"),
+        (("k", 2.0, None, 1.0), ValueError, "upper = 1.0"),
+        (("k", 0.5, 1.0, 0.0), ValueError, "strictly"),
+        (("k", math.inf), ValueError, "parameter: initial: expected a finite number"),
+        (("k", "1"), TypeError, "initial: expected a number, got '1'"),
+        (("k k", 1.0), ValueError, "starts with a letter, got 'k k'"),
+    ],
+)
+def test_bad_parameters_are_refused(arguments, error, message):
+    with pytest.raises(error, match=message):
+        pinn.Parameter(*arguments)
+
+
+def flat():
+    module = pinn.MLP(width=3, depth=1).build(
+        pinn.Interval("x", 0, 1), ["u", "v"], np.random.default_rng(0), T.float64
+    )
+    return FlatParameters(module, [pinn.Parameter("k", 2.0, lower=1.0)], T.float64, "cpu")
+
+
+def test_the_vector_is_the_models_parameters_in_order_then_the_coefficients():
+    parameters = flat()
+    assert {name: shape for name, (_, shape) in parameters.parts.items()} == {
+        "model.weight0": (3, 1),
+        "model.bias0": (3,),
+        "model.weight1": (2, 3),
+        "model.bias1": (2,),
+        "k": (),
+    }
+    assert parameters.size == 3 + 3 + 6 + 2 + 1
+    weight = dict(parameters.module.named_parameters())["weight1"].detach().numpy()
+    np.testing.assert_array_equal(parameters.theta[6:12].reshape(2, 3), weight)
+    assert parameters.theta[-1] == 0.0
+
+
+def test_loading_a_vector_changes_the_model_and_the_coefficients():
+    parameters = flat()
+    theta = np.arange(parameters.size) / 8
+    parameters.load(theta)
+    np.testing.assert_array_equal(parameters.theta, theta)
+    assert parameters.module.bias0.detach().numpy().tolist() == [3 / 8, 4 / 8, 5 / 8]
+    coefficient = parameters.coefficients()["k"].item()
+    assert coefficient == pytest.approx(1 + math.log1p(math.exp(14 / 8)) / math.log(2))
+
+
+def test_named_parts_and_back():
+    parameters = flat()
+    theta = np.arange(parameters.size) / 8
+    named = parameters.named(theta)
+    assert named["model.weight1"].tolist() == (np.arange(6, 12).reshape(2, 3) / 8).tolist()
+    np.testing.assert_array_equal(parameters.from_named(named), theta)
+
+
+def test_other_parts_are_refused_by_name():
+    parameters = flat()
+    named = parameters.named(parameters.theta)
+    with pytest.raises(ValueError, match="missing: k, not known: l"):
+        parameters.from_named({("l" if name == "k" else name): a for name, a in named.items()})
+    with pytest.raises(ValueError, match=r"parameter k: expected shape \(\), got \(2,\)"):
+        parameters.from_named({**named, "k": np.zeros(2)})
+    with pytest.raises(ValueError, match=r"expected a vector of shape \(15,\), got \(14,\)"):
+        parameters.load(np.zeros(14))

@@ -1,0 +1,262 @@
+"""The callback that writes a run directory, used from Python."""
+
+import errno
+import json
+import os
+import stat
+
+import numpy as np
+import pytest
+
+import pinn
+from pinn.figures.style import new_figure
+from pinn.files import read_npz
+from pinn.runs import Run, RunExists, figures
+from pinn.runs import recorder as recorder_module
+from pinn.runs import run as run_module
+from pinn.runs.recorder import NotWritten, Recorder
+
+
+def decay():
+    return pinn.Problem(
+        pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1.0)], name="decay"
+    )
+
+
+def solve(recorder, steps=6):
+    return pinn.solve(
+        decay(),
+        pinn.MLP(width=4, depth=1),
+        pinn.Sampling(interior=20),
+        [pinn.Adam(steps=steps)],
+        callbacks=[recorder],
+    )
+
+
+def test_config_and_metrics_are_written_on_the_way(tmp_path):
+    recorder = Recorder(tmp_path / "run", "seed: 0\n", log_every=3)
+    solve(recorder)
+    assert recorder.run.config() == "seed: 0\n"
+    records = recorder.run.metrics()
+    assert [record["step"] for record in records] == [1, 3, 6]
+    # No reference, no error.
+    assert all("rel_l2" not in record for record in records)
+
+
+def test_checkpoints_are_written_on_the_way_and_the_one_before_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(recorder_module, "CHECKPOINT_SECONDS", 0.0)
+    recorder = Recorder(tmp_path / "run", "")
+    solve(recorder)
+    run = Run(tmp_path / "run")
+    steps = [
+        json.loads(str(np.load(path)["progress"]))["step"]
+        for path in (run.previous_checkpoint_path, run.checkpoint_path)
+    ]
+    assert steps == [5, 6]
+
+
+def test_results_are_those_of_the_report(tmp_path):
+    recorder = Recorder(tmp_path / "run", "")
+    solution = solve(recorder)
+    recorder.write_results(solution)
+    summary = recorder.run.summary()
+    assert (summary["loss"], summary["steps"]) == (solution.report.loss, 6)
+    assert (summary["rel_l2"], summary["max_error"]) == ({}, {})
+    assert np.array_equal(pinn.load(recorder.run.solution_path).theta, solution.theta)
+
+
+def test_a_directory_that_is_taken_is_refused_when_training_starts(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(RunExists):
+        solve(Recorder(tmp_path, ""))
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_nothing_is_written_before_training_starts(tmp_path):
+    recorder = Recorder(tmp_path / "run", "")
+    with pytest.raises(ValueError, match="weighting.nothing"):
+        pinn.solve(decay(), weighting={"nothing": 1.0}, callbacks=[recorder])
+    assert not (tmp_path / "run").exists()
+
+
+# ---- a disk that is full
+
+
+def refuse(*_, **__):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def disk_for_files_up_to(monkeypatch, largest):
+    """Let the disk take no file of more than `largest` bytes."""
+
+    def fsync(descriptor, really=os.fsync):
+        facts = os.fstat(descriptor)
+        if stat.S_ISREG(facts.st_mode) and facts.st_size > largest:
+            refuse()
+        really(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+def test_lines_that_cannot_be_written_cost_no_step_and_are_counted(tmp_path, monkeypatch):
+    said = []
+    recorder = Recorder(tmp_path / "run", "", log_every=1, warn=said.append)
+    monkeypatch.setattr(run_module, "append_record", refuse)
+    solution = solve(recorder)
+    assert solution.report.steps == 6 and solution.report.stop_reason == "steps done"
+    assert len(said) == 1 and "training goes on" in said[0]
+    with pytest.raises(NotWritten, match="metrics.jsonl: 6 lines could not be written") as caught:
+        recorder.write_results(solution)
+    assert "saved in" in str(caught.value)
+    assert "solution.npz, summary.json, checkpoint.npz" in str(caught.value)
+    assert recorder.run.summary()["steps"] == 6
+
+
+def test_checkpoints_that_cannot_be_written_cost_no_step(tmp_path, monkeypatch):
+    monkeypatch.setattr(recorder_module, "CHECKPOINT_SECONDS", 0.0)
+    said = []
+    recorder = Recorder(tmp_path / "run", "", warn=said.append)
+    with monkeypatch.context() as patch:
+        disk_for_files_up_to(patch, 1000)
+        solution = solve(recorder)
+    assert solution.report.steps == 6
+    assert len(said) == 1 and "checkpoint.npz: No space left on device" in said[0]
+    recorder.write_results(solution)  # there is room again, and nothing is missing
+    assert np.array_equal(pinn.load(recorder.run.checkpoint_path).theta, solution.theta)
+
+
+def test_a_checkpoint_that_is_too_large_does_not_take_the_solution_with_it(tmp_path, monkeypatch):
+    recorder = Recorder(tmp_path / "run", "")
+    solution = solve(recorder)
+    solution.save(tmp_path / "size.npz")
+    disk_for_files_up_to(monkeypatch, (tmp_path / "size.npz").stat().st_size)
+    with pytest.raises(NotWritten) as caught:
+        recorder.write_results(solution)
+    assert "cannot write" in str(caught.value) and "checkpoint.npz: No space" in str(caught.value)
+    assert str(caught.value).endswith("solution.npz, summary.json")
+    assert np.array_equal(pinn.load(recorder.run.solution_path).theta, solution.theta)
+    assert recorder.run.summary()["loss"] == solution.report.loss
+
+
+def test_a_solution_that_cannot_be_written_does_not_take_the_others_with_it(tmp_path, monkeypatch):
+    recorder = Recorder(tmp_path / "run", "")
+    solution = solve(recorder)
+    monkeypatch.setattr(type(solution), "save", refuse)
+    with pytest.raises(NotWritten):
+        recorder.write_results(solution)
+    assert np.array_equal(pinn.load(recorder.run.checkpoint_path).theta, solution.theta)
+    assert recorder.run.summary()["steps"] == 6
+
+
+def test_without_a_listener_the_trouble_is_a_warning(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_module, "append_record", refuse)
+    with pytest.warns(RuntimeWarning, match="training goes on without such lines"):
+        solve(Recorder(tmp_path / "run", ""))
+
+
+# ---- training that ends without a solution
+
+
+def test_what_was_reached_is_saved_when_training_fails(tmp_path):
+    def fail(record):
+        if record.step == 4:
+            raise RuntimeError("broken")
+
+    recorder = Recorder(tmp_path / "run", "")
+    with pytest.raises(RuntimeError):
+        pinn.solve(
+            decay(), pinn.MLP(4, 1), pinn.Sampling(20), [pinn.Adam(9)], callbacks=[recorder, fail]
+        )
+    assert recorder.write_reached("failed", "broken")
+    summary = recorder.run.summary()
+    assert (summary["steps"], summary["stop_reason"], summary["message"]) == (4, "failed", "broken")
+    loaded = pinn.load(recorder.run.solution_path)
+    assert loaded.report.stop_reason == "failed"
+    assert json.loads(str(read_npz(recorder.run.checkpoint_path)["progress"]))["step"] == 4
+
+
+def test_before_the_first_step_there_is_nothing_to_save(tmp_path):
+    recorder = Recorder(tmp_path / "run", "")
+    assert not recorder.write_reached("failed", "")
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_no_file_can_hold_is_refused_when_training_starts(tmp_path):
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + u"},
+        [pinn.Initial("u", lambda s: s.cos(s.t), hard=True)],
+    )  # fmt: skip
+    with pytest.raises(TypeError, match="which a file cannot hold"):
+        pinn.solve(problem, callbacks=[Recorder(tmp_path / "run", "")])
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_directory_is_let_go_when_the_recorder_is(tmp_path):
+    with Recorder(tmp_path / "run", "") as recorder:
+        solve(recorder)
+        with pytest.raises(RunExists, match="another training run"):
+            Run.create(tmp_path / "run", overwrite=True)
+    Run.create(tmp_path / "run", overwrite=True)
+
+
+# ---- a process that dies
+
+
+class Crash(BaseException):
+    """Stands for the process being killed: nothing is cleaned up after it."""
+
+
+def test_a_crash_at_any_step_leaves_what_loads_and_a_directory_for_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr(recorder_module, "CHECKPOINT_SECONDS", 0.0)
+
+    def whole_life():
+        recorder = Recorder(tmp_path / "run", "seed: 0\n", log_every=1, overwrite=True)
+        lives.append(recorder)
+        recorder.write_results(solve(recorder, steps=2))
+        figures.render_figures(recorder.run, [], dpi=20)
+
+    new_figure(1, 1)  # matplotlib is no part of this: it makes folders when it is imported
+    lives, limit, ended = [], 0, False
+    while not ended:
+        count = 0
+
+        def counted(function):
+            def call(*args, **kwargs):
+                nonlocal count
+                count += 1
+                if count > limit:  # noqa: B023 - it is called within this pass
+                    raise Crash
+                return function(*args, **kwargs)
+
+            return call
+
+        with monkeypatch.context() as patch:
+            for name in ("fsync", "link", "replace", "unlink", "mkdir", "ftruncate"):
+                patch.setattr(os, name, counted(getattr(os, name)))
+            try:
+                whole_life()
+                ended = True
+            except Crash:
+                pass
+        for recorder in lives:
+            if recorder.run is not None:
+                recorder.run.release()  # as the system does for a process that is gone
+        lives.clear()
+        check_that_all_loads(tmp_path / "run")
+        limit += 1
+    assert limit > 30  # each of these moments was tried
+    assert read_npz(tmp_path / "run" / "checkpoint.npz")
+    left = [path for path in (tmp_path / "run").rglob("*.tmp")]
+    assert left == []
+
+
+def check_that_all_loads(directory):
+    run = Run(directory)
+    for path in (run.solution_path, run.checkpoint_path, run.previous_checkpoint_path):
+        if path.exists():
+            assert np.isfinite(pinn.load(path).evaluate(t=0.5)["u"])
+    if run.summary_path.exists():
+        assert run.summary()["steps"] == 2
+    if run.config_path.exists():
+        assert run.config() == "seed: 0\n"
+    assert [record["step"] for record in run.metrics()] in ([], [1], [1, 2])

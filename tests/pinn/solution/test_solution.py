@@ -1,0 +1,356 @@
+"""Solutions: evaluate, differentiate, draw, save and load."""
+
+import json
+
+import numpy as np
+import pytest
+
+import autograd as T
+import pinn
+from pinn.files import DamagedFile, read_npz, write_npz
+from pinn.solution.storage import experiment_json
+
+X, TIME = pinn.Interval("x", -1, 1), pinn.Time("t", 0, 0.5)
+STAGES = [pinn.Adam(15, final_rate=1e-4), pinn.LBFGS(12)]
+
+
+def heat(**changes):
+    arguments = {
+        "equations": {"heat": "u_t - k*u_xx + c*v", "other": "v - u_x"},
+        "conditions": [pinn.Initial("u", "sin(pi*x)"), pinn.Dirichlet("u", 0, on="x=1")],
+        "constants": {"c": "1/3"},
+        "parameters": [pinn.Parameter("k", 0.1, lower=0, upper=1)],
+        "reference": {"u": "exp(-t)*sin(pi*x)"},
+    }
+    return pinn.Problem(X * TIME, ["u", "v"], name="heat", **{**arguments, **changes})
+
+
+def solve(problem=None, **changes):
+    arguments = {
+        "model": pinn.MLP(width=6, depth=2, activation="sin"),
+        "sampling": pinn.Sampling(30, 10, 10, "sobol"),
+        "training": STAGES,
+        "weighting": {"initial_u": 5.0},
+        "seed": 7,
+    }
+    return pinn.solve(problem or heat(), **{**arguments, **changes})
+
+
+@pytest.fixture(scope="module")
+def solution():
+    return solve()
+
+
+XS, TS = np.linspace(-1, 1, 5), np.linspace(0, 0.5, 3)
+
+
+def test_coordinates_broadcast_and_shapes_are_kept(solution):
+    grid = solution.evaluate(x=XS[:, None], t=TS)
+    assert {name: values.shape for name, values in grid.items()} == {"u": (5, 3), "v": (5, 3)}
+    for i, x in enumerate(XS):
+        for j, t in enumerate(TS):
+            one = solution.evaluate(t=t, x=float(x))
+            assert one["u"].shape == ()
+            np.testing.assert_allclose(one["u"], grid["u"][i, j], rtol=1e-12)
+    assert solution.evaluate(x=XS.tolist(), t=0)["v"].shape == (5,)
+    assert solution.evaluate(x=np.zeros((2, 0)), t=0.1)["u"].shape == (2, 0)
+
+
+def test_large_sets_of_points_equal_small_ones(solution):
+    x = np.linspace(-1, 1, 20_001)
+    whole = solution.evaluate(x=x, t=0.2)["u"]
+    few = solution.evaluate(x=x[::4000], t=0.2)["u"]
+    np.testing.assert_allclose(whole[::4000], few, rtol=1e-12)
+    slope = solution.derivative("u_x", x=x, t=0.2)
+    assert slope.shape == x.shape
+    np.testing.assert_allclose(
+        slope[::4000], solution.derivative("u_x", x=x[::4000], t=0.2), rtol=1e-11
+    )
+
+
+def test_derivatives_equal_finite_differences(solution):
+    h = 1e-4
+
+    def u(x, t):
+        return solution.evaluate(x=x, t=t)["u"]
+
+    x, t = XS[1:4], 0.2
+    values = {
+        "u": u(x, t),
+        "u_x": (u(x + h, t) - u(x - h, t)) / (2 * h),
+        "u_t": (u(x, t + h) - u(x, t - h)) / (2 * h),
+        "u_xx": (u(x + h, t) - 2 * u(x, t) + u(x - h, t)) / h**2,
+        "u_xt": (u(x + h, t + h) - u(x + h, t - h) - u(x - h, t + h) + u(x - h, t - h))
+        / (4 * h**2),
+        "laplacian(u)": (u(x + h, t) - 2 * u(x, t) + u(x - h, t)) / h**2,
+    }
+    for text, expected in values.items():
+        got = solution.derivative(text, x=x, t=t)
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_any_expression_of_the_problem_can_be_evaluated(solution):
+    at = {"x": XS[:, None], "t": TS}
+    values = {n: solution.derivative(n, **at) for n in ("u_t", "u_xx", "v")}
+    k = solution.parameters["k"]
+    expected = values["u_t"] - k * values["u_xx"] + values["v"] / 3
+    got = solution.derivative("u_t - k*u_xx + c*v", **at)
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-14)
+    assert solution.derivative("2*c", **at).tolist() == [[2 / 3] * 3] * 5
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "error", "message"),
+    [
+        ({"x": 0}, TypeError, "expected the coordinates x, t; missing: t, not known: none"),
+        ({"x": 0, "t": 0, "z": 0}, TypeError, "missing: none, not known: z"),
+        ({"x": np.zeros(3), "t": np.zeros(4)}, ValueError, r"together: x \(3,\), t \(4,\)"),
+        ({"x": "a", "t": 0}, ValueError, "could not convert"),
+    ],
+)
+def test_other_coordinates_are_refused(solution, coordinates, error, message):
+    with pytest.raises(error, match=message):
+        solution.evaluate(**coordinates)
+    with pytest.raises(error, match=message):
+        solution.derivative("u_x", **coordinates)
+
+
+def test_other_texts_are_refused(solution):
+    with pytest.raises(ValueError, match="unknown name 'w_x'"):
+        solution.derivative("w_x", x=0, t=0)
+
+
+def test_a_solution_has_its_own_model():
+    snapshots = []
+
+    class Keep(pinn.Callback):
+        def on_start(self, session):
+            self.session = session
+
+        def on_step(self, record):
+            if record.step == 1:
+                snapshots.append((self.session.solution(record), record))
+
+    solve(callbacks=[Keep()])
+    snapshot, record = snapshots[0]
+    np.testing.assert_array_equal(snapshot.theta, record.theta)
+
+
+# ---- figures
+
+
+def test_plots(solution):
+    figure = solution.plot("u")
+    assert type(figure).__name__ == "Figure"
+    data = solution.field_data("u")
+    assert list(data.coordinates) == ["x", "t"] and data.time == "t"
+    x, t = data.coordinates["x"], data.coordinates["t"]
+    np.testing.assert_array_equal(data.values, solution.evaluate(x=x[:, None], t=t)["u"])
+    np.testing.assert_allclose(data.reference, np.exp(-t) * np.sin(np.pi * x[:, None]), rtol=1e-14)
+    assert solution.field_data("v").reference is None
+
+
+def test_a_cut_through_a_solution(solution):
+    data = solution.field_data("u", t=0.25)
+    assert list(data.coordinates) == ["x"] and data.fixed == {"t": 0.25}
+    np.testing.assert_allclose(
+        data.values, solution.evaluate(x=data.coordinates["x"], t=0.25)["u"], rtol=1e-12
+    )
+    assert type(solution.plot("u", t=0.25)).__name__ == "Figure"
+
+
+def test_lines_over_each_other(solution):
+    axes = solution.plot("v", t=[0, 0.25, 0.5]).axes[0]
+    assert [line.get_label() for line in axes.get_lines()] == [
+        "$t$ = 0", "$t$ = 0.25", "$t$ = 0.5"
+    ]  # fmt: skip
+    last = axes.get_lines()[2]
+    np.testing.assert_allclose(
+        last.get_ydata(), solution.evaluate(x=last.get_xdata(), t=0.5)["v"], rtol=1e-12
+    )
+    axes = solution.plot(["u", "v"], t=0.25).axes[0]
+    assert axes.get_ylabel() == "$u$, $v$"
+    axes = solution.plot(["u", "v"], x=[0, 1], vmin=-2, vmax=2).axes[0]
+    labels = [line.get_label() for line in axes.get_lines()]
+    assert [label for label in labels if label != "reference"] == [
+        "$u$, $x$ = 0", "$u$, $x$ = 1", "$v$, $x$ = 0", "$v$, $x$ = 1"
+    ]  # fmt: skip
+    assert axes.get_ylim() == (-2, 2)
+
+
+def test_colours_are_those_asked_for(solution):
+    assert solution.plot("u", vmin=-3, vmax=0.5).axes[0].collections[0].get_clim() == (-3, 0.5)
+    assert solution.plot("v", log=True) is not None
+
+
+def test_bad_plots_are_refused(solution):
+    with pytest.raises(ValueError, match="hold the others fixed"):
+        solution.plot(["u", "v"])
+    with pytest.raises(ValueError, match="lists for x, t; hold the others at one value"):
+        solution.plot("u", x=[0, 1], t=[0, 1])
+    with pytest.raises(ValueError, match="no point of the domain has t = 7; hold"):
+        solution.plot("u", t=7)
+    with pytest.raises(ValueError, match="expected one of the unknowns u, v, got 'w'"):
+        solution.plot("w")
+    with pytest.raises(ValueError, match="expected coordinates out of x, t, got 'y'"):
+        solution.plot("u", y=0)
+    with pytest.raises(ValueError, match="every coordinate is held"):
+        solution.plot("u", x=0, t=0)
+
+
+# ---- files
+
+
+@pytest.mark.parametrize("what", ["solution", "checkpoint"])
+def test_what_is_loaded_has_the_same_bits(tmp_path, solution, what):
+    path = tmp_path / "saved.npz"
+    if what == "solution":
+        solution.save(path)
+    else:
+        write_npz(path, solution.checkpoint())
+    loaded = pinn.load(path)
+    assert loaded.theta.tobytes() == solution.theta.tobytes()
+    assert loaded.report == solution.report
+    assert loaded.experiment.model == solution.experiment.model
+    assert loaded.experiment.training == solution.experiment.training
+    assert experiment_json(loaded.experiment) == experiment_json(solution.experiment)
+    at = {"x": XS[:, None], "t": TS}
+    for name, values in solution.evaluate(**at).items():
+        assert loaded.evaluate(**at)[name].tobytes() == values.tobytes()
+    residual = "u_t - k*u_xx + c*v"
+    assert (
+        loaded.derivative(residual, **at).tobytes() == solution.derivative(residual, **at).tobytes()
+    )
+    assert loaded.errors() == (solution.report.rel_l2, solution.report.max_error)
+
+
+def test_a_loaded_setup_trains_to_the_same_bits(tmp_path, solution):
+    solution.save(tmp_path / "saved.npz")
+    setup = pinn.load(tmp_path / "saved.npz").experiment
+    again = pinn.solve(
+        setup.problem, setup.model, setup.sampling, setup.training, setup.weighting, setup.seed
+    )
+    assert again.theta.tobytes() == solution.theta.tobytes()
+
+
+def test_a_checkpoint_holds_the_state_of_training():
+    def interrupt(record):
+        if record.step == 9:
+            raise KeyboardInterrupt
+
+    records = []
+    stopped = solve(callbacks=[records.append, interrupt])
+    arrays = stopped.checkpoint()
+    progress = json.loads(str(arrays["progress"]))
+    assert progress == {"stage_index": 0, "stage_step": 9, "step": 9, "draw": 0}
+    np.testing.assert_array_equal(arrays["solver/first"], records[-1].solver_state["first"])
+    assert arrays["points/heat"].shape == (30, 2)
+    assert arrays["theta/model.weight0"].shape == (6, 2)
+    assert arrays["theta/k"].shape == ()
+
+
+def test_a_problem_with_functions_loads_for_evaluation(tmp_path):
+    problem = heat(
+        equations={"heat": lambda s: s.u_t - s.k * s.u_xx, "other": "v - u_x"},
+        conditions=[pinn.Initial("u", lambda s: s.sin(s.pi * s.x))],
+        reference=lambda s: {"u": s.x},
+    )
+    solution = solve(problem, weighting=None)
+    solution.save(tmp_path / "saved.npz")
+    loaded = pinn.load(tmp_path / "saved.npz")
+    at = {"x": XS, "t": 0.1}
+    assert loaded.evaluate(**at)["u"].tobytes() == solution.evaluate(**at)["u"].tobytes()
+    assert loaded.problem.equations["other"] == "v - u_x"
+    with pytest.raises(RuntimeError, match="heat: it was a Python function"):
+        pinn.solve(loaded.problem)
+
+
+class Own:
+    """A recipe that no table knows."""
+
+    def build(self, domain, unknowns, rng, dtype, device="cpu"):
+        return pinn.MLP(3, 1).build(domain, unknowns, rng, dtype, device)
+
+
+def module():
+    return T.nn.Sequential(
+        T.nn.Linear(2, 5, dtype=T.float64), T.nn.Tanh(), T.nn.Linear(5, 2, dtype=T.float64)
+    )
+
+
+@pytest.mark.parametrize("make", [Own, module])
+def test_a_model_of_the_users_own_is_given_again_when_it_is_loaded(tmp_path, make):
+    model = make()
+    solution = solve(model=model)
+    solution.save(tmp_path / "saved.npz")
+    name = type(model).__name__
+    with pytest.raises(ValueError, match=f"its model is a {name}.*give it: pinn.load"):
+        pinn.load(tmp_path / "saved.npz")
+    loaded = pinn.load(tmp_path / "saved.npz", model=make())
+    assert loaded.evaluate(x=0.3, t=0.1) == solution.evaluate(x=0.3, t=0.1)
+    with pytest.raises(DamagedFile, match="expected shape|expected the parameters"):
+        pinn.load(tmp_path / "saved.npz", model=pinn.MLP(2, 1))
+
+
+def test_training_leaves_a_module_that_was_given_as_it_is():
+    own = module()
+    before = [parameter.numpy(force=True).copy() for parameter in own.parameters()]
+    solve(model=own)
+    for old, parameter in zip(before, own.parameters(), strict=True):
+        np.testing.assert_array_equal(old, parameter.numpy(force=True))
+
+
+class Returns:
+    def __init__(self, made):
+        self.made = made
+
+    def build(self, domain, unknowns, rng, dtype, device="cpu"):
+        return self.made
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "message"),
+    [
+        (Returns(None), TypeError, "expected an autograd.nn.Module from Returns.build.* NoneType"),
+        (Returns(T.nn.Tanh()), ValueError, "Returns has no parameters to train"),
+        (T.nn.Linear(2, 2), ValueError, "'weight' of Linear is float32, but the run is float64"),
+    ],
+)
+def test_models_that_cannot_be_trained_are_refused(model, error, message):
+    with pytest.raises(error, match=message):
+        solve(model=model)
+
+
+def test_a_diverged_report_survives_the_file(tmp_path):
+    bad = pinn.Problem(TIME, ["u"], {"e": "u*sqrt(t - 1)"})
+    solution = pinn.solve(bad, pinn.MLP(3, 1), training=STAGES)
+    assert solution.report.stop_reason == "diverged"
+    solution.save(tmp_path / "saved.npz")
+    loaded = pinn.load(tmp_path / "saved.npz").report
+    assert np.isnan(loaded.loss) and loaded.message == solution.report.message
+
+
+def test_bad_files_are_refused(tmp_path, solution):
+    with pytest.raises(ValueError, match="ends in .npz, got"):
+        solution.save(tmp_path / "saved.txt")
+    with pytest.raises(FileNotFoundError):
+        pinn.load(tmp_path / "none.npz")
+    path = tmp_path / "saved.npz"
+    write_npz(path, {"a": np.zeros(3)})
+    with pytest.raises(DamagedFile, match="saved.npz: expected a solution .*no 'format'"):
+        pinn.load(path)
+    solution.save(path)
+    arrays = read_npz(path)
+    for changed, message in [
+        ({"format": np.array("other 9")}, "its format is 'other 9'"),
+        ({"experiment": np.array("{")}, "saved.npz: expected a solution"),
+        ({"experiment": np.array("[1]")}, "saved.npz: expected a solution"),
+        ({"report": np.array("{}")}, "report: expected an object of stop_reason, message"),
+        ({"theta/model.weight0": np.zeros((2, 6))}, r"model.weight0: expected shape \(6, 2\)"),
+    ]:
+        write_npz(path, {**arrays, **changed})
+        with pytest.raises(DamagedFile, match=message):
+            pinn.load(path)
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(DamagedFile):
+        pinn.load(path)
