@@ -33,25 +33,26 @@ def _cat_rule(g: Tensor, xs_shapes: tuple, dim: int) -> Sequence[Tensor]:
     return split_op(g, sizes=tuple(shape[dim] for shape in xs_shapes), dim=dim)
 
 
-def _dense(xp: Any, xs: tuple, shape: tuple) -> Any:
-    """Return row-major memory for a join, or None where that is what the join makes anyway."""
-    if all(x.flags.c_contiguous for x in xs):
-        return None
-    return xp.empty(shape, xs[0].dtype)
+def _row_major(xs: tuple) -> bool:
+    """Return whether a join of these is row-major by itself, without memory made for it."""
+    for x in xs:
+        if not x.flags.c_contiguous:
+            return False
+    return True
 
 
 def _cat(xp: Any, *xs: Any, out: Any = None, dim: int) -> Any:
-    if out is None:
-        shape = xs[0].shape
-        joined = sum(x.shape[dim] for x in xs)
-        out = _dense(xp, xs, (*shape[:dim], joined, *shape[dim + 1 :]))
+    if out is None and not _row_major(xs):
+        shape = list(xs[0].shape)
+        shape[dim] = sum(x.shape[dim] for x in xs)
+        out = xp.empty(shape, xs[0].dtype)
     return xp.concatenate(xs, axis=dim, out=out)
 
 
 def _stack(xp: Any, *xs: Any, out: Any = None, dim: int) -> Any:
-    if out is None:
+    if out is None and not _row_major(xs):
         shape = xs[0].shape
-        out = _dense(xp, xs, (*shape[:dim], len(xs), *shape[dim:]))
+        out = xp.empty((*shape[:dim], len(xs), *shape[dim:]), xs[0].dtype)
     return xp.stack(xs, axis=dim, out=out)
 
 

@@ -211,7 +211,12 @@ class Op:
                     f"operation {self.name!r}: a rule asks for {sorted(set(asked) - allowed)}; "
                     f"it may ask for {sorted(allowed)}"
                 )
-        saveable = {"out", *self.inputs, *(f"{name}_columns" for name in self.inputs)}
+        self.columns = {
+            name: self.positions[name.removesuffix("_columns")]
+            for name in sorted({a for asked in self.asks for a in asked})
+            if name.endswith("_columns")
+        }
+        saveable = {"out", *self.inputs, *self.columns}
         self.saves = [tuple(a for a in asked if a in saveable) for asked in self.asks]
         # an output that was overwritten is computed again where all inputs are saved beside it
         self.repeats = any({"out", *self.inputs} <= set(saved) for saved in self.saves)
@@ -319,7 +324,8 @@ class OpNode(Node):
                 position = op.positions[name]
                 saved[name] = _pack(args[position]) if position < len(args) else None
             else:
-                saved[name] = by_columns(args[op.positions[name.removesuffix("_columns")]])
+                data = args[op.columns[name]]._data  # and not by rows too, as a column alone is
+                saved[name] = data.ndim == 2 and data.flags.fnc
         return saved
 
     def name(self) -> str:
@@ -336,25 +342,23 @@ class OpNode(Node):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
             self.check_alive()
-            return self._unpack(name.removeprefix("_saved_"))
+            name = name.removeprefix("_saved_")
+            if name in self.saved:
+                return self.argument(name)
         raise AttributeError(name)
-
-    def _unpack(self, name: str) -> Any:
-        packed = self.saved[name]
-        if isinstance(packed, SavedTensor):
-            if name == "out" and self.op.repeats and packed.overwritten:
-                return self.op(*[self._unpack(name) for name in self.op.inputs], **self.attributes)
-            return packed.unpack(self)
-        if isinstance(packed, tuple):
-            return tuple(p.unpack(self) if isinstance(p, SavedTensor) else p for p in packed)
-        return packed
 
     def argument(self, name: str) -> Any:
         """Return what a rule asks for by name, other than the gradient itself."""
-        if name in self.saved:
-            value = self.saved[name]
-            return value if value is True or value is False else self._unpack(name)
         op = self.op
+        if name in self.saved:
+            packed = self.saved[name]
+            if isinstance(packed, SavedTensor):
+                if name == "out" and op.repeats and packed.overwritten:
+                    return op(*[self.argument(name) for name in op.inputs], **self.attributes)
+                return packed.unpack(self)
+            if isinstance(packed, tuple):
+                return tuple(p.unpack(self) if isinstance(p, SavedTensor) else p for p in packed)
+            return packed
         if name in op.attributes:
             return self.attributes[name]
         if name.endswith("_shapes"):
@@ -391,6 +395,9 @@ class OpNode(Node):
         values = Values(self.argument, g, needed)
         for name, position in op.places:
             values[name] = self._place(position, grads[0])
+        for name in op.columns:
+            if name in self.saved:
+                values[name] = self.saved[name]
         results = op.pull_back(values, needed)
         for position, grad in enumerate(results):
             if grad is not None and needed[position]:
@@ -417,14 +424,6 @@ class Values(dict):
 
 def _pack(value: Any) -> Any:
     return SavedTensor(value) if isinstance(value, Tensor) else value
-
-
-def by_columns(value: Any) -> bool:
-    """Return whether an operand is a matrix whose columns, not its rows, are dense in memory."""
-    if not isinstance(value, Tensor) or value._data.ndim != 2:
-        return False
-    flags = value._data.flags
-    return bool(flags.f_contiguous and not flags.c_contiguous)
 
 
 def cast(tensor: Tensor, dtype: np.dtype) -> Tensor:
@@ -535,6 +534,8 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
         raise
     if type(result) is tuple:
         outputs = tuple([_as_output(data) for data in result])
+    elif type(result) is array_type:
+        outputs = (Tensor(result),)
     else:
         outputs = (_as_output(result),)
     if modes.state.tracer is not None:
