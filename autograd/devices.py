@@ -203,6 +203,14 @@ def share_memory(a: Any, b: Any) -> bool:
     return owner_of(a) is owner_of(b)
 
 
+def overlaps_itself(array: Any) -> bool:
+    """Return whether elements share a place in memory, as those of an expanded tensor do."""
+    return array.size > 0 and any(
+        stride == 0 and size > 1
+        for stride, size in zip(array.strides, array.shape, strict=True)
+    )
+
+
 def put(array: Any, device: Device) -> Any:
     """Return `array` on `device` (itself when it is there already)."""
     if device_of(array) == device:

@@ -86,7 +86,7 @@ def grad(
     retain_graph      keep the saved values; defaults to `create_graph`.
     allow_unused      give None for inputs that the outputs do not depend on (else RuntimeError).
     is_grads_batched  `grad_outputs` carry a leading batch dimension, and so do the results.
-    materialize_grads give zeros instead of None.
+    materialize_grads give zeros instead of None (leaves that require grad with create_graph).
     `.grad` of no tensor is changed.  A loop of grad(u[i], X) over N samples costs O(N^2); where
     u[i] depends on X[i] alone, one grad(u.sum(), X) gives the same in one sweep.
     """
@@ -112,7 +112,8 @@ def grad(
     results = task.captured()
     for position, (tensor, gradient) in enumerate(zip(wanted, results, strict=True)):
         if gradient is None and materialize_grads:
-            results[position] = REGISTRY["zeros_like"](tensor)
+            # with create_graph a leaf that can be differentiated on, again to zeros
+            results[position] = Tensor(REGISTRY["zeros_like"](tensor)._data, create_graph)
         elif gradient is None and not unused_ok:
             raise RuntimeError(
                 f"grad: input {position} (shape {list(tensor.shape)}) appears to not have been "

@@ -100,6 +100,8 @@ def _push_transposed(
                 return values[name]
             if op.variadic:
                 return primals if name in op.inputs else tuple(_shape(p) for p in primals)
+            if name.endswith("_columns"):
+                return False
             if name.removesuffix("_place") in op.inputs:
                 position = op.positions[name.removesuffix("_place")]
                 return primals[position] if position < len(primals) else None
@@ -137,13 +139,17 @@ def _transpose(
         live = [(v, t) for v, t in pulled if v.requires_grad]
         if not live:
             return tuple(REGISTRY["zeros_like"](s) for s in seeds)
-        return grad(
+        found = grad(
             [v for v, _ in live],
             seeds,
             [t for _, t in live],
             retain_graph=True,
             create_graph=create_graph,
-            materialize_grads=True,
+            allow_unused=True,
+        )
+        return tuple(
+            REGISTRY["zeros_like"](s) if f is None else f
+            for s, f in zip(seeds, found, strict=True)
         )
     level = max(levels)
     primal = [(_primal(v, level), _primal(t, level)) for v, t in pulled]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .devices import overlaps_itself
 from .engine import grad
 from .tensor import Tensor
 
@@ -63,7 +64,7 @@ def _check_inputs(tensors: tuple) -> None:
     for position, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor) or not tensor.requires_grad:
             continue
-        if not getattr(tensor._data.flags, "writeable", True):
+        if overlaps_itself(tensor._data):
             raise ValueError(
                 f"gradcheck input {position}: several elements share one memory location; pass a "
                 "clone()"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import modes
+from .devices import namespace_of, overlaps_itself
 from .ops.arithmetic import add, div, mul, operand, sub
 from .ops.index import index_put_op, normal_index
 from .ops.piecewise import clamp
@@ -27,6 +28,24 @@ def _region(array: Any, chain: tuple) -> Any:
         for op, attributes in chain:
             alias = op(alias, **attributes)
     return alias._data
+
+
+def _refuse_overlap(x: Tensor) -> None:
+    if overlaps_itself(x._data):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
+
+
+def _memory(x: Tensor) -> Any:
+    """Return the array of `x` to be written into; RuntimeError where it was given read-only."""
+    if not getattr(x._data.flags, "writeable", True):
+        raise RuntimeError(
+            "the tensor lies in the memory of a read-only array, which cannot be written in place; "
+            "clone() the tensor, or make it with autograd.tensor(array)"
+        )
+    return x._data
 
 
 def _view_write(xp: Any, base: Any, value: Any, out: Any = None, *, chain: tuple) -> Any:
@@ -57,8 +76,6 @@ view_write_op = Op(
 
 
 def _zeros(like: Tensor, shape: tuple) -> Tensor:
-    from .devices import namespace_of
-
     return Tensor(namespace_of(like._data).zeros(shape, like.dtype))
 
 
@@ -108,25 +125,24 @@ def _before(x: Tensor, keep_data: bool) -> Tensor:
     return old
 
 
-def _replace(x: Tensor, result: Tensor, written: bool = False) -> Tensor:
-    """Give `x` the value and the place in the graph of `result`; return `x`."""
+def _replace(x: Tensor, result: Tensor, uniform: bool = False) -> Tensor:
+    """Give `x` the value and the place in the graph of `result`; return `x`.
+
+    uniform   all elements of `result` are the same, so that those of `x` may share their memory.
+    """
     if result._data.shape != x._data.shape:
         raise RuntimeError(
             f"output with shape {list(x.shape)} doesn't match the broadcast shape "
             f"{list(result.shape)}; an in-place operation cannot change the shape"
         )
-    if not written:
-        if _category(result) > _category(x):
-            raise RuntimeError(
-                f"result type {result.dtype} can't be cast to the desired output type {x.dtype}; "
-                "use the out-of-place operation"
-            )
-        if not getattr(x._data.flags, "writeable", True):
-            raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to a "
-                "single memory location. Please clone() the tensor before performing the operation."
-            )
-        x._data[...] = result._data
+    if _category(result) > _category(x):
+        raise RuntimeError(
+            f"result type {result.dtype} can't be cast to the desired output type {x.dtype}; "
+            "use the out-of-place operation"
+        )
+    if not uniform:
+        _refuse_overlap(x)
+    _memory(x)[...] = result._data
     x._version[0] += 1
     if result.dtype != x.dtype:
         result = result.to(x.dtype)
@@ -169,10 +185,15 @@ def in_place(
     """Replace `x` by `function(x, *args, **options)`, in place."""
     sources = (*args, *options.values())
     check_writable(x, *sources)
-    records = modes.state.grad_enabled and (
-        x.requires_grad or any(isinstance(a, Tensor) and a.requires_grad for a in sources)
+    keep_data = saves_self and _records(x, *sources)
+    return _replace(x, function(_before(x, keep_data), *args, **options))
+
+
+def _records(*operands: Any) -> bool:
+    """Return whether an operation on these is recorded."""
+    return modes.state.grad_enabled and any(
+        isinstance(a, Tensor) and a.requires_grad for a in operands
     )
-    return _replace(x, function(_before(x, keep_data=records and saves_self), *args, **options))
 
 
 def _define(name: str, function: Any, saves_self: bool = True) -> None:
@@ -223,6 +244,8 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         while value.ndim > region.ndim and value.shape[0] == 1:
             value = value.reshape(value.shape[1:])
         copy_(region, value)
+    elif overlaps_itself(self._data) and not _records(self, value):
+        _write_at(self, normal, value)
     else:
         in_place(
             self,
@@ -232,10 +255,22 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         )
 
 
+def _write_at(x: Tensor, index: tuple, value: Tensor) -> None:
+    """Write at positions of an expanded tensor: what shares their memory changes with them."""
+    array = _memory(x)
+    index_put_op.forward(
+        namespace_of(array), array, value._data, array, index=index, accumulate=False
+    )
+    x._version[0] += 1
+
+
 @method
 def fill_(self: Tensor, value: Any) -> Tensor:
-    """Set every element to `value`."""
-    return copy_(self, value)
+    """Set every element to `value`, also those of an expanded tensor."""
+    if not overlaps_itself(self._data) or (isinstance(value, Tensor) and value.requires_grad):
+        return copy_(self, value)
+    check_writable(self, value)
+    return _replace(self, _like(value, self).expand(self.shape).clone(), uniform=True)
 
 
 @method

@@ -56,6 +56,11 @@ class SavedTensor:
             pack, self.unpack_hook = _hooks.stack[-1]
             self.data = pack(tensor.detach())
 
+    @property
+    def overwritten(self) -> bool:
+        """Whether the tensor was modified in place since."""
+        return self.counter[0] != self.version
+
     def unpack(self, owner: Node) -> Tensor:
         """Return the saved tensor, linked to the graph as it was.
 

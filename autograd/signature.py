@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import modes
+from .devices import overlaps_itself
 from .tensor import Tensor
 
 NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
@@ -278,7 +279,7 @@ def _fill(name: str, result: Any, out: Any, inputs: tuple) -> None:
             f"{name}(): out has shape {list(out.shape)}, but the result has {list(result.shape)}; "
             "pass an out of that shape, or an empty one"
         )
-    if not getattr(out._data.flags, "writeable", True):
+    if overlaps_itself(out._data):
         raise RuntimeError(
             f"{name}(): unsupported operation: more than one element of the written-to tensor "
             "refers to a single memory location; clone() out first"

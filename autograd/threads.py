@@ -149,10 +149,15 @@ def one_thread_everywhere() -> Iterator[None]:
 
 def matmul(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
     """Compute `x @ y`; on the host a small product takes one thread."""
-    rows = x.shape[-2] if len(x.shape) > 1 else 1
+    rows = x.shape[-2] if x.ndim > 1 else 1
     if xp is not np or rows * x.shape[-1] * y.shape[-1] > _SMALL:
         return xp.matmul(x, y) if out is None else xp.matmul(x, y, out=out)
     libraries = numpy_libraries()
+    for library in libraries:
+        if library.get() != 1:
+            break
+    else:  # nothing to hold; BLAS reads the number once, when the product starts
+        return np.matmul(x, y, out=out)
     generation = _hold(libraries)
     try:
         return np.matmul(x, y, out=out)

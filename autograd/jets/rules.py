@@ -43,9 +43,10 @@ def _slopes(
         for _ in range(order):
             if current.requires_grad:
                 ones = REGISTRY["ones_like"](current)
-                (current,) = grad(current, point, ones, create_graph=True, materialize_grads=True)
+                (found,) = grad(current, point, ones, create_graph=True, allow_unused=True)
             else:
-                current = REGISTRY["zeros_like"](current)
+                found = None
+            current = REGISTRY["zeros_like"](current) if found is None else found
             slopes.append(current if linked else current.detach())
     return slopes
 

@@ -11,7 +11,7 @@ from typing import Any
 from ..inplace import in_place
 from ..ops.activations import elu, gelu, leaky_relu, logsigmoid, mish, relu, selu, silu, softplus
 from ..ops.matmul import linear
-from ..ops.piecewise import where
+from ..ops.piecewise import clamp
 from ..ops.smooth import sigmoid, sin, tanh
 from ..ops.softmax import log_softmax, softmax
 from ..signature import publish
@@ -103,9 +103,13 @@ def smooth_l1_loss(
     if beta == 0:
         return l1_loss(input, target, reduction)
     difference = _difference(input, target)
-    size = abs(difference)
-    quadratic = difference * difference * (0.5 / beta)
-    return _reduce(where(size < beta, quadratic, size - 0.5 * beta), reduction)
+    return _reduce(_huber(difference, beta) * (1 / beta), reduction)
+
+
+def _huber(difference: Tensor, delta: float) -> Tensor:
+    """Return 0.5 d^2 up to |d| = delta, its tangents beyond: an infinite d has a finite slope."""
+    near = clamp(difference, -delta, delta)
+    return near * (difference - 0.5 * near)
 
 
 def huber_loss(
@@ -117,10 +121,7 @@ def huber_loss(
     """
     if delta <= 0:
         raise RuntimeError(f"huber_loss: delta must be greater than 0, got {delta}")
-    difference = _difference(input, target)
-    size = abs(difference)
-    quadratic = 0.5 * difference * difference
-    return _reduce(where(size < delta, quadratic, delta * (size - 0.5 * delta)), reduction)
+    return _reduce(_huber(_difference(input, target), delta), reduction)
 
 
 def _with_inplace(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

@@ -26,6 +26,7 @@ from . import (
     shape,
     smooth,
     softmax,
+    svd,
     towers,
 )
 
@@ -55,5 +56,6 @@ __all__ = [
     "shape",
     "smooth",
     "softmax",
+    "svd",
     "towers",
 ]

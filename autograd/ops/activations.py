@@ -84,10 +84,10 @@ def _elu_slope(xp: Any, x: Any, out: Any = None, *, alpha: float, outer: float) 
     return _into(xp.where(x > 0, outer, below), out)
 
 
-# below 0 all derivatives are the slope, above they are 0
+# below 0 all derivatives are the slope, from 0 on they are 0
 elu_derivative_op = Op(
     "elu_derivative",
-    lambda xp, x, seed, out=None: _into(xp.where(x > 0, 0, seed), out),
+    lambda xp, x, seed, out=None: _into(xp.where(x >= 0, 0, seed), out),
     {"x": lambda g, out: mul_op(g, out)},
     elementwise=True, taylor="smooth",
 )
@@ -159,15 +159,25 @@ def softsign(x: Tensor) -> Tensor:
 
 
 def _logaddexp(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
+    if "c" in [value.dtype.kind for value in (x, y) if hasattr(value, "dtype")]:
+        return _into(_complex_logaddexp(xp, x, y), out)
     return xp.logaddexp(x, y) if out is None else xp.logaddexp(x, y, out=out)
+
+
+def _complex_logaddexp(xp: Any, x: Any, y: Any) -> Any:
+    """Compute z + log(1 + e**(w - z)), z the one with the larger real part."""
+    larger = xp.real(x) >= xp.real(y)
+    most, least = xp.where(larger, x, y), xp.where(larger, y, x)
+    nothing = xp.isneginf(xp.real(most))  # the logarithm of 0 + 0
+    return most + xp.where(nothing, 0, xp.log1p(xp.exp(least - xp.where(nothing, 0, most))))
 
 
 logaddexp_op = Op(
     "logaddexp",
     _logaddexp,
     {
-        "x": lambda g, x, y: mul_op(g, sigmoid_op(sub_op(x, y))),
-        "y": lambda g, x, y: mul_op(g, sigmoid_op(sub_op(y, x))),
+        "x": lambda g, x, y: mul_op(g, conj_of(sigmoid_op(sub_op(x, y)))),
+        "y": lambda g, x, y: mul_op(g, conj_of(sigmoid_op(sub_op(y, x)))),
     },
     dtype="float",
     broadcasts=True, ufunc="logaddexp", taylor="nested",

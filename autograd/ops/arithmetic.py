@@ -135,20 +135,27 @@ def power(xp: Any, x: Any, exponent: Any, scale: Any = 1, out: Any = None) -> An
     return result if scale == 1 and result is not x else xp.multiply(result, scale, out=out)
 
 
-def _monomial_slope(x: Tensor, exponent: Any, scale: Any) -> Any:
-    """Return the derivative of `scale * x**exponent`: a number where it is constant."""
-    scale = scale * exponent
-    if exponent == 1:
-        return scale
-    if exponent == 2:
-        return mul_op(x, scale)
-    return monomial_op(x, exponent=exponent - 1, scale=scale)
+slope_of_line_op = Op(
+    "slope_of_line",
+    lambda xp, g, x, out=None, *, scale: (
+        xp.multiply(g, scale) if out is None else xp.multiply(g, scale, out=out)
+    ),
+    {
+        "g": lambda g, x_place, scale: slope_of_line_op(g, x_place, scale=conj_of(scale)),
+        "x": lambda g: REGISTRY["zeros_like"](g),
+    },
+    linear=True, elementwise=True,
+)
+"""`g * scale`, the gradient of `scale * x`: its derivative in x is 0, and can be asked for."""
 
 
 def _monomial_rule(g: Tensor, x: Tensor, exponent: Any, scale: Any = 1) -> Tensor:
     if exponent == 0:
         return REGISTRY["zeros_like"](g)
-    return mul_op(g, conj_of(_monomial_slope(x, exponent, scale)))
+    scale = scale * exponent
+    if exponent == 1:
+        return slope_of_line_op(g, x, scale=conj_of(scale))
+    return mul_op(g, conj_of(monomial_op(x, exponent=exponent - 1, scale=scale)))
 
 
 monomial_op = Op(
@@ -197,7 +204,7 @@ def _log_of_base(x: Any, y: Tensor) -> Any:
     if not isinstance(x, Tensor):
         if x == 0:
             return where(REGISTRY["ge"](exponent, 0), REGISTRY["zeros_like"](y), -math.inf)
-        if isinstance(x, complex):
+        if isinstance(x, complex) or (x < 0 and y.is_complex()):
             return cmath.log(x)
         return math.log(x) if x > 0 else math.nan
     at_zero = REGISTRY["logical_and"](REGISTRY["eq"](x, 0), REGISTRY["ge"](exponent, 0))

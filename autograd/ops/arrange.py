@@ -12,7 +12,16 @@ from ..tensor import Tensor, method
 from .gather import index_select
 from .index import padded, positions
 from .registry import Op
-from .shape import clone, into, normal_axes, normal_axis, reshape_op, shape_arguments, sum_to_op
+from .shape import (
+    clone,
+    into,
+    normal_axes,
+    normal_axis,
+    reshape_op,
+    shape_arguments,
+    sum_to_op,
+    writable_as,
+)
 
 __all__ = [
     "diag",
@@ -35,7 +44,7 @@ __all__ = [
 flip_op = Op(
     "flip",
     lambda xp, x, out=None, *, axes: (
-        xp.flip(x, axes).copy() if out is None else into(out, xp.flip(x, axes))
+        xp.flip(x, axes).copy("K") if out is None else into(out, xp.flip(x, axes))
     ),
     {"x": lambda g, axes: flip_op(g, axes=axes)},
     linear=True,
@@ -45,7 +54,7 @@ flip_op = Op(
 def _roll(xp: Any, x: Any, out: Any = None, *, shifts: tuple, axes: tuple | None) -> Any:
     if axes is None:
         return into(out, xp.roll(x.reshape(-1), shifts[0]).reshape(x.shape))
-    return into(out, xp.roll(x, shifts, axis=axes))
+    return into(out, xp.roll(xp.ascontiguousarray(x), shifts, axis=axes))
 
 
 roll_op = Op(  # axes None: the elements in row-major order
@@ -144,11 +153,8 @@ def tile(x: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
 
 
 def _diagonal_view(xp: Any, x: Any, offset: int, dim1: int, dim2: int) -> Any:
-    """Return a diagonal that shares memory, writable where `x` is (numpy's is read-only)."""
-    view = xp.diagonal(x, offset, dim1, dim2)
-    if hasattr(view, "setflags") and x.flags.writeable:
-        view.setflags(write=True)
-    return view
+    """Return a diagonal that shares memory."""
+    return writable_as(xp.diagonal(x, offset, dim1, dim2), x)
 
 
 def _diagonal_into(

@@ -11,7 +11,8 @@ import numpy as np
 from .. import devices, dtypes, modes
 from ..random import Generator, default_generator
 from ..tensor import Tensor, method
-from .registry import Op
+from .arithmetic import zeros_rule
+from .registry import Op, move
 from .shape import broadcast_shapes, into, shape_arguments
 
 __all__ = [
@@ -46,16 +47,21 @@ __all__ = [
 ]
 
 
-def _constant(make: Callable[..., Any], x: Any, out: Any, value: int) -> Any:
-    return make(x.shape, x.dtype) if out is None else into(out, value)
+def _constant(name: str, value: int) -> Callable:
+    """Return the forward that fills memory laid out as `x` is."""
+
+    def forward(xp: Any, x: Any, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, value)
+        if x.flags.c_contiguous:
+            return getattr(xp, name)(x.shape, x.dtype)
+        return getattr(xp, f"{name}_like")(x)
+
+    return forward
 
 
-ones_like_op = Op(
-    "ones_like", lambda xp, x, out=None: _constant(xp.ones, x, out, 1), reads_values=False
-)
-zeros_like_op = Op(
-    "zeros_like", lambda xp, x, out=None: _constant(xp.zeros, x, out, 0), reads_values=False
-)
+ones_like_op = Op("ones_like", _constant("ones", 1), reads_values=False)
+zeros_like_op = Op("zeros_like", _constant("zeros", 0), reads_values=False)
 
 
 # ---- from values
@@ -222,11 +228,11 @@ def full(
     kind = dtypes.of_number(value) if dtype is None else dtype
     sizes = _checked_sizes((size,) if not isinstance(size, (tuple, list)) else tuple(size))
     return _made(
-        lambda xp, k: xp.full(sizes, _fits(value, k), dtype=k), kind, device, requires_grad
+        lambda xp, k: xp.full(sizes, fits(value, k), dtype=k), kind, device, requires_grad
     )
 
 
-def _fits(value: Any, dtype: np.dtype) -> Any:
+def fits(value: Any, dtype: np.dtype) -> Any:
     """Return a Python number as one that `dtype` holds (floats overflow to inf silently)."""
     if isinstance(value, complex) and dtype.kind != "c":
         raise RuntimeError(
@@ -256,12 +262,14 @@ def arange(
 ) -> Tensor:
     """Return the 1-d leaf start, start + step, ... below `end`; `arange(end)` starts at 0.
 
-    int64 when all three are integers, else the default dtype.  Raises RuntimeError for a step of 0
-    or of the wrong sign.
+    int64 when all three are integers, else the default dtype; with an integer `dtype` all three are
+    rounded towards 0 first.  Raises RuntimeError for a step of 0 or of the wrong sign.
     """
     start, end, step = _number(start), _number(end), _number(step)
     if end is None:
         start, end = 0, start
+    if dtype is not None and dtypes.as_dtype(dtype).kind in "iu":
+        start, end, step = (fits(value, dtypes.int64) for value in (start, end, step))
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
@@ -280,25 +288,35 @@ def arange(
     return _made(lambda xp, kind: host.astype(kind), dtype, device, requires_grad)
 
 
-def _line(start: Any, end: Any, steps: int) -> np.ndarray:
+def _line(start: Any, end: Any, steps: int, dtype: Any) -> tuple[np.ndarray, Any]:
+    """Return the points in double precision, and the dtype that they are to be rounded to."""
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
-    return np.linspace(_number(start), _number(end), steps)
-
-
-def _line_dtype(start: Any, end: Any, dtype: Any) -> Any:
-    if dtype is None and (isinstance(_number(start), complex) or isinstance(_number(end), complex)):
-        return dtypes.default_complex()
-    return dtype
+    start, end = _number(start), _number(end)
+    if dtype is None and (isinstance(start, complex) or isinstance(end, complex)):
+        dtype = dtypes.default_complex()
+    if dtype is None or dtypes.as_dtype(dtype).kind not in "iu":
+        return np.linspace(start, end, steps), dtype
+    # integers: both ends are rounded towards 0 first, and the points are counted from the nearer
+    # end, so that one on an integer stays there when it is rounded
+    start, end = fits(start, dtypes.int64), fits(end, dtypes.int64)
+    from_start = np.arange(steps, dtype=np.float64)
+    step = (end - start) / max(steps - 1, 1)
+    line = np.where(
+        from_start < steps // 2, start + step * from_start, end - step * from_start[::-1]
+    )
+    return (line if steps != 1 else np.array([float(start)])), dtype
 
 
 def linspace(
     start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return the 1-d leaf of `steps` equally spaced values from `start` to `end`, both included."""
-    line = _line(start, end, steps)
-    kind = _line_dtype(start, end, dtype)
+    """Return the 1-d leaf of `steps` equally spaced values from `start` to `end`, both included.
+
+    With an integer `dtype` the ends, then the values between them, are rounded towards 0.
+    """
+    line, kind = _line(start, end, steps, dtype)
     return _made(lambda xp, k: line.astype(k), kind, device, requires_grad)
 
 
@@ -307,10 +325,9 @@ def logspace(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return the 1-d leaf `base ** linspace(start, end, steps)`."""
+    exponents, kind = _line(start, end, steps, dtype)
     with np.errstate(over="ignore"):
-        line = np.power(base, _line(start, end, steps))
-    kind = _line_dtype(start, end, dtype)
-    with np.errstate(over="ignore"):
+        line = np.power(base, exponents)
         return _made(lambda xp, k: line.astype(k), kind, device, requires_grad)
 
 
@@ -441,6 +458,7 @@ def normal(
     """Return a leaf of normal values; `mean` and `std` are numbers, or tensors that broadcast.
 
     size  the shape, needed where both are numbers.
+    The gradient of `mean` and `std` is 0; mean + std * randn(...) has the one of the samples.
     """
     def transformed(z: Any, m: Any, s: Any) -> Any:
         return m + s * z
@@ -459,6 +477,7 @@ def uniform(
     """Return a leaf of values drawn uniformly from [low, high): numbers, or tensors that broadcast.
 
     size  the shape, needed where both are numbers.
+    The gradient of `low` and `high` is 0.
     """
     def transformed(z: Any, a: Any, b: Any) -> Any:
         return a + (b - a) * z
@@ -467,6 +486,25 @@ def uniform(
         _standard_uniform, transformed, low, high, size, generator, dtype, device, requires_grad,
         "uniform",
     )
+
+
+def _drawn(xp: Any, sample: Any, a: Any, b: Any = None, out: Any = None) -> Any:
+    return sample.copy() if out is None else into(out, sample)
+
+
+drawn_op = Op(
+    "drawn", _drawn, {"a": zeros_rule, "b": zeros_rule},
+    broadcasts=True, elementwise=True, taylor="constant",
+)
+"""A sample as a function of the one or two parameters of its distribution: locally constant."""
+
+
+def _from_parameters(sample: Tensor, *parameters: Any) -> Tensor:
+    """Return `sample` where a gradient, of zeros, flows to the parameters that require one."""
+    moved = [move(p, sample.device) if isinstance(p, Tensor) else p for p in parameters]
+    if not sample.requires_grad and any(isinstance(p, Tensor) and p.requires_grad for p in moved):
+        return drawn_op(sample, *moved)
+    return sample
 
 
 def _refuse_negative(std: Any) -> None:
@@ -491,10 +529,11 @@ def _located(
         device = tensors[0].device if device is None else device
     kind = _float_dtype(dtype, name)
     first, second = (v.detach().cpu().numpy() if isinstance(v, Tensor) else v for v in (a, b))
-    return _draw(
+    drawn = _draw(
         lambda r: transformed(sample(r, sizes, kind), first, second), kind, device, requires_grad,
         generator,
     )
+    return _from_parameters(drawn, a, b)
 
 
 def bernoulli(
@@ -508,7 +547,8 @@ def bernoulli(
     if np.size(odds) and not (np.min(odds) >= 0 and np.max(odds) <= 1):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1: probabilities lie in [0, 1]")
     sizes = tuple(input.shape)
-    return _draw(lambda r: r.random(sizes) < odds, input.dtype, input.device, False, generator)
+    drawn = _draw(lambda r: r.random(sizes) < odds, input.dtype, input.device, False, generator)
+    return _from_parameters(drawn, input)
 
 
 # ---- like another tensor

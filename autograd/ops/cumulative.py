@@ -24,13 +24,10 @@ def _running(name: str) -> Any:
 
     def forward(xp: Any, x: Any, out: Any = None, *, dim: int, reverse: bool = False) -> Any:
         function = getattr(xp, name)
-        if not reverse:
-            return function(x, axis=dim, out=out)
-        key = _along(dim, slice(None, None, -1), x.ndim)
-        found = function(x[key], axis=dim)[key]
         if out is None:
-            return found
-        out[...] = found
+            out = xp.empty(x.shape, x.dtype)
+        key = _along(dim, slice(None, None, -1 if reverse else None), x.ndim)
+        function(x[key], axis=dim, dtype=x.dtype, out=out[key])
         return out
 
     return forward
@@ -128,7 +125,9 @@ def _prod_gradient(g: Tensor, x: Tensor, dim: int) -> Tensor:
 
 prod_op = Op(
     "prod",
-    lambda xp, x, out=None, *, dim, keepdims: x.prod(axis=dim, keepdims=keepdims, out=out),
+    lambda xp, x, out=None, *, dim, keepdims: x.prod(
+        axis=dim, dtype=x.dtype, keepdims=keepdims, out=out
+    ),
     {"x": _prod_gradient},
     taylor="nested",
 )

@@ -33,6 +33,29 @@ def _cat_rule(g: Tensor, xs_shapes: tuple, dim: int) -> Sequence[Tensor]:
     return split_op(g, sizes=tuple(shape[dim] for shape in xs_shapes), dim=dim)
 
 
+def _row_major(xs: tuple) -> bool:
+    """Return whether a join of these is row-major by itself, without memory made for it."""
+    for x in xs:
+        if not x.flags.c_contiguous:
+            return False
+    return True
+
+
+def _cat(xp: Any, *xs: Any, out: Any = None, dim: int) -> Any:
+    if out is None and not _row_major(xs):
+        shape = list(xs[0].shape)
+        shape[dim] = sum(x.shape[dim] for x in xs)
+        out = xp.empty(shape, xs[0].dtype)
+    return xp.concatenate(xs, axis=dim, out=out)
+
+
+def _stack(xp: Any, *xs: Any, out: Any = None, dim: int) -> Any:
+    if out is None and not _row_major(xs):
+        shape = xs[0].shape
+        out = xp.empty((*shape[:dim], len(xs), *shape[dim:]), xs[0].dtype)
+    return xp.stack(xs, axis=dim, out=out)
+
+
 def _cat_places(shapes: Sequence[tuple], attributes: dict) -> list[tuple]:
     dim, stop, places = attributes["dim"] % len(shapes[0]), 0, []
     for shape in shapes:
@@ -48,7 +71,7 @@ def _stack_places(shapes: Sequence[tuple], attributes: dict) -> list[tuple]:
 
 cat_op = Op(
     "cat",
-    lambda xp, *xs, out=None, dim: xp.concatenate(xs, axis=dim, out=out),
+    _cat,
     _cat_rule,
     dtype="promote",
     linear=True, taylor="join", joins=_cat_places,
@@ -78,7 +101,7 @@ split_op = Op(
 )
 stack_op = Op(
     "stack",
-    lambda xp, *xs, out=None, dim: xp.stack(xs, axis=dim, out=out),
+    _stack,
     lambda g, dim: unbind_op(g, dim=dim),
     dtype="promote",
     linear=True, joins=_stack_places,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from .. import dtypes
 from ..tensor import Tensor, method
 from .arithmetic import conj_of, mul, neg, sub
 from .matmul import matmul_op
+from .piecewise import where
 from .registry import Op, cast
 from .shape import adjoint, normal_axis, reshape_op
 
@@ -138,17 +140,17 @@ inv_op = Op(
 
 
 def _pinv_gradient(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
-    """Golub and Pereyra 1973, eq. 4.12, transposed; right where the rank is constant."""
+    """Golub and Pereyra 1973, eq. 4.12, transposed; right where the rank is constant.
+
+    dP = -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P.
+    """
     p_h, g_h = adjoint(out), adjoint(g)
-    result = neg(matmul_op(matmul_op(p_h, g), p_h))
-    rows, columns = x._data.shape[-2:]
-    if rows > columns or columns == 0:
-        weighted = matmul_op(matmul_op(g_h, out), p_h)  # g^H P P^H
-        return result + weighted - matmul_op(x, matmul_op(out, weighted))
-    if rows < columns:
-        weighted = matmul_op(matmul_op(p_h, out), g_h)  # P^H P g^H
-        return result + weighted - matmul_op(matmul_op(weighted, out), x)
-    return result
+    inside = matmul_op(matmul_op(p_h, g), p_h)
+    rows = matmul_op(g_h, matmul_op(out, p_h))
+    columns = matmul_op(matmul_op(p_h, out), g_h)
+    off_range = rows - matmul_op(x, matmul_op(out, rows))
+    off_row_space = columns - matmul_op(matmul_op(columns, out), x)
+    return off_range + off_row_space - inside
 
 
 def _cutoff(a: Any) -> float:
@@ -156,12 +158,32 @@ def _cutoff(a: Any) -> float:
     return float(np.finfo(a.dtype).eps) * max(a.shape[-2:])
 
 
-pinv_op = Op(
-    "linalg_pinv",
-    lambda xp, x, out=None: _into(xp.linalg.pinv(x, rcond=_cutoff(x)), out),
-    {"x": _pinv_gradient},
-    dtype="float", taylor="nested",
-)
+def _pinv(
+    xp: Any, x: Any, out: Any = None, *, atol: Any = None, rtol: Any = None,
+    hermitian: bool = False,
+) -> Any:
+    """Invert what is larger than `atol` and than `rtol` times the largest singular value."""
+    if x.size == 0:
+        return _into(xp.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype), out)
+    if hermitian:
+        values, v = xp.linalg.eigh(x)
+        u, sizes = v, xp.abs(values)
+    else:
+        u, values, vh = xp.linalg.svd(x, full_matrices=False)
+        v, sizes = _hermitian(xp, vh), values
+    if rtol is None:
+        rtol = _cutoff(x) if atol is None else 0.0
+    limit = xp.maximum(rtol * sizes.max(axis=-1, keepdims=True), 0.0 if atol is None else atol)
+    kept = sizes > limit
+    inverses = xp.where(kept, 1 / xp.where(kept, values, 1), 0).astype(values.dtype)
+    return _into(xp.matmul(v * inverses[..., None, :], _hermitian(xp, u)), out)
+
+
+def _hermitian(xp: Any, x: Any) -> Any:
+    return xp.conj(xp.swapaxes(x, -1, -2))
+
+
+pinv_op = Op("linalg_pinv", _pinv, {"x": _pinv_gradient}, dtype="float", taylor="nested")
 
 
 def _is_vector(a: Tensor, b: Tensor) -> bool:
@@ -212,12 +234,24 @@ def inverse(input: Tensor) -> Tensor:
     return inv(input)
 
 
-def pinv(A: Tensor) -> Tensor:  # noqa: N803
+def pinv(
+    A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False  # noqa: N803
+) -> Tensor:
     """Return the pseudo-inverses (..., n, m) of matrices (..., m, n).
 
-    The derivative is that at constant full rank.
+    Singular values count as zero up to the larger of `atol` and of `rtol` times the largest one
+    (numbers, or tensors of one a matrix).  By default atol is 0, and rtol is max(m, n) times the
+    machine precision, or 0 where atol is given.  hermitian: eigenvalues are taken instead, of the
+    lower triangle.
+    The derivatives are those at constant rank, full or not: elsewhere there are none.
     """
-    return pinv_op(_matrices("pinv", A, square=False))
+    A = _matrices("pinv", A, square=hermitian)
+    return pinv_op(A, atol=_tolerance(atol), rtol=_tolerance(rtol), hermitian=hermitian)
+
+
+def _tolerance(value: Any) -> Any:
+    """Return a number, or one number a matrix as an array that broadcasts with the values."""
+    return value.detach()._data[..., None] if isinstance(value, Tensor) else value
 
 
 @method
@@ -312,9 +346,11 @@ def slogdet(A: Tensor) -> SlogdetResult:  # noqa: N803
 
 @method
 def logdet(input: Tensor) -> Tensor:
-    """Return the logarithm of the determinant; NaN where it is negative."""
+    """Return the logarithm of the determinant; NaN, without a gradient, where it is negative."""
     sign, logabsdet = slogdet(input)
-    return sign.log() + logabsdet
+    if sign.is_complex():
+        return sign.log() + logabsdet
+    return where(sign < 0, math.nan, logabsdet)
 
 
 # ---- factorisations and least squares
@@ -369,25 +405,23 @@ def _lstsq(xp: Any, a: Any, b: Any, out: Any = None, *, rcond: float | None) -> 
     return found if out is None else tuple(map(_into, found, out))
 
 
-def _lstsq_gradients(g: tuple, a: Tensor, b: Tensor, out: tuple, needed: tuple) -> tuple:
-    """X = A^+ B, by the derivative of the pseudo-inverse at constant rank (see pinv)."""
+def _lstsq_gradients(
+    g: tuple, a: Tensor, b: Tensor, out: tuple, needed: tuple, rcond: float | None
+) -> tuple:
+    """X = A^+ B, by the derivative of the pseudo-inverse (see `_pinv_gradient`)."""
     gx, x = g[0], out[0]
-    p = pinv_op(a)
+    p = pinv_op(a, rtol=rcond)
     p_h = adjoint(p)
     for_b = matmul_op(p_h, gx)
     if not needed[0]:
         return None, for_b
-    for_a = neg(matmul_op(for_b, adjoint(x)))
-    rows, columns = a._data.shape[-2:]
-    if rows > columns:
-        residual = b - matmul_op(a, x)
-        for_a = for_a + matmul_op(residual, adjoint(matmul_op(p, for_b)))
-    if rows < columns:
-        row_space = matmul_op(p_h, x)
-        gx_h = adjoint(gx)
-        outside = gx_h - matmul_op(matmul_op(gx_h, p), a)
-        for_a = for_a + matmul_op(row_space, outside)
-    return for_a, for_b
+    inside = matmul_op(for_b, adjoint(x))
+    off_range = matmul_op(b - matmul_op(a, x), adjoint(matmul_op(p, for_b)))
+    gx_h = adjoint(gx)
+    off_row_space = matmul_op(
+        matmul_op(p_h, x), gx_h - matmul_op(matmul_op(gx_h, p), a)
+    )
+    return off_range + off_row_space - inside, for_b
 
 
 lstsq_op = Op(
@@ -401,8 +435,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None) -> LstsqResult:  # n
 
     Shapes: A (..., m, n), B (..., m, k) or (..., m) for vectors; X (..., n, k) or (..., n).
     Singular values below `rcond` times the largest (machine precision times max(m, n) by default)
-    count as zero.  The derivative of X is right for full rank (rank = min(m, n)); rank and
-    singular values carry none.
+    count as zero.  The derivatives of X are those at constant rank, full or not; rank and singular
+    values carry none.
     """
     A, B = _matrices("lstsq", A, square=False), _floating("lstsq", B)
     vector = _is_vector(A, B)

@@ -9,6 +9,7 @@ from typing import Any
 from .. import threads
 from ..tensor import Tensor, method
 from .arithmetic import add, binary_operator, conj_of, mul
+from .create import fits
 from .registry import Op, refuse_mixed
 from .shape import reshape_op, transpose
 
@@ -42,20 +43,25 @@ def _matmul_forward(
     *,
     transpose_x: bool = False,
     transpose_y: bool = False,
+    columns: bool = False,
 ) -> Any:
     x, y = _turned(x, transpose_x), _turned(y, transpose_y)
+    if columns and out is None and x.ndim == y.ndim == 2:
+        out = xp.empty((y.shape[1], x.shape[0]), x.dtype).T
     return threads.matmul(xp, x, y, out)
 
 
-def _left_gradient(g: Tensor, y: Tensor, transpose_x: bool, transpose_y: bool) -> Tensor:
+def _left_gradient(
+    g: Tensor, y: Tensor, x_columns: bool, transpose_x: bool, transpose_y: bool
+) -> Tensor:
     y = conj_of(y)
     if transpose_x:
-        return matmul_op(y, g, transpose_x=transpose_y, transpose_y=True)
-    return matmul_op(g, y, transpose_y=not transpose_y)
+        return matmul_op(y, g, transpose_x=transpose_y, transpose_y=True, columns=x_columns)
+    return matmul_op(g, y, transpose_y=not transpose_y, columns=x_columns)
 
 
 def _right_gradient(
-    g: Tensor, x: Tensor, y_shape: tuple, transpose_x: bool, transpose_y: bool
+    g: Tensor, x: Tensor, y_shape: tuple, y_columns: bool, transpose_x: bool, transpose_y: bool
 ) -> Tensor:
     """Return the gradient of `y` in `x @ y`.
 
@@ -67,8 +73,8 @@ def _right_gradient(
     if len(y_shape) == 2 and g.ndim > 2 and plain:
         x, g = _rows(x), _rows(g)
     if transpose_y:
-        return matmul_op(g, x, transpose_x=True, transpose_y=transpose_x)
-    return matmul_op(x, g, transpose_x=not transpose_x)
+        return matmul_op(g, x, transpose_x=True, transpose_y=transpose_x, columns=y_columns)
+    return matmul_op(x, g, transpose_x=not transpose_x, columns=y_columns)
 
 
 def _product_flops(inputs: Sequence, outputs: Sequence, attributes: dict) -> int:
@@ -84,7 +90,8 @@ matmul_op = Op(
     broadcasts=True, taylor="affine", flops=_product_flops,
 )
 """`x @ y` for at least two dimensions each, either with its last two exchanged: BLAS reads both
-orders, so a transposed operand is a flag, neither a copy nor a node of its own."""
+orders, so a transposed operand is a flag, neither a copy nor a node of its own.  With `columns`
+a matrix that is not written into `out` is laid out by columns, which costs nothing either."""
 
 
 def _linear_forward(xp: Any, x: Any, weight: Any, bias: Any, out: Any = None) -> Any:
@@ -98,8 +105,10 @@ linear_op = Op(
     "linear",
     _linear_forward,
     {
-        "x": lambda g, weight: matmul_op(g, conj_of(weight)),
-        "weight": lambda g, x: matmul_op(_rows(g), conj_of(_rows(x)), transpose_x=True),
+        "x": lambda g, weight, x_columns: matmul_op(g, conj_of(weight), columns=x_columns),
+        "weight": lambda g, x, weight_columns: matmul_op(
+            _rows(g), conj_of(_rows(x)), transpose_x=True, columns=weight_columns
+        ),
         "bias": lambda g: g,
     },
     dtype="same",
@@ -232,6 +241,8 @@ def outer(x: Tensor, vec2: Tensor) -> Tensor:
 
 
 def _combine(input: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
+    if product._data.dtype.kind in "iu":  # integers stay integers: factors are rounded towards 0
+        alpha, beta = fits(alpha, product.dtype), fits(beta, product.dtype)
     if alpha != 1:
         product = mul(product, alpha)
     if beta == 0:  # as BLAS does: what `input` holds, NaN included, is not read

@@ -8,10 +8,11 @@ from typing import Any
 from .. import dtypes
 from ..tensor import Tensor, method
 from .arithmetic import mul
-from .quotient import quotient_op
+from .quotient import gated_power_op, quotient_op
 from .reduce import keep, kept_shape
 from .registry import REGISTRY, Op, cast
-from .shape import normal_axes
+from .shape import movedim, normal_axes
+from .svd import svd_op
 
 __all__ = ["matrix_norm", "norm", "vector_norm"]
 
@@ -54,12 +55,20 @@ def _norm_gradient(g: Tensor, x: Tensor, out: Tensor, p: float, axes: tuple) -> 
         return mul(x, quotient_op(g, out))
     size = x.abs()
     if p > 2:
-        return mul(mul(x, quotient_op(size, out) ** (p - 2)), quotient_op(g, out))
-    ratio = quotient_op(size, out) ** (p - 1) if p > 1 else quotient_op(out, size) ** (1 - p)
+        ratio = gated_power_op(quotient_op(size, out), exponent=p - 2)
+        return mul(mul(x, ratio), quotient_op(g, out))
+    lower, upper = (size, out) if p > 1 else (out, size)
+    ratio = gated_power_op(quotient_op(lower, upper), exponent=math.fabs(p - 1))
     return mul(mul(quotient_op(x, size), ratio), g)
 
 
 norm_op = Op("vector_norm", _norm_forward, {"x": _norm_gradient}, dtype="float", taylor="nested")
+
+
+def _floating(x: Tensor, dtype: Any) -> Tensor:
+    if dtype is not None:
+        return cast(x, dtypes.as_dtype(dtype))
+    return x if x._data.dtype.kind in "fc" else cast(x, dtypes.get_default_dtype())
 
 
 def vector_norm(
@@ -71,10 +80,7 @@ def vector_norm(
     The gradient at 0 is 0, and so are the second derivatives of the Euclidean norm there.  Scaled:
     no intermediate overflow.
     """
-    if dtype is not None:
-        x = cast(x, dtypes.as_dtype(dtype))
-    elif x._data.dtype.kind not in "fc":
-        x = cast(x, dtypes.get_default_dtype())
+    x = _floating(x, dtype)
     p = float(ord)
     axes = normal_axes(dim, x.ndim)
     if p == 1:
@@ -98,7 +104,8 @@ def matrix_norm(
     """Return the norms of the matrices along the two dimensions `dim`.
 
     ord: "fro" (Frobenius), 1 and -1 (largest and least column sum of moduli), inf and -inf (row
-    sums).  Raises ValueError for norms by singular values (2, -2, "nuc").
+    sums), 2 and -2 (largest and least singular value), "nuc" (their sum).  Raises ValueError for
+    others, and IndexError for the least of nothing.
     """
     if A.ndim < 2:
         raise RuntimeError(
@@ -111,15 +118,33 @@ def matrix_norm(
                            "dimensions")
     if ord == "fro":
         return vector_norm(A, 2, axes, keepdim, dtype=dtype)
+    if ord in (2, -2, "nuc"):
+        found = _by_singular_values(_floating(A, dtype), ord, axes)
+        return found if keepdim else found.squeeze(axes)
     if ord not in (1, -1, math.inf, -math.inf):
         raise ValueError(
-            f"linalg.matrix_norm: order {ord!r} is not supported; use 'fro', 1, -1, inf or -inf"
+            f"linalg.matrix_norm: order {ord!r} is not supported; use 'fro', 'nuc', 1, -1, 2, -2, "
+            "inf or -inf"
         )
     rows, columns = axes
     summed, extreme = (rows, columns) if abs(ord) == 1 else (columns, rows)
-    sums = vector_norm(A, 1, summed, True, dtype=dtype)
-    found = sums.amax(axes, True) if ord > 0 else sums.amin(axes, True)
-    return found if keepdim else found.squeeze(tuple(sorted((summed, extreme))))
+    found = _extreme(vector_norm(A, 1, summed, True, dtype=dtype), ord, extreme)
+    return found if keepdim else found.squeeze(axes)
+
+
+def _extreme(values: Tensor, ord: float, axis: int) -> Tensor:
+    """Return the largest of values >= 0 along `axis`, 0 of none, or the least for a negative `ord`.
+    """
+    if ord < 0:
+        return values.amin(axis, True)
+    return values.amax(axis, True) if values._data.shape[axis] else values.sum(axis, True)
+
+
+def _by_singular_values(A: Tensor, ord: Any, axes: tuple) -> Tensor:  # noqa: N803
+    """Return a matrix norm made of singular values, the two dimensions kept with size 1."""
+    (_, values, _) = svd_op(movedim(A, axes, (-2, -1)))
+    found = values.sum(-1, True) if ord == "nuc" else _extreme(values, ord, -1)
+    return movedim(found.unsqueeze(-1), (-2, -1), axes)
 
 
 def linalg_norm(
@@ -154,8 +179,11 @@ def norm(
 ) -> Tensor:
     """Return the p-norm over `dim` (all dimensions by default); "fro" is p = 2.
 
+    p "nuc" is the sum of the singular values of a matrix, or of the matrices along a pair `dim`.
     See `linalg.vector_norm`; `linalg.matrix_norm` has the norms of matrices.
     """
+    if p == "nuc":
+        return matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if isinstance(p, str) and p != "fro":
-        raise ValueError(f"norm: p must be a number or 'fro', got {p!r}")
+        raise ValueError(f"norm: p must be a number, 'fro' or 'nuc', got {p!r}")
     return vector_norm(input, 2 if p in (None, "fro") else p, dim, keepdim, dtype=dtype)

@@ -109,23 +109,23 @@ abs_op = Op(
 )
 
 
-def _sign(xp: Any, x: Any, out: Any = None) -> Any:
-    if x.dtype.kind == "b":
-        return _into(x.copy(), out)
-    return xp.sign(x) if out is None else xp.sign(x, out=out)
-
-
 sign_op = Op(
-    "sign", _sign, {"x": zeros_rule}, ufunc="sign", taylor="constant",
+    "sign", lambda xp, x, out=None: xp.sign(x) if out is None else xp.sign(x, out=out),
+    ufunc="sign",
     code=LoopCode(None, "({0} != {0}) ? {0} : R(({0} > R(0.0)) - ({0} < R(0.0)))"),
 )
+"""numpy's sign, where that of NaN is NaN: the gate of `abs` in recorded programs."""
 
 
 def _sgn(xp: Any, x: Any, out: Any = None) -> Any:
-    if x.dtype.kind != "c":
-        return _sign(xp, x, out)
-    size = xp.absolute(x)
-    return _into(x / xp.where(size == 0, 1, size), out)
+    if x.dtype.kind == "b":
+        return _into(x.copy(), out)
+    if x.dtype.kind == "c":
+        size = xp.absolute(x)
+        return _into(x / xp.where(size == 0, 1, size), out)
+    result = xp.sign(x, out=xp.empty_like(x) if out is None else out)
+    xp.copyto(result, 0, where=result != result)
+    return result
 
 
 def _sgn_rule(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
@@ -147,15 +147,15 @@ def abs(x: Tensor) -> Tensor:
 
 @method
 def sign(x: Tensor) -> Tensor:
-    """Return -1, 0 or 1; RuntimeError for complex tensors, for which there is sgn."""
+    """Return -1, 0 or 1, and 0 for NaN; RuntimeError for complex tensors: they have sgn."""
     if x.is_complex():
         raise RuntimeError("sign is not defined for complex tensors; use sgn(x), which is x/|x|")
-    return sign_op(x)
+    return sgn_op(x)
 
 
 @method
 def sgn(x: Tensor) -> Tensor:
-    """Return `x/|x|`, 0 at 0: the sign of real and complex numbers."""
+    """Return `x/|x|`, the sign of real and complex numbers; 0 at 0 and for a real NaN."""
     return sgn_op(x)
 
 
@@ -207,7 +207,8 @@ def round(x: Tensor, *, decimals: int = 0) -> Tensor:
 def _winner(xp: Any, g: Any, x: Any, y: Any, out: Any = None) -> Any:
     # written so that NaN lets the gradient through, as in PyTorch
     won = xp.where(xp.less(x, y), 0, g)
-    return _into(xp.where(xp.equal(x, y), 0.5 * g, won), out)
+    xp.copyto(won, 0.5 * g, where=xp.equal(x, y))
+    return _into(won, out)
 
 
 winner_op = Op(

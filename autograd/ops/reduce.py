@@ -54,7 +54,7 @@ def floating(name: str, x: Tensor, dtype: Any) -> Tensor:
 def _total(xp: Any, x: Any, out: Any, axes: tuple, keepdims: bool) -> Any:
     """Return the sum; half precision is accumulated in single precision."""
     if x.dtype != dtypes.float16:
-        return x.sum(axis=axes, keepdims=keepdims, out=out)
+        return x.sum(axis=axes, dtype=x.dtype, keepdims=keepdims, out=out)
     summed = xp.asarray(x.sum(axis=axes, keepdims=keepdims, dtype=dtypes.float32))
     if out is None:
         return summed.astype(dtypes.float16)
@@ -87,8 +87,9 @@ mean_op = Op(
     "mean",
     _mean,
     {
-        "x": lambda g, x_shape, axes: expand_op(
-            div(keep(g, x_shape, axes), float(count(x_shape, axes))), shape=x_shape
+        # divided last: a dense gradient, which may be written into
+        "x": lambda g, x_shape, axes: div(
+            expand_op(keep(g, x_shape, axes), shape=x_shape), float(count(x_shape, axes))
         )
     },
     linear=True,

@@ -12,6 +12,8 @@ The parameter names of a rule say what it needs, and only that is kept for the b
 - `<input>_shape`        the shape of that input: nothing is kept alive,
 - `<input>_place`        a stand-in for that input: its place in the graph, its shape and dtype, but
                          not its values (they are unspecified): nothing is kept alive,
+- `<input>_columns`      whether that input is a matrix laid out by columns, as a transposed one is
+                         (its gradient should be too: dense for what was transposed),
 - the name of an attribute.
 
 For an operation with a variable number of inputs (`*xs` in its forward) there is one rule that
@@ -199,7 +201,9 @@ class Op:
         self.rules = rules
         self.asks = [() if r is None else tuple(inspect.signature(r).parameters) for r in rules]
         allowed = {"g", "out", "needed", *self.inputs, *self.attributes}
-        allowed |= {f"{name}{end}" for name in self.inputs for end in ("_shape", "_place")}
+        allowed |= {
+            f"{name}{end}" for name in self.inputs for end in ("_shape", "_place", "_columns")
+        }
         allowed |= {f"{name}_shapes" for name in self.inputs}
         for asked in self.asks:
             if not set(asked) <= allowed:
@@ -207,8 +211,15 @@ class Op:
                     f"operation {self.name!r}: a rule asks for {sorted(set(asked) - allowed)}; "
                     f"it may ask for {sorted(allowed)}"
                 )
-        saveable = {"out", *self.inputs}
+        self.columns = {
+            name: self.positions[name.removesuffix("_columns")]
+            for name in sorted({a for asked in self.asks for a in asked})
+            if name.endswith("_columns")
+        }
+        saveable = {"out", *self.inputs, *self.columns}
         self.saves = [tuple(a for a in asked if a in saveable) for asked in self.asks]
+        # an output that was overwritten is computed again where all inputs are saved beside it
+        self.repeats = any({"out", *self.inputs} <= set(saved) for saved in self.saves)
         self.places = tuple(
             (name, self.positions[name.removesuffix("_place")])
             for name in sorted({a for asked in self.asks for a in asked})
@@ -309,9 +320,12 @@ class OpNode(Node):
                 saved[name] = packed if op.outputs != 1 else packed[0]
             elif op.variadic:
                 saved[name] = tuple(_pack(a) for a in args)
-            else:
+            elif name in op.positions:
                 position = op.positions[name]
                 saved[name] = _pack(args[position]) if position < len(args) else None
+            else:
+                data = args[op.columns[name]]._data  # and not by rows too, as a column alone is
+                saved[name] = data.ndim == 2 and data.flags.fnc
         return saved
 
     def name(self) -> str:
@@ -328,22 +342,23 @@ class OpNode(Node):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
             self.check_alive()
-            return self._unpack(name.removeprefix("_saved_"))
+            name = name.removeprefix("_saved_")
+            if name in self.saved:
+                return self.argument(name)
         raise AttributeError(name)
-
-    def _unpack(self, name: str) -> Any:
-        packed = self.saved[name]
-        if isinstance(packed, SavedTensor):
-            return packed.unpack(self)
-        if isinstance(packed, tuple):
-            return tuple(p.unpack(self) if isinstance(p, SavedTensor) else p for p in packed)
-        return packed
 
     def argument(self, name: str) -> Any:
         """Return what a rule asks for by name, other than the gradient itself."""
-        if name in self.saved:
-            return self._unpack(name)
         op = self.op
+        if name in self.saved:
+            packed = self.saved[name]
+            if isinstance(packed, SavedTensor):
+                if name == "out" and op.repeats and packed.overwritten:
+                    return op(*[self.argument(name) for name in op.inputs], **self.attributes)
+                return packed.unpack(self)
+            if isinstance(packed, tuple):
+                return tuple(p.unpack(self) if isinstance(p, SavedTensor) else p for p in packed)
+            return packed
         if name in op.attributes:
             return self.attributes[name]
         if name.endswith("_shapes"):
@@ -380,6 +395,9 @@ class OpNode(Node):
         values = Values(self.argument, g, needed)
         for name, position in op.places:
             values[name] = self._place(position, grads[0])
+        for name in op.columns:
+            if name in self.saved:
+                values[name] = self.saved[name]
         results = op.pull_back(values, needed)
         for position, grad in enumerate(results):
             if grad is not None and needed[position]:
@@ -516,6 +534,8 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
         raise
     if type(result) is tuple:
         outputs = tuple([_as_output(data) for data in result])
+    elif type(result) is array_type:
+        outputs = (Tensor(result),)
     else:
         outputs = (_as_output(result),)
     if modes.state.tracer is not None:

@@ -150,9 +150,16 @@ def _sum_to(xp: Any, x: Any, out: Any = None, *, shape: tuple) -> Any:
 sum_to_op = Op(
     "sum_to", _sum_to, {"x": lambda g, x_shape: expand_op(g, shape=x_shape)}, linear=True
 )
+def writable_as(view: Any, source: Any) -> Any:
+    """Return a view that may be written into where its source may be (some of numpy's may not)."""
+    if hasattr(view, "setflags") and source.flags.writeable:
+        view.setflags(write=True)
+    return view
+
+
 expand_op = Op(
     "expand",
-    lambda xp, x, *, shape: xp.broadcast_to(x, shape),
+    lambda xp, x, *, shape: writable_as(xp.broadcast_to(x, shape), x),
     {"x": lambda g, x_shape: sum_to_op(g, shape=x_shape)},
     linear=True,
     view=True,
@@ -526,9 +533,15 @@ Tensor.H = property(_conjugate_transpose)
 # ---- copies
 
 
+def _clone(xp: Any, x: Any, out: Any = None, *, layout: str = "K") -> Any:
+    if out is not None:
+        return into(out, x)
+    return x.copy("C" if 0 in x.strides else layout)  # what was expanded has no order to keep
+
+
 clone_op = Op(
     "clone",
-    lambda xp, x, out=None: x.copy() if out is None else into(out, x),
+    _clone,
     {"x": lambda g: g},
     linear=True, elementwise=True,
 )
@@ -536,11 +549,11 @@ clone_op = Op(
 
 @method
 def clone(x: Tensor) -> Tensor:
-    """Return a dense row-major copy of `x` through which gradients flow."""
+    """Return a dense copy of `x`, its dimensions in the same order in memory; gradients flow."""
     return clone_op(x)
 
 
 @method
 def contiguous(x: Tensor) -> Tensor:
     """Return `x` itself when its memory is row-major without gaps, else such a copy."""
-    return x if x.is_contiguous() else clone_op(x)
+    return x if x.is_contiguous() else clone_op(x, layout="C")

@@ -91,7 +91,9 @@ def smooth(
         )
 
     def slope_forward(xp: Any, x: Any, seed: Any, out: Any = None) -> Any:
-        return slope(xp, x, seed, xp.empty_like(x) if out is None else out)
+        if out is None:  # of x only the place may be there
+            out = xp.empty_like(x if seed is None else seed)
+        return slope(xp, x, seed, out)
 
     def second(g: Any, x_place: Any, seed: Any, out: Any) -> Any:
         return mul_op(g, conj_of(derivative(x_place, seed, out, order=2)))

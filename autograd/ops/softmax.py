@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import dtypes
 from ..tensor import Tensor, method
-from .arithmetic import mul, sub
+from .arithmetic import conj_of, mul, sub
 from .reduce import converted, count, keep
 from .registry import Op
 from .shape import normal_axes, normal_axis
@@ -16,14 +16,16 @@ __all__ = ["log_softmax", "logsumexp", "softmax"]
 
 
 def _top(xp: Any, x: Any, axes: tuple) -> Any:
-    """Return the largest elements, 0 where they are infinite (inf - inf is no number)."""
-    top = x.max(axis=axes, keepdims=True)
+    """Return the largest (real parts of) elements, 0 where infinite (inf - inf is no number)."""
+    top = x.real.max(axis=axes, keepdims=True)
     return xp.where(xp.isfinite(top), top, xp.zeros_like(top))
 
 
 def _softmax(xp: Any, x: Any, out: Any = None, *, dim: int) -> Any:
     if x.size == 0:
         return x.copy() if out is None else out
+    if out is None:
+        out = xp.empty(x.shape, x.dtype)
     result = xp.subtract(x, x.max(axis=dim, keepdims=True), out=out)
     xp.exp(result, out=result)
     return xp.true_divide(result, result.sum(axis=dim, keepdims=True), out=result)
@@ -40,6 +42,8 @@ softmax_op = Op("softmax", _softmax, {"x": _softmax_gradient}, dtype="float", ta
 def _log_softmax(xp: Any, x: Any, out: Any = None, *, dim: int) -> Any:
     if x.size == 0:
         return x.copy() if out is None else out
+    if out is None:
+        out = xp.empty(x.shape, x.dtype)
     result = xp.subtract(x, x.max(axis=dim, keepdims=True), out=out)
     total = xp.log(xp.exp(result).sum(axis=dim, keepdims=True))
     return xp.subtract(result, total, out=result)
@@ -71,7 +75,7 @@ def _logsumexp(xp: Any, x: Any, out: Any = None, *, axes: tuple, keepdims: bool)
 def _logsumexp_gradient(g: Tensor, x: Tensor, out: Tensor, axes: tuple) -> Tensor:
     shape = x._data.shape
     weights = exp_op(sub(x, keep(out, shape, axes)))
-    return mul(keep(g, shape, axes), weights)
+    return mul(keep(g, shape, axes), conj_of(weights))
 
 
 logsumexp_op = Op(
@@ -111,4 +115,4 @@ def log_softmax(x: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 @method
 def logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     """Return log sum exp(x) over `dim`; -inf over nothing."""
-    return logsumexp_op(_real("logsumexp", x), axes=normal_axes(dim, x.ndim), keepdims=keepdim)
+    return logsumexp_op(x, axes=normal_axes(dim, x.ndim), keepdims=keepdim)

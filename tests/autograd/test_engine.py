@@ -491,6 +491,12 @@ def test_a_changed_saved_tensor_is_found():
             assert x.grad is None
 
 
+def test_a_node_has_attributes_for_what_it_saved_alone():
+    x = T.tensor([2.0], requires_grad=True)
+    node = (x * 3).grad_fn
+    assert node._saved_y == 3 and not hasattr(node, "_saved_x") and not hasattr(node, "other")
+
+
 def test_changes_of_what_was_not_saved_are_fine():
     x = leaf([1.0, 2.0])
     y = x * 3

@@ -93,6 +93,12 @@ def test_a_library_of_one_thread_is_told_nothing(products, library):
     assert products == [1] and library.told == []
 
 
+def test_a_product_where_blas_has_one_thread_already_holds_nothing(library, monkeypatch):
+    monkeypatch.setattr(threads, "_hold", lambda libraries: pytest.fail("held"))
+    library.number = 1
+    _ = ones(3, 3) @ ones(3, 3)
+
+
 def test_a_product_that_fails_gives_the_threads_back(library, monkeypatch):
     def failing(*args, **kwargs):
         raise MemoryError

@@ -149,6 +149,7 @@ CASES = {
     "slogdet": lambda x, t: T.linalg.slogdet(matrices(x, t))[1].reshape(-1, 1),
     "cholesky": lambda x, t: last(T.linalg.cholesky(matrices(x, t))),
     "pinv": lambda x, t: last(T.linalg.pinv(matrices(x, t))),
+    "nuclear norm": lambda x, t: last(T.linalg.matrix_norm(matrices(x, t), "nuc")),
     "lstsq": lambda x, t: last(
         T.linalg.lstsq(matrices(x, t)[:, :, :2], three(x, t).reshape(N, 3, 1))[0]
     ),
@@ -211,9 +212,9 @@ def test_a_smooth_function_without_its_rule_is_found(facts):
 # Gradients of other operations, met only in programs of reverse mode; the write into a view of a
 # jet is refused; a second device is not here.
 _NOT_WRITTEN_BY_USERS = {
-    "angle", "cofactor", "diagonal_into", "embed", "inside", "leak", "masked_keep", "quotient",
-    "recurrence", "shifted", "signed", "sum_to", "to_device", "trunc_divide", "view_write",
-    "winner", "floor_divide",
+    "angle", "cofactor", "diagonal_into", "drawn", "embed", "gated_power", "inside", "leak",
+    "masked_keep", "quotient", "recurrence", "shifted", "signed", "slope_of_line", "sum_to",
+    "to_device", "trunc_divide", "view_write", "winner", "floor_divide",
 }  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Losses against their formulas, and gradients against differences."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -66,3 +68,20 @@ def test_bad_options_are_refused():
         nn.HuberLoss(delta=0.0)(T.zeros(1), T.zeros(1))
     with pytest.raises(RuntimeError, match="beta must not be negative"):
         nn.SmoothL1Loss(beta=-1.0)(T.zeros(1), T.zeros(1))
+
+
+@pytest.mark.parametrize("loss", [nn.functional.huber_loss, nn.functional.smooth_l1_loss])
+def test_an_infinite_residual_has_a_finite_gradient(loss):
+    x = T.tensor([math.inf, -math.inf, 0.3, -4.0], dtype=T.float64, requires_grad=True)
+    (g,) = T.grad(loss(x, T.zeros(4, dtype=T.float64), reduction="sum"), x, create_graph=True)
+    assert g.tolist() == [1.0, -1.0, 0.3, -1.0]
+    (h,) = T.grad(g.sum(), x)
+    assert h.tolist() == [0.0, 0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("loss", [nn.functional.huber_loss, nn.functional.smooth_l1_loss])
+def test_the_curvature_at_a_residual_of_zero_is_that_of_the_square(loss):
+    x = T.tensor([0.0], requires_grad=True)
+    (g,) = T.grad(loss(x, T.zeros(1)), x, create_graph=True)
+    (h,) = T.grad(g, x)
+    assert (g.item(), h.item()) == (0.0, 1.0)

@@ -196,3 +196,27 @@ def test_bad_arguments_are_named():
     for name in ("relu", "elu", "selu", "leaky_relu", "gelu", "softplus", "logsigmoid"):
         with pytest.raises(RuntimeError, match=f"{name} is not implemented for complex"):
             getattr(activations, name)(Tensor(np.ones(2, np.complex128)))
+
+
+@pytest.mark.parametrize("function", [activations.elu, activations.selu])
+def test_the_curvature_of_a_kinked_exponential_at_zero_is_that_of_the_line(function):
+    x = autograd.tensor([-1.0, 0.0, 1.0], dtype=autograd.float64, requires_grad=True)
+    (g,) = autograd.grad(function(x).sum(), x, create_graph=True)
+    (h,) = autograd.grad(g.sum(), x, create_graph=True)
+    (third,) = autograd.grad(h.sum(), x)
+    np.testing.assert_allclose(h.detach().numpy(), [g[0].item(), 0.0, 0.0], rtol=1e-15)
+    np.testing.assert_allclose(third.numpy(), [g[0].item(), 0.0, 0.0], rtol=1e-15)
+
+
+def test_logaddexp_of_complex_numbers():
+    check_op(
+        OpCase(
+            "logaddexp", activations.logaddexp, [((3,), (3,)), ((2, 3), (3,))], complex=True,
+            domain=(-1, 1), reference=lambda x, y: np.log(np.exp(x) + np.exp(y)),
+        )
+    )
+    x = autograd.tensor([900 + 1j, complex(-math.inf, 0)], dtype=autograd.complex128)
+    y = autograd.tensor([899 + 0j, complex(-math.inf, 0)], dtype=autograd.complex128)
+    found = activations.logaddexp(x, y).numpy()
+    assert found[0] == pytest.approx(900 + 1j + np.log1p(np.exp(-1 - 1j)), rel=1e-15)
+    assert found[1].real == -math.inf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import itertools
 
 import numpy as np
@@ -126,6 +127,22 @@ def test_the_tower_of_a_power_or_a_quotient_is_linear():
         assert max(sizes[1:]) == min(sizes[1:]) <= 5
 
 
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: x**1, [1, 0]), (lambda x: x**1.0, [1, 0]), (lambda x: x**2, [3, 2, 0]),
+        (autograd.square, [3, 2, 0]), (lambda x: x**3, [6.75, 9, 6, 0]),
+    ],
+)
+def test_a_polynomial_is_differentiated_until_it_vanishes(function, expected):
+    x = leaf([1.5])
+    value = function(x)
+    for k, derivative in enumerate(expected, 1):
+        (value,) = autograd.grad(value, x, create_graph=True)
+        assert value.tolist() == [derivative]
+        assert value.requires_grad is (k < len(expected))
+
+
 def test_powers_at_zero_have_no_nan():
     for exponent, expected in [
         (0, [1, 0, 0, 0]), (1, [0, 1, 0, 0]), (2, [0, 0, 2, 0]), (3, [0, 0, 0, 6]),
@@ -218,7 +235,7 @@ def _elementwise_cases():
         "monomial": {"exponent": 2.5, "scale": 2}, "leaky_relu": {"slope": 0.1},
         "leak": {"slope": 0.1}, "inside": {"low": 0.25, "high": 0.5},
         "clamp": {"low": 0.25, "high": 0.5}, "elu_slope": {"alpha": 1.0, "outer": 2.0},
-        "round": {"decimals": 1},
+        "round": {"decimals": 1}, "slope_of_line": {"scale": 2},
     }
     modules = ("arithmetic", "smooth", "activations", "piecewise", "compare", "complex")
     for name, op in sorted(REGISTRY.items()):
@@ -250,6 +267,22 @@ def test_forward_writes_into_out_and_leaves_its_inputs(op, inputs, options):
     assert np.array_equal(out, expected, equal_nan=expected.dtype.kind == "f")
     for a, original in zip(inputs, before, strict=True):
         assert np.array_equal(a, original)
+
+
+@pytest.mark.parametrize("base", [-1, -2.5, 1j])
+def test_gradient_of_a_negative_number_to_a_complex_power(base):
+    """d base**z / dz = log(base) base**z, with the principal logarithm."""
+    value = 0.5 + 0.2j
+    z = autograd.tensor(value, dtype=autograd.complex128, requires_grad=True)
+    power = base**z
+    slope = cmath.log(base) * cmath.exp(value * cmath.log(base))
+    (found,) = autograd.grad(power, z, autograd.ones_like(power), retain_graph=True)
+    assert found.item() == pytest.approx(slope.conjugate(), rel=1e-13)
+    (found,) = autograd.grad(power.abs(), z)
+    modulus = cmath.exp(value * cmath.log(base))
+    assert found.item() == pytest.approx(
+        (modulus.conjugate() / abs(modulus) * slope).conjugate(), rel=1e-12
+    )
 
 
 def test_integers_to_negative_tensor_powers_round_towards_zero():

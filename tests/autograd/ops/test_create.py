@@ -179,7 +179,54 @@ def test_discrete_draws():
     assert C.bernoulli(T.zeros(3), 1.0).tolist() == [1.0, 1.0, 1.0]
 
 
+def test_samples_have_a_zero_gradient_in_the_parameters_of_their_distribution():
+    mean = T.tensor([[1.0], [2.0]], requires_grad=True)
+    std = T.tensor([0.5, 1.0, 2.0], dtype=T.float64, requires_grad=True)
+    odds = T.tensor([0.0, 0.3, 1.0], requires_grad=True)
+    for draw, parameters in (
+        (lambda: C.normal(mean, std), (mean, std)),
+        (lambda: C.normal(0.0, std), (std,)),
+        (lambda: C.normal(mean, 1.0), (mean,)),
+        (lambda: C.uniform(mean, std + 2), (mean, std)),
+        (lambda: C.bernoulli(odds), (odds,)),
+    ):
+        sample = draw()
+        assert sample.requires_grad and not sample.is_leaf
+        for parameter, found in zip(parameters, T.grad(sample.sum(), parameters), strict=True):
+            assert found.shape == parameter.shape and found.dtype == parameter.dtype
+            assert not found.numpy().any()
+        with T.no_grad():
+            assert draw().is_leaf
+    assert C.normal(mean, 1.0, requires_grad=True).is_leaf
+
+
 def test_a_seed_gives_the_same_numbers_on_every_device(cuda):
     a = C.rand(3, generator=Generator().manual_seed(5))
     b = C.rand(3, generator=Generator(cuda).manual_seed(5))
     assert b.is_cuda and a.tolist() == b.cpu().tolist()
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (lambda: T.arange(3.1, dtype=T.int64), [0, 1, 2]),
+        (lambda: T.arange(0.5, 5.9, 1.5, dtype=T.int64), [0, 1, 2, 3, 4]),
+        (lambda: T.arange(0.1, -7.9, -4.0, dtype=T.int32), [0, -4]),
+        (lambda: T.arange(-3.7, 3.7, dtype=T.int64), [-3, -2, -1, 0, 1, 2]),
+        (lambda: T.linspace(4.3, 0, 5, dtype=T.int64), [4, 3, 2, 1, 0]),
+        (lambda: T.linspace(2.7, -9.1, 9, dtype=T.int64), [2, 0, 0, -2, -3, -4, -6, -7, -9]),
+        (lambda: T.linspace(0.5, 3.5, 1, dtype=T.int64), [0]),
+        (lambda: T.linspace(0.5, 3.5, 0, dtype=T.int64), []),
+        (lambda: T.linspace(0, 49, 50, dtype=T.int64), list(range(50))),
+        (lambda: T.logspace(0, 1.2, 4, dtype=T.int64), [1, 2, 4, 10]),
+        (lambda: T.logspace(T.tensor(1.9), -1, 3, dtype=T.int64), [10, 1, 0]),
+    ],
+)
+def test_integer_ranges_round_their_limits_towards_zero_first(found, expected):
+    assert found().tolist() == expected
+    assert found().dtype.kind == "i"
+
+
+def test_an_integer_range_cannot_start_at_a_complex_number():
+    with pytest.raises(RuntimeError, match="cannot be converted to type int64"):
+        T.linspace(1j, 2, 3, dtype=T.int64)

@@ -86,3 +86,18 @@ def test_results_may_be_written_into_given_arrays():
         expected = op.forward(np, *inputs, **options)
         assert op.forward(np, *inputs, out=out, **options) is out
         assert np.array_equal(out, expected)
+
+
+@pytest.mark.parametrize("dtype", [T.bool, T.int32, T.uint8])
+def test_sums_and_products_have_the_dtype_that_is_asked_for(dtype):
+    x = T.tensor([[0, 2], [1, 3]])
+    array = x.numpy().astype(dtype)
+    kind = "any" if dtype == T.bool else "sum"
+    for found, expected in (
+        (T.prod(x, 1, dtype=dtype), np.multiply.reduce(array, 1, dtype=dtype)),
+        (T.sum(x, 1, dtype=dtype), getattr(array, kind)(1)),
+        (T.cumprod(x, 1, dtype=dtype), np.multiply.accumulate(array, 1, dtype=dtype)),
+        (T.cumsum(x, 1, dtype=dtype), np.add.accumulate(array, 1, dtype=dtype)),
+    ):
+        assert found.dtype == dtype
+        assert np.array_equal(found.numpy(), expected)

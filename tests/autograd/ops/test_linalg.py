@@ -22,6 +22,15 @@ def matrix(rng, shape):
     return (well_conditioned(rng, shape),)
 
 
+def factors(rng, *shapes):
+    """Return thin factors with singular values near 2: their product has a low rank."""
+    return tuple(well_conditioned(rng, shape) for shape in shapes)
+
+
+def hermitian(x):
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
 def positive(x):
     """Return a positive definite matrix made from any, so that steps stay Hermitian."""
     return x @ x.mT.conj() + T.tensor(np.eye(x.shape[-1]), dtype=x.dtype, device=x.device)
@@ -56,6 +65,18 @@ CASES = [
     OpCase(
         "pinv", linalg.pinv, [((4, 2),), ((2, 4),), ((3, 3),), ((2, 3, 2),)], make=matrix,
         reference=np.linalg.pinv, complex=True,
+    ),
+    OpCase(
+        "pinv of rank two", lambda u, v: linalg.pinv(u @ v.mT.conj()),
+        [((5, 2), (4, 2)), ((3, 2), (3, 2)), ((2, 3, 2), (2, 5, 2))], make=factors,
+        reference=lambda u, v: np.linalg.pinv(u @ hermitian(v), rcond=1e-3), complex=True,
+    ),
+    OpCase(
+        "lstsq of rank two",
+        lambda u, v, b: linalg.lstsq(u @ v.mT.conj(), b, rcond=1e-3).solution,
+        [((5, 2), (4, 2), (5, 3)), ((3, 2), (3, 2), (3, 1)), ((3, 2), (6, 2), (3, 2))],
+        make=factors, complex=True,
+        reference=lambda u, v, b: np.linalg.lstsq(u @ hermitian(v), b, rcond=1e-3)[0],
     ),
     OpCase(
         "det", linalg.det, [*SQUARE, ((4, 4),), ((2, 5, 5),)], make=matrix,
@@ -139,6 +160,28 @@ def test_lstsq_of_a_deficient_matrix_gives_the_solution_of_least_norm():
     np.testing.assert_allclose(
         found.solution.numpy(), np.linalg.lstsq(a, b, rcond=None)[0], rtol=1e-12
     )
+
+
+def test_gradient_of_pinv_of_a_singular_matrix():
+    """P = A^T / 25 with A = [[1, 2], [2, 4]]; dP by its three terms, summed by hand."""
+    a = np.array([[1.0, 2.0], [2.0, 4.0]])
+    p, one, ones = a / 25, np.eye(2), np.ones((2, 2))
+    expected = (one - a @ p) @ ones @ p @ p.T + p.T @ p @ ones @ (one - p @ a) - p.T @ ones @ p.T
+    np.testing.assert_allclose(expected, np.array([[3, -9], [-9, -48]]) / 625, rtol=1e-13)
+    x = T.tensor(a, requires_grad=True)
+    (found,) = T.grad(linalg.pinv(x).sum(), x)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)
+    x = T.tensor(a, requires_grad=True)
+    (found,) = T.grad(linalg.lstsq(x, T.tensor(one)).solution.sum(), x)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)
+
+
+def test_lstsq_counts_the_same_singular_values_as_zero_in_its_derivative():
+    x = T.tensor(np.diag([1.0, 1e-3]), requires_grad=True)
+    solution = linalg.lstsq(x, T.tensor([1.0, 1.0], dtype=T.float64), rcond=1e-2).solution
+    (found,) = T.grad(solution[0], x)
+    # at rank one, with the second singular value cut: x = A^+ b, d(x_0)/dA_00 = -b_0 / A_00^2
+    np.testing.assert_allclose(found.numpy(), [[-1.0, 0.0], [1.0, 0.0]], atol=1e-12)
 
 
 @pytest.mark.parametrize("rank", [2, 3])
@@ -238,3 +281,38 @@ def test_failures_have_their_own_error(call, words):
 def test_what_does_not_fit_is_refused(call, words):
     with pytest.raises(RuntimeError, match=words):
         call()
+
+
+def test_logdet_of_a_negative_determinant_is_nan_without_a_gradient():
+    x = T.tensor(np.array([np.diag([-1.0, 2.0, 3.0]), np.diag([1.0, 2.0, 4.0])]),
+                 requires_grad=True)
+    value = logdet(x)
+    np.testing.assert_allclose(value.detach().numpy(), [np.nan, np.log(8)], rtol=1e-15)
+    (found,) = T.grad(value.sum(), x)
+    np.testing.assert_allclose(found.numpy(), [np.zeros((3, 3)), np.diag([1, 0.5, 0.25])])
+
+
+def test_pinv_counts_small_singular_values_as_zero():
+    x = T.tensor(np.diag([4.0, 1.0, 0.1]))
+    for options, kept in (
+        ({}, [0.25, 1, 10]), ({"rtol": 0.1}, [0.25, 1, 0]), ({"atol": 2.0}, [0.25, 0, 0]),
+        ({"atol": 0.01, "rtol": 0.5}, [0.25, 0, 0]), ({"atol": 0.01}, [0.25, 1, 10]),
+        ({"rtol": T.tensor(0.1)}, [0.25, 1, 0]),
+    ):
+        np.testing.assert_allclose(
+            linalg.pinv(x, **options).numpy(), np.diag(kept), rtol=1e-6, atol=1e-15
+        )
+    batch = T.stack([x, x])
+    found = linalg.pinv(batch, atol=T.tensor([0.0, 2.0], dtype=T.float64)).numpy()
+    np.testing.assert_allclose(found[:, 1, 1], [1, 0], atol=1e-15)
+    assert linalg.pinv(T.zeros(3, 0)).shape == (0, 3)
+
+
+def test_pinv_of_hermitian_matrices_reads_the_lower_triangle():
+    rng = np.random.default_rng(5)
+    a = rng.normal(size=(2, 4, 2)) + 1j * rng.normal(size=(2, 4, 2))
+    a = a @ (np.array([1.0, -2.0])[:, None] * hermitian(a))
+    found = linalg.pinv(T.tensor(np.tril(a)), hermitian=True).numpy()
+    np.testing.assert_allclose(found, np.linalg.pinv(a, rcond=1e-10), rtol=1e-9, atol=1e-10)
+    with pytest.raises(RuntimeError, match="square"):
+        linalg.pinv(T.zeros(3, 2), hermitian=True)

@@ -132,7 +132,7 @@ def test_a_matrix_shared_by_a_batch_gets_its_gradient_without_a_batch_of_matrice
 
 def test_linear_keeps_only_what_its_gradients_need():
     x, w, b = T.zeros(4, 3), T.zeros(2, 3).requires_grad_(), T.zeros(2).requires_grad_()
-    assert set(M.linear(x, w, b).grad_fn.saved) == {"x"}
+    assert set(M.linear(x, w, b).grad_fn.saved) == {"x", "weight_columns"}
     assert not M.linear(x, w.detach(), b).grad_fn.saved
 
 
@@ -153,6 +153,23 @@ def test_transposed_flags(turn_x, turn_y):
             order=3,
         )
     )
+
+
+def test_integer_products_with_factors_stay_integers():
+    vector, matrix = T.tensor([1, 2]), T.tensor([[0, 1], [2, 3]])
+    batch = matrix.reshape(1, 2, 2)
+    for factors, by_hand in (
+        ({"beta": 0.2, "alpha": 0.6}, (0, 0)), ({"beta": 1.7, "alpha": 2.5}, (1, 2)),
+    ):
+        beta, alpha = by_hand
+        v, m = np.array([1, 2]), np.array([[0, 1], [2, 3]])
+        for found, product in (
+            (T.addmv(vector, matrix, vector, **factors), m @ v),
+            (T.addmm(vector, matrix, matrix, **factors), m @ m),
+            (T.baddbmm(vector, batch, batch, **factors), (m @ m)[None]),
+        ):
+            assert found.dtype == T.int64
+            assert np.array_equal(found.numpy(), beta * v + alpha * product)
 
 
 @pytest.mark.parametrize(

@@ -126,11 +126,12 @@ def test_linalg_norm_chooses_as_pytorch_does():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: linalg.matrix_norm(T.zeros(2, 2), "nuc"), ValueError, "not supported"),
+        (lambda: linalg.matrix_norm(T.zeros(2, 2), "sum"), ValueError, "not supported"),
+        (lambda: linalg.matrix_norm(T.zeros(0, 3), -2), IndexError, "non-zero size"),
         (lambda: linalg.matrix_norm(T.zeros(2)), RuntimeError, "at least 2 dimensions"),
         (lambda: linalg.matrix_norm(T.zeros(2, 2), dim=(0,)), RuntimeError, "2-tuple"),
         (lambda: linalg.norm(T.zeros(2, 2, 2), 1), RuntimeError, "must be 1D or 2D"),
-        (lambda: norm(T.zeros(2), "nuc"), ValueError, "number or 'fro'"),
+        (lambda: norm(T.zeros(2), "sum"), ValueError, "number, 'fro' or 'nuc'"),
         (lambda: linalg.vector_norm(T.zeros(2), math.nan), ValueError, "nan"),
     ],
 )
@@ -144,3 +145,53 @@ def test_quotient_away_from_zero_is_division():
         OpCase("quotient", quotient_op, [((3,), (3,)), ((2, 3), (3,)), ((), (2,))],
                make=away_from_zero, reference=np.true_divide, complex=True, order=3)
     )
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.6 + 0.8j])
+@pytest.mark.parametrize("p", [0.5, 1.2, 1.5, 1.9, 2.5, 3.0, 3.5])
+def test_components_that_are_zero_do_not_spoil_the_derivatives_of_the_others(p, factor):
+    def derivatives(values, weights):
+        x = T.tensor(np.array(values) * factor, requires_grad=True)
+        found, current = [], linalg.vector_norm(x, p)
+        for _ in range(3):
+            (current,) = T.grad(current, x, create_graph=True)
+            found.append(current.detach().numpy())
+            current = (current * T.tensor(np.array(weights))).sum()
+            current = current.real if current.is_complex() else current
+        return found
+
+    without = derivatives([1.0, -2.0, 0.7], [0.3, 0.7, -0.4])
+    padded = derivatives([1.0, 0.0, -2.0, 0.7, 0.0], [0.3, 0.5, 0.7, -0.4, 2.0])
+    for a, b in zip(padded, without, strict=True):
+        np.testing.assert_allclose(a[[0, 2, 3]], b, rtol=1e-12)
+        assert not a[[1, 4]].any()
+
+
+@pytest.mark.parametrize("order", [2, -2, "nuc"])
+def test_norms_made_of_singular_values(order):
+    check_op(
+        OpCase(
+            f"matrix norm {order}", lambda x: linalg.matrix_norm(x, order),
+            [((3, 3),), ((4, 2),), ((2, 3, 4),)], complex=True,
+            reference=lambda x: np.linalg.norm(x, order, axis=(-2, -1)),
+        )
+    )
+    x = np.random.default_rng(1).normal(size=(2, 3, 4))
+    kept = linalg.norm(T.tensor(x), order, dim=(2, 0), keepdim=True)
+    assert kept.shape == (1, 3, 1)
+    expected = np.linalg.norm(x, order, axis=(2, 0))
+    np.testing.assert_allclose(kept.numpy().ravel(), expected, rtol=1e-13)
+    if order == "nuc":
+        np.testing.assert_allclose(norm(T.tensor(x), order, (2, 0)).numpy(), expected, rtol=1e-13)
+
+
+def test_the_gradient_of_the_nuclear_norm_with_equal_singular_values():
+    x = T.tensor(2 * np.eye(3), requires_grad=True)
+    (g,) = T.grad(norm(x, "nuc"), x)
+    np.testing.assert_allclose(g.numpy(), np.eye(3), atol=1e-15)
+
+
+@pytest.mark.parametrize("order", [1, math.inf, 2, "nuc", "fro"])
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
+def test_a_matrix_without_elements_has_norm_zero(shape, order):
+    assert linalg.matrix_norm(T.zeros(*shape), order).item() == 0.0

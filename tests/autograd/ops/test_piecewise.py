@@ -106,7 +106,7 @@ def test_nan_passes_through():
     x = leaf([np.nan])
     for function in (
         lambda v: piecewise.maximum(v, 1.0), lambda v: piecewise.minimum(v, 1.0),
-        lambda v: piecewise.clamp(v, 0, 1), piecewise.abs, piecewise.sign,
+        lambda v: piecewise.clamp(v, 0, 1), piecewise.abs,
     ):
         assert math.isnan(function(x).item())
     nan = Tensor(np.array([np.nan]))
@@ -181,6 +181,12 @@ def test_python_operators():
     assert round(x, 1).numpy().tolist() == [-1.5, 2.2]
     assert x.absolute().numpy().tolist() == x.abs().numpy().tolist()
     assert x.clip(0, 1).numpy().tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("dtype", [autograd.float32, autograd.float64])
+def test_the_sign_of_nan_is_zero(dtype):
+    x = autograd.tensor([math.nan, -0.0, -3.0, math.inf], dtype=dtype)
+    assert autograd.sign(x).tolist() == autograd.sgn(x).tolist() == [0.0, 0.0, -1.0, 1.0]
 
 
 def test_lerp_with_complex_weights():

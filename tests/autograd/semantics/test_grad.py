@@ -142,6 +142,18 @@ def test_row_060_an_unused_input(dtype):
     assert result[1].dtype == dtype and result[1].shape == (2,)
 
 
+def test_zeros_for_an_unused_input_can_be_differentiated_on(dtype):
+    a = T.tensor(3.0, dtype=dtype, requires_grad=True)
+    x = T.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)
+    (first,) = T.grad((a * x).sum(), x, create_graph=True)
+    for _ in range(2):  # du/dx depends on a alone
+        (first,) = T.grad(first.sum(), x, create_graph=True, materialize_grads=True)
+        assert first.tolist() == [0.0, 0.0]
+        assert first.requires_grad and first.is_leaf
+    (last,) = T.grad(first.sum(), x, materialize_grads=True)
+    assert last.requires_grad is False
+
+
 def test_row_061_normals_inside_no_grad(dtype):
     points = np.random.default_rng(0).uniform(-1, 1, (2, 5, 3)).astype(dtype)
     with T.no_grad():

@@ -1,0 +1,136 @@
+"""Writing into expanded tensors, and over results that a derivative needs."""
+
+import math
+
+import numpy as np
+import pytest
+
+import autograd as T
+
+SHARED = "more than one element of the written-to tensor"
+
+
+def zeros(*shape):
+    return T.zeros(*shape, dtype=T.float64)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda b: b.expand(2, 3), lambda b: b.expand(-1, 3), lambda b: b.expand(1, 2, 3),
+        lambda b: b.broadcast_to((2, 3)), lambda b: b.expand_as(b), lambda b: b.expand(2, 3)[1],
+        lambda b: T.broadcast_tensors(b, zeros(2, 3))[0], lambda b: b.expand(2, 3).detach(),
+        lambda b: b.expand(0, 2, 3),
+    ],
+)
+def test_an_expansion_that_repeats_nothing_is_written_into(view):
+    base = zeros(2, 3)
+    expanded = view(base)
+    expanded.add_(2)
+    expanded[...] = expanded * 3
+    assert (expanded.numpy() == 6).all()
+    assert base.sum().item() == 6 * expanded.numel()
+
+
+def test_single_elements_of_an_expanded_tensor_are_written_for_all():
+    base = zeros(1, 2)
+    expanded = base.expand(3, 2)
+    expanded[1] = T.tensor([1.0, 2.0])
+    assert expanded.tolist() == [[1, 2]] * 3
+    expanded[1:2, 0] = 7.0
+    expanded[0][1].fill_(8.0)
+    assert base.tolist() == [[7, 8]]
+    expanded[T.tensor([0, 2])] = 3.0
+    assert base.tolist() == [[3, 3]]
+    base.copy_(T.tensor([[0.0, 5.0]]))
+    expanded[expanded == 0] = 4.0
+    assert base.tolist() == [[4, 5]]
+    version = base._version[0]
+    expanded.fill_(1.0)
+    assert base.tolist() == [[1, 1]] and base._version[0] > version
+    expanded.zero_()
+    assert base.tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda e: e.add_(1), lambda e: e.mul_(2), lambda e: e.copy_(T.ones(3, 2)),
+        lambda e: e.__setitem__(slice(None), 1.0), lambda e: e.__setitem__((slice(1, 3), 0), 1.0),
+        lambda e: e.__iadd__(T.ones(3, 2)),
+    ],
+)
+def test_shared_elements_are_not_written_twice(write):
+    with pytest.raises(RuntimeError, match=SHARED):
+        write(zeros(1, 2).expand(3, 2))
+
+
+def test_positions_of_an_expanded_tensor_are_not_recorded():
+    u = T.ones(1, 2, requires_grad=True) * 2
+    with pytest.raises(RuntimeError, match=SHARED):
+        u.expand(3, 2)[T.tensor([0, 1])] = 1.0
+
+
+def test_gradients_of_writes_into_expanded_tensors():
+    def fn(x, y):
+        u = x * x
+        u.expand(2, 2)[0, 1] = y * 3  # u[1], seen from both rows
+        v = (x * y).expand(2)
+        v.mul_(x)
+        return (u.expand(2, 2) ** 2).sum() * v
+
+    def twin(x, y):
+        u = T.stack([x[0] * x[0], y * 3])
+        return 2 * (u * u).sum() * (x * y * x)
+
+    x = T.tensor(np.array([0.7, -1.2]), requires_grad=True)
+    y = T.tensor(0.4, dtype=T.float64, requires_grad=True)
+    found, expected = fn(x, y), twin(x, y)
+    np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), rtol=1e-14)
+    for a, b in zip(T.grad(found.sum(), (x, y)), T.grad(expected.sum(), (x, y)), strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-14)
+    assert T.gradcheck(fn, (x, y), order=2)
+
+
+def test_filling_an_expanded_tensor_cuts_its_base_off():
+    x = T.tensor(np.array([2.0]), requires_grad=True)
+    u = x * 3
+    u.expand(4).fill_(5.0)
+    (g,) = T.grad((u * x).sum(), x)
+    assert (u.item(), g.item()) == (5.0, 5.0)
+
+
+def test_memory_that_was_given_read_only_is_not_written():
+    array = np.zeros(3)
+    array.setflags(write=False)
+    for tensor in (T.from_numpy(array), T.from_numpy(array).expand(3)):
+        with pytest.raises(RuntimeError, match="read-only"):
+            tensor.add_(1)
+
+
+@pytest.mark.parametrize(
+    ("function", "first", "second"),
+    [
+        (T.sin, math.cos, lambda v: -math.sin(v)), (T.cos, lambda v: -math.sin(v),
+                                                    lambda v: -math.cos(v)),
+        (T.sinh, math.cosh, math.sinh), (T.cosh, math.sinh, math.cosh),
+    ],
+)
+def test_a_result_that_its_input_gives_again_may_be_overwritten(function, first, second):
+    x = T.tensor(np.array([0.5]), requires_grad=True)
+    y = function(x)
+    y.mul_(2)
+    (g,) = T.grad(y, x, create_graph=True)
+    (h,) = T.grad(g, x)
+    assert g.item() == pytest.approx(2 * first(0.5), rel=1e-15)
+    assert h.item() == pytest.approx(2 * second(0.5), rel=1e-15)
+
+
+def test_an_input_that_was_overwritten_is_still_missed():
+    x = T.tensor(np.array([0.5]), requires_grad=True)
+    u = x * 1
+    y = u.sin()
+    u.mul_(2)
+    y.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        T.grad(y, x)
