@@ -96,10 +96,13 @@ def _overrides(arguments: argparse.Namespace) -> list[Override]:
 def _solve(config: Config, recorder: Recorder, callbacks: list) -> Solution:
     """Train; what is refused before training begins is a mistake in the config."""
     import pinn
+    from autograd.plan.executors import ExecutorError
     from pinn.config import Complaint, ConfigError, Place
 
     try:
         return pinn.solve(**vars(config.experiment), callbacks=callbacks)
+    except ExecutorError:  # of the environment, and of no config
+        raise
     except (TypeError, ValueError, ImportError) as error:
         if recorder.run is not None:
             raise
@@ -148,7 +151,7 @@ def _save_reached(recorder: Recorder, error: BaseException) -> None:
     interrupted = isinstance(error, KeyboardInterrupt)
     reason = "interrupted" if interrupted else "failed"
     try:
-        saved = recorder.write_reached(reason, str(error) or reason)
+        saved = recorder.write_reached(error)
     except OSError as trouble:
         tell(str(trouble))
         return

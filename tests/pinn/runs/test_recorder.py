@@ -163,13 +163,15 @@ def test_what_was_reached_is_saved_when_training_fails(tmp_path):
             raise RuntimeError("broken")
 
     recorder = Recorder(tmp_path / "run", "")
-    with pytest.raises(RuntimeError):
+    with pytest.raises(RuntimeError) as raised:
         pinn.solve(
             decay(), pinn.MLP(4, 1), pinn.Sampling(20), [pinn.Adam(9)], callbacks=[recorder, fail]
         )
-    assert recorder.write_reached("failed", "broken")
+    assert recorder.write_reached(raised.value)
     summary = recorder.run.summary()
-    assert (summary["steps"], summary["stop_reason"], summary["message"]) == (4, "failed", "broken")
+    assert (summary["steps"], summary["stop_reason"]) == (4, "failed")
+    assert summary["message"].startswith("RuntimeError after")
+    assert summary["message"].endswith("broken")
     loaded = pinn.load(recorder.run.solution_path)
     assert loaded.report.stop_reason == "failed"
     assert json.loads(str(read_npz(recorder.run.checkpoint_path)["progress"]))["step"] == 4
@@ -177,7 +179,7 @@ def test_what_was_reached_is_saved_when_training_fails(tmp_path):
 
 def test_before_the_first_step_there_is_nothing_to_save(tmp_path):
     recorder = Recorder(tmp_path / "run", "")
-    assert not recorder.write_reached("failed", "")
+    assert not recorder.write_reached(RuntimeError("broken"))
     assert not (tmp_path / "run").exists()
 
 
