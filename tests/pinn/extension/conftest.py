@@ -38,7 +38,7 @@ def names_in_tables() -> dict[str, list[str]]:
             "reference": list(references.names())}  # fmt: skip
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page():
     """A module of the page's Python, as somebody outside would write it; taken out afterwards."""
     before = names_in_tables()
