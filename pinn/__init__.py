@@ -7,13 +7,15 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pinn.conditions import Dirichlet, Initial, PointValue, Terminal
+    from pinn.conditions import Condition, Dirichlet, Initial, PointValue, Terminal
     from pinn.diagnosis import ProblemWarning, UnsolvedWarning
-    from pinn.geometry import Box, Interval, Time
-    from pinn.models import MLP
-    from pinn.optimizers import LBFGS, Adam, SSBroyden, StopReason
-    from pinn.problem import Parameter, Problem
+    from pinn.geometry import Box, Interval, Shape, Time
+    from pinn.models import MLP, Model
+    from pinn.objective.weighting import Weighting
+    from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
+    from pinn.problem import Parameter, Problem, Reference
     from pinn.sampling import Sampling
+    from pinn.schema import declared
     from pinn.solution import Report, Solution, load
     from pinn.solving import solve
     from pinn.training import Callback, Progress, default_training
@@ -46,22 +48,29 @@ __all__ = [
     "Adam",
     "Box",
     "Callback",
+    "Condition",
     "Dirichlet",
     "Initial",
     "Interval",
+    "Model",
     "Parameter",
     "PointValue",
     "Problem",
     "ProblemWarning",
     "Progress",
+    "Reference",
     "Report",
     "SSBroyden",
     "Sampling",
+    "Shape",
     "Solution",
+    "Stage",
     "StopReason",
     "Terminal",
     "Time",
     "UnsolvedWarning",
+    "Weighting",
+    "declared",
     "default_training",
     "load",
     "solve",
@@ -69,13 +78,15 @@ __all__ = [
 
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
 _HOMES = {
-    "pinn.conditions": ("Dirichlet", "Initial", "PointValue", "Terminal"),
+    "pinn.conditions": ("Condition", "Dirichlet", "Initial", "PointValue", "Terminal"),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
-    "pinn.geometry": ("Box", "Interval", "Time"),
-    "pinn.models": ("MLP",),
-    "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "StopReason"),
-    "pinn.problem": ("Parameter", "Problem"),
+    "pinn.geometry": ("Box", "Interval", "Shape", "Time"),
+    "pinn.models": ("MLP", "Model"),
+    "pinn.objective.weighting": ("Weighting",),
+    "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
+    "pinn.problem": ("Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),
+    "pinn.schema": ("declared",),
     "pinn.solution": ("Report", "Solution", "load"),
     "pinn.solving": ("solve",),
     "pinn.training": ("Callback", "Progress", "default_training"),

@@ -6,6 +6,7 @@ import argparse
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -32,6 +33,8 @@ failure, 130 interrupted (solution and checkpoint are written first)
 def run() -> NoReturn:
     """Run the command line as a process of its own: `python -m pinn`, and the script `pinn`."""
     open_missing_streams()
+    # One sentence each, as of all that is said; the file and line are of no use here.
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
     code = main()
     # All is written and said; an impatient Ctrl-C must not turn the exit into a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -102,6 +102,7 @@ def _solve(config: Config, recorder: Recorder, callbacks: list, quiet: bool) -> 
     import warnings
 
     import pinn
+    from autograd.plan.executors import ExecutorError
     from pinn.config import Complaint, ConfigError, Place
 
     def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
@@ -115,6 +116,8 @@ def _solve(config: Config, recorder: Recorder, callbacks: list, quiet: bool) -> 
             warnings.simplefilter("always", pinn.ProblemWarning)
             usual, warnings.showwarning = warnings.showwarning, show
             return pinn.solve(**vars(config.experiment), callbacks=callbacks)
+    except ExecutorError:  # of the environment, and of no config
+        raise
     except (TypeError, ValueError, ImportError) as error:
         if recorder.run is not None:
             raise
@@ -163,7 +166,7 @@ def _save_reached(recorder: Recorder, error: BaseException) -> None:
     interrupted = isinstance(error, KeyboardInterrupt)
     reason = "interrupted" if interrupted else "failed"
     try:
-        saved = recorder.write_reached(reason, str(error) or reason)
+        saved = recorder.write_reached(error)
     except OSError as trouble:
         tell(str(trouble))
         return

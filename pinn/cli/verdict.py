@@ -16,13 +16,14 @@ class Misuse(Exception):
 def verdict(error: Exception) -> tuple[int, str]:
     """Return the exit code and the message for an error that ends a command."""
     from autograd.devices import DeviceError
+    from autograd.plan.executors import ExecutorError
     from pinn.config import ConfigError
     from pinn.files import sentence_of
     from pinn.runs import RunExists
 
     if isinstance(error, ConfigError):
         return USAGE, _first_complaints(error)
-    if isinstance(error, RunExists | Misuse):
+    if isinstance(error, RunExists | Misuse | ExecutorError):
         return USAGE, str(error)
     if isinstance(error, DeviceError):
         return DISK_OR_DEVICE, str(error)

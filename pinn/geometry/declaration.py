@@ -25,7 +25,7 @@ from pinn.schema.kinds import (
     refuse_node,
 )
 from pinn.schema.reader import INVALID, Reader
-from pinn.schema.tree import Mapping, Node
+from pinn.schema.tree import Mapping, Node, Scalar
 
 SHAPES = Family("shape", example='pinn.Interval("x", 0, 1)')
 SHAPES.base = Shape
@@ -65,7 +65,7 @@ class DomainKind(Kind):
             return reader.complain(path, str(error))
 
     def _factor(self, name: str, node: Node, path: Path, reader: Reader) -> Any:
-        if isinstance(node, Mapping) and name in SHAPES:
+        if name in SHAPES and _settings(node):
             return Record(SHAPES[name]).read(node, path, reader)
         if not NAME.pattern.fullmatch(name):
             message = f"expected {NAME.what}, got {name!r}{bracket_hint(name)}"
@@ -96,6 +96,13 @@ class DomainKind(Kind):
                 raise TypeError(f"a file can hold one {name} of a product, this one has more")
             found[name] = dump(factor)
         return found
+
+
+def _settings(node: Node) -> bool:
+    """Tell the settings of a shape, or none, from the bounds of a coordinate of its name."""
+    if isinstance(node, Mapping):
+        return list(node.entries) != ["time"]
+    return isinstance(node, Scalar) and node.is_null
 
 
 @dataclass(frozen=True)

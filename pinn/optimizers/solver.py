@@ -108,12 +108,20 @@ STAGES = Family("training stage", example="pinn.Adam()")
 
 
 class Stage(ABC):
-    """A solver with its settings; `seconds` limits the wall time of the stage (None: no limit)."""
+    """A solver with its settings; `seconds` limits the wall time of the stage (None: no limit).
+
+    name: what reports call it, the name of its class where left out.
+    """
 
     family = STAGES
     name: ClassVar[str]
     steps: int
-    seconds: float | None
+    seconds: float | None = None
+
+    def __init_subclass__(cls, **options: object) -> None:
+        super().__init_subclass__(**options)
+        if "name" not in cls.__dict__:
+            cls.name = cls.__name__.lower()
 
     def check_size(self, size: int) -> None:  # noqa: B027 - most solvers take any size
         """Raise ValueError for more trainable numbers than the solver is made for."""

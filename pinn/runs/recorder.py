@@ -145,17 +145,21 @@ class Recorder(Callback):
             whole = f"saved in {self.directory}: {', '.join(saved) or 'nothing'}"
             raise NotWritten("\n".join([*troubles, whole]))
 
-    def write_reached(self, stop_reason: str, message: str) -> bool:
-        """Write the results as they stand at the last step, for training that gave no solution.
+    def write_reached(self, error: BaseException) -> bool:
+        """Write the results as they stand at the last step, for training that an exception ended.
 
         Returns whether there was a step; before the first nothing is written. Raises NotWritten.
         """
         if self._last is None:
             return False
-        solution = self._session.solution(self._last)
-        solution.report = dataclasses.replace(
-            solution.report, stop_reason=stop_reason, message=message
-        )
+        # pinn.solve leaves it there, history and stages included; not so for a second Ctrl-C.
+        solution = getattr(error, "solution", None)
+        if solution is None:
+            reason = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+            solution = self._session.solution(self._last)
+            solution.report = dataclasses.replace(
+                solution.report, stop_reason=reason, message=str(error) or reason
+            )
         self.write_results(solution)
         return True
 

@@ -201,7 +201,9 @@ class Member(Kind):
         below = (*path, name)
         reader.note(below, node.key_places[name])
         if name not in self.family:
-            return reader.complain(below, self.family.unknown(name))
+            hint = "; import the module that adds it before the file is loaded"
+            message = self.family.unknown(name)
+            return reader.complain(below, message + hint * reader.stored)
         reader.note(path, node.place, tag=name)
         return Record(self.family[name]).read(body, below, reader)
 

@@ -112,9 +112,9 @@ def read_arrays(arrays: Mapping[str, np.ndarray], path: str) -> Contents:
         _check_size(experiment, theta)
         report = Report.from_dict(from_json(_text(arrays, "report")))
     except SIGNS_OF_DAMAGE as error:
+        what = str(error).removeprefix(f"{path}: ") or type(error).__name__
         raise DamagedFile(
-            f"{path}: expected a solution or checkpoint that pinn wrote, but "
-            f"{str(error) or type(error).__name__}"
+            f"{path}: expected a solution or checkpoint that pinn wrote, but {what}"
         ) from error
     return Contents(experiment, theta, report)
 

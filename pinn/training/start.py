@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from pinn.objective.flat_parameters import FlatParameters
-    from pinn.solution.solution import Solution
+from pinn.objective.flat_parameters import FlatParameters
+from pinn.problem import Problem
+
+
+@runtime_checkable
+class Trained(Protocol):
+    """What training needs of a solution, which is made of training and so stands above it."""
+
+    @property
+    def problem(self) -> Problem: ...
+
+    @property
+    def named_theta(self) -> Mapping[str, np.ndarray]: ...
 
 
 def load_start(
-    parameters: FlatParameters, start: Solution | Mapping[str, np.ndarray] | np.ndarray
+    parameters: FlatParameters, start: Trained | Mapping[str, np.ndarray] | np.ndarray
 ) -> None:
     """Set the parameters to those of an old solution, of named parts, or of a whole vector.
 
@@ -28,13 +38,13 @@ def load_start(
 
 
 def _theta(
-    parameters: FlatParameters, start: Solution | Mapping[str, np.ndarray] | np.ndarray
+    parameters: FlatParameters, start: Trained | Mapping[str, np.ndarray] | np.ndarray
 ) -> np.ndarray:
     if isinstance(start, np.ndarray):
         theta = start
     elif isinstance(start, Mapping):
         theta = parameters.from_named(start)
-    elif hasattr(start, "named_theta") and hasattr(start, "problem"):
+    elif isinstance(start, Trained):
         old, own = set(start.problem.parameters), set(parameters.parameters)
         dropped = {p.name for p in old - own}
         parts = {name: part for name, part in start.named_theta.items() if name not in dropped}

@@ -32,13 +32,18 @@ class WeightingKind(Member):
         if isinstance(node, Scalar) and node.is_null:
             return Fixed()
         if isinstance(node, MappingNode):
-            scheme = len(node.entries) == 1 and isinstance(
-                next(iter(node.entries.values())), MappingNode
-            )
-            if not scheme:
+            if not self._is_scheme(node):
                 blocks = WEIGHTS.read(node, path, reader)
                 return INVALID if blocks is INVALID else Fixed(blocks)
         return super().read(node, path, reader)
+
+    def _is_scheme(self, node: MappingNode) -> bool:
+        """Tell `{NAME: {...}}` or `{NAME: }` of a scheme from the weights of blocks."""
+        if len(node.entries) != 1:
+            return False
+        ((name, body),) = node.entries.items()
+        bare = isinstance(body, Scalar) and body.is_null and name in self.family
+        return bare or isinstance(body, MappingNode)
 
     def dump(self, value: Weighting) -> dict[str, Any]:
         return dict(value.blocks) if type(value) is Fixed else super().dump(value)

@@ -40,7 +40,7 @@ class Weighting(ABC):
     """
 
     family = WEIGHTINGS
-    every: int | None
+    every: int | None = None
 
     @property
     def initial(self) -> Mapping[str, float]:

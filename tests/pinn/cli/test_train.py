@@ -211,12 +211,32 @@ def test_what_only_shows_in_the_first_evaluation_is_said_before_the_directory_is
     assert not Path("runs").exists()
 
 
-def test_an_executor_that_does_not_exist_is_one_sentence(folder, start):
-    process = start("train", "heat.yaml", env={"AUTOGRAD_EXECUTOR": "abacus"})
+@pytest.mark.parametrize("environment, said", [
+    ({"AUTOGRAD_EXECUTOR": "abacus"}, "AUTOGRAD_EXECUTOR is 'abacus', expected 'numpy' or 'numba'"),
+    ({"AUTOGRAD_EXECUTOR": "numba", "NUMBA_DISABLE_JIT": "1"}, "NUMBA_DISABLE_JIT is set, so that"),
+])  # fmt: skip
+def test_an_executor_that_cannot_be_had_is_one_sentence_about_the_environment(
+    folder, start, environment, said
+):
+    pytest.importorskip("numba")
+    process = start("train", "heat.yaml", env=environment)
     _, err = process.communicate(timeout=240)
-    assert process.returncode in (2, 4)
-    assert "'abacus'" in err and "unexpected" not in err
+    assert process.returncode == 2
+    assert said in err and err.count("\n") == 1
+    assert "heat.yaml" not in err
     assert not Path("runs").exists()
+
+
+def test_numba_that_may_not_compile_is_told_in_a_sentence_before_training(folder, start):
+    pytest.importorskip("numba")
+    short = ["--quiet", "--set", "training=[adam: {steps: 2}]"]
+    process = start(
+        "train", "heat.yaml", *short, env={"AUTOGRAD_EXECUTOR": "", "NUMBA_DISABLE_JIT": "1"}
+    )
+    _, err = process.communicate(timeout=240)
+    assert process.returncode == 0
+    (line,) = [line for line in err.splitlines() if "NUMBA" in line]
+    assert line.startswith("warning: NUMBA_DISABLE_JIT is set: recorded steps are replayed with")
 
 
 def test_figures_are_drawn_whatever_the_backend_of_windows_is(folder, start):

@@ -1,8 +1,14 @@
 """Setups: points by block and draw."""
 
+import inspect
+
 import numpy as np
+import pytest
 
 import pinn
+from pinn import solving
+from pinn.schema import fields_of
+from pinn.schema.declared import REQUIRED
 from pinn.training.experiment import Experiment
 
 PROBLEM = pinn.Problem(
@@ -46,3 +52,31 @@ def test_defaults_are_filled_in():
     assert setup.training == tuple(pinn.default_training(setup.initial_parameters().size))
     assert setup.weighting.blocks == {}
     assert (setup.precision, setup.device) == ("float64", "cpu")
+
+
+def test_the_arguments_of_solve_are_the_fields_of_the_declaration():
+    arguments = dict(inspect.signature(pinn.solve).parameters)
+    for beside in ("callbacks", "start"):  # what no declaration holds
+        del arguments[beside]
+    fields = fields_of(Experiment)
+    assert arguments.keys() == fields.keys()
+    for name, argument in arguments.items():
+        if argument.default is argument.empty:
+            assert fields[name].default is REQUIRED
+        elif argument.default is not None:  # None leaves it to the declaration
+            assert argument.default == fields[name].default
+
+
+class Seen(Exception):
+    """Ends pinn.solve when the declaration is made."""
+
+
+def test_arguments_that_are_left_out_are_those_of_the_declaration(monkeypatch):
+    def see(problem, **given):
+        raise Seen(given)
+
+    monkeypatch.setattr(solving, "Experiment", see)
+    with pytest.raises(Seen) as seen:
+        pinn.solve(PROBLEM)
+    fields = fields_of(Experiment)
+    assert all(value == fields[name].default for name, value in seen.value.args[0].items())
