@@ -91,7 +91,7 @@ def page() -> str:
 def _collect(name: str, kind: Kind, found: dict[str, list[Declared]]) -> None:
     """Add what a kind of value leads to, under headings of their own."""
     match kind:
-        case Member(family=family):
+        case Kind(family=family):  # a member of a family, or a domain made of some
             heading = f"{family.noun}s"
             if heading not in found:
                 found[heading] = [_declared(key, cls) for key, cls in family.items()]

@@ -42,6 +42,7 @@ class DomainKind(Kind):
     the table with its settings.
     """
 
+    family = SHAPES
     what = "a mapping from coordinates to their bounds such as {x: [-1, 1], t: {time: [0, 1]}}"
 
     def check(self, value: Any) -> Shape:

@@ -358,7 +358,8 @@ def test_chunks_of_points_add_up_to_the_whole():
 
 def test_a_solution_is_differentiated_elsewhere():
     x, t = pinn.Interval("x", -1, 1), pinn.Time("t", 0, 1)
-    problem = pinn.Problem(x * t, ["u"], {"heat": "u_t - u_xx"}, [pinn.Initial("u", "x")])
+    conditions = [pinn.Initial("u", "x"), pinn.Dirichlet("u", "x")]
+    problem = pinn.Problem(x * t, ["u"], {"heat": "u_t - u_xx"}, conditions)
     solution = pinn.solve(
         problem, model=pinn.MLP(width=6, depth=2), sampling=pinn.Sampling(interior=20),
         training=[pinn.Adam(2)],
