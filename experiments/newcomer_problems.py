@@ -141,7 +141,7 @@ def schroedinger() -> pinn.Problem:
     )
 
 
-def lotka_volterra() -> pinn.Problem:
+def lotka_volterra(hard: bool) -> pinn.Problem:
     """Prey and predators to t = 10."""
 
     def reference(s):
@@ -150,17 +150,19 @@ def lotka_volterra() -> pinn.Problem:
     return pinn.Problem(
         domain=pinn.Time("t", 0, 10), unknowns=["x", "y"],
         equations={"prey": "x_t - 2/3*x + 4/3*x*y", "predators": "y_t - x*y + y"},
-        conditions=[pinn.Initial("x", 1.0), pinn.Initial("y", 1.0)],
+        conditions=[pinn.Initial("x", 1.0, hard=hard), pinn.Initial("y", 1.0, hard=hard)],
         reference=reference, name="lotka-volterra",
     )
 
 
-def van_der_pol() -> pinn.Problem:
+def van_der_pol(hard: bool) -> pinn.Problem:
     """u'' - (1 - u^2) u' + u = 0 to t = 10."""
     return pinn.Problem(
         domain=pinn.Time("t", 0, 10), unknowns=["u"],
         equations={"van_der_pol": "u_tt - (1 - u**2)*u_t + u"},
-        conditions=[pinn.Initial("u", 2.0), pinn.Initial("u", 0.0, order=1)],
+        conditions=[
+            pinn.Initial("u", 2.0, hard=hard), pinn.Initial("u", 0.0, order=1, hard=hard)
+        ],
         reference=lambda s: references.van_der_pol()(s.t)[0], name="van-der-pol",
     )
 
@@ -277,8 +279,8 @@ _LIST = [
     *_both("wave-two-modes", wave_two_modes, 2.5e-1, 8e-2),
     *_both("allen-cahn", allen_cahn, 2.6e-5, 4e-5),
     Row("schroedinger-soft", schroedinger, 2.1e-2),
-    Row("lotka-volterra-soft", lotka_volterra, 1e-7),
-    Row("van-der-pol-soft", van_der_pol, 3e-9),
+    *_both("lotka-volterra", lotka_volterra, 1e-7, 1e-7),
+    *_both("van-der-pol", van_der_pol, 3e-9, 3e-9),
     *_both("oscillator", oscillator, 7e-9, 3e-2),
     *_both("kovasznay", kovasznay, 7e-5, 3e-6),
     Row("plate-soft", plate, 2e-8),
