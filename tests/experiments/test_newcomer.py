@@ -114,8 +114,8 @@ def test_a_run_writes_its_rows_and_goes_on_with_them(tmp_path, capsys, monkeypat
     assert row["ratio"] == row["error"] / row["best"]
     assert newcomer.main(["--only", "poisson-hard", *tiny]) == 0
     results = json.loads((tmp_path / "newcomer.json").read_text())
-    assert [r["name"] for r in results["rows"]] == ["poisson-hard", "oscillator-hard"]
-    assert results["rows"][1] == row and "operations" in results["rows"][0]["refused"]
+    assert [r["name"] for r in results["rows"]] == ["oscillator-hard", "poisson-hard"]
+    assert results["rows"][0] == row and "operations" in results["rows"][1]["refused"]
     page = (tmp_path / "newcomer.md").read_text()
     assert "| oscillator-hard" in page and "poisson-hard: refused: " in page
     assert newcomer.main(["--only", "wave-hard", "--seed", "1", *tiny]) == 2
