@@ -93,7 +93,8 @@ class Tensor(Operations):
 
     def __init__(self, data: Any, requires_grad: bool = False) -> None:
         self._version = [0]  # shared with everything that shares the memory
-        if type(data) not in devices._by_array_type:
+        kind = type(data)
+        if kind is not np.ndarray and kind not in devices._by_array_type:
             data, self._version = _values(data, requires_grad)
         self._data = data
         if requires_grad:

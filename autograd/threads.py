@@ -147,10 +147,15 @@ def one_thread_everywhere() -> Iterator[None]:
         _let_go(libraries, generation)
 
 
+def _is_large(x: Any, y: Any) -> bool:
+    """Return whether one product is large: a batch may be many small ones."""
+    rows = x.shape[-2] if x.ndim > 1 else 1
+    return rows * x.shape[-1] * y.shape[-1] > _SMALL
+
+
 def matmul(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
     """Compute `x @ y`; on the host a small product takes one thread."""
-    rows = x.shape[-2] if x.ndim > 1 else 1
-    if xp is not np or rows * x.shape[-1] * y.shape[-1] > _SMALL:
+    if xp is not np or (x.size * y.shape[-1] > _SMALL and _is_large(x, y)):
         return xp.matmul(x, y) if out is None else xp.matmul(x, y, out=out)
     libraries = numpy_libraries()
     for library in libraries:

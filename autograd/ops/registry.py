@@ -493,8 +493,10 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
     array_type: type | None = None
     mixed = promote = numbers = False
     dtype = None
+    arrays = []
     for arg in args:
         if not isinstance(arg, Tensor):
+            arrays.append(arg)
             if arg is not None:
                 numbers = True
                 promote = promote or isinstance(arg, complex)
@@ -506,12 +508,14 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
         if arg._requires_grad:
             requires_grad = True
         data = arg._data
+        arrays.append(data)
         if array_type is None:
             array_type, dtype = type(data), data.dtype
         elif type(data) is not array_type:
             mixed = True
         if data.dtype != dtype:
             promote = True
+    given = args
     if mixed:
         args = tuple(_same_device(op, args))
     if op.dtype != "keep":
@@ -521,7 +525,8 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
             args = tuple(_promoted(op, args))
     if op.attributes:
         attributes = {**op.attributes, **attributes}
-    arrays = [a._data if isinstance(a, Tensor) else a for a in args]
+    if args is not given:
+        arrays = [a._data if isinstance(a, Tensor) else a for a in args]
     xp = np
     if array_type is not np.ndarray:
         xp = devices.namespace_of(next(a._data for a in args if isinstance(a, Tensor)))
