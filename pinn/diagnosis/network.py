@@ -7,15 +7,12 @@ from contextlib import contextmanager
 
 import numpy as np
 
-import autograd as T
 from pinn.conditions.hard import HardModel
 from pinn.diagnosis.linear import Leaf
 from pinn.equations.leaves import Derivative
 from pinn.equations.nested import NestedPlan, NestedValues
 from pinn.equations.values import coordinate_columns
 from pinn.objective import Objective
-from pinn.residuals import Residual
-from pinn.sampling import Points
 
 # Two numbers that a network gives are the same below this share of their size.
 _SAME = 1e-6
@@ -48,23 +45,6 @@ def network_values(
     scope = objective.problem.scope
     values = NestedValues(module, scope, columns, {}, NestedPlan(leaves, scope))
     return [values[leaf].detach().cpu().numpy().astype(np.float64) for leaf in leaves]
-
-
-def residual_values(objective: Objective, residual: Residual, points: Points) -> T.Tensor:
-    """Return a residual of the present model at points, (n,), with its graph."""
-    scope = objective.problem.scope
-    tensor = objective.parameters.tensors[0]
-    dtype, device = tensor.dtype, str(tensor.device)
-    columns = coordinate_columns(points.coordinates, dtype, device)
-    attached = {
-        name: T.tensor(column[:, None], dtype=dtype, device=device)
-        for name, column in points.columns.items()
-    }
-    values = NestedValues(
-        objective.parameters.module, scope, columns, objective.parameters.coefficients(),
-        NestedPlan((), scope), attached,
-    )  # fmt: skip
-    return residual.evaluate(values)
 
 
 def held_by_model(

@@ -63,14 +63,6 @@ class FlatParameters:
         """Return each coefficient as a tensor of shape () that depends on its raw number."""
         return {p.name: p.value(self._raw[p.name]) for p in self.parameters}
 
-    def flatten(self, gradients: Sequence[T.Tensor | None]) -> np.ndarray:
-        """Return one float64 vector from a gradient (or None for zero) for each tensor."""
-        flat = np.zeros(self.size)
-        for gradient, (part, _) in zip(gradients, self.parts.values(), strict=True):
-            if gradient is not None:
-                flat[part] = gradient.detach().cpu().numpy().reshape(-1)
-        return flat
-
     def named(self, theta: np.ndarray) -> dict[str, np.ndarray]:
         """Return the parts of a vector by name, as views of it."""
         return {name: theta[part].reshape(shape) for name, (part, shape) in self.parts.items()}
