@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pinn.conditions import Condition, Dirichlet, Initial, PointValue, Terminal
     from pinn.diagnosis import ProblemWarning, UnsolvedWarning
-    from pinn.geometry import Box, Interval, Shape, Time
+    from pinn.geometry import (
+        Ball,
+        Box,
+        Difference,
+        Disk,
+        Intersection,
+        Interval,
+        Polygon,
+        Shape,
+        Time,
+        Triangle,
+        Union,
+    )
     from pinn.models import MLP, Model
     from pinn.objective.weighting import Weighting
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
@@ -46,15 +58,20 @@ __all__ = [
     "LBFGS",
     "MLP",
     "Adam",
+    "Ball",
     "Box",
     "Callback",
     "Condition",
+    "Difference",
     "Dirichlet",
+    "Disk",
     "Initial",
+    "Intersection",
     "Interval",
     "Model",
     "Parameter",
     "PointValue",
+    "Polygon",
     "Problem",
     "ProblemWarning",
     "Progress",
@@ -68,6 +85,8 @@ __all__ = [
     "StopReason",
     "Terminal",
     "Time",
+    "Triangle",
+    "Union",
     "UnsolvedWarning",
     "Weighting",
     "declared",
@@ -80,7 +99,10 @@ __all__ = [
 _HOMES = {
     "pinn.conditions": ("Condition", "Dirichlet", "Initial", "PointValue", "Terminal"),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
-    "pinn.geometry": ("Box", "Interval", "Shape", "Time"),
+    "pinn.geometry": (
+        "Ball", "Box", "Difference", "Disk", "Intersection", "Interval", "Polygon", "Shape", "Time",
+        "Triangle", "Union",
+    ),
     "pinn.models": ("MLP", "Model"),
     "pinn.objective.weighting": ("Weighting",),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
