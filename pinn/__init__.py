@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pinn.conditions import Condition, Dirichlet, Initial, PointValue, Terminal
     from pinn.diagnosis import ProblemWarning, UnsolvedWarning
     from pinn.geometry import Box, Interval, Shape, Time
-    from pinn.models import MLP, Model
+    from pinn.models import MLP, Model, PerUnknown
     from pinn.objective.weighting import Weighting
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
     from pinn.problem import Parameter, Problem, Reference
@@ -54,6 +54,7 @@ __all__ = [
     "Interval",
     "Model",
     "Parameter",
+    "PerUnknown",
     "PointValue",
     "Problem",
     "ProblemWarning",
@@ -81,7 +82,7 @@ _HOMES = {
     "pinn.conditions": ("Condition", "Dirichlet", "Initial", "PointValue", "Terminal"),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
     "pinn.geometry": ("Box", "Interval", "Shape", "Time"),
-    "pinn.models": ("MLP", "Model"),
+    "pinn.models": ("MLP", "Model", "PerUnknown"),
     "pinn.objective.weighting": ("Weighting",),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
     "pinn.problem": ("Parameter", "Problem", "Reference"),
