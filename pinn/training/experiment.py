@@ -63,6 +63,11 @@ class Experiment:
         """The dtype of the model."""
         return PRECISIONS[self.precision]
 
+    @property
+    def resolved_sampling(self) -> Sampling:
+        """The sampling with the counts that the problem's domain gets."""
+        return self.sampling.resolved(len(self.problem.domain.coordinates))
+
     def initial_parameters(self) -> FlatParameters:
         """Build the model from the seed, with the problem's coefficients at their start."""
         module = build_module(
@@ -90,7 +95,7 @@ class Experiment:
         sharing: dict[Source, list[str]] = {}
         for residual in self.problem.residuals:
             sharing.setdefault(residual.source, []).append(residual.name)
-        sampling = self.sampling
+        sampling = self.resolved_sampling
         drawn = {}
         for source, names in sharing.items():
             rng = stream(self.seed, "points", names[0], str(number))
