@@ -54,6 +54,7 @@ class Experiment:
     def __post_init__(self) -> None:
         with at("weighting"):
             check_weights(self.problem, self.weighting.initial)
+        self.sampling.resolved(len(self.problem.domain.coordinates))  # refuses what does not fit
         if self.training is None:
             stages = default_training(self.initial_parameters().size, self.seconds)
             object.__setattr__(self, "training", tuple(stages))
