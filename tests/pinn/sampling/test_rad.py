@@ -200,10 +200,10 @@ def test_points_that_are_never_drawn_anew_need_no_adaptive_setting():
 
 def test_counts_that_are_left_out_go_by_the_number_of_coordinates():
     assert (pinn.Sampling().interior, pinn.Sampling().candidates) == (None, None)
-    for coordinates_, interior, candidates in ((1, 500, 4000), (2, 2500, 20_000), (10, 2500, 20_000)):
-        resolved = pinn.Sampling(redraw=7).resolved(coordinates_)
+    for dimension, interior, candidates in ((1, 500, 4000), (2, 2500, 20_000), (9, 2500, 20_000)):
+        resolved = pinn.Sampling(redraw=7).resolved(dimension)
         assert resolved == pinn.Sampling(interior, redraw=7, candidates=candidates)
-        assert resolved.resolved(coordinates_) == resolved
+        assert resolved.resolved(dimension) == resolved
     assert pinn.Sampling(100).resolved(1).candidates == 800
     assert pinn.Sampling(candidates=900).resolved(1).interior == 500
     line = pinn.Problem(pinn.Interval("x", 0, 1), ["u"], {"a": "u_xx"}, [pinn.Dirichlet("u", 0)])
