@@ -1,9 +1,10 @@
 """The outputs of a module at coordinates given by columns.
 
 A module maps points (n, d) to values (n, unknowns). It may say more by a method
-`forward_columns(columns)`, which gets a column (n, 1) for each coordinate and returns the values in
-pieces (n, k) whose columns, side by side, are those of `forward`. Derivatives are cheaper then: what
-is made of x alone shows that it does not depend on t, and no piece carries another's derivatives.
+`forward_columns(columns)`, which gets a column (n, 1) for each coordinate and returns the values
+in pieces (n, k) whose columns, side by side, are those of `forward`. Derivatives are cheaper then:
+what is made of x alone shows that it does not depend on t, and no piece carries another's
+derivatives.
 """
 
 from __future__ import annotations
