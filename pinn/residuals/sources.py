@@ -23,7 +23,7 @@ class Source(ABC):
 
     @abstractmethod
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
-        """Return points, as many as the sampling asks for here."""
+        """Return points, as many as the (resolved) sampling asks for here."""
 
     def candidates(self, sampling: Sampling, rng: np.random.Generator) -> Points | None:
         """Return even points that an adaptive method chooses from; None where it does not."""
