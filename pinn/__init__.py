@@ -7,7 +7,16 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pinn.conditions import Condition, Dirichlet, Initial, PointValue, Terminal
+    from pinn.conditions import (
+        Condition,
+        Dirichlet,
+        Initial,
+        Neumann,
+        Operator,
+        PointValue,
+        Robin,
+        Terminal,
+    )
     from pinn.diagnosis import ProblemWarning, UnsolvedWarning
     from pinn.geometry import (
         Ball,
@@ -22,7 +31,7 @@ if TYPE_CHECKING:
         Triangle,
         Union,
     )
-    from pinn.models import MLP, Model
+    from pinn.models import MLP, Model, PerUnknown
     from pinn.objective.weighting import Weighting
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
     from pinn.problem import Parameter, Problem, Reference
@@ -69,7 +78,10 @@ __all__ = [
     "Intersection",
     "Interval",
     "Model",
+    "Neumann",
+    "Operator",
     "Parameter",
+    "PerUnknown",
     "PointValue",
     "Polygon",
     "Problem",
@@ -77,6 +89,7 @@ __all__ = [
     "Progress",
     "Reference",
     "Report",
+    "Robin",
     "SSBroyden",
     "Sampling",
     "Shape",
@@ -97,13 +110,16 @@ __all__ = [
 
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
 _HOMES = {
-    "pinn.conditions": ("Condition", "Dirichlet", "Initial", "PointValue", "Terminal"),
+    "pinn.conditions": (
+        "Condition", "Dirichlet", "Initial", "Neumann", "Operator", "PointValue", "Robin",
+        "Terminal",
+    ),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
     "pinn.geometry": (
         "Ball", "Box", "Difference", "Disk", "Intersection", "Interval", "Polygon", "Shape", "Time",
         "Triangle", "Union",
     ),
-    "pinn.models": ("MLP", "Model"),
+    "pinn.models": ("MLP", "Model", "PerUnknown"),
     "pinn.objective.weighting": ("Weighting",),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
     "pinn.problem": ("Parameter", "Problem", "Reference"),

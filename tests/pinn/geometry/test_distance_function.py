@@ -73,7 +73,7 @@ def test_it_vanishes_on_the_parts_with_slope_one_and_nowhere_else(name, part):
         assert (values(tree, shape, points) > 0).all()
 
 
-# What is shared in a tree is written out in its text, that of a chain of 40 edges 10^6 letters long.
+# What is shared in a tree is written out in its text: of 40 edges that has 10^6 letters.
 @pytest.mark.parametrize("name", sorted(SHAPES.keys() - {"curve", "spiral"}))
 def test_its_text_is_of_the_language(name):
     shape = SHAPES[name]
