@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pinn.conditions import Condition, Dirichlet, Initial, PointValue, Terminal
     from pinn.diagnosis import ProblemWarning, UnsolvedWarning
-    from pinn.geometry import Box, Interval, Shape, Time
+    from pinn.geometry import Box, Family, Interval, Shape, Time
     from pinn.models import MLP, Model
     from pinn.objective.weighting import Weighting
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
@@ -50,6 +50,7 @@ __all__ = [
     "Callback",
     "Condition",
     "Dirichlet",
+    "Family",
     "Initial",
     "Interval",
     "Model",
@@ -80,7 +81,7 @@ __all__ = [
 _HOMES = {
     "pinn.conditions": ("Condition", "Dirichlet", "Initial", "PointValue", "Terminal"),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
-    "pinn.geometry": ("Box", "Interval", "Shape", "Time"),
+    "pinn.geometry": ("Box", "Family", "Interval", "Shape", "Time"),
     "pinn.models": ("MLP", "Model"),
     "pinn.objective.weighting": ("Weighting",),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),

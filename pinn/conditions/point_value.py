@@ -24,9 +24,9 @@ class PointValue(Condition):
     """u = value at one point, such as a pressure's constant: PointValue("p", 0.0, x=0, y=0).
 
     value: text, number or callable. The point is a number for each coordinate of the domain, as
-    keywords or as the mapping `at`. Several points of an unknown are told apart by their numbers in
-    the blocks' names. Raises ValueError when the problem is made for a point that is not one of the
-    domain.
+    keywords or as the mapping `at`; without a number for a family it holds for all of its range.
+    Several points of an unknown are told apart by their numbers in the blocks' names. Raises
+    ValueError when the problem is made for a point that is not one of the domain.
     """
 
     unknown: Name
@@ -53,13 +53,15 @@ class PointValue(Condition):
 
     def residuals(self, domain: Shape, scope: Scope) -> Sequence[Residual]:
         scope.check_unknown(self.unknown)
-        if set(self.at) != set(domain.coordinates):
+        families = {family.name for family in domain.families}
+        if set(self.at) | families != set(domain.coordinates):
+            needed = [name for name in domain.coordinates if name not in families]
             refuse(
-                f"expected a number for each of {', '.join(domain.coordinates)}, "
+                f"expected a number for each of {', '.join(needed)}, "
                 f"got {', '.join(self.at) or 'none'}",
                 "at",
             )
-        place = Place(domain, tuple(self.at[name] for name in domain.coordinates))
+        place = Place(domain, tuple(self.at.get(name) for name in domain.coordinates))
         with under("at"):
             place.check()
         name = self.name(domain)

@@ -77,20 +77,33 @@ class End(Source):
 
 @dataclass(frozen=True)
 class Place(Source):
-    """One point, a number for each coordinate."""
+    """One point: a number for each coordinate, None for a family that is drawn from its range.
+
+    There are then as many points as at the start of time.
+    """
 
     domain: Shape
-    point: tuple[float, ...]
+    point: tuple[float | None, ...]
 
     def check(self) -> None:
         """Raise ValueError for a point outside the domain."""
-        if not self.domain.contains(np.array([self.point]))[0]:
-            names = self.domain.coordinates
-            shown = ", ".join(f"{n} = {v:g}" for n, v in zip(names, self.point, strict=True))
+        point = dict(zip(self.domain.coordinates, self.point, strict=True))
+        given = {name: value for name, value in point.items() if value is not None}
+        middles = {family.name: family.middle for family in self.domain.families}
+        if not self.domain.contains(np.array([[(middles | given)[name] for name in point]]))[0]:
+            shown = ", ".join(f"{name} = {value:g}" for name, value in given.items())
             raise ValueError(f"expected a point of the domain {self.domain!r}, got {shown}")
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
-        return Points(np.array([self.point]))
+        drawn = [j for j, value in enumerate(self.point) if value is None]
+        if not drawn:
+            return Points(np.array([self.point]))
+        families = {family.name: family for family in self.domain.families}
+        unit = sampling.sampler(sampling.initial, len(drawn), rng)
+        points = np.tile(np.array(self.point, dtype=np.float64), (len(unit), 1))
+        for j, column in zip(drawn, unit.T, strict=True):
+            points[:, j] = families[self.domain.coordinates[j]].from_unit(column)
+        return Points(points)
 
 
 @dataclass(frozen=True)
