@@ -7,7 +7,16 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pinn.conditions import Condition, Dirichlet, Initial, PointValue, Terminal
+    from pinn.conditions import (
+        Condition,
+        Dirichlet,
+        Initial,
+        Neumann,
+        Operator,
+        PointValue,
+        Robin,
+        Terminal,
+    )
     from pinn.diagnosis import ProblemWarning, UnsolvedWarning
     from pinn.geometry import Box, Family, Interval, Shape, Time
     from pinn.models import MLP, Model
@@ -54,6 +63,8 @@ __all__ = [
     "Initial",
     "Interval",
     "Model",
+    "Neumann",
+    "Operator",
     "Parameter",
     "PointValue",
     "Problem",
@@ -61,6 +72,7 @@ __all__ = [
     "Progress",
     "Reference",
     "Report",
+    "Robin",
     "SSBroyden",
     "Sampling",
     "Shape",
@@ -79,7 +91,10 @@ __all__ = [
 
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
 _HOMES = {
-    "pinn.conditions": ("Condition", "Dirichlet", "Initial", "PointValue", "Terminal"),
+    "pinn.conditions": (
+        "Condition", "Dirichlet", "Initial", "Neumann", "Operator", "PointValue", "Robin",
+        "Terminal",
+    ),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
     "pinn.geometry": ("Box", "Family", "Interval", "Shape", "Time"),
     "pinn.models": ("MLP", "Model"),

@@ -23,7 +23,7 @@ class Source(ABC):
 
     @abstractmethod
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
-        """Return points, as many as the sampling asks for here."""
+        """Return points, as many as the (resolved) sampling asks for here."""
 
     def candidates(self, sampling: Sampling, rng: np.random.Generator) -> Points | None:
         """Return even points that an adaptive method chooses from; None where it does not."""
@@ -76,34 +76,44 @@ class End(Source):
 
 
 @dataclass(frozen=True)
-class Place(Source):
-    """One point: a number for each coordinate, None for a family that is drawn from its range.
+class Listed(Source):
+    """Points of the user's own, all of them used: a number for each coordinate of each.
 
-    There are then as many points as at the start of time.
+    None stands for a family that is drawn from its range; each point then appears as often as makes
+    no fewer points than there are at the start of time.
     """
 
     domain: Shape
-    point: tuple[float | None, ...]
+    points: tuple[tuple[float | None, ...], ...]
 
     def check(self) -> None:
         """Raise ValueError for a point outside the domain."""
-        point = dict(zip(self.domain.coordinates, self.point, strict=True))
-        given = {name: value for name, value in point.items() if value is not None}
         middles = {family.name: family.middle for family in self.domain.families}
-        if not self.domain.contains(np.array([[(middles | given)[name] for name in point]]))[0]:
-            shown = ", ".join(f"{name} = {value:g}" for name, value in given.items())
-            raise ValueError(f"expected a point of the domain {self.domain!r}, got {shown}")
+        shown = np.array([
+            [middles[name] if value is None else value for name, value in self._named(point)]
+            for point in self.points
+        ])  # fmt: skip
+        inside = self.domain.contains(shown)
+        if not inside.all():
+            outside = self._named(self.points[int(np.flatnonzero(~inside)[0])])
+            place = ", ".join(f"{name} = {value:g}" for name, value in outside if value is not None)
+            raise ValueError(f"expected a point of the domain {self.domain!r}, got {place}")
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
-        drawn = [j for j, value in enumerate(self.point) if value is None]
+        drawn = [j for j, value in enumerate(self.points[0]) if value is None]
         if not drawn:
-            return Points(np.array([self.point]))
+            return Points(np.array(self.points))
         families = {family.name: family for family in self.domain.families}
-        unit = sampling.sampler(sampling.initial, len(drawn), rng)
-        points = np.tile(np.array(self.point, dtype=np.float64), (len(unit), 1))
+        times = -(-sampling.initial // len(self.points))
+        points = np.tile(np.array(self.points, dtype=np.float64), (times, 1))
+        # A grid may have fewer.
+        unit = np.resize(sampling.sampler(len(points), len(drawn), rng), (len(points), len(drawn)))
         for j, column in zip(drawn, unit.T, strict=True):
             points[:, j] = families[self.domain.coordinates[j]].from_unit(column)
         return Points(points)
+
+    def _named(self, point: tuple[float | None, ...]) -> list[tuple[str, float | None]]:
+        return list(zip(self.domain.coordinates, point, strict=True))
 
 
 @dataclass(frozen=True)
