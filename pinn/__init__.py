@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from pinn.diagnosis import ProblemWarning, UnsolvedWarning
     from pinn.geometry import Box, Family, Interval, Shape, Time
-    from pinn.models import MLP, Model
+    from pinn.models import MLP, Model, PerUnknown
     from pinn.objective.weighting import Weighting
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
     from pinn.problem import Parameter, Problem, Reference
@@ -66,6 +66,7 @@ __all__ = [
     "Neumann",
     "Operator",
     "Parameter",
+    "PerUnknown",
     "PointValue",
     "Problem",
     "ProblemWarning",
@@ -97,7 +98,7 @@ _HOMES = {
     ),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
     "pinn.geometry": ("Box", "Family", "Interval", "Shape", "Time"),
-    "pinn.models": ("MLP", "Model"),
+    "pinn.models": ("MLP", "Model", "PerUnknown"),
     "pinn.objective.weighting": ("Weighting",),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
     "pinn.problem": ("Parameter", "Problem", "Reference"),

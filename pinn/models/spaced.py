@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import autograd as T
+from pinn.equations.outputs import run_columns
 from pinn.geometry import Family, Shape
 
 
@@ -30,7 +32,11 @@ class Spaced(T.nn.Module):
 
     def forward(self, points: T.Tensor) -> T.Tensor:
         columns = [points[:, j : j + 1] for j in range(points.shape[1])]
-        return self.network(T.cat(list(map(_evened, self._families, columns)), dim=1))
+        return T.cat(self.forward_columns(columns), dim=1)
+
+    def forward_columns(self, columns: Sequence[T.Tensor]) -> tuple[T.Tensor, ...]:
+        """Return the network's outputs in pieces from a column (n, 1) for each coordinate."""
+        return run_columns(self.network, list(map(_evened, self._families, columns)))
 
 
 def _evened(family: Family | None, column: T.Tensor) -> T.Tensor:

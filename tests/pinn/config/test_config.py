@@ -9,6 +9,7 @@ import yaml
 import pinn
 from pinn.config import ConfigError, Override, load
 from pinn.config.yaml_text import dump_yaml
+from pinn.models import MODELS
 from pinn.schema import dump
 
 BURGERS = Path(__file__).parents[3] / "configs" / "burgers.yaml"
@@ -205,7 +206,11 @@ def test_a_mistake_in_the_problem_is_told_with_line_and_key(refused, old, new, m
     ("line", "message"),
     [
         ("modl: mlp", "modl: unknown key; valid keys: problem, model, sampling, weighting, "),
-        ("model: mpl", "model.mpl: expected one model out of mlp, got 'mpl'; did you mean 'mlp'?"),
+        (
+            "model: mpl",
+            f"model.mpl: expected one model out of {', '.join(MODELS)}, got 'mpl'; did you mean "
+            "'mlp'?",
+        ),
         ("model: {mlp: {width: ten}}", "model.mlp.width: expected a whole number >= 1, got 'ten'"),
         ("model: {mlp: {width: 0}}", "model.mlp.width: expected a whole number >= 1, got '0'"),
         ("model: {mlp: {activation: relu}}", "model.mlp.activation: expected one of tanh, "),
