@@ -4,6 +4,7 @@ from pinn.geometry.ball import Ball, Disk
 from pinn.geometry.box import Box
 from pinn.geometry.combined import Difference, Intersection, Union
 from pinn.geometry.declaration import SHAPES, AnyDomain, On
+from pinn.geometry.family import Family, apart
 from pinn.geometry.interval import Interval, Time
 from pinn.geometry.parts import Face, Part, Piece
 from pinn.geometry.placed import Moved, Named, Rotated
@@ -21,6 +22,7 @@ __all__ = [
     "Difference",
     "Disk",
     "Face",
+    "Family",
     "Intersection",
     "Interval",
     "Moved",
@@ -36,6 +38,7 @@ __all__ = [
     "Triangle",
     "Union",
     "UnitSampler",
+    "apart",
     "check_value",
 ]
 

@@ -16,7 +16,7 @@ from pinn.expressions.algebra import negate
 from pinn.geometry.declaration import AnyDomain
 from pinn.geometry.implicit import balanced, conjunction, disjunction, joined, trimmed
 from pinn.geometry.parts import Face, Part, Piece, slug
-from pinn.geometry.product import in_space, without_time
+from pinn.geometry.product import in_space, split_space
 from pinn.geometry.shape import TOLERANCE, Shape, check_value, in_box
 from pinn.geometry.unit_cube import probes
 from pinn.schema import Name, declared
@@ -39,7 +39,7 @@ class _Kept:
 
 
 class _Combined(Shape):
-    """Shapes of the same coordinates, none of them time.
+    """Shapes of the same coordinates, all of them space.
 
     Parts of their boundaries are parts of its own where it lies at one side of them: what is left
     of them. Where boundaries lie on each other, the first of the shapes has the part.
@@ -54,10 +54,10 @@ class _Combined(Shape):
         first = self.shapes[0]
         for i, shape in enumerate(self.shapes):
             check_value(shape)
-            if shape.time is not None:
+            if shape.space != shape.coordinates:
                 refuse(
-                    f"expected shapes in space, got one with the time {shape.time!r}; multiply "
-                    "the result with pinn.Time instead",
+                    f"expected shapes in space, got {shape!r}; multiply the result with time "
+                    "instead",
                     "shapes", i,
                 )  # fmt: skip
             if shape.coordinates != first.coordinates:
@@ -401,14 +401,13 @@ def combined(kind: type[_Combined], first: Shape, second: object) -> Shape:
             f"expected a shape of the coordinates {', '.join(first.coordinates)} such as "
             f"pinn.Disk, got {second!r}; a point or a curve has no inside to combine"
         )
-    time, other = (without_time(shape)[1] for shape in (first, second))
-    if time != other:
-        shown = " and ".join("one without a time" if t is None else repr(t) for t in (time, other))
+    (_, rest), (taken, other) = split_space(first), split_space(second)
+    if rest != other:
+        shown = " and ".join(" * ".join(map(repr, one)) or "no time" for one in (rest, other))
         raise ValueError(
             f"expected shapes in space, or of the same time, got {shown}; combine them in space, "
             "then multiply with pinn.Time"
         )
-    taken = without_time(second)[0]
 
     def combine(space: Shape) -> Shape:
         operands: list[Shape] = []

@@ -19,7 +19,9 @@ _NARROWEST, _WIDEST = 1e-150, 1e150
 
 
 @declared(repr=False)
-class _OneCoordinate(Shape):
+class OneCoordinate(Shape):
+    """What shapes of one coordinate have in common."""
+
     name: Name
     low: float
     high: float
@@ -61,12 +63,15 @@ class _OneCoordinate(Shape):
     def from_unit(self, unit: np.ndarray) -> np.ndarray:
         return in_box(self, unit)
 
+    def shifted(self, by: tuple[float, ...]) -> Shape:
+        return self  # what is no space stays where it is
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.low!r}, {self.high!r})"
 
 
 @declared(repr=False)
-class Interval(_OneCoordinate):
+class Interval(OneCoordinate):
     """An interval of space, low <= name <= high.
 
     Raises ValueError for low >= high, bounds that are not finite or too near to each other for
@@ -100,7 +105,7 @@ class Interval(_OneCoordinate):
 
 
 @declared(repr=False)
-class Time(_OneCoordinate):
+class Time(OneCoordinate):
     """An interval of time, low <= name <= high; initial conditions hold at low.
 
     Raises as Interval does.
@@ -113,9 +118,6 @@ class Time(_OneCoordinate):
     @property
     def parts(self) -> tuple[Part, ...]:
         return ()
-
-    def shifted(self, by: tuple[float, ...]) -> Time:
-        return self
 
     def distance(self, points: np.ndarray) -> np.ndarray:
         # Time has no boundary in space, and its unit is no length.

@@ -232,9 +232,5 @@ class Named(_Image):
 
 
 def _need_space(shape: Shape) -> None:
-    if shape.time is not None:
-        refuse(
-            f"expected a shape in space, got one with the time {shape.time!r}; multiply the result "
-            "with pinn.Time instead",
-            "shape",
-        )
+    if shape.space != shape.coordinates:
+        refuse(f"expected a shape in space, got {shape!r}; multiply the result instead", "shape")

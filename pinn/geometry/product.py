@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from pinn.expressions import Expression
 from pinn.geometry.implicit import balanced, conjunction, joined, trimmed
 from pinn.geometry.parts import Face, Part, Piece
 from pinn.geometry.shape import TOLERANCE, Shape, check_value
+
+if TYPE_CHECKING:
+    from pinn.geometry.family import Family
 
 
 class Product(Shape):
@@ -58,6 +62,10 @@ class Product(Shape):
     @property
     def time(self) -> str | None:
         return next((one.time for one in self._factors if one.time is not None), None)
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        return tuple(family for one in self._factors for family in one.families)
 
     @property
     def measure(self) -> float:
@@ -154,30 +162,31 @@ class Product(Shape):
 def product(*factors: Shape) -> Product:
     """Return the product of shapes, a Box where all are intervals."""
     from pinn.geometry.box import Box
-    from pinn.geometry.interval import Interval, Time
+    from pinn.geometry.interval import OneCoordinate
 
     flat = [one for factor in factors for one in factor.factors]
-    return (Box if all(isinstance(one, Interval | Time) for one in flat) else Product)(*flat)
+    return (Box if all(isinstance(one, OneCoordinate) for one in flat) else Product)(*flat)
 
 
-def without_time(shape: Shape) -> tuple[Shape, Shape | None]:
-    """Return a shape in space and the time that it is multiplied with, None for none."""
+def split_space(shape: Shape) -> tuple[Shape, tuple[Shape, ...]]:
+    """Return a shape in space, and the time and families that it is multiplied with.
+
+    Raises ValueError for a shape that has nothing in space.
+    """
+    rest = tuple(one for one in shape.factors if not one.space)
     space = [one for one in shape.factors if one.space]
-    if len(space) == len(shape.factors):
-        return shape, None
     if not space:
         raise ValueError(f"expected a shape in space, got {shape!r}")
-    (time,) = (one for one in shape.factors if not one.space)
-    return product(*space) if len(space) > 1 else space[0], time
+    return shape if not rest else space[0] if len(space) == 1 else product(*space), rest
 
 
 def in_space(shape: Shape, change: Callable[[Shape], Shape]) -> Shape:
-    """Return what `change` makes of a shape in space, times the time that it has."""
-    space, time = without_time(shape)
-    if time is None:
-        return change(space)
+    """Return what `change` makes of a shape in space, times the time and families that it has."""
+    space, rest = split_space(shape)
     changed = change(space)
-    return time * changed if shape.factors[0] == time else changed * time
+    if not rest:
+        return changed
+    return product(*rest, changed) if shape.factors[0] in rest else product(changed, *rest)
 
 
 def _need_different(what: str, names: list[str]) -> None:

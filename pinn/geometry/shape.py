@@ -35,6 +35,7 @@ from pinn.geometry.unit_cube import UnitSampler, draw, kept_share, probes
 from pinn.schema.errors import refuse
 
 if TYPE_CHECKING:
+    from pinn.geometry.family import Family
     from pinn.geometry.product import Product
 
 TOLERANCE = 1e-9
@@ -89,9 +90,15 @@ class Shape(ABC):
         return None
 
     @property
+    def families(self) -> tuple[Family, ...]:
+        """The constants that are inputs of the network, which are neither space nor time."""
+        return ()
+
+    @property
     def space(self) -> tuple[str, ...]:
-        """The names of the coordinates other than time, in declared order."""
-        return tuple(name for name in self.coordinates if name != self.time)
+        """The names of the coordinates other than time and families, in declared order."""
+        others = {self.time, *(family.name for family in self.families)}
+        return tuple(name for name in self.coordinates if name not in others)
 
     @property
     def factors(self) -> tuple[Shape, ...]:
@@ -131,7 +138,7 @@ class Shape(ABC):
     @property
     def size(self) -> float:
         """The longest side of the bounding box in space."""
-        return max(high - low for n, (low, high) in self.bounds.items() if n != self.time)
+        return max(high - low for low, high in map(self.bounds.get, self.space))
 
     # Formulas that vanish on the boundary.
 

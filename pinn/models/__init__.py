@@ -11,10 +11,11 @@ from pinn.models.model import (
     parameter_count,
 )
 from pinn.models.per_unknown import PerUnknown
+from pinn.models.spaced import Spaced
 
 __all__ = [
-    "MLP", "MODELS", "AnyModel", "Joined", "Model", "NotSavedModel", "PerUnknown", "build_module",
-    "parameter_count",
+    "MLP", "MODELS", "AnyModel", "Joined", "Model", "NotSavedModel", "PerUnknown", "Spaced",
+    "build_module", "parameter_count",
 ]  # fmt: skip
 
 MODELS.add("mlp", MLP)
