@@ -11,7 +11,17 @@ if TYPE_CHECKING:
     from pinn.diagnosis import ProblemWarning, UnsolvedWarning
     from pinn.geometry import Box, Interval, Shape, Time
     from pinn.models import MLP, Model
-    from pinn.objective.weighting import Weighting
+    from pinn.objective.weighting import (
+        LRA,
+        NTK,
+        Attention,
+        Causal,
+        GradNorm,
+        ReLoBRaLo,
+        SelfAdaptive,
+        SoftAdapt,
+        Weighting,
+    )
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
     from pinn.problem import Parameter, Problem, Reference
     from pinn.sampling import Sampling
@@ -44,12 +54,17 @@ _require_own_autograd()
 
 __all__ = [
     "LBFGS",
+    "LRA",
     "MLP",
+    "NTK",
     "Adam",
+    "Attention",
     "Box",
     "Callback",
+    "Causal",
     "Condition",
     "Dirichlet",
+    "GradNorm",
     "Initial",
     "Interval",
     "Model",
@@ -58,11 +73,14 @@ __all__ = [
     "Problem",
     "ProblemWarning",
     "Progress",
+    "ReLoBRaLo",
     "Reference",
     "Report",
     "SSBroyden",
     "Sampling",
+    "SelfAdaptive",
     "Shape",
+    "SoftAdapt",
     "Solution",
     "Stage",
     "StopReason",
@@ -82,7 +100,10 @@ _HOMES = {
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
     "pinn.geometry": ("Box", "Interval", "Shape", "Time"),
     "pinn.models": ("MLP", "Model"),
-    "pinn.objective.weighting": ("Weighting",),
+    "pinn.objective.weighting": (
+        "LRA", "NTK", "Attention", "Causal", "GradNorm", "ReLoBRaLo", "SelfAdaptive", "SoftAdapt",
+        "Weighting",
+    ),  # fmt: skip
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
     "pinn.problem": ("Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),

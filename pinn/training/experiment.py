@@ -10,7 +10,7 @@ import numpy as np
 import autograd as T
 from pinn.conditions.hard import HardModel
 from pinn.models import MLP, AnyModel, build_module
-from pinn.objective import Objective, check_weights
+from pinn.objective import Objective
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import AnyWeighting, Fixed
 from pinn.optimizers import STAGES, Stage
@@ -53,7 +53,7 @@ class Experiment:
 
     def __post_init__(self) -> None:
         with at("weighting"):
-            check_weights(self.problem, self.weighting.initial)
+            self.weighting.check(self.problem)
         if self.training is None:
             stages = default_training(self.initial_parameters().size, self.seconds)
             object.__setattr__(self, "training", tuple(stages))

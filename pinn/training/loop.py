@@ -116,8 +116,6 @@ class Training:
     def run(self) -> TrainingResult:
         """Train, and return the result; exceptions of callbacks and of the machine pass through."""
         try:
-            if self._last is None:
-                self._reweigh()
             for index in range(self._index, len(self._stages)):
                 self._index = index
                 self._run_stage(self._stages[index])
@@ -189,6 +187,7 @@ class Training:
         """Run a stage to its end, and say why that was."""
         try:
             if math.isnan(self._accepted.loss):
+                self._reweigh(stage)
                 self._accepted = self._function.find(self._accepted.theta)
             if self._state is not None:
                 self._change(stage)  # what comes right after the step that is gone on from
@@ -204,7 +203,7 @@ class Training:
                     # On other points there may be a way down.
                     self._helped_at = self._steps
                     self._take_new_points()
-                    self._reweigh(new_points=True)
+                    self._reweigh(stage, new_points=True)
                     end = None
             # The step of Adam ends at a theta that has not been evaluated yet.
             if not np.array_equal(end.theta, self._accepted.theta):
@@ -273,16 +272,26 @@ class Training:
         redrawn = self._redraw is not None and self._stage_step % self._redraw.every == 0
         if redrawn:
             self._take_new_points()
-        return self._reweigh(redrawn) or redrawn
+        return self._reweigh(stage, redrawn) or redrawn
 
-    def _reweigh(self, new_points: bool = False) -> bool:
+    def _reweigh(self, stage: Stage, new_points: bool = False) -> bool:
         """Let the weighting choose where it is due; return whether it was."""
         weighting = self._weighting
-        if weighting is None or not weighting.is_due(self._steps, new_points):
+        if weighting is None or not weighting.is_due(self._steps, new_points, stage.hold):
             return False
-        view = View(self._objective, self._accepted.theta, self._steps)
-        self._weighting_state = reweigh(weighting, view, self._weighting_state)
-        self._objective.parameters.load(self._accepted.theta)
+        theta, loss, losses = self._accepted
+        known = None if new_points or math.isnan(loss) else losses
+        view = View(
+            self._objective, theta, self._steps, new_points=new_points, hold=stage.hold,
+            losses=known,
+        )  # fmt: skip
+        try:
+            self._weighting_state = reweigh(weighting, view, self._weighting_state)
+        except ValueError:
+            # Weights that are not finite come from residuals that are not: that is what to tell of.
+            self._function.value_and_gradient(theta)
+            raise
+        self._objective.parameters.load(theta)
         self._function.forget()
         return True
 

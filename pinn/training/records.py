@@ -29,7 +29,8 @@ class StepRecord:
     """One accepted step, as callbacks see it.
 
     step counts from 1 over all stages, stage_step within this one. loss is the weighted sum, losses
-    are the unweighted mean squares by block, both at `theta`, a read-only array. seconds is wall
+    are each block's mean square before its weight, in which rows have the weights of rows, both at
+    `theta`, a read-only array. seconds is wall
     time since training began. solver_state holds all that the solver goes on with, as arrays by
     name; it may be empty after the next step. draw counts how often the points had been drawn
     anew; points are these, by block name. weights and row_weights are those of the loss,
@@ -54,13 +55,22 @@ class StepRecord:
     weighting_state: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the record as a line of metrics: numbers and texts, without arrays."""
+        """Return the record as a line of metrics: numbers and texts, without arrays.
+
+        Of weights of rows it has the least, the mean and the largest of each block.
+        """
+        spread = {
+            name: {"least": float(v.min()), "mean": float(v.mean()), "largest": float(v.max())}
+            for name, v in self.row_weights.items()
+        }
         return {
             "step": self.step,
             "stage": self.stage,
             "wall_s": self.seconds,
             "loss": self.loss,
             "losses": dict(self.losses),
+            "weights": dict(self.weights),
+            **({"row_weights": spread} if spread else {}),
             "lr": self.learning_rate,
         }
 
