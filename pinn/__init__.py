@@ -7,7 +7,16 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pinn.conditions import Condition, Dirichlet, Initial, PointValue, Terminal
+    from pinn.conditions import (
+        Condition,
+        Dirichlet,
+        Initial,
+        Neumann,
+        Operator,
+        PointValue,
+        Robin,
+        Terminal,
+    )
     from pinn.diagnosis import ProblemWarning, UnsolvedWarning
     from pinn.geometry import Box, Interval, Shape, Time
     from pinn.models import MLP, Model
@@ -68,6 +77,8 @@ __all__ = [
     "Initial",
     "Interval",
     "Model",
+    "Neumann",
+    "Operator",
     "Parameter",
     "PointValue",
     "Problem",
@@ -76,6 +87,7 @@ __all__ = [
     "ReLoBRaLo",
     "Reference",
     "Report",
+    "Robin",
     "SSBroyden",
     "Sampling",
     "SelfAdaptive",
@@ -96,7 +108,10 @@ __all__ = [
 
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
 _HOMES = {
-    "pinn.conditions": ("Condition", "Dirichlet", "Initial", "PointValue", "Terminal"),
+    "pinn.conditions": (
+        "Condition", "Dirichlet", "Initial", "Neumann", "Operator", "PointValue", "Robin",
+        "Terminal",
+    ),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
     "pinn.geometry": ("Box", "Interval", "Shape", "Time"),
     "pinn.models": ("MLP", "Model"),

@@ -23,7 +23,7 @@ class Source(ABC):
 
     @abstractmethod
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
-        """Return points, as many as the sampling asks for here."""
+        """Return points, as many as the (resolved) sampling asks for here."""
 
     def candidates(self, sampling: Sampling, rng: np.random.Generator) -> Points | None:
         """Return even points that an adaptive method chooses from; None where it does not."""
@@ -76,21 +76,23 @@ class End(Source):
 
 
 @dataclass(frozen=True)
-class Place(Source):
-    """One point, a number for each coordinate."""
+class Listed(Source):
+    """Points of the user's own, all of them used: a number for each coordinate of each."""
 
     domain: Shape
-    point: tuple[float, ...]
+    points: tuple[tuple[float, ...], ...]
 
     def check(self) -> None:
         """Raise ValueError for a point outside the domain."""
-        if not self.domain.contains(np.array([self.point]))[0]:
-            names = self.domain.coordinates
-            shown = ", ".join(f"{n} = {v:g}" for n, v in zip(names, self.point, strict=True))
+        inside = self.domain.contains(np.array(self.points))
+        if not inside.all():
+            outside = self.points[int(np.flatnonzero(~inside)[0])]
+            pairs = zip(self.domain.coordinates, outside, strict=True)
+            shown = ", ".join(f"{name} = {value:g}" for name, value in pairs)
             raise ValueError(f"expected a point of the domain {self.domain!r}, got {shown}")
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
-        return Points(np.array([self.point]))
+        return Points(np.array(self.points))
 
 
 @dataclass(frozen=True)

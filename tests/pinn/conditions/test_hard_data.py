@@ -176,7 +176,7 @@ class Ends(Condition):
     def __init__(self, *given):
         self._given = given
 
-    def name(self, domain):
+    def label(self, domain):
         return "ends"
 
     def residuals(self, domain, scope):
