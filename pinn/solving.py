@@ -130,6 +130,7 @@ def solve(
         run = Training(
             objective, experiment.training, callbacks, _redraw(experiment, objective),
             seconds=experiment.seconds, fresh=fresh, weighting=experiment.weighting,
+            batches=experiment.batches,
         )
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
         try:
@@ -157,7 +158,10 @@ def solve(
 
 def _redraw(experiment: Experiment, objective: Objective) -> Redraw | None:
     def draw(number: int) -> dict[str, Points]:
-        return experiment.draw_points(number, lambda at: objective.residuals(objective.theta, at))
+        present = {block.name: block.points for block in objective.blocks}
+        return experiment.draw_points(
+            number, lambda at: objective.residuals(objective.theta, at), present
+        )
 
     every = experiment.sampling.redraw
     return None if every is None else Redraw(every, draw)

@@ -112,7 +112,8 @@ class Stage(ABC):
 
     name: what reports call it, the name of its class where left out. hold: steps for which an
     adaptive weighting keeps its weights, at least; a solver that learns the curvature from step to
-    step needs some on one and the same loss.
+    step needs some on one and the same loss. takes_batches: whether each step may see another part
+    of the points; one that compares the losses of its steps has to see all of them in each.
     """
 
     family = STAGES
@@ -120,6 +121,7 @@ class Stage(ABC):
     steps: int
     seconds: float | None = None
     hold: int = 1
+    takes_batches: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)

@@ -15,6 +15,7 @@ from pinn.objective import Objective
 from pinn.objective.weighting import State, View, Weighting, reweigh
 from pinn.optimizers import Diverged, Stage, StageEnd, Step, StopReason
 from pinn.sampling import Points
+from pinn.training.batches import Batches, PointsInUse
 from pinn.training.callbacks import check_callbacks, notify
 from pinn.training.fresh import FreshLoss
 from pinn.training.records import (
@@ -65,8 +66,11 @@ class Training:
     In all cases the result holds the last theta that was accepted, and the objective is left there.
     Any other exception passes through `run`.
 
-    fresh: the loss on points apart, told at the end of each stage. resume: where to go on from,
-    with the bits of a run that never stopped; all else has to be as in the run it comes from.
+    fresh: the loss on points apart, told at the end of each stage. batches: the points that each
+    step of a stage takes, where it may see a part of them (Stage.takes_batches); the losses told of
+    its steps are those on the batch, the loss that it ends with is that on all points. resume:
+    where to go on from, with the bits of a run that never stopped; all else has to be as in the run
+    it comes from.
     """
 
     def __init__(
@@ -79,6 +83,7 @@ class Training:
         seconds: float | None = None,
         fresh: FreshLoss | None = None,
         weighting: Weighting | None = None,
+        batches: Batches | None = None,
         resume: Resume | None = None,
     ) -> None:
         self._objective = objective
@@ -88,6 +93,7 @@ class Training:
         self._seconds = seconds
         self._fresh = fresh
         self._weighting = weighting
+        self._points = PointsInUse(objective, batches)
         # What the weighting remembers.
         self._weighting_state: State = {}
         self._began = time.perf_counter()
@@ -166,6 +172,7 @@ class Training:
         self._function.forget()
         asked = notify(self._callbacks, "on_stage_start", info)
         self._ended(*(self._follow(stage, began) if asked is None else self._asked(asked)))
+        self._take_all()
         if self._fresh is not None:
             self._fresh_loss = self._fresh(self._accepted.theta)
         report = StageReport(
@@ -191,6 +198,8 @@ class Training:
                 self._accepted = self._function.find(self._accepted.theta)
             if self._state is not None:
                 self._change(stage)  # what comes right after the step that is gone on from
+            else:
+                self._take_batch(stage)
             end = None
             while end is None:
                 end = self._pursue(stage, began)
@@ -206,7 +215,7 @@ class Training:
                     self._reweigh(stage, new_points=True)
                     end = None
             # The step of Adam ends at a theta that has not been evaluated yet.
-            if not np.array_equal(end.theta, self._accepted.theta):
+            if self._take_all() or not np.array_equal(end.theta, self._accepted.theta):
                 self._accepted = self._function.find(end.theta)
         except Diverged as diverged:
             return StopReason.DIVERGED, str(diverged)
@@ -241,6 +250,7 @@ class Training:
         theta, loss, losses = self._accepted
         theta.flags.writeable = False
         stage = self._stages[self._index]
+        everything = self._points.all
         self._last = StepRecord(
             step=self._steps,
             stage=stage.name,
@@ -254,9 +264,9 @@ class Training:
             theta=theta,
             solver_state=step.state,
             draw=self._draws,
-            points={block.name: block.points for block in self._objective.blocks},
+            points=everything.points,
             weights=self._objective.weights,
-            row_weights=self._objective.row_weights,
+            row_weights=everything.row_weights,
             weighting_state=self._weighting_state,
         )
         if step.number == 1 or step.number % HISTORY_STRIDE == 0:
@@ -272,13 +282,15 @@ class Training:
         redrawn = self._redraw is not None and self._stage_step % self._redraw.every == 0
         if redrawn:
             self._take_new_points()
-        return self._reweigh(stage, redrawn) or redrawn
+        changed = self._reweigh(stage, redrawn) or redrawn
+        return self._take_batch(stage) or changed
 
     def _reweigh(self, stage: Stage, new_points: bool = False) -> bool:
         """Let the weighting choose where it is due; return whether it was."""
         weighting = self._weighting
         if weighting is None or not weighting.is_due(self._steps, new_points, stage.hold):
             return False
+        self._take_all()
         theta, loss, losses = self._accepted
         known = None if new_points or math.isnan(loss) else losses
         view = View(
@@ -296,11 +308,26 @@ class Training:
         return True
 
     def _take_new_points(self) -> None:
+        self._take_all()
         self._draws += 1
         # A line search may have left it elsewhere.
         self._objective.parameters.load(self._accepted.theta)
         self._objective.set_points(self._redraw.draw(self._draws))
         self._function.forget()
+
+    def _take_batch(self, stage: Stage) -> bool:
+        """Take the points of the next step; return whether they are others."""
+        taken = stage.takes_batches and self._points.take(self._draws, self._steps)
+        if taken:
+            self._function.forget()
+        return taken
+
+    def _take_all(self) -> bool:
+        """Take all points again after a batch of them; return whether there was one."""
+        left = self._points.take_all()
+        if left:
+            self._function.forget()
+        return left
 
     # ---- limits and words
 
