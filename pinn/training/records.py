@@ -57,22 +57,25 @@ class StepRecord:
     def as_dict(self) -> dict[str, Any]:
         """Return the record as a line of metrics: numbers and texts, without arrays.
 
-        Of weights of rows it has the least, the mean and the largest of each block.
+        Where a scheme chooses weights it has those of the blocks, and of weights of rows the least,
+        the mean and the largest of each block.
         """
-        spread = {
-            name: {"least": float(v.min()), "mean": float(v.mean()), "largest": float(v.max())}
-            for name, v in self.row_weights.items()
-        }
-        return {
+        line = {
             "step": self.step,
             "stage": self.stage,
             "wall_s": self.seconds,
             "loss": self.loss,
             "losses": dict(self.losses),
-            "weights": dict(self.weights),
-            **({"row_weights": spread} if spread else {}),
             "lr": self.learning_rate,
         }
+        if self.weighting_state:
+            line["weights"] = dict(self.weights)
+        if self.row_weights:
+            line["row_weights"] = {
+                name: {"least": float(v.min()), "mean": float(v.mean()), "largest": float(v.max())}
+                for name, v in self.row_weights.items()
+            }
+        return line
 
 
 @dataclass(frozen=True)

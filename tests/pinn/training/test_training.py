@@ -71,7 +71,7 @@ def test_records_tell_the_loss_at_their_theta():
         assert (record.loss, record.losses) == (evaluation.loss, evaluation.losses)
         assert not record.theta.flags.writeable
     line = records[0].as_dict()
-    assert list(line) == ["step", "stage", "wall_s", "loss", "losses", "weights", "lr"]
+    assert list(line) == ["step", "stage", "wall_s", "loss", "losses", "lr"]
     assert list(line["losses"]) == ["decay", "initial_u"]
 
 
