@@ -111,11 +111,10 @@ class Sampling:
             blocks={},
         )
 
-    def count(self, n: int, method: str | None = None) -> Sampling:
-        """Return the settings with n points of every kind, by another method where it is given."""
+    def uniform(self, n: int) -> Sampling:
+        """Return the settings of n random points, whatever their place."""
         return replace(
-            self, interior=n, initial=n, boundary=n, method=method or self.method,
-            candidates=None,
+            self, interior=n, initial=n, boundary=n, method="uniform", candidates=None
         )  # fmt: skip
 
     @property

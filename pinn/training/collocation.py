@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,17 @@ from pinn.equations.values import Values
 from pinn.objective.block_weights import check_blocks
 from pinn.problem import Problem
 from pinn.residuals import Residual, Source
-from pinn.sampling import ADAPTIVE, Density, Draw, Points, Sampling, own_table, stream, thinned
+from pinn.sampling import (
+    ADAPTIVE,
+    BlockSampling,
+    Density,
+    Draw,
+    Points,
+    Sampling,
+    own_table,
+    stream,
+    thinned,
+)
 from pinn.schema.errors import at, refuse
 
 Residuals = Callable[[Mapping[str, Points]], Mapping[str, np.ndarray]]
@@ -88,8 +98,7 @@ class Collocation:
         found = {}
         for place in self._places:
             for name in place.names:
-                count = place.source.count(place.settings) or 1
-                uniform = place.settings.count(count, "uniform")
+                uniform = replace(place.settings, method="uniform")
                 found[name] = place.source.draw(uniform, stream(self._seed, "fresh", name))
         return {residual.name: found[residual.name] for residual in self._problem.residuals}
 
@@ -108,7 +117,7 @@ class Collocation:
         """Return what gives random points, of the density that is asked for."""
 
         def uniform(n: int) -> Points:
-            return place.source.draw(place.settings.count(n, "uniform"), rng)
+            return place.source.draw(place.settings.uniform(n), rng)
 
         text = place.settings.density
         if text is None:
@@ -181,11 +190,14 @@ class Collocation:
 
     def _settings(self, residual: Residual) -> Sampling:
         """Return the settings of a block, what is said of all equations only where it can be."""
-        count = residual.source.count(self._sampling)
-        block = self._sampling.blocks.get(residual.name)
-        adaptive = count is not None and not residual.whole and (block is None or not block.points)
-        equation = adaptive and residual.name in self._problem.equations
-        return self._sampling.of_block(residual.name, count or 1, equation)
+        name, sampling = residual.name, self._sampling
+        count = residual.source.count(sampling)
+        own = sampling.blocks.get(name, BlockSampling())
+        if count is None:
+            batch = own.batch or sampling.batch
+            return replace(sampling, adaptive=None, density=None, batch=batch, blocks={})
+        given = residual.whole or own.points is not None
+        return sampling.of_block(name, count, name in self._problem.equations and not given)
 
     def _check_block(self, residual: Residual) -> None:
         own = self._sampling.blocks.get(residual.name)
