@@ -44,7 +44,7 @@ class Disk(Shape):
 
 DISK = Disk(2.0, (1.0, 0.0))
 TIME, Z = pinn.Time("t", 0, 1), pinn.Interval("z", 0, 3)
-RANDOM = [name for name in METHODS if name != "grid"]
+RANDOM = [name for name in METHODS if name not in LATTICES]
 
 
 def off(points):
