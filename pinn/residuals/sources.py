@@ -29,7 +29,8 @@ class Source(ABC):
     def count(self, sampling: Sampling) -> int | None:
         """Return how many points the (resolved) sampling asks for here.
 
-        None for points that are what they are: no setting places them elsewhere.
+        None for points that are what they are, such as the ends of an interval: no setting places
+        them elsewhere.
         """
         return None
 
@@ -71,8 +72,8 @@ class Start(Source):
 
     domain: Shape
 
-    def count(self, sampling: Sampling) -> int:
-        return sampling.initial
+    def count(self, sampling: Sampling) -> int | None:
+        return sampling.initial if len(self.domain.coordinates) > 1 else None
 
     def own(self, table: Table) -> Points:
         return _on_part(self.domain, self.domain.start, table)
@@ -87,8 +88,8 @@ class End(Source):
 
     domain: Shape
 
-    def count(self, sampling: Sampling) -> int:
-        return sampling.initial
+    def count(self, sampling: Sampling) -> int | None:
+        return sampling.initial if len(self.domain.coordinates) > 1 else None
 
     def own(self, table: Table) -> Points:
         return _on_part(self.domain, self.domain.end, table)
@@ -154,8 +155,8 @@ class Boundary(Source):
     def columns(self) -> tuple[str, ...]:
         return tuple(map(normal_name, self.domain.space)) if self.normals else ()
 
-    def count(self, sampling: Sampling) -> int:
-        return sampling.boundary
+    def count(self, sampling: Sampling) -> int | None:
+        return sampling.boundary if len(self.domain.coordinates) > 1 else None
 
     def own(self, table: Table) -> Points:
         if self.normals:

@@ -206,7 +206,7 @@ class Collocation:
         fixed = residual.source.count(self._sampling) is None
         for key in ("count", "method", "adaptive", "density"):
             if fixed and getattr(own, key) is not None:
-                refuse("expected nothing of it: the points of this block are given with it", key)
+                refuse("expected nothing of it: where this block holds says its points", key)
         for key in ("adaptive", "batch"):
             if residual.whole and getattr(own, key) is not None:
                 refuse(

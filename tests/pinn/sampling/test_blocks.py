@@ -245,7 +245,7 @@ REFUSED = [
     ({"first": {"points": ROWS, "count": 4}}, "blocks.first.*count: expected none of it beside"),
     ({"first": {"points": [["a", 1]]}}, "points: expected the name of a CSV or npz file"),
     ({"first": {"points": [[np.nan, 1]]}}, "points: .*finite number, got nan"),
-    ({"point_v_x_0_t_1": 4}, "point_v_x_0_t_1.count: expected nothing of it: the points of this"),
+    ({"point_v_x_0_t_1": 4}, "point_v_x_0_t_1.count: expected nothing of it: where this block"),
     ({"first": {"count": 900}}, "candidates: expected at least the 900 points of first, got 600"),
 ]
 
@@ -254,6 +254,17 @@ REFUSED = [
 def test_settings_that_do_not_fit_are_refused(blocks, said):
     with pytest.raises((ValueError, TypeError), match=said):
         experiment(blocks, candidates=600)
+
+
+def test_ends_of_an_interval_are_what_they_are():
+    line = pinn.Problem(pinn.Interval("x", 0, 1), ["u"], {"a": "u_xx"}, [pinn.Dirichlet("u", 0)])
+    decay = pinn.Problem(pinn.Time("t", 0, 1), ["u"], {"a": "u_t + u"}, [pinn.Initial("u", 1)])
+    for problem, name in ((line, "dirichlet_u"), (decay, "initial_u")):
+        made = Experiment(problem, sampling=pinn.Sampling(batch=1))
+        assert len(made.draw_points()[name]) == {"dirichlet_u": 2, "initial_u": 1}[name]
+        for settings in (5, {"adaptive": "rad"}):
+            with pytest.raises(ValueError, match=f"{name}.*where this block holds says its points"):
+                Experiment(problem, sampling=pinn.Sampling(blocks={name: settings}))
 
 
 def test_own_rows_of_another_length_are_refused():
