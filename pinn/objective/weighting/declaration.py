@@ -26,7 +26,7 @@ class WeightingKind(Member):
 
     @property
     def what(self) -> str:
-        return f"a mapping from block names to weights, or {super().what}"
+        return f"a mapping from block names to weights, or {super().what}, or a list of several"
 
     def check(self, value: Any) -> Weighting:
         if value is None or isinstance(value, Mapping):
