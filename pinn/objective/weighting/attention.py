@@ -30,7 +30,7 @@ class Attention(Weighting):
     residuals of now. Points that are drawn anew take over the lambda of the nearest before.
 
     Anagnostopoulos, Toscano, Stergiopulos and Karniadakis, Comput. Methods Appl. Mech. Eng. 421
-    (2024) 116805 (arXiv 2307.00379), equation 5.
+    (2024) 116805 (arXiv 2307.00379), the update rule of lambda.
     """
 
     every: Count = 10

@@ -31,7 +31,7 @@ class Causal(Weighting):
     weights. every: steps between two updates.
 
     Wang, Sankaran and Perdikaris, Comput. Methods Appl. Mech. Eng. 421 (2024) 116813 (arXiv
-    2203.07404), equations 14 to 16 and algorithm 1.
+    2203.07404), algorithm 1.
     """
 
     every: Count = 10

@@ -20,8 +20,8 @@ class GradNorm(Weighting):
     the share of the old weights. every: steps between two updates. The blocks' gradients cost about
     as much as a step for each of them.
 
-    Wang, Sankaran, Wang and Perdikaris, arXiv 2308.08468 (2023), algorithm 1, step (c), divided by
-    the number of blocks, so that blocks of equal gradients weigh 1.
+    Wang, Sankaran, Wang and Perdikaris, arXiv 2308.08468 (2023), algorithm 1 (global weights),
+    divided by the number of blocks, so that blocks of equal gradients weigh 1.
     """
 
     per_row: ClassVar[bool] = False

@@ -21,8 +21,8 @@ class NTK(Weighting):
     rows as the loss has them, sqrt(v_i / n) r_i. Averaged over the updates: memory is the share of
     the old weights. every: steps between two updates; one takes all rows of the Jacobian.
 
-    Wang, Yu and Perdikaris, J. Comput. Phys. 449 (2022) 110768, section 6, algorithm 1, divided by
-    the number of blocks, so that blocks of equal traces weigh 1.
+    Wang, Yu and Perdikaris, J. Comput. Phys. 449 (2022) 110768, algorithm 1, divided by the number
+    of blocks, so that blocks of equal traces weigh 1.
     """
 
     per_row: ClassVar[bool] = False

@@ -27,7 +27,7 @@ class ReLoBRaLo(Weighting):
     the second update. every: steps between two updates, with memory^n where n of those went by.
     An update costs next to nothing: the losses are those of the last step.
 
-    Bischof and Kraus, arXiv 2110.09813 (2021), section 3.4.
+    Bischof and Kraus, arXiv 2110.09813 (2021).
     """
 
     per_row: ClassVar[bool] = False

@@ -33,8 +33,8 @@ class SelfAdaptive(Weighting):
     every: steps between two updates, each of which climbs as many steps with the residuals of now.
     Points that are drawn anew take over the lambda of the nearest before.
 
-    McClenny and Braga-Neto, J. Comput. Phys. 474 (2023) 111722 (arXiv 2009.04544), equations 5 to
-    12, with the mask m(lambda) = lambda^power.
+    McClenny and Braga-Neto, J. Comput. Phys. 474 (2023) 111722 (arXiv 2009.04544), section 3,
+    with the mask m(lambda) = lambda^power.
     """
 
     every: Count = 10
