@@ -60,6 +60,11 @@ class OwnPoints(Kind):
         except ValueError as error:
             return refuse_node(self, node, path, reader, f": {error}")
 
+    def dump(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: list(column) for name, column in value.items()}
+        return [list(row) for row in value] if isinstance(value, tuple) else value
+
 
 def own_table(points: Any, coordinates: tuple[str, ...]) -> Table:
     """Return checked points of the user's own as a table; TableError for what is in none.

@@ -105,7 +105,6 @@ def test_each_step_of_adam_sees_a_batch_and_quasi_newton_steps_see_all():
     checked.set_points(seen.points[5])
     assert checked.value_and_gradient(last.theta).loss == last.loss
     checked.set_points(whole)
-    assert seen.reports[0].loss == pytest.approx(seen.records[6].loss, rel=0.5)
     assert result.loss == checked.value_and_gradient(result.theta).loss
     for record in seen.records:
         assert {n: len(p) for n, p in record.points.items()} == {
