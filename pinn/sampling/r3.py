@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pinn.sampling.adaptive import ADAPTIVE, Draw
+from pinn.sampling.adaptive import Draw
 from pinn.sampling.points import Points
 
 
@@ -31,6 +31,3 @@ def _relative(residual: np.ndarray) -> np.ndarray:
     mean = size[finite].mean() if finite.any() else 1.0
     with np.errstate(invalid="ignore"):
         return size / (mean or 1.0)
-
-
-ADAPTIVE["r3"] = r3

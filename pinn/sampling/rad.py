@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pinn.sampling.adaptive import ADAPTIVE, Draw
+from pinn.sampling.adaptive import Draw
 from pinn.sampling.points import Points
 
 
@@ -85,6 +85,3 @@ def rad(draw: Draw) -> Points:
     found, settings = draw.residuals(candidates), draw.sampling
     rows = rad_rows(found, draw.count, draw.rng, settings.rad_power, settings.rad_floor)
     return candidates[rows]
-
-
-ADAPTIVE["rad"] = rad

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pinn.sampling.adaptive import ADAPTIVE, Draw
+from pinn.sampling.adaptive import Draw
 from pinn.sampling.points import Points
 from pinn.sampling.rad import draw_by_density, rad_density
 
@@ -46,7 +46,3 @@ def _more(draw: Draw, rows) -> Points:
     candidates = draw.even(draw.sampling.candidates)
     chosen = candidates[rows(list(draw.residuals(candidates)), n)]
     return Points.joined([draw.present, chosen])
-
-
-ADAPTIVE["rar-d"] = rar_d
-ADAPTIVE["rar-g"] = rar_g

@@ -49,9 +49,9 @@ class Collocation:
     def __init__(self, problem: Problem, sampling: Sampling, seed: int) -> None:
         self._problem = problem
         self._seed = seed
-        self._sampling = sampling.resolved(len(problem.domain.coordinates))
         self._terms: dict[str, Term] = {}
         with at("sampling"):
+            self._sampling = sampling.resolved(len(problem.domain.coordinates))
             with at("blocks"):
                 check_blocks(problem, sampling.blocks)
                 for residual in problem.residuals:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Annotated, Literal
 
 import autograd as T
@@ -77,7 +76,7 @@ class Experiment:
             module = HardModel(module, self.problem.ansatz)
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device)
 
-    @cached_property
+    @property
     def collocation(self) -> Collocation:
         """Where the points of every block are."""
         return Collocation(self.problem, self.sampling, self.seed)

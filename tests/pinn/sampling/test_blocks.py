@@ -47,7 +47,7 @@ def test_a_block_has_its_own_count_and_method():
     drawn = coordinates(experiment(blocks).draw_points())
     assert {name: len(array) for name, array in drawn.items()} == {
         "first": 60, "second": 33, "initial_u": 7, "dirichlet_v": 200, WALL: 200,
-        "point_v_x_0_t_1": 1,
+        "value_v_x_0_t_1": 1,
     }  # fmt: skip
     np.testing.assert_allclose(np.diff(np.sort(drawn[WALL][:, 1])), 2 / 200, rtol=1e-9)
     for name in ("first", "dirichlet_v"):
@@ -98,7 +98,7 @@ def test_fresh_points_are_as_many():
     made = experiment({"initial_u": 7, "first": {"points": [[0, 1]]}})
     fresh = made.collocation.fresh()
     assert len(fresh["initial_u"]) == 7
-    assert fresh["point_v_x_0_t_1"].coordinates.tolist() == [[0.0, 1.0]]
+    assert fresh["value_v_x_0_t_1"].coordinates.tolist() == [[0.0, 1.0]]
 
 
 # ---- density
@@ -211,7 +211,7 @@ WRONG = [
     ("initial_u", "x,t\n0,0\n0,1\n", "<file>:3: expected a point of t=0, got x = 0, t = 1"),
     ("dirichlet_v", "x,t\n1,0\n0,1\n", "<file>:3: expected a point of x=-1, x=1, got x = 0, t"),
     (WALL, "x,t\n1,0\n", "<file>: expected no points of your own for a condition that needs out"),
-    ("point_v_x_0_t_1", "x,t\n1,0\n", "<file>: expected no points of your own for this block"),
+    ("value_v_x_0_t_1", "x,t\n1,0\n", "<file>: expected no points of your own for this block"),
 ]
 
 
@@ -245,7 +245,7 @@ REFUSED = [
     ({"first": {"points": ROWS, "count": 4}}, "blocks.first.*count: expected none of it beside"),
     ({"first": {"points": [["a", 1]]}}, "points: expected the name of a CSV or npz file"),
     ({"first": {"points": [[np.nan, 1]]}}, "points: .*finite number, got nan"),
-    ({"point_v_x_0_t_1": 4}, "point_v_x_0_t_1.count: expected nothing of it: where this block"),
+    ({"value_v_x_0_t_1": 4}, "value_v_x_0_t_1.count: expected nothing of it: where this block"),
     ({"first": {"count": 900}}, "candidates: expected at least the 900 points of first, got 600"),
 ]
 
