@@ -201,7 +201,13 @@ class Shape(ABC):
                 and abs(part.fixed[name] - value) <= 1e-9 * -np.subtract(*self.bounds[name])
             ]
         if not found:
-            raise ValueError(f"no face {text!r} in this domain; faces: {self._known()}")
+            hint = ""
+            if "=" in text and name == self.time:
+                low, high = self.bounds[name]
+                ends = {"Initial": low, "Terminal": high}
+                near = (end for end, at in ends.items() if abs(at - value) <= 1e-9 * (high - low))
+                hint = "".join(f"; use pinn.{end} at {text.strip()}" for end in near)
+            raise ValueError(f"no face {text!r} in this domain; faces: {self._known()}{hint}")
         return tuple(found)
 
     def _pieces(self, where: str) -> tuple[Piece, ...]:
