@@ -46,11 +46,8 @@ def get(name: str, unknowns: Sequence[str] = ()) -> Reference:
         hint = nearest(name, _REFERENCES)
         if not hint and unknowns:
             formulas = ", ".join([f'{{"{unknowns[0]}": "{name}"', *["..."] * (len(unknowns) > 1)])
-            hint = f"; a formula is given by unknown, write reference={formulas}}}"
-        refuse(
-            "a text is the name of a reference that ships, expected one of "
-            f"{listed(_REFERENCES)}, got {name!r}{hint}"
-        )
+            hint = f"; a text alone is a name, for a formula write reference={formulas}}}"
+        refuse(f"expected one of {listed(_REFERENCES)}, got {name!r}{hint}")
     return _REFERENCES[name]
 
 
