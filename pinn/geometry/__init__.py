@@ -2,6 +2,7 @@
 
 from pinn.geometry.box import Box
 from pinn.geometry.declaration import SHAPES, AnyDomain, On
+from pinn.geometry.family import Family, apart
 from pinn.geometry.interval import Interval, Time
 from pinn.geometry.parts import Face, Part, Piece
 from pinn.geometry.product import Product
@@ -14,6 +15,7 @@ __all__ = [
     "AnyDomain",
     "Box",
     "Face",
+    "Family",
     "Interval",
     "On",
     "Part",
@@ -22,6 +24,7 @@ __all__ = [
     "Shape",
     "Time",
     "UnitSampler",
+    "apart",
     "check_value",
 ]
 

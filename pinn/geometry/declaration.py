@@ -88,6 +88,8 @@ class DomainKind(Kind):
     def dump(self, value: Shape) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for factor in value.factors:
+            if factor.families:
+                continue  # a section of their own
             if isinstance(factor, Interval | Time):
                 bounds = [factor.low, factor.high]
                 found[factor.name] = {"time": bounds} if isinstance(factor, Time) else bounds

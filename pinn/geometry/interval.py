@@ -17,7 +17,9 @@ _NARROWEST, _WIDEST = 1e-150, 1e150
 
 
 @declared(repr=False)
-class _OneCoordinate(Shape):
+class OneCoordinate(Shape):
+    """What shapes of one coordinate have in common."""
+
     name: Name
     low: float
     high: float
@@ -64,7 +66,7 @@ class _OneCoordinate(Shape):
 
 
 @declared(repr=False)
-class Interval(_OneCoordinate):
+class Interval(OneCoordinate):
     """An interval of space, low <= name <= high.
 
     Raises ValueError for low >= high, bounds that are not finite or too near to each other for
@@ -81,7 +83,7 @@ class Interval(_OneCoordinate):
 
 
 @declared(repr=False)
-class Time(_OneCoordinate):
+class Time(OneCoordinate):
     """An interval of time, low <= name <= high; initial conditions hold at low.
 
     Raises as Interval does.

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pinn.geometry.parts import Face, Part
 from pinn.geometry.shape import TOLERANCE, Shape, check_value
+
+if TYPE_CHECKING:
+    from pinn.geometry.family import Family
 
 
 class Product(Shape):
@@ -56,6 +60,10 @@ class Product(Shape):
     @property
     def time(self) -> str | None:
         return next((one.time for one in self._factors if one.time is not None), None)
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        return tuple(family for one in self._factors for family in one.families)
 
     @property
     def measure(self) -> float:
@@ -120,10 +128,10 @@ class Product(Shape):
 def product(*factors: Shape) -> Product:
     """Return the product of shapes, a Box where all are intervals."""
     from pinn.geometry.box import Box
-    from pinn.geometry.interval import Interval, Time
+    from pinn.geometry.interval import OneCoordinate
 
     flat = [one for factor in factors for one in factor.factors]
-    return (Box if all(isinstance(one, Interval | Time) for one in flat) else Product)(*flat)
+    return (Box if all(isinstance(one, OneCoordinate) for one in flat) else Product)(*flat)
 
 
 def _need_different(what: str, names: list[str]) -> None:

@@ -28,6 +28,7 @@ from pinn.geometry.parts import Face, Part, Piece, is_comparison, slug
 from pinn.geometry.unit_cube import UnitSampler, draw, kept_share, probes
 
 if TYPE_CHECKING:
+    from pinn.geometry.family import Family
     from pinn.geometry.product import Product
 
 TOLERANCE = 1e-9
@@ -82,9 +83,15 @@ class Shape(ABC):
         return None
 
     @property
+    def families(self) -> tuple[Family, ...]:
+        """The constants that are inputs of the network, which are neither space nor time."""
+        return ()
+
+    @property
     def space(self) -> tuple[str, ...]:
-        """The names of the coordinates other than time, in declared order."""
-        return tuple(name for name in self.coordinates if name != self.time)
+        """The names of the coordinates other than time and families, in declared order."""
+        others = {self.time, *(family.name for family in self.families)}
+        return tuple(name for name in self.coordinates if name not in others)
 
     @property
     def factors(self) -> tuple[Shape, ...]:
