@@ -104,16 +104,16 @@ class _Combined(Shape):
         return points
 
     def contains(self, points: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
-        inner, outer = -abs(tolerance), abs(tolerance)
-        tolerances = [tolerance * self._sign(i) for i in range(len(self.shapes))]
-        inside = self._inside(
-            [one.contains(points, t) for one, t in zip(self.shapes, tolerances, strict=True)]
-        )
+        outer = [one.contains(points, TOLERANCE) for one in self.shapes]
+        inner = [one.contains(points, -TOLERANCE) for one in self.shapes]
+        which = []
+        for i, one in enumerate(self.shapes):
+            own = tolerance * self._sign(i)
+            known = {TOLERANCE: outer[i], -TOLERANCE: inner[i]}
+            which.append(known[own] if own in known else one.contains(points, own))
+        inside = self._inside(which)
         # On two boundaries at once lie corners, but also seams inside and walls of no thickness.
-        edges = sum(
-            (one.contains(points, outer) & ~one.contains(points, inner)).astype(int)
-            for one in self.shapes
-        )
+        edges = np.sum(outer, axis=0) - np.sum(inner, axis=0)
         doubtful = np.flatnonzero(edges > 1)
         if len(doubtful):
             around = self._around(points[doubtful])
