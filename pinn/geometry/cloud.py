@@ -52,7 +52,7 @@ class Rows(Kind):
         try:
             text = FilePath(node.text).read_text(encoding="utf-8").splitlines()
             start = int(bool(text) and any(c.isalpha() and c not in "eE" for c in text[0]))
-            rows = np.loadtxt(text[start:], delimiter=",", ndmin=2)
+            rows = np.loadtxt(text[start:], delimiter=",", ndmin=2) if text[start:] else ()
         except OSError as error:
             return reader.complain(path, f"{node.text}: {error.strerror}", node.place)
         except ValueError as error:

@@ -104,17 +104,19 @@ class _Combined(Shape):
         return points
 
     def contains(self, points: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
-        outer = [one.contains(points, TOLERANCE) for one in self.shapes]
-        inner = [one.contains(points, -TOLERANCE) for one in self.shapes]
-        which = []
-        for i, one in enumerate(self.shapes):
-            own = tolerance * self._sign(i)
-            known = {TOLERANCE: outer[i], -TOLERANCE: inner[i]}
-            which.append(known[own] if own in known else one.contains(points, own))
-        inside = self._inside(which)
+        inside = self._inside(
+            [
+                one.contains(points, tolerance * self._sign(i))
+                for i, one in enumerate(self.shapes)
+            ]
+        )
+        if tolerance == 0:
+            return inside
         # On two boundaries at once lie corners, but also seams inside and walls of no thickness.
-        edges = np.sum(outer, axis=0) - np.sum(inner, axis=0)
-        doubtful = np.flatnonzero(edges > 1)
+        outer = np.sum([one.contains(points, TOLERANCE) for one in self.shapes], axis=0)
+        several = np.flatnonzero(outer > 1)
+        within = [one.contains(points[several], -TOLERANCE) for one in self.shapes]
+        doubtful = several[outer[several] - np.sum(within, axis=0) > 1]
         if len(doubtful):
             around = self._around(points[doubtful])
             inside[doubtful] = around.all(axis=1) if tolerance < 0 else around.any(axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from pinn.equations.leaves import Coordinate
 from pinn.expressions import Expression
 from pinn.expressions.algebra import add, apply, divide, multiply, number, subtract
 from pinn.geometry.parts import Part
-from pinn.geometry.shape import TOLERANCE, Shape, check_names
+from pinn.geometry.shape import TOLERANCE, Shape, check_names, moved_point
 from pinn.schema import Name, Positive, declared
 
 # Halvings of an interval of angles or parameters, until it is a float64 wide.
@@ -98,6 +99,9 @@ class Ellipse(Shape):
         nearest = ratio * x / (high + (ratio - 1)), y / high
         distance = np.hypot(x - nearest[0], y - nearest[1])
         return np.where(inside, distance, -distance)
+
+    def shifted(self, by: tuple[float, ...]) -> Ellipse:
+        return replace(self, center=moved_point(self.center, by))
 
     def reach(self, direction: np.ndarray) -> float:
         return float(direction @ np.array(self.center) + np.hypot(*(direction * self.radii)))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -105,30 +106,27 @@ class Mesh(Shape):
 
 def _read(name: str) -> _Content:
     check_file(name, _SUFFIXES)
-    with foreign_reader("meshio", name):
+    with foreign_reader("meshio", name), np.errstate(all="ignore"):
         import meshio
 
-        found = meshio.read(name)
-        points = np.asarray(found.points, dtype=np.float64)
-        solid = [_simplices(block, _CELLS) for block in found.cells]
-        d = max((cells.shape[1] - 1 for cells in solid if cells is not None), default=0)
-        cells = [c for c in solid if c is not None and c.shape[1] == d + 1]
-        uncut = {block.type for block in found.cells if block.type.startswith(_UNCUT)}
+        return _content(name, meshio.read(name))
+
+
+def _content(name: str, found: Any) -> _Content:
+    points = np.asarray(found.points, dtype=np.float64)
+    uncut = {block.type for block in found.cells if block.type.startswith(_UNCUT)}
     if uncut:
         refuse(
             f"{name}: expected tetrahedra, got {', '.join(sorted(uncut))}; write it again with "
             "tetrahedra alone (in Gmsh: no recombination)",
             "path",
         )
-    if not cells:
+    solid = [c for c in (_simplices(block, _CELLS) for block in found.cells) if c is not None]
+    d = max((cells.shape[1] - 1 for cells in solid), default=0)
+    if not d:
         kinds = ", ".join(sorted({block.type for block in found.cells})) or "none"
         refuse(f"{name}: expected triangles or tetrahedra among its cells, got {kinds}", "path")
-    return _content(name, found, points, np.concatenate(cells), d)
-
-
-def _content(
-    name: str, found: object, points: np.ndarray, cells: np.ndarray, d: int
-) -> _Content:
+    cells = np.concatenate([cells for cells in solid if cells.shape[1] == d + 1])
     if cells.size and not 0 <= cells.min() <= cells.max() < len(points):
         refuse(f"{name}: its cells name points that it does not have; it is damaged", "path")
     if not np.isfinite(points).all():
@@ -142,8 +140,8 @@ def _content(
     points = points[:, :d]
     volumes = _volumes(points[cells])
     cells = cells[volumes > 1e-14 * volumes.max(initial=0.0)]
-    if not len(cells):
-        refuse(f"{name}: all its cells are flat", "path")
+    if not len(cells) or not np.isfinite(volumes).all():
+        refuse(f"{name}: expected cells that are not flat, of finite size", "path")
     rim, opposite = _rim(cells)
     corners = _outward(points[rim], points[opposite])
     facets = Facets(corners)
@@ -155,7 +153,7 @@ def _content(
     return _Content(points[cells], facets, groups)
 
 
-def _simplices(block: object, known: Mapping[str, list]) -> np.ndarray | None:
+def _simplices(block: Any, known: Mapping[str, list]) -> np.ndarray | None:
     """Return the simplices of a block of cells, (m, corners), None for another kind."""
     kind = re.sub(r"\d+$", "", block.type)  # triangle6 has its corners first
     if kind not in known:
@@ -189,7 +187,7 @@ def _outward(corners: np.ndarray, inside: np.ndarray) -> np.ndarray:
     return corners
 
 
-def _labels(found: object, rim: np.ndarray) -> list[str]:
+def _labels(found: Any, rim: np.ndarray) -> list[str]:
     """Return the label of each facet: the name of the group that it is in, or ""."""
     named: dict[tuple[int, ...], str] = {}
     d = rim.shape[1]

@@ -14,7 +14,7 @@ from pinn.geometry.facets import Facets
 from pinn.geometry.parts import Part
 from pinn.geometry.shape import TOLERANCE, Shape, check_names
 from pinn.schema import Name, Text, declared
-from pinn.schema.errors import refuse
+from pinn.schema.errors import DeclarationError, refuse
 
 _SUFFIXES = (".stl", ".ply", ".off")
 
@@ -107,6 +107,8 @@ def foreign_reader(package: str, name: str) -> Iterator[None]:
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             yield
+    except DeclarationError:
+        raise
     except ModuleNotFoundError as error:
         if error.name != package:
             refuse(f"{name}: its reader needs the package {error.name}, which is missing", "path")

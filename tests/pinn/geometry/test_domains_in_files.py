@@ -59,7 +59,7 @@ FORMS = [
     ("{x: [-1, 1], y: [-1, 1], name: plate}", SQUARE.named("plate")),
     ("{difference: [{disk: {}}, {x: [0, 1], y: [0, 1], name: notch}]}",
      pinn.Disk() - (pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1)).named("notch")),
-    ("{moved: {shape: {disk: {}}, by: [1, 0]}}", pinn.Disk().moved(1, 0)),
+    ("{moved: {shape: {disk: {}}, by: [1, 0]}}", pinn.geometry.Moved(pinn.Disk(), (1, 0))),
     ("{rotated: {shape: {x: [-1, 1], y: [-1, 1]}, angle: pi/4, about: [1, 1]}}",
      SQUARE.rotated(math.pi / 4, about=(1, 1))),
     ("{disk: {}, z: [0, 1]}", pinn.Disk() * pinn.Interval("z", 0, 1)),
@@ -82,7 +82,7 @@ def test_a_file_says_what_python_does(loaded, text, shape):
 
 def test_the_resolved_config_gives_the_same_domain(loaded, tmp_path):
     config = loaded(FORMS[10][0])
-    (tmp_path / "again.yaml").write_text(config.text)
+    (tmp_path / "again.yaml").write_text(config.text())
     again = load(tmp_path / "again.yaml")
     assert again.experiment.problem.domain == config.experiment.problem.domain
 
@@ -118,15 +118,18 @@ def test_mistakes_are_told_with_their_keys(loaded, text, key, message):
 
 def test_a_cloud_comes_from_a_csv_file(loaded, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "points.csv").write_text("x, y\n" + "\n".join(f"{i}, {i * i}" for i in range(9)))
-    domain = loaded("{point_cloud: points.csv}").experiment.problem.domain
-    assert domain.points == tuple((float(i), float(i * i)) for i in range(9))
-    (tmp_path / "points.csv").write_text("1, 2\n3")
-    with pytest.raises(ConfigError, match="points.csv: .*number of columns"):
+    text = "\n".join(f"{i}, {i * i}" for i in range(9))
+    (tmp_path / "points.csv").write_text("x, y\n" + text)
+    (tmp_path / "edge.csv").write_text(text)
+    config = loaded("{point_cloud: {points: points.csv, boundary: edge.csv}}")
+    domain = config.experiment.problem.domain
+    assert domain.points == domain.boundary == tuple((float(i), float(i * i)) for i in range(9))
+    with pytest.raises(ConfigError, match="faces: none: nothing is known of the boundary of Point"):
         loaded("{point_cloud: points.csv}")
-    (tmp_path / "points.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ConfigError, match="points.csv: "):
-        loaded("{point_cloud: points.csv}")
+    for content in (b"1, 2\n3", b"\xff\xfe\x00", b"", b"x, y"):
+        (tmp_path / "points.csv").write_bytes(content)
+        with pytest.raises(ConfigError, match="problem.domain.point_cloud.points: "):
+            loaded("{point_cloud: points.csv}")
 
 
 DRAWN = {
