@@ -364,7 +364,13 @@ class Shape(ABC):
             slack = 1e-9 * -float(np.subtract(*self.bounds[name]))
             found = self._cut([Level(part, text, name, value, slack) for part in self.parts])
         if not found:
-            raise ValueError(f"no face {text!r} in this domain; faces: {self._known()}")
+            hint = ""
+            if "=" in text and name == self.time:
+                low, high = self.bounds[name]
+                ends = {"Initial": low, "Terminal": high}
+                near = (end for end, at in ends.items() if abs(at - value) <= 1e-9 * (high - low))
+                hint = "".join(f"; use pinn.{end} at {text.strip()}" for end in near)
+            raise ValueError(f"no face {text!r} in this domain; faces: {self._known()}{hint}")
         return tuple(found)
 
     def _cut(self, pieces: Iterable[Piece]) -> list[Piece]:
@@ -388,7 +394,9 @@ class Shape(ABC):
         return tuple(found)
 
     def _known(self) -> str:
-        return _listed(self.parts) or "none: this domain has no space coordinate"
+        if not self.space:
+            return "none: this domain has no space coordinate"
+        return _listed(self.parts) or f"none: nothing is known of the boundary of {self!r}"
 
     # Points.
 
@@ -487,6 +495,11 @@ def check_names(names: tuple[str, ...] | None, dimensions: int) -> None:
         refuse(f"expected {dimensions} names of coordinates, got {len(names)}", "names")
     if names is not None and len(set(names)) < dimensions:
         refuse(f"expected a name of its own for each coordinate, got {', '.join(names)}", "names")
+
+
+def moved_point(point: Iterable[float], by: Iterable[float]) -> tuple[float, ...]:
+    """Return a point moved by so much along each coordinate."""
+    return tuple(a + b for a, b in zip(point, by, strict=True))
 
 
 def in_box(shape: Shape, unit: np.ndarray) -> np.ndarray:
