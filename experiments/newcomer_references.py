@@ -57,7 +57,7 @@ def allen_cahn(modes: int = 1023, steps: int = 2000) -> Field:
     x = np.linspace(-1, 1, modes + 2)
     inside = x[1:-1]
     linear = -1e-3 * (np.pi / 2 * np.arange(1, modes + 1)) ** 2
-    advance = _etdrk4(linear, lambda a: dst(_reaction(idst(a, 1) - 1), 1), 1 / steps)
+    advance = etdrk4(linear, lambda a: dst(_reaction(idst(a, 1) - 1), 1), 1 / steps)
     a = dst(inside**2 * np.cos(np.pi * inside) + 1, 1)
     table = np.full((modes + 2, steps + 1), -1.0)
     for k in range(steps + 1):
@@ -70,7 +70,7 @@ def _reaction(u: np.ndarray) -> np.ndarray:
     return 5 * u - 5 * u**3
 
 
-def _etdrk4(linear: np.ndarray, other: Callable, h: float) -> Callable[[np.ndarray], np.ndarray]:
+def etdrk4(linear: np.ndarray, other: Callable, h: float) -> Callable[[np.ndarray], np.ndarray]:
     """Return one step of a' = linear * a + other(a)."""
     circle = np.exp(1j * np.pi * (np.arange(1, 33) - 0.5) / 32)
     z = h * linear[:, None] + circle
