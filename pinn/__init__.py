@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pinn.models import MLP, Model, PerUnknown
     from pinn.objective.weighting import Weighting
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
-    from pinn.problem import Parameter, Problem, Reference
+    from pinn.problem import Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
     from pinn.schema import declared
     from pinn.solution import Report, Solution, load
@@ -60,6 +60,7 @@ __all__ = [
     "Condition",
     "Dirichlet",
     "Family",
+    "Field",
     "Initial",
     "Interval",
     "Model",
@@ -101,7 +102,7 @@ _HOMES = {
     "pinn.models": ("MLP", "Model", "PerUnknown"),
     "pinn.objective.weighting": ("Weighting",),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
-    "pinn.problem": ("Parameter", "Problem", "Reference"),
+    "pinn.problem": ("Field", "Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),
     "pinn.solution": ("Report", "Solution", "load"),

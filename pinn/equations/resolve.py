@@ -137,6 +137,12 @@ class _Resolver:
                         + ", ".join(scope.coordinates),
                         len(base) + 1 + i,
                     )
+            inputs = scope.inputs_of(base)
+            if not set(suffix) <= set(inputs):
+                return node.error(
+                    f"{abridge(name)!r}: {base!r} depends on {', '.join(inputs)} alone, so this "
+                    "derivative of it is zero; leave it out"
+                )
             return node.error(
                 f"a derivative of order {len(suffix)}; orders go up to {MAX_ORDER}", len(base) + 1
             )
@@ -205,7 +211,7 @@ class _Resolver:
         if isinstance(operand, Laplacian):
             self.calculus.check_order(node, 2 * operand.times + 2)
             return Laplacian(operand.unknown, operand.times + 1, **algebra.origin(node))
-        if isinstance(operand, Derivative) and operand.order == 0:
+        if isinstance(operand, Derivative) and operand.order == 0 and self.sees_space(operand):
             return Laplacian(operand.unknown, **algebra.origin(node))
         total: Expression = algebra.ZERO
         for coordinate in self.scope.space:
@@ -321,6 +327,9 @@ class _Resolver:
                 f"{node.function} takes a vector here, such as grad(u) or vec(u, v); got a scalar"
             )
         return value
+
+    def sees_space(self, leaf: Derivative) -> bool:
+        return set(self.scope.space) <= set(self.scope.inputs_of(leaf.unknown))
 
     def need_space(self, node: Call) -> None:
         if not self.scope.space:

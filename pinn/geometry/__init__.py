@@ -6,7 +6,7 @@ from pinn.geometry.family import Family, apart
 from pinn.geometry.interval import Interval, Time
 from pinn.geometry.parts import Face, Part, Piece
 from pinn.geometry.product import Product
-from pinn.geometry.shape import TOLERANCE, Shape, check_value
+from pinn.geometry.shape import TOLERANCE, Shape, check_value, projection
 from pinn.geometry.unit_cube import UnitSampler
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "UnitSampler",
     "apart",
     "check_value",
+    "projection",
 ]
 
 SHAPES.add("interval", Interval)
