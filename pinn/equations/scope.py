@@ -22,7 +22,8 @@ class Scope:
 
     coordinates are in domain order; space are those without time, which `laplacian`, `grad`, `div`
     and `dn` run over. columns: the names of what is attached to the points, such as a normal's
-    components. inputs: of an unknown that depends on some coordinates only, these. Raises ValueError for names that are not usable (see `check_names`).
+    components. inputs: of an unknown that depends on some coordinates only, these. Raises
+    ValueError for names that are not usable (see `check_names`).
     """
 
     unknowns: tuple[str, ...]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 import autograd as T
 from pinn.equations.outputs import run_columns
 
-
 _PREFIX = "network_"
 
 

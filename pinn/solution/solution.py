@@ -117,7 +117,8 @@ class Solution:
         """Return a derivative, or any expression of an equation, at points.
 
         expression: text such as "u_xx", "laplacian(u)" or "u_t + u*u_x - nu*u_xx". coordinates: as
-        in evaluate; those that nothing in it depends on may be left out. Raises ValueError, with a caret under the place, for a text without a meaning.
+        in evaluate; those that nothing in it depends on may be left out. Raises ValueError, with a
+        caret under the place, for a text without a meaning.
         """
         term = Term("derivative", expression, self.problem.scope)
         points, shape = self._points(coordinates, self._needed(term))
@@ -347,8 +348,9 @@ def load(
     """Read a solution that `Solution.save` wrote, or a checkpoint of a run.
 
     model: where the solution was trained with a module or a class of one's own, which a file cannot
-    hold: the same again. fields: the same of the models of fields, by name. device: where it is evaluated, "cpu" or "cuda"; the one it was trained on
-    where left out. Nothing in the file is ever run. Raises FileNotFoundError, ValueError for a
+    hold: the same again. fields: the same of the models of fields, by name. device: where
+    it is evaluated, "cpu" or "cuda"; the one it was trained on where left out. Nothing in the file
+    is ever run. Raises FileNotFoundError, ValueError for a
     solution whose model has to be given, pinn.files.DamagedFile for a file that is not such a file,
     and autograd.devices.DeviceError where there is no such device.
     """

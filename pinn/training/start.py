@@ -30,8 +30,8 @@ def load_start(
     """Set the parameters to those of an old solution, of named parts, or of a whole vector.
 
     A solution has to be of the same model, part by part. Of its coefficients and fields those go on
-    that are declared alike in both problems; others begin as they do without it. Raises ValueError, naming what
-    does not fit, or TypeError.
+    that are declared alike in both problems; others begin as they do without it. Raises
+    ValueError, naming what does not fit, or TypeError.
     """
     try:
         parameters.load(_theta(parameters, start, problem))
