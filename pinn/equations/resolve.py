@@ -122,13 +122,19 @@ class _Resolver:
         known = scope.names
         if name in map(normal_name, scope.space):
             return node.error(f"{name!r}: only the points of a boundary have a normal")
+        base, _, suffix = name.rpartition("_")
+        inputs = scope.inputs_of(base)
+        if base in scope.unknown_number and set(inputs) < {*inputs, *suffix} <= {*scope.coordinates}:
+            return node.error(
+                f"{abridge(name)!r}: {base!r} depends on {', '.join(inputs)} alone, so this "
+                "derivative of it is zero; leave it out"
+            )
         spelled = self.spelled_out(name)
         if spelled is not None:
             return node.error(
                 f"{abridge(name)!r}: derivatives in coordinates with longer names are written "
                 f"{spelled}"
             )
-        base, _, suffix = name.rpartition("_")
         if base in scope.unknown_number and suffix:
             for i, letter in enumerate(suffix):
                 if letter not in scope.coordinate_number:
@@ -137,12 +143,6 @@ class _Resolver:
                         + ", ".join(scope.coordinates),
                         len(base) + 1 + i,
                     )
-            inputs = scope.inputs_of(base)
-            if not set(suffix) <= set(inputs):
-                return node.error(
-                    f"{abridge(name)!r}: {base!r} depends on {', '.join(inputs)} alone, so this "
-                    "derivative of it is zero; leave it out"
-                )
             return node.error(
                 f"a derivative of order {len(suffix)}; orders go up to {MAX_ORDER}", len(base) + 1
             )
