@@ -124,7 +124,8 @@ class _Resolver:
             return node.error(f"{name!r}: only the points of a boundary have a normal")
         base, _, suffix = name.rpartition("_")
         inputs = scope.inputs_of(base)
-        if base in scope.unknown_number and set(inputs) < {*inputs, *suffix} <= {*scope.coordinates}:
+        known_letters = base in scope.unknown_number and set(suffix) <= set(scope.coordinates)
+        if known_letters and not set(suffix) <= set(inputs):
             return node.error(
                 f"{abridge(name)!r}: {base!r} depends on {', '.join(inputs)} alone, so this "
                 "derivative of it is zero; leave it out"

@@ -114,7 +114,7 @@ def test_its_network_carries_derivatives_in_its_own_coordinates_only():
     ("expression", "expanded"),
     [
         ("diff(a*u, t)", "a*u_t"),
-        ("diff(laplacian(a), t) + laplacian(u)", "laplacian(u)"),
+        ("diff(laplacian(a), t)", "0"),
         ("at(a, t=3, y=0)", "at(a, y=0)"),
         ("diff(at(a, x=t), t)", "at(a_x, x=t)"),
     ],
