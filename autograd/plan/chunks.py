@@ -32,6 +32,7 @@ _PROBE_ROWS = 64
 _ONE_CHUNK, _TWO_CHUNKS = 256, 1024  # up to so many rows, that is what it mostly comes to
 _CACHES = 5  # working set of a chunk, in L2 caches
 _LONG_CALL = 1 << 14  # elements that a call works on, at least
+_MOST_PROGRAMS = 12  # kept: points that grow step by step ask for another size each time
 _DEVICE_CHUNK = 1 << 16  # rows a chunk on a GPU: large enough to fill it
 
 Kind = Literal["sum", "rows", "per_row"]
@@ -94,6 +95,7 @@ class Chunked:
 
     def _run(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
         self._forget_outdated()
+        self._forget_unused()
         count = max(map(len, rows)) if self.whole else len(rows[0])
         bounds = self._bounds(rows, count)
         lanes = _lanes(len(bounds))
@@ -125,9 +127,11 @@ class Chunked:
         key = (count, modes.is_grad_enabled(), self.guard())
         key += tuple((r.shape[not self.whole :], r.dtype) for r in rows)
         key += tuple((s._data.shape, s._data.dtype, s._requires_grad) for s in self.shared)
-        if key not in self._programs:
-            self._programs[key] = self._record([r[:count] for r in rows])
-        return self._programs[key]
+        program = self._programs.pop(key, None)  # and put last: the one that was used last
+        if program is None:
+            program = self._record([r[:count] for r in rows])
+        self._programs[key] = program
+        return program
 
     def _record(self, rows: Sequence[np.ndarray]) -> Program:
         count = len(rows)
@@ -198,6 +202,13 @@ class Chunked:
                 name = "cupy"
             self._bound[key] = make_executor(name, program, self._given(program, rows))
         return self._bound[key]
+
+    def _forget_unused(self) -> None:
+        """Drop programs that were not used for long, with their buffers."""
+        for key in list(self._programs)[:-_MOST_PROGRAMS]:
+            program = self._programs.pop(key)
+            for bound in [one for one in self._bound if one[0] is program]:
+                del self._bound[bound]
 
     def _forget_outdated(self) -> None:
         """Bind again where a shared tensor got other memory; record again where a constant did."""
