@@ -1,0 +1,106 @@
+"""The peers' problems: their configs, the formulas that they are compared with, and the table."""
+
+import dataclasses
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import autograd as T
+import pinn
+from experiments.peers import __main__ as program
+from experiments.peers.measure import relative_l2
+from experiments.peers.references import evolution
+from experiments.peers.row import PROBLEMS
+from experiments.peers.rows import ROWS
+from pinn.config import load
+from pinn.equations.functions import TENSOR_FUNCTIONS
+from pinn.equations.term import Term
+from pinn.equations.values import Values
+
+
+def problem_of(row):
+    return load(row.file).experiment.problem
+
+
+WITH_FORMULA = [
+    row for row in ROWS
+    if row.reference is None and isinstance(problem_of(row).reference, dict)
+]  # fmt: skip
+
+
+class Exact(T.nn.Module):
+    """A problem's formula as a network whose one parameter is a factor of 1."""
+
+    def __init__(self, problem):
+        super().__init__()
+        self.factor = T.nn.Parameter(T.ones((), dtype=T.float64))
+        self._problem = problem
+        scope = problem.scope.of_values(parameters=False)
+        self._terms = [Term("exact", problem.reference[u], scope) for u in problem.unknowns]
+
+    def forward(self, points):
+        names = self._problem.domain.coordinates
+        columns = {name: points[:, i] for i, name in enumerate(names)}
+        values = Values(columns, self._problem.constants)
+        outputs = [term.evaluate(values, TENSOR_FUNCTIONS) for term in self._terms]
+        return self.factor * T.stack(outputs, dim=1)
+
+
+def test_every_config_has_a_row_and_every_row_a_config():
+    assert sorted(row.file.name for row in ROWS) == sorted(
+        file.name for file in PROBLEMS.glob("*.yaml")
+    )
+    assert len({row.id for row in ROWS}) == len(ROWS)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
+def test_a_row_is_compared_with_a_formula_or_with_something_computed(row):
+    assert (problem_of(row).reference is None) == (row.reference is not None)
+
+
+@pytest.mark.parametrize("row", WITH_FORMULA, ids=lambda row: row.id)
+def test_a_formula_satisfies_the_equations_and_conditions_of_its_problem(row):
+    problem = problem_of(row)
+    soft = [
+        dataclasses.replace(condition, hard=False) if condition.hard else condition
+        for condition in problem.conditions
+    ]
+    problem = dataclasses.replace(problem, conditions=soft)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pinn.ProblemWarning)
+        solution = pinn.solve(
+            problem, Exact(problem), pinn.Sampling(20, initial=10, boundary=10),
+            [pinn.Adam(steps=1, learning_rate=1e-300)], derivatives="nested", engine="eager",
+        )
+    # Of terms of up to 1e4, to rounding.
+    assert solution.report.loss < 1e-16
+
+
+def test_the_error_is_relative_to_the_reference_and_may_leave_out_the_mean():
+    exact = np.array([1.0, 2.0, 3.0])
+    assert relative_l2(exact * 1.01, exact) == pytest.approx(0.01)
+    assert relative_l2(exact + 5, exact, up_to_constant=True) < 1e-15
+    assert relative_l2(exact + 5, exact) == pytest.approx(5 * np.sqrt(3 / 14))
+
+
+def test_two_resolutions_of_an_evolution_agree():
+    reference = evolution.lotka_volterra()
+    assert reference.agreement < 1e-8
+    held = 80 * reference.values["r"] - 21.2 * np.log(reference.values["r"])
+    held += 160 * reference.values["p"] - 40 * np.log(reference.values["p"])
+    assert np.ptp(held) < 1e-9
+
+
+def test_a_row_is_measured_written_and_kept(tmp_path, capsys):
+    arguments = ["--only", "F17", "--seconds", "0.5", "--out", str(tmp_path)]
+    assert program.main(arguments) == 0
+    (row,) = json.loads((tmp_path / "peers.json").read_text())["rows"]
+    assert row["name"] == "f17_poisson_neumann" and row["error"] == row["errors"]["u"] < 1
+    assert row["measured"]["command"] == "python -m experiments.peers --seconds 0.5 --seed 0"
+    assert "| F17 | Poisson 1-D, Neumann |" in (tmp_path / "peers.md").read_text()
+    assert (tmp_path / "peers" / "F17_u.png").stat().st_size > 1000
+    capsys.readouterr()
+    assert program.main(["--only", "F17x", "--out", str(tmp_path)]) == 2
+    assert "got 'F17x'; did you mean 'F17'" in capsys.readouterr().err
