@@ -19,7 +19,23 @@ if TYPE_CHECKING:
     )
     from pinn.diagnosis import ProblemWarning, UnsolvedWarning
     from pinn.geometry import Box, Interval, Shape, Time
-    from pinn.models import MLP, Model, PerUnknown
+    from pinn.models import (
+        KAN,
+        MLP,
+        Embedding,
+        Factorization,
+        FourierEmbedding,
+        Model,
+        ModifiedMLP,
+        MultiScale,
+        Network,
+        PeriodicEmbedding,
+        PerUnknown,
+        PirateNet,
+        ResidualMLP,
+        Separable,
+        Siren,
+    )
     from pinn.objective.weighting import Weighting
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
     from pinn.problem import Parameter, Problem, Reference
@@ -52,6 +68,7 @@ def _require_own_autograd() -> None:
 _require_own_autograd()
 
 __all__ = [
+    "KAN",
     "LBFGS",
     "MLP",
     "Adam",
@@ -59,23 +76,34 @@ __all__ = [
     "Callback",
     "Condition",
     "Dirichlet",
+    "Embedding",
+    "Factorization",
+    "FourierEmbedding",
     "Initial",
     "Interval",
     "Model",
+    "ModifiedMLP",
+    "MultiScale",
+    "Network",
     "Neumann",
     "Operator",
     "Parameter",
     "PerUnknown",
+    "PeriodicEmbedding",
+    "PirateNet",
     "PointValue",
     "Problem",
     "ProblemWarning",
     "Progress",
     "Reference",
     "Report",
+    "ResidualMLP",
     "Robin",
     "SSBroyden",
     "Sampling",
+    "Separable",
     "Shape",
+    "Siren",
     "Solution",
     "Stage",
     "StopReason",
@@ -97,7 +125,11 @@ _HOMES = {
     ),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
     "pinn.geometry": ("Box", "Interval", "Shape", "Time"),
-    "pinn.models": ("MLP", "Model", "PerUnknown"),
+    "pinn.models": (
+        "KAN", "MLP", "Embedding", "Factorization", "FourierEmbedding", "Model", "ModifiedMLP",
+        "MultiScale", "Network", "PerUnknown", "PeriodicEmbedding", "PirateNet", "ResidualMLP",
+        "Separable", "Siren",
+    ),
     "pinn.objective.weighting": ("Weighting",),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
     "pinn.problem": ("Parameter", "Problem", "Reference"),

@@ -9,7 +9,7 @@ import numpy as np
 
 import autograd as T
 from pinn.conditions.hard import HardModel
-from pinn.models import MLP, AnyModel, build_module
+from pinn.models import MLP, AnyModel, build_module, check_model, settled_model
 from pinn.objective import Objective, check_weights
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import AnyWeighting, Fixed
@@ -22,6 +22,7 @@ from pinn.schema.declared import Member
 from pinn.schema.errors import at
 from pinn.schema.kinds import Items, Optional
 from pinn.training.defaults import default_training
+from pinn.training.given import fit_last_layers, given_values
 
 Residuals = Callable[[Mapping[str, Points]], Mapping[str, np.ndarray]]
 
@@ -55,6 +56,11 @@ class Experiment:
         with at("weighting"):
             check_weights(self.problem, self.weighting.initial)
         self.sampling.resolved(len(self.problem.domain.coordinates))  # refuses what does not fit
+        with at("model"):
+            domain, unknowns = self.problem.domain, self.problem.unknowns
+            check_model(self.model, domain, unknowns)
+            given = given_values(self.problem, self.draw_points)
+            object.__setattr__(self, "model", settled_model(self.model, given, unknowns))
         if self.training is None:
             stages = default_training(self.initial_parameters().size, self.seconds)
             object.__setattr__(self, "training", tuple(stages))
@@ -114,7 +120,7 @@ class Experiment:
 
     def objective(self) -> Objective:
         """Build the objective at its start."""
-        return Objective(
+        objective = Objective(
             self.problem,
             self.initial_parameters(),
             self.draw_points(),
@@ -125,3 +131,5 @@ class Experiment:
             derivatives=self.derivatives,
             threads=self.threads,
         )
+        fit_last_layers(objective)
+        return objective
