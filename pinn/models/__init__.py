@@ -25,12 +25,13 @@ from pinn.models.pirate_net import PirateNet
 from pinn.models.residual_mlp import ResidualMLP
 from pinn.models.separable import Separable
 from pinn.models.siren import Siren
+from pinn.models.spaced import Spaced
 
 __all__ = [
     "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "Embedding", "Factorization",
     "FourierEmbedding", "Given", "Joined", "Model", "ModifiedMLP", "MultiScale", "Network",
     "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet", "ResidualMLP", "Separable",
-    "Siren", "build_module", "check_model", "parameter_count", "settled_model",
+    "Siren", "Spaced", "build_module", "check_model", "parameter_count", "settled_model",
 ]  # fmt: skip
 
 MODELS.add("mlp", MLP)

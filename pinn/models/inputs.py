@@ -15,6 +15,7 @@ from pinn.expressions import Expression, nodes
 from pinn.geometry import Shape
 from pinn.models.embeddings import Embedding, Piece
 from pinn.models.parts import Maker
+from pinn.models.spaced import as_given
 from pinn.schema.errors import at, refuse
 
 
@@ -31,6 +32,7 @@ class InputPlan:
         self, domain: Shape, features: Sequence[str], embeddings: Sequence[Embedding]
     ) -> None:
         self.bounds = dict(domain.bounds)
+        self.logarithmic = [one for one in domain.families if one.spacing == "log"]
         self.trees = _resolved(domain, features)
         self.embeddings = tuple(embeddings)
         pieces: tuple[Piece, ...] = tuple(map(self._piece, self.trees))
@@ -78,7 +80,10 @@ def _resolved(domain: Shape, features: Sequence[str]) -> tuple[Expression, ...]:
 
 
 class Inputs(T.nn.Module):
-    """Points (n, d) -> what the first layer sees, (n, width); see InputPlan."""
+    """Points (n, d) -> what the first layer sees, (n, width); see InputPlan.
+
+    The values of logarithmic families come in evened out (see Spaced).
+    """
 
     def __init__(self, plan: InputPlan, maker: Maker) -> None:
         super().__init__()
@@ -125,6 +130,8 @@ class Inputs(T.nn.Module):
                 named.items(), self._factors, self._shifts, strict=True
             )
         }
+        for family in self._plan.logarithmic:  # an expression means the values themselves
+            named[family.name] = as_given(family, named[family.name])
         values = Values(named, {})
         return [
             scaled[tree.name]

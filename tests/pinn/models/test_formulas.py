@@ -278,7 +278,7 @@ def test_an_activation_of_ones_own():
         (lambda: pinn.MLP(adaptive="unit"), "adaptive: expected one of layer, neuron, got 'unit'"),
         (lambda: pinn.PirateNet(width=7), "width: expected an even number"),
         (lambda: pinn.MLP(scale={"u": 0}), "scale.u: expected a number > 0, got 0"),
-        (lambda: pinn.MLP(scale="date"), "scale: expected data or a mapping .*, got 'date'; did you mean"),
+        (lambda: pinn.MLP(scale="date"), "scale: expected data or a .*, got 'date'; did you mean"),
         (lambda: pinn.FourierEmbedding(scale=[1, -1]), "scale.1: expected a number > 0, got -1"),
     ],
 )

@@ -15,6 +15,7 @@ from pinn.equations.scope import Scope
 from pinn.equations.values import coordinate_columns
 from pinn.models.inputs import InputPlan, Inputs
 from pinn.models.parts import Maker
+from pinn.training.experiment import Experiment
 
 DOMAIN = pinn.Interval("x", -1, 3) * pinn.Time("t", 0, 0.5)
 POINTS = np.random.default_rng(1).uniform([-1, 0], [3, 0.5], (20, 2))
@@ -80,6 +81,22 @@ def test_fourier_after_periodic_after_features():
     b = module.embedding1.frequencies.detach().numpy()
     z = np.stack([np.cos(np.pi * ZX), np.sin(np.pi * ZX), ZT, X * TIME], axis=1)
     np.testing.assert_allclose(got, np.hstack([np.cos(z @ b.T), np.sin(z @ b.T)]), atol=1e-13)
+
+
+def test_an_expression_means_the_values_of_a_logarithmic_family():
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"one": "u_x - nu"}, [pinn.Dirichlet("u", 0, on="x=0")],
+        families=[pinn.Family("nu", 0.01, 1, spacing="log")],
+    )  # fmt: skip
+    model = pinn.MLP(width=3, depth=1, features=["x", "nu", "x/nu"])
+    module = Experiment(problem, model).initial_parameters().module
+    at = np.array([[0.5, 0.01], [0.25, 0.1], [1.0, 1.0]])
+    got = []
+    run = module.network._run
+    module.network._run = lambda parts, z: got.append(z.detach().numpy()) or run(parts, z)
+    module(T.tensor(at))
+    expected = [[0, -1, 50], [-0.5, 0, 2.5], [1, 1, 1]]
+    np.testing.assert_allclose(got[0], expected, rtol=1e-12, atol=1e-12)
 
 
 def test_what_is_made_of_x_alone_carries_no_derivative_in_t():
