@@ -123,19 +123,17 @@ class Inputs(T.nn.Module):
         return values[0] if len(values) == 1 else T.cat(values, dim=1)
 
     def _features(self, columns: Sequence[T.Tensor]) -> list[T.Tensor]:
-        named = dict(zip(self._plan.bounds, columns, strict=True))
-        scaled = {
-            name: column * factor + shift
-            for (name, column), factor, shift in zip(
-                named.items(), self._factors, self._shifts, strict=True
-            )
-        }
+        shown = dict(zip(self._plan.bounds, columns, strict=True))
+        scaling = dict(zip(shown, zip(self._factors, self._shifts, strict=True), strict=True))
+        meant = dict(shown)
         for family in self._plan.logarithmic:  # an expression means the values themselves
-            named[family.name] = as_given(family, named[family.name])
-        values = Values(named, {})
-        return [
-            scaled[tree.name]
-            if isinstance(tree, Coordinate)
-            else evaluate_resolved(tree, values, TENSOR_FUNCTIONS)
-            for tree in self._plan.trees
-        ]
+            meant[family.name] = as_given(family, shown[family.name])
+        values = Values(meant, {})
+
+        def feature(tree: Expression) -> T.Tensor:
+            if not isinstance(tree, Coordinate):
+                return evaluate_resolved(tree, values, TENSOR_FUNCTIONS)
+            factor, shift = scaling[tree.name]
+            return shown[tree.name] * factor + shift
+
+        return [feature(tree) for tree in self._plan.trees]
