@@ -185,9 +185,10 @@ def test_equal_streams_give_equal_networks(network):
 @every
 def test_the_jacobian_of_the_rows_is_recorded(network, recwarn):
     made = objective(network)
-    _, jacobian = made.jacobian(made.theta)
+    theta = made.theta
+    _, jacobian = made.jacobian(theta)
     step = 1e-6 * np.random.default_rng(0).standard_normal(made.size)
-    difference = made.weighted_rows(made.theta + step) - made.weighted_rows(made.theta - step)
+    difference = made.weighted_rows(theta + step) - made.weighted_rows(theta - step)
     scale = np.abs(difference).max()
     np.testing.assert_allclose(2 * jacobian @ step, difference, rtol=0, atol=1e-6 * scale)
     assert not recwarn.list  # no row by row
