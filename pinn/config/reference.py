@@ -107,7 +107,7 @@ def _collect(name: str, kind: Kind, found: dict[str, list[Declared]], told: set[
                 found[name] = [_declared(name, cls)]
                 _collect_fields(found[name][0], (name,), found, told)
         case Entry(table=table):
-            if id(table) not in told:
+            if id(table) not in told:  # a key of a block may take what another key does
                 told.add(id(table))
                 found[name] = [_entry(key, value) for key, value in table.items()]
         case Items(kind=inner) | Optional(kind=inner) | Names(kind=inner):
