@@ -19,6 +19,7 @@ def _computed(module: str, name: str) -> Callable[[], Reference]:
     return compute
 
 
+_NOTHING = _computed("inverse", "nothing")
 _OUTFLOW = (
     "the flow leaves without traction; p = 0 there, with nothing said of the velocity, is one "
     "condition too few"
@@ -64,12 +65,32 @@ ROWS = [
     Row("f32_fractional_ball", "Fractional Poisson, ball"),
     Row("f33_fractional_diffusion", "Fractional diffusion"),
     Row("f34_heat", "Heat bar"),
+    Row("f35_heat_resampled", "Heat bar, new points every 10 steps"),
     Row("f36_integro_differential", "Integro-differential"),
     Row("f37_second_order_ode", "Second-order ODE"),
     Row("f38_ode_system", "ODE system"),
     Row("f39_wave", "Wave 1-D"),
     Row("f40_schroedinger", "Schroedinger, periodic", _computed("evolution", "schroedinger"),
         peer=2.41e-3, peer_source="the example's own report (v; u 1.85e-3)"),
+    Row("i1_lorenz", "Lorenz, 3 coefficients", _NOTHING,
+        truth={"C1": 10, "C2": 15, "C3": 8 / 3}),
+    Row("i2_lorenz_forced", "Lorenz with input, 3 coefficients", _NOTHING,
+        truth={"C1": 10, "C2": 15, "C3": 8 / 3}),
+    Row("i3_navier_stokes", "Navier-Stokes, 2 coefficients",
+        _computed("inverse", "drifting_vortices"), up_to_constant=("p",),
+        truth={"C1": 1, "C2": 0.01},
+        note="of drifting vortices, which have a formula, in place of a wake from a file"),
+    Row("i4_brinkman_forchheimer", "Porous channel, 2 coefficients", _NOTHING,
+        truth={"ve": 1, "K": 1}),
+    Row("i5_diffusion_coefficient", "Diffusion, 1 coefficient", _NOTHING, truth={"C": 1}),
+    Row("i6_reaction_rate", "Reaction-rate field", _computed("inverse", "reaction_field")),
+    Row("i7_source", "Source field", _computed("inverse", "source")),
+    Row("i8_source_minibatches", "Source field, 10 000 points", _computed("inverse", "source")),
+    Row("i9_fractional_order_line", "Fractional order, line", _NOTHING, truth={"alpha": 1.8}),
+    Row("i10_fractional_order_disk", "Fractional order, disk", _NOTHING, truth={"alpha": 1.8}),
+    Row("i11_reaction_diffusion", "Reaction-diffusion, 2 coefficients", _NOTHING,
+        truth={"D": 2, "k": 0.1},
+        note="the data are ours, on 51 x 51 points, with the coefficients that fit the example's"),
     Row("p1_burgers", "Burgers 1-D", peer=1.45e-2, peer_source=_PINNACLE),
     Row("p3_poisson_four_holes", "Poisson, 4 holes", _computed("stationary", "four_holes"),
         peer=6.94e-1, peer_source=_PINNACLE),
@@ -95,6 +116,11 @@ ROWS = [
         "example has no condition"),
     Row("p19_poisson_5d", "Poisson 5-D", peer=3.04e-3, peer_source=_PINNACLE),
     Row("p20_heat_ball_5d", "Heat in a 5-D ball", peer=3.61e-1, peer_source=_PINNACLE),
+    Row("p21_inverse_poisson", "Inverse Poisson, field from noisy data",
+        _computed("inverse", "conductivity"), peer=9.42e-2, peer_source=_PINNACLE,
+        note="with the source that belongs to the stated fields"),
+    Row("p22_inverse_heat", "Inverse heat, field from noisy data",
+        _computed("inverse", "conductivity_in_time"), peer=1.57, peer_source=_PINNACLE),
     Row("p23_poisson_1d", "Poisson 1-D, one wave"),
     Row("p24_helmholtz", "Helmholtz 2-D, two waves"),
     Row("p25_channel_two_disks", "Channel, 2 disks",
