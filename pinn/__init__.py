@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pinn.conditions import (
         Condition,
+        Data,
         Dirichlet,
         Initial,
         Neumann,
@@ -72,6 +73,7 @@ __all__ = [
     "Box",
     "Callback",
     "Condition",
+    "Data",
     "Difference",
     "Dirichlet",
     "Disk",
@@ -114,7 +116,7 @@ __all__ = [
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
 _HOMES = {
     "pinn.conditions": (
-        "Condition", "Dirichlet", "Initial", "Neumann", "Operator", "PointValue", "Robin",
+        "Condition", "Data", "Dirichlet", "Initial", "Neumann", "Operator", "PointValue", "Robin",
         "Terminal",
     ),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),

@@ -1,6 +1,7 @@
 """What must hold at the start of time and on the boundary, one kind of condition a file."""
 
 from pinn.conditions.condition import CONDITIONS, Condition, Exact, Value
+from pinn.conditions.data import Data
 from pinn.conditions.dirichlet import Dirichlet
 from pinn.conditions.initial import Initial
 from pinn.conditions.neumann import Neumann
@@ -12,6 +13,7 @@ from pinn.conditions.terminal import Terminal
 __all__ = [
     "CONDITIONS",
     "Condition",
+    "Data",
     "Dirichlet",
     "Exact",
     "Initial",
@@ -30,3 +32,4 @@ CONDITIONS.add("robin", Robin)
 CONDITIONS.add("operator", Operator)
 CONDITIONS.add("terminal", Terminal)
 CONDITIONS.add("point_value", PointValue)
+CONDITIONS.add("data", Data)

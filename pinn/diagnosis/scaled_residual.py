@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -27,8 +28,9 @@ def scaled_residuals(solution: Solution) -> dict[str, float]:
         rms (|r| / S), which tells of a field that died out, where everything is small.
 
     A condition has rms |r| over the size of its terms, with the rms of the unknown inside for the
-    unknown: where u = 0 is asked for, u itself would be no measure. What cannot be told is left
-    out: residuals with values from elsewhere.
+    unknown: where u = 0 is asked for, u itself would be no measure. Of data whose noise is known
+    only what is beyond the noise counts. What cannot be told is left out: residuals with values
+    from elsewhere.
     """
     problem = solution.problem
     found = {}
@@ -79,7 +81,8 @@ def _of_condition(solution: Solution, residual: Residual) -> float | None:
     inner = stream(solution.experiment.seed, "scaled residual", "inside")
     inside = Interior(solution.problem.domain).draw(_SAMPLING, inner)
     usual = sum(_rms(slopes[leaf]) * _rms(_trained(solution, inside)(leaf, 0)) for leaf in terms)
-    return _share(_rms(value), usual + _rms(rest))
+    beyond = math.sqrt(max(_rms(value) ** 2 - (residual.source.noise or 0.0) ** 2, 0.0))
+    return _share(beyond, usual + _rms(rest))
 
 
 def _points(solution: Solution, residual: Residual) -> Points:

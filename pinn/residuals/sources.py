@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +22,11 @@ class Source(ABC):
     def columns(self) -> tuple[str, ...]:
         """The names of what is attached to each point, such as a normal's components."""
         return ()
+
+    @property
+    def noise(self) -> float | None:
+        """The size of the residual where the solution is exact and data are not; None for none."""
+        return None
 
     @abstractmethod
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
@@ -114,6 +121,40 @@ class Listed(Source):
 
     def _named(self, point: tuple[float | None, ...]) -> list[tuple[str, float | None]]:
         return list(zip(self.domain.coordinates, point, strict=True))
+
+
+@dataclass(frozen=True)
+class Measured(Source):
+    """Points of the user's own with what was measured there, all of them used.
+
+    key: a text that tells different measurements apart. names: those of the columns. read: gives
+    the points, when they are first drawn, and the size of the noise.
+    """
+
+    domain: Shape
+    key: str
+    names: tuple[str, ...]
+    read: Callable[[], tuple[Points, float | None]] = field(compare=False)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names
+
+    @cached_property
+    def _found(self) -> tuple[Points, float | None]:
+        return self.read()
+
+    def check(self) -> None:
+        """Read what was measured; ValueError where it cannot be used."""
+        self._found  # noqa: B018 - it is kept
+
+    @property
+    def noise(self) -> float | None:
+        return self._found[1]
+
+    def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
+        """Return all of them."""
+        return self._found[0]
 
 
 @dataclass(frozen=True)
