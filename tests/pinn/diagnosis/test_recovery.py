@@ -36,11 +36,12 @@ class Exponential(T.nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.a = T.nn.Parameter(T.ones(1, dtype=T.float64))
-        self.b = T.nn.Parameter(T.ones(1, dtype=T.float64))
+        self.a = T.nn.Parameter(T.ones(1, 1, dtype=T.float64))
+        self.b = T.nn.Parameter(T.ones(1, 1, dtype=T.float64))
 
     def forward(self, points):
-        return self.a * T.exp(-self.b * points)
+        linear = T.nn.functional.linear
+        return linear(T.exp(-linear(points, self.b)), self.a)
 
 
 def measured(sigma, seed=0):
@@ -48,13 +49,13 @@ def measured(sigma, seed=0):
     return exact + sigma * np.random.default_rng(seed).standard_normal(len(XS))
 
 
-def objective_of(data, equation="u_x - p - q*x", parameters=None, weights=None, model=None):
+def objective_of(data, equation="u_x - p - q*x", parameters=None, weights=None, **more):
     """u_x = p + q x with u(0) = 0, and data of u."""
     problem = pinn.Problem(
-        X, ["u"], {"e": equation}, [pinn.Dirichlet("u", 0, on="x=0"), data],
+        X, ["u"], {"e": equation}, [pinn.Dirichlet("u", more.get("start", 0), on="x=0"), data],
         parameters=parameters or [pinn.Parameter("p", 1.0), pinn.Parameter("q", -1.0)],
     )  # fmt: skip
-    experiment = Experiment(problem, model or Quadratic(), FEW, weighting=weights or {})
+    experiment = Experiment(problem, more.get("model") or Quadratic(), FEW, weighting=weights or {})
     return experiment.objective()
 
 
@@ -141,7 +142,7 @@ def test_over_repeated_draws_the_truth_is_as_often_inside_as_it_should_be(told):
 def test_the_spread_of_a_nonlinear_coefficient_over_repeated_draws():
     sigma, draws, k = 0.03, 40, 1.4
     objective = objective_of(
-        data(sigma), "u_x + k*u", model=Exponential(),
+        data(sigma), "u_x + k*u", model=Exponential(), start=1,
         parameters=[pinn.Parameter("k", 1.0, lower=0)],
     )  # fmt: skip
     values, errors = [], []

@@ -283,7 +283,7 @@ def test_coefficients_have_a_history_a_figure_and_standard_errors(tmp_path):
     recorder.write_results(solution)
     records = recorder.run.metrics()
     assert [list(record["parameters"]) for record in records] == [["k"]] * len(records)
-    assert records[-1]["parameters"]["k"] == solution.parameters["k"]
+    assert records[-1]["parameters"] == solution.report.history[-1]["parameters"]
     assert recorder.run.summary()["recovery"] == json.loads(
         json.dumps(solution.report.recovery.as_dict())
     )
