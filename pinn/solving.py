@@ -113,8 +113,8 @@ def solve(
     What seems wrong with the problem is a pinn.ProblemWarning before training (see
     pinn.diagnosis.preflight), and a residual that stays large a pinn.UnsolvedWarning after it. With
     data, report.recovery has the standard errors of coefficients and how well the data are fitted
-    (pinn.diagnosis.recovery); a coefficient that they do not determine, and data that do not fit,
-    are a ProblemWarning after training. report.warnings has all of them.
+    (pinn.diagnosis.recovery); a coefficient that they do not determine is a ProblemWarning, data
+    that do not fit are an UnsolvedWarning. report.warnings has all of them.
 
     Raises TypeError or ValueError, naming the argument, before training begins.
     """
@@ -160,13 +160,13 @@ def solve(
         solution.report = dataclasses.replace(
             Report.of(result, errors, solution.parameters),
             residual=residual, recovery=recovered,
-            warnings=(*said, *([hint] if hint else []), *doubts),
+            warnings=(*said, *([hint] if hint else []), *map(str, doubts)),
         )  # fmt: skip
     notify(callbacks, "on_end", solution)
     if hint:
         warnings.warn(hint, UnsolvedWarning, stacklevel=2)
-    for sentence in doubts:
-        warnings.warn(sentence, ProblemWarning, stacklevel=2)
+    for doubt in doubts:
+        warnings.warn(doubt, stacklevel=2)
     return solution
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import autograd as T
+from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
 from pinn.objective import Block, Objective
 from pinn.residuals import Measured
 from pinn.solution.recovery import DataFit, Recovery
@@ -65,9 +66,10 @@ class _Data:
         return (self.noise * self.scale) ** 2
 
 
-def recovery(objective: Objective) -> tuple[Recovery, list[str]]:
+def recovery(objective: Objective) -> tuple[Recovery, list[ProblemWarning]]:
     """Return what the data say of a trained problem's coefficients, and what there is to warn of.
 
+    Data that do not fit are an UnsolvedWarning, a coefficient that they do not determine is none.
     The objective stands where training left it. Without data nothing is said; with more than
     MOST_SIZE trainable numbers nothing of standard errors. Takes about 2 n P^2 operations for n
     rows and P trainable numbers.
@@ -82,7 +84,8 @@ def recovery(objective: Objective) -> tuple[Recovery, list[str]]:
             f"no standard errors: the problem has {objective.size} trainable numbers, and they are "
             f"computed for up to {MOST_SIZE}; take a smaller network"
         )
-        return Recovery(data=fits), [sentence] * bool(objective.problem.parameters)
+        doubts = [ProblemWarning(sentence)] if objective.problem.parameters else []
+        return Recovery(data=fits), doubts
     coefficients = _coefficients(objective)
     with one_blas_thread():
         return _analysed(objective, data, coefficients)
@@ -90,7 +93,7 @@ def recovery(objective: Objective) -> tuple[Recovery, list[str]]:
 
 def _analysed(
     objective: Objective, data: list[_Data], coefficients: list[_Coefficient]
-) -> tuple[Recovery, list[str]]:
+) -> tuple[Recovery, list[ProblemWarning]]:
     free = [one for one in coefficients if one.bound is None]
     columns, unit = _columns(objective, free)
     upper, norm = _triangle(objective, columns, unit)
@@ -120,9 +123,9 @@ def _analysed(
         inner[~certain, ~certain] = noise / values[~certain].clip(0.0)
     found = Recovery(*_errors(free, vectors, inner), fits)
     return found, [
-        *_undetermined(free, vectors[:, ~certain], found),
-        *_at_bounds(coefficients),
-        *_misfits(fits),
+        *map(ProblemWarning, _undetermined(free, vectors[:, ~certain], found)),
+        *map(ProblemWarning, _at_bounds(coefficients)),
+        *map(UnsolvedWarning, _misfits(fits)),
     ]
 
 
@@ -293,19 +296,13 @@ def _at_bounds(coefficients: list[_Coefficient]) -> Iterator[str]:
 
 
 def _misfits(fits: dict[str, DataFit]) -> Iterator[str]:
+    """Name the data that lie further off than their noise; a sigma may well be a cautious one."""
     for name, fit in fits.items():
-        if _UNLIKELY <= fit.probability <= 1 - _UNLIKELY or np.isnan(fit.probability):
-            continue
-        told = (
-            f"the data of {name} lie {fit.scatter:.2g} of their sigma from the solution, where 1 "
-            f"is expected (chi-square {fit.chi_square:.4g} for {fit.freedom:.4g} degrees of "
-            "freedom)"
-        )
-        if fit.scatter > 1:
+        if fit.probability < _UNLIKELY:
             yield (
-                f"{told}: the solution does not fit them, or sigma is too small; train longer, "
+                f"the data of {name} lie {fit.scatter:.2g} of their sigma from the solution, where "
+                f"1 is expected (chi-square {fit.chi_square:.4g} for {fit.freedom:.4g} degrees of "
+                "freedom): the solution does not fit them, or sigma is too small; train longer, "
                 "give the data a larger weight, or see whether the equations are those of the "
                 "measurement"
             )
-        else:
-            yield f"{told}: sigma is too large, or the network follows the noise"

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
+from scipy.stats import chi2
 
 import autograd as T
 import pinn
@@ -74,6 +75,12 @@ def measure_anew(objective, values):
     points = {block.name: block.points for block in objective.blocks}
     place = points["data_u"].coordinates
     objective.set_points({**points, "data_u": Points(place, {"measured_0": values})})
+
+
+def spoken(objective):
+    """What is found, and the sentences of the warnings."""
+    found, warnings = recovery(objective)
+    return found, list(map(str, warnings))
 
 
 def data(sigma, told=True, seed=0, **options):
@@ -161,7 +168,7 @@ def test_what_the_data_do_not_tell_apart_is_named():
     parameters = [pinn.Parameter("p", 1.0), pinn.Parameter("q", 1.2)]
     objective = objective_of(data(0.01), "u_x - p*q", parameters)
     fit(objective)
-    found, warnings = recovery(objective)
+    found, warnings = spoken(objective)
     assert "the data do not tell the parameters 'p', 'q' apart" in warnings[0]
     assert found.standard_errors["p"] > 1 and found.standard_errors["q"] > 1
 
@@ -170,7 +177,7 @@ def test_a_coefficient_without_any_influence_is_named():
     parameters = [pinn.Parameter(name, 1.0) for name in "pqr"]
     objective = objective_of(data(0.01), "u_x - p - q*x + 0*r", parameters)
     fit(objective)
-    found, warnings = recovery(objective)
+    found, warnings = spoken(objective)
     assert found.standard_errors["r"] == np.inf and found.correlations["r"]["p"] == 0
     assert found.standard_errors["p"] < 0.1
     (warning,) = warnings
@@ -184,8 +191,8 @@ def test_noise_as_large_as_the_range_determines_nothing():
     coarse = objective_of(pinn.Data("u", table, sigma=50.0), "u_x - p", parameters)
     for objective in (precise, coarse):
         objective.parameters.load(np.array([0, 1, 0, 0.0]))
-    assert not [w for w in recovery(precise)[1] if "determine" in w]
-    found, warnings = recovery(coarse)
+    assert not [w for w in spoken(precise)[1] if "determine" in w]
+    found, warnings = spoken(coarse)
     assert "do not determine the parameter 'p'" in warnings[0] and "its range, 2;" in warnings[0]
     assert found.standard_errors["p"] > 2
 
@@ -194,24 +201,28 @@ def test_a_coefficient_at_its_bound_has_none():
     parameters = [pinn.Parameter("p", 0.5, upper=1.0), pinn.Parameter("q", 0.1)]
     objective = objective_of(data(0.01), parameters=parameters)
     objective.parameters.load(np.array([0, 1.0, 0, 40.0, 0.1]))
-    found, warnings = recovery(objective)
+    found, warnings = spoken(objective)
     assert list(found.standard_errors) == ["q"]
     assert any("'p' stands at its upper bound 1" in warning for warning in warnings)
 
 
-@pytest.mark.parametrize(
-    ("told", "word", "side"),
-    [(0.002, "the solution does not fit them, or sigma is too small", 1),
-     (0.2, "sigma is too large, or the network follows the noise", 0)],
-)  # fmt: skip
-def test_data_that_scatter_otherwise_than_told_are_named(told, word, side):
+@pytest.mark.parametrize(("told", "fits"), [(0.002, False), (0.02, True), (0.2, True)])
+def test_data_that_lie_further_off_than_told_are_named(told, fits):
     table = {"x": XS, "u": measured(0.02)}
     objective = objective_of(pinn.Data("u", table, sigma=told))
     fit(objective)
     found, warnings = recovery(objective)
     fitted = found.data["data_u"]
-    assert (fitted.scatter > 1) == side and fitted.probability == pytest.approx(1 - side, abs=1e-6)
-    assert warnings[-1].startswith("the data of data_u lie ") and word in warnings[-1]
+    assert fitted.scatter == pytest.approx(0.02 / told, rel=0.4)
+    assert fitted.probability == pytest.approx(
+        chi2.sf(fitted.chi_square, fitted.freedom), abs=1e-12
+    )
+    if fits:
+        assert warnings == []
+    else:
+        (warning,) = warnings
+        assert isinstance(warning, pinn.UnsolvedWarning)
+        assert str(warning).startswith("the data of data_u lie ")
 
 
 def test_noise_that_was_not_told_is_estimated():
@@ -240,7 +251,7 @@ def test_nothing_is_said_without_data_and_little_of_large_networks(monkeypatch):
     assert recovery(Experiment(problem, Quadratic(), FEW).objective())[1] == []
     objective = objective_of(data(0.01))
     monkeypatch.setattr(sys.modules["pinn.diagnosis.recovery"], "MOST_SIZE", 4)
-    found, warnings = recovery(objective)
+    found, warnings = spoken(objective)
     assert MOST_SIZE == 4000 and found.standard_errors == {} and "data_u" in found.data
     assert warnings == [
         "no standard errors: the problem has 5 trainable numbers, and they are computed for up to "
