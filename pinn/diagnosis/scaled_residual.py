@@ -101,7 +101,10 @@ def _evaluated(
 ) -> tuple[np.ndarray, dict[Leaf, np.ndarray], dict[Leaf, np.ndarray]] | None:
     """Return r, its terms leaf by leaf, and its slopes in the leaves, each (n,)."""
     state = _trained(solution, points)
-    found = linear(residual, solution.problem.scope, points, state, solution.parameters)
+    found = linear(
+        residual, solution.problem.scope, points, state, solution.parameters,
+        elsewhere=residual.name not in solution.problem.equations,
+    )  # fmt: skip
     if found is None or not found.is_finite:
         return None
     terms = {leaf: slope * found.leaves[leaf] for leaf, slope in found.slopes.items()}

@@ -100,7 +100,8 @@ class Statement:
             return self._values[key]
 
         coefficients = self._coefficients[min(state, 1)]
-        return linear(residual, self.problem.scope, points, values, coefficients)
+        elsewhere = residual.name not in self.problem.equations
+        return linear(residual, self.problem.scope, points, values, coefficients, elsewhere)
 
     def on_bounds(self, stated: Stated) -> dict[str, tuple[Linear, ...] | None]:
         """Return an equation at a few points of each coordinate's bounds, by coordinate."""
@@ -120,6 +121,9 @@ class Statement:
     def _stated(self, residual: Residual) -> Stated:
         points = self._draw(residual.source)
         planes, scattered = planes_of(points, self.coordinates)
+        if residual.whole:
+            # A mean fixes a constant, no function.
+            planes, scattered = [], False
         found = self.linear(residual, points)
         return Stated(residual, points, found, tuple(planes), scattered)
 
