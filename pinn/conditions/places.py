@@ -63,12 +63,15 @@ def places(
 def listed(domain: Shape, at: Mapping[str, Sequence[float]]) -> Listed:
     """Return points from the numbers of their coordinates; one number serves for all of them.
 
+    A family without numbers is drawn from its range.
     Raises ValueError for a coordinate that is missing or unknown, lengths that differ, and a point
     that is none of the domain.
     """
-    if set(at) != set(domain.coordinates):
+    families = {family.name for family in domain.families}
+    if set(at) | families != set(domain.coordinates):
+        needed = [name for name in domain.coordinates if name not in families]
         refuse(
-            f"expected a number for each of {', '.join(domain.coordinates)}, "
+            f"expected a number for each of {', '.join(needed)}, "
             f"got {', '.join(at) or 'none'}"
         )
     counts = {name: len(numbers) for name, numbers in at.items() if len(numbers) != 1}
@@ -76,8 +79,12 @@ def listed(domain: Shape, at: Mapping[str, Sequence[float]]) -> Listed:
         shown = ", ".join(f"{count} of {name}" for name, count in counts.items())
         refuse(f"expected as many numbers for every coordinate, or one, got {shown}")
     n = max(counts.values(), default=1)
-    columns = [np.broadcast_to(np.asarray(at[name]), (n,)) for name in domain.coordinates]
-    source = Listed(domain, tuple(zip(*(map(float, column) for column in columns), strict=True)))
+    columns = [
+        np.broadcast_to(np.asarray(at[name], dtype=np.float64), (n,)).tolist()
+        if name in at else [None] * n
+        for name in domain.coordinates
+    ]  # fmt: skip
+    source = Listed(domain, tuple(zip(*columns, strict=True)))
     source.check()
     return source
 

@@ -24,9 +24,9 @@ class PointValue(Condition):
     """u = value at one point, such as a pressure's constant: PointValue("p", 0.0, x=0, y=0).
 
     value: text, number or callable. The point is a number for each coordinate of the domain, as
-    keywords or as the mapping `at`. Several points of an unknown are told apart by their numbers in
-    the blocks' names. Raises ValueError when the problem is made for a point that is not one of the
-    domain.
+    keywords or as the mapping `at`; without a number for a family it holds for all of its range.
+    Several points of an unknown are told apart by their numbers in the blocks' names. Raises
+    ValueError when the problem is made for a point that is not one of the domain.
     """
 
     unknown: Name

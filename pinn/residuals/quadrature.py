@@ -9,7 +9,7 @@ from operator import mul
 import numpy as np
 
 from pinn.equations.names import normal_name
-from pinn.geometry import Part, Shape, Time
+from pinn.geometry import Part, Shape
 from pinn.geometry.unit_cube import probes
 from pinn.residuals.sources import Source
 from pinn.sampling import Points, Sampling
@@ -68,25 +68,28 @@ class Nodes(Source):
         return points, normals, weights / weights.sum() if self.mean else weights
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
-        """Return the nodes at times that the sampling's method places."""
+        """Return the nodes at times, and members of families, that the sampling's method places."""
         points, normals, weights = self._rule
         columns = dict(zip(space_of(self.domain).coordinates, points.T, strict=True))
         attached = dict(zip(self.columns, (weights, *normals.T), strict=True))
-        if self.domain.time is None:
-            return Points(np.stack([columns[n] for n in self.domain.coordinates], 1), attached)
-        low, high = self.domain.bounds[self.domain.time]
-        times = low + (high - low) * sampling.sampler(self.times, 1, rng)[:, 0]
-        every = {name: np.tile(column, len(times)) for name, column in columns.items()}
-        every[self.domain.time] = np.repeat(times, len(weights))
+        domain = self.domain
+        others = [name for name in domain.coordinates if name not in columns]
+        low, high = np.array([domain.bounds[name] for name in others]).reshape(-1, 2).T
+        times = self.times if others else 1
+        unit = sampling.sampler(times, len(others), rng) if others else np.empty((1, 0))
+        placed = low + (high - low) * unit
+        every = {name: np.tile(column, len(placed)) for name, column in columns.items()}
+        for name, column in zip(others, placed.T, strict=True):
+            every[name] = np.repeat(column, len(weights))
         return Points(
-            np.stack([every[name] for name in self.domain.coordinates], axis=1),
-            {name: np.tile(column, len(times)) for name, column in attached.items()},
+            np.stack([every[name] for name in domain.coordinates], axis=1),
+            {name: np.tile(column, len(placed)) for name, column in attached.items()},
         )
 
 
 def space_of(domain: Shape) -> Shape:
-    """Return a domain without its time; ValueError for one that has nothing else."""
-    factors = [factor for factor in domain.factors if not isinstance(factor, Time)]
+    """Return a domain in space alone; ValueError for one that has only time."""
+    factors = [factor for factor in domain.factors if factor.space]
     if not factors:
         raise ValueError(
             "an integral over the domain needs a space coordinate, and this domain has only "

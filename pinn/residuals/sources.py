@@ -87,22 +87,43 @@ class End(Source):
 
 @dataclass(frozen=True)
 class Listed(Source):
-    """Points of the user's own, all of them used: a number for each coordinate of each."""
+    """Points of the user's own, all of them used: a number for each coordinate of each.
+
+    None stands for a family that is drawn from its range; each point then appears as often as makes
+    no fewer points than there are at the start of time.
+    """
 
     domain: Shape
-    points: tuple[tuple[float, ...], ...]
+    points: tuple[tuple[float | None, ...], ...]
 
     def check(self) -> None:
         """Raise ValueError for a point outside the domain."""
-        inside = self.domain.contains(np.array(self.points))
+        middles = {family.name: family.middle for family in self.domain.families}
+        shown = np.array([
+            [middles[name] if value is None else value for name, value in self._named(point)]
+            for point in self.points
+        ])  # fmt: skip
+        inside = self.domain.contains(shown)
         if not inside.all():
-            outside = self.points[int(np.flatnonzero(~inside)[0])]
-            pairs = zip(self.domain.coordinates, outside, strict=True)
-            shown = ", ".join(f"{name} = {value:g}" for name, value in pairs)
-            raise ValueError(f"expected a point of the domain {self.domain!r}, got {shown}")
+            outside = self._named(self.points[int(np.flatnonzero(~inside)[0])])
+            place = ", ".join(f"{name} = {value:g}" for name, value in outside if value is not None)
+            raise ValueError(f"expected a point of the domain {self.domain!r}, got {place}")
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
-        return Points(np.array(self.points))
+        drawn = [j for j, value in enumerate(self.points[0]) if value is None]
+        if not drawn:
+            return Points(np.array(self.points))
+        families = {family.name: family for family in self.domain.families}
+        times = -(-sampling.initial // len(self.points))
+        points = np.tile(np.array(self.points, dtype=np.float64), (times, 1))
+        # A grid may have fewer.
+        unit = np.resize(sampling.sampler(len(points), len(drawn), rng), (len(points), len(drawn)))
+        for j, column in zip(drawn, unit.T, strict=True):
+            points[:, j] = families[self.domain.coordinates[j]].from_unit(column)
+        return Points(points)
+
+    def _named(self, point: tuple[float | None, ...]) -> list[tuple[str, float | None]]:
+        return list(zip(self.domain.coordinates, point, strict=True))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 import autograd as T
 from pinn.conditions.hard import HardModel
-from pinn.models import MLP, AnyModel, build_module
+from pinn.models import MLP, AnyModel, Spaced, build_module
 from pinn.objective import Objective, check_weights
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import AnyWeighting, Fixed
@@ -79,6 +79,7 @@ class Experiment:
             self.dtype,
             self.device,
         )
+        module = Spaced.around(module, self.problem.domain)
         if self.problem.ansatz is not None:
             module = HardModel(module, self.problem.ansatz)
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device)
