@@ -1,6 +1,6 @@
 """What must hold at the start of time and on the boundary, one kind of condition a file."""
 
-from pinn.conditions.condition import CONDITIONS, Condition, Exact, Value
+from pinn.conditions.condition import CONDITIONS, Condition, Exact, Repeats, Value
 from pinn.conditions.data import Data
 from pinn.conditions.dirichlet import Dirichlet
 from pinn.conditions.initial import Initial
@@ -26,6 +26,7 @@ __all__ = [
     "Operator",
     "Periodic",
     "PointValue",
+    "Repeats",
     "Robin",
     "Terminal",
     "Value",

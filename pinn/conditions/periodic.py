@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from pinn.conditions.condition import Condition
+from pinn.conditions.condition import Condition, Repeats
 from pinn.equations.leaves import Derivative
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
@@ -54,6 +54,11 @@ class Periodic(Condition):
                 sides = (Term(what, text, scope) for text in (leaf, there))
                 residuals.append(Residual(name, what, next(sides), source, next(sides)))
         return residuals
+
+    def exact(self, domain: Shape) -> Sequence[Repeats]:
+        self._ends(domain)
+        name = self.label(domain)
+        return [Repeats(name, unknown, self.coordinate, self.orders) for unknown in self.unknown]
 
     def _ends(self, domain: Shape) -> tuple[Source, float]:
         """Return where the lower end's points come from, and the upper end's number."""
