@@ -80,9 +80,18 @@ def _of_condition(solution: Solution, residual: Residual) -> float | None:
     rest = value - sum(terms.values())
     inner = stream(solution.experiment.seed, "scaled residual", "inside")
     inside = Interior(solution.problem.domain).draw(_SAMPLING, inner)
-    usual = sum(_rms(slopes[leaf]) * _rms(_trained(solution, inside)(leaf, 0)) for leaf in terms)
+    usual = sum(
+        _rms(_rows(residual, np.abs(slopes[leaf]))) * _rms(_trained(solution, inside)(leaf, 0))
+        for leaf in terms
+    )
+    rest = value - _rows(residual, sum(terms.values()))
     beyond = math.sqrt(max(_rms(value) ** 2 - (residual.source.noise or 0.0) ** 2, 0.0))
     return _share(beyond, usual + _rms(rest))
+
+
+def _rows(residual: Residual, array: np.ndarray) -> np.ndarray:
+    """Return the sums of what belongs to points over the points of each row."""
+    return array if residual.nodes is None else array.reshape(-1, residual.nodes).sum(axis=1)
 
 
 def _points(solution: Solution, residual: Residual) -> Points:

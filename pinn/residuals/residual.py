@@ -103,7 +103,7 @@ class Residual:
                 f"got {type(value).__name__}"
             )
         shape = tuple(value.shape)
-        if self.whole:
+        if self.whole and self.nodes is None:
             if len(shape) > 1 or shape == (0,):
                 raise ValueError(
                     f"{self.what}: expected a number or a residual of shape (rows,) from all "

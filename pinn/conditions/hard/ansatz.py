@@ -23,7 +23,7 @@ from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.equations.values import Values
 from pinn.expressions import Expression, nodes
-from pinn.expressions.algebra import divide, number
+from pinn.expressions.algebra import divide, literal, number
 from pinn.geometry import Box, Face, Interval, Shape, Time
 
 
@@ -163,6 +163,11 @@ class Ansatz:
             with_normal(self._source(name, value, scope), normal)
             for value in (*exact.ratio, exact.value)
         )
+        if literal(b) == 0:
+            raise ValueError(
+                f"{name!r} cannot be hard at {face}, where b is 0 and no slope is left in it; use "
+                "pinn.Dirichlet there"
+            )
         place = {face.coordinate: face.value}
         kappa, source = divide(a, b), divide(g, b)
         tree = self._held(source, place)

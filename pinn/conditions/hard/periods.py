@@ -49,14 +49,17 @@ def with_periods(domain: Shape, periodic: Sequence[str]) -> Shape:
     taken = set(domain.coordinates)
     factors: list[Shape] = []
     for factor in domain.factors:
-        name = factor.coordinates[0]
-        if name not in periodic:
+        if not set(factor.coordinates) & set(periodic):
             factors.append(factor)
             continue
-        for wave in ("cos", "sin"):
-            new = f"{name}_{wave}"
-            while new in taken:
-                new += "x"
-            taken.add(new)
-            factors.append(Interval(new, -1.0, 1.0))
+        for name, bounds in factor.bounds.items():
+            if name not in periodic:
+                factors.append(Interval(name, *bounds))
+                continue
+            for wave in ("cos", "sin"):
+                new = f"{name}_{wave}"
+                while new in taken:
+                    new += "x"
+                taken.add(new)
+                factors.append(Interval(new, -1.0, 1.0))
     return reduce(mul, factors)

@@ -118,6 +118,10 @@ CASES = {
         [("t", 0.5, "u - cos(pi*(x + 1)/3)"), ("t", 0.5, "u_t - 2*cos(pi*(x + 1)/3)"),
          ("x", -1, "u_x"), ("x", 2, "u_x")],
     ),
+    "at the end of time": (
+        X * TIME, [pinn.Terminal("u", "x*(x - 4)", hard=True), neumann("2*t - 2", "x=2")],
+        [("t", 1, "u - x*(x - 4)"), ("x", 2, "u_x - 2*t + 2")],
+    ),
     "functions": (
         X * TIME,
         [pinn.Initial("u", 0, hard=True), neumann(lambda s: s.t - 0.5, "x=2"),
@@ -215,7 +219,8 @@ def test_time_may_be_periodic_and_space_held():
          "'initial_u' has a function as its value, whose slope in x a hard condition needs"),
         (X * Y, [robin("y", 1, 0, "x=2"), neumann(0, "y=0")], "the ratio of value and slope"),
         (X * Y, [neumann(0, "y < 0.5")], "cannot be hard on y < 0.5, which is no whole face"),
-        (X, [robin(1, 0, 1, "x=2")], "'robin_u_x_high', which is hard, is"),
+        (X, [robin(1, 0, 1, "x=2")], "'robin_u_x_high' cannot be hard at x=2, where b is 0"),
+        (X * Y, [robin(1, "y", 1, "x=2")], "the value of 'robin_u_x_high', which is hard, is"),
         (pinn.Disk((0, 0), 1), [neumann(0)], "cannot be hard on"),
     ],
 )  # fmt: skip
