@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from pinn.diagnosis.balance import unbalanced
 from pinn.diagnosis.linear import Linear
 from pinn.diagnosis.planes import Plane
 from pinn.diagnosis.statement import Stated, Statement
@@ -24,12 +25,14 @@ def contradictions(statement: Statement) -> list[str]:
 
     Pairs at the same points whose slopes are multiples of each other and whose values are not; and
     pairs of conditions on one unknown whose values differ where their planes meet. An initial
-    condition whose value changes with time, though time does not there.
+    condition whose value changes with time, though time does not there. A source inside that does
+    not leave through a boundary where all slopes are given.
     """
     return [
         *_opposed(statement),
         *_disagreeing(statement),
         *_held_coordinates(statement),
+        *unbalanced(statement),
     ]
 
 

@@ -229,6 +229,33 @@ def test_what_is_missing_is_told(conditions, hint):
     assert (hint is None and not found) or any(hint in sentence for sentence in found)
 
 
+BALANCES = [
+    # equation, conditions, whether they balance; u = x^2 has the slope 2 at both ends of [-1, 1]
+    ("u_xx - 2", [pinn.Neumann("u", 2)], True),
+    ("u_xx - 2", [pinn.Neumann("u", 1)], False),
+    ("3*u_xx - 6",
+     [pinn.Neumann("u", "x**2 + 1", on="x=1"), pinn.Operator("dn(u) - 2", "x=-1")], True),
+    ("u_xx - 2", [pinn.Periodic("u", "x")], False),
+    ("u_xx - sin(pi*x)", [pinn.Periodic("u", "x")], True),
+    ("u_xx - 2", [pinn.Neumann("u", 1, on="x=1"), pinn.Dirichlet("u", 0, on="x=-1")], True),
+    ("u_xx - u - 2", [pinn.Neumann("u", 1)], True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("equation", "conditions", "balances"), BALANCES)
+def test_a_source_has_to_leave_through_the_boundary(equation, conditions, balances):
+    found = [s for s in said([*conditions, pinn.PointValue("u", 0, x=0)], equation) if "dn(u)" in s]
+    assert not found if balances else "contradict each other: integrated over" in found[0]
+
+
+def test_a_source_has_to_leave_a_disk_as_well():
+    disk = pinn.Disk((0, 0), 2)
+    for slope, balances in ((4, True), (5, False)):
+        conditions = [pinn.Neumann("u", slope), pinn.PointValue("u", 0, x=0, y=0)]
+        found = said(conditions, "laplacian(u) - 4", disk)
+        assert any("contradict" in sentence for sentence in found) != balances
+
+
 def test_a_periodic_function_of_time_is_told_to_be_free():
     found = said([pinn.Periodic("u", "x")], "u_xx - sin(pi*x)", X * TIME)
     assert any("up to a function of t" in sentence for sentence in found)
