@@ -56,14 +56,14 @@ class Integral(Condition):
         return "_".join([kind, *[words] * bool(words), *place])
 
     def residuals(self, domain: Shape, scope: Scope) -> Sequence[Residual]:
-        what = f"condition {self.label(domain)!r}"
-        if self._says_where():
-            return [self._as_told(what, domain, scope)]
-        space = space_of(domain)
+        told = self._says_where()
         parts = None
-        if self.on is not None:
+        if self.on is not None and not told:
             with at("on"):
-                parts = space.select(self.on)
+                parts = space_of(domain).select(self.on)
+        what = f"condition {self.label(domain)!r}"
+        if told:
+            return [self._as_told(what, domain, scope)]
         source = Nodes(domain, parts, self.nodes, self.times, self.mean)
         normals = source.columns[1:]
         with at("expression"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -166,7 +167,10 @@ def _sentence(
         takes = f"equations {names} take"
     there = "none is given"
     if given:
-        places = ", ".join(f"{name} at {coordinate} = {plane.value:g}" for name, plane in given)
+        places = ", ".join(
+            name if math.isnan(plane.value) else f"{name} at {coordinate} = {plane.value:g}"
+            for name, plane in given
+        )
         there = f"{len(given)} {'are' if len(given) > 1 else 'is'} given ({places})"
     return (
         f"the solution seems not to be determined in {coordinate}: the {takes} {taken} "

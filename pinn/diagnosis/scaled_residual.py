@@ -77,7 +77,6 @@ def _of_condition(solution: Solution, residual: Residual) -> float | None:
     if found is None:
         return None
     value, terms, slopes = found
-    rest = value - sum(terms.values())
     inner = stream(solution.experiment.seed, "scaled residual", "inside")
     inside = Interior(solution.problem.domain).draw(_SAMPLING, inner)
     usual = sum(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -122,8 +123,10 @@ class Statement:
         points = self._draw(residual.source)
         planes, scattered = planes_of(points, self.coordinates)
         if residual.whole:
-            # A mean fixes a constant, no function.
-            planes, scattered = [], False
+            # A mean fixes a constant: as much as a condition along a line, else no function.
+            alone = len(self.coordinates) == 1
+            planes = [Plane(self.coordinates[0], math.nan, points.coordinates)] if alone else []
+            scattered = False
         found = self.linear(residual, points)
         return Stated(residual, points, found, tuple(planes), scattered)
 

@@ -10,7 +10,7 @@ from typing import Any
 import autograd as T
 from pinn.conditions.condition import Condition, Exact, Repeats, Value
 from pinn.conditions.hard.compatibility import check_data, check_formulas, check_repeats
-from pinn.conditions.hard.data import Data, check_faces
+from pinn.conditions.hard.data import Data, check_faces, is_face
 from pinn.conditions.hard.formula import MAX_NODES, formula
 from pinn.conditions.hard.functions import Functions
 from pinn.conditions.hard.periods import with_periods
@@ -24,7 +24,7 @@ from pinn.equations.term import Term
 from pinn.equations.values import Values
 from pinn.expressions import Expression, nodes
 from pinn.expressions.algebra import divide, literal, number
-from pinn.geometry import Box, Face, Interval, Shape, Time
+from pinn.geometry import Box, Interval, Shape, Time
 
 
 class Ansatz:
@@ -149,9 +149,12 @@ class Ansatz:
             if source is None:
                 source = self._source(exact.condition, exact.value, self._text_scope)
                 sources.append((exact.value, source))
-            place = dict(exact.face.fixed) if isinstance(exact.face, Face) else {}
-            tree = self._held(source, place)
-            yield exact.unknown, Data(exact.condition, exact.face, source, tree, exact.order)
+            face = exact.face
+            wall = not is_face(domain, face)
+            tree = self._held(source, {} if wall else dict(face.fixed))
+            yield exact.unknown, Data(
+                exact.condition, face, source, tree, exact.order, is_wall=wall
+            )
 
     def _slope_data(self, exact: Exact) -> Data:
         """Return a*u + b*dn(u) = g as dn(u) + (a/b) u = g/b on one face."""

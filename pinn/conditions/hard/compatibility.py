@@ -11,7 +11,7 @@ import numpy as np
 import autograd as T
 from pinn.conditions.hard.data import has_walls
 from pinn.conditions.hard.functions import plain
-from pinn.conditions.hard.points import columns_of, described, tried
+from pinn.conditions.hard.points import columns_of, described, scattered, tried
 from pinn.conditions.hard.walls import part_points
 
 if TYPE_CHECKING:
@@ -215,6 +215,7 @@ def _check_repeated(
     name = repeat.coordinate
     low, high = ansatz.domain.bounds[name]
     points = tried(ansatz.domain, {name: low})
+    everywhere = scattered(ansatz.domain, {})
     across = points.copy()
     across[:, ansatz.domain.coordinates.index(name)] = high
     for network in (0.0, 1.0):
@@ -225,7 +226,7 @@ def _check_repeated(
         for order, (one, other) in enumerate(zip(*ends, strict=True)):
             size = np.abs(np.concatenate([one, other])).max()
             scale = (2 * np.pi / (high - low)) ** order
-            value = max(np.abs(ends[0][0]).max(), np.abs(ends[1][0]).max())
+            value = np.abs(_derivatives(ansatz, tree, everywhere, name, 0, network)[0]).max()
             gaps = np.abs(one - other)
             worst = int(np.where(np.isfinite(gaps), gaps, np.inf).argmax())
             if gaps[worst] <= TOLERANCE * max(size, value * scale):

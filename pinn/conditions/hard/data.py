@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pinn.expressions import Expression
-from pinn.geometry import Face, Part, Shape
+from pinn.geometry import Face, Interval, Part, Shape, Time
 
 # An interval whose fourth power leaves float64 has squares of second derivatives that do.
 _LEAST_WIDTH, _MOST_WIDTH = 1e-75, 1e75
@@ -19,6 +19,8 @@ class Data:
     condition: the condition's name. face: a Face, where time has ends too, or another part. source:
     the resolved tree of the value. tree: the same with the face's number and all constants worked
     in. order: 1 for the rate of change in time. kappa: where dn(u) + kappa*u is what is given.
+    is_wall: whether the part is no whole face of an interval, so that only a formula of the shape
+    tells where it is.
     """
 
     condition: str
@@ -27,16 +29,23 @@ class Data:
     tree: Expression
     order: int = 0
     kappa: Expression | None = None
+    is_wall: bool = False
 
     @property
     def place(self) -> dict[str, float]:
         """The coordinate of a face at its number; nothing for another part."""
-        return dict(self.face.fixed) if isinstance(self.face, Face) else {}
+        return {} if self.is_wall else dict(self.face.fixed)
+
+
+def is_face(domain: Shape, part: Part) -> bool:
+    """Return whether a part is an end of time or a whole face of an interval."""
+    names = [f.name for f in domain.factors if isinstance(f, Interval | Time)]
+    return isinstance(part, Face) and part.coordinate in names
 
 
 def has_walls(data: Iterable[Data]) -> bool:
-    """Return whether some data are on parts of the boundary that are no faces."""
-    return any(not isinstance(item.face, Face) for item in data)
+    """Return whether some data are on walls."""
+    return any(item.is_wall for item in data)
 
 
 def check_faces(domain: Shape, unknown: str, data: Iterable[Data]) -> None:
@@ -46,7 +55,7 @@ def check_faces(domain: Shape, unknown: str, data: Iterable[Data]) -> None:
     if has_walls(data):
         _check_parts(unknown, data)
     for item in data:
-        if not isinstance(item.face, Face):
+        if item.is_wall:
             continue
         _check_width(domain, item)
         _check_order(domain, item)
@@ -77,7 +86,7 @@ def _check_parts(unknown: str, data: Iterable[Data]) -> None:
     taken: dict[Part, str] = {}
     for item in data:
         if item.kappa is not None:
-            other = next(d for d in data if not isinstance(d.face, Face))
+            other = next(d for d in data if d.is_wall)
             raise ValueError(
                 f"{item.condition!r} and {other.condition!r} of {unknown!r} cannot both be hard: "
                 f"beside {other.face}, which is no face of a box, a slope cannot be held exactly; "
