@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 
 import autograd as T
-from pinn.equations.leaves import At, Derivative, Laplacian, ParameterRef, UnknownLeaf
+from pinn.equations.leaves import (
+    At,
+    Constant,
+    Derivative,
+    Laplacian,
+    ParameterRef,
+    UnknownLeaf,
+)
 from pinn.equations.scope import Scope
 from pinn.equations.values import Values
+from pinn.expressions import Binary, Number, Unary, nodes
 from pinn.residuals import Residual
 from pinn.sampling import Points
 
@@ -40,6 +48,19 @@ class Linear:
     def is_finite(self) -> bool:
         """Whether the value and all slopes are finite."""
         return all(np.isfinite(a).all() for a in (self.value, *self.slopes.values()))
+
+
+def is_local(leaf: UnknownLeaf, elsewhere: bool) -> bool:
+    """Return whether a leaf is one of those that `linear` gives slopes in.
+
+    elsewhere: whether a value on a plane, at(u, x=1), is.
+    """
+    if not isinstance(leaf, At):
+        return isinstance(leaf, Derivative | Laplacian)
+    known = Number | Constant | Unary | Binary
+    return elsewhere and all(
+        isinstance(node, known) for replaced in leaf.replacements for node in nodes(replaced)
+    )
 
 
 class _NotLocal(Exception):
@@ -79,7 +100,7 @@ class _LeafValues(Values):
         Raises _NotLocal elsewhere: nothing is known of an unknown where the points themselves say
         the place, as in at(u, t=t - 1).
         """
-        if not self._elsewhere or not all(isinstance(r, int | float) for r in replacements):
+        if not is_local(leaf, self._elsewhere):
             raise _NotLocal
         return self._leaf(leaf)
 
@@ -88,7 +109,7 @@ class _LeafValues(Values):
             self.coefficients.add(leaf.name)
         if not isinstance(leaf, UnknownLeaf):
             return super().__getitem__(leaf)
-        if not isinstance(leaf, Derivative | Laplacian):
+        if not is_local(leaf, self._elsewhere):
             raise _NotLocal
         return self._leaf(leaf)
 

@@ -33,6 +33,10 @@ HISTORY_STRIDE = 10
 _FINAL = (StopReason.DIVERGED, StopReason.INTERRUPTED, StopReason.CALLBACK)
 
 
+# Told of is what took more than this share of a limit before the ordinary steps.
+_TOLD = 0.25
+
+
 @dataclass(frozen=True)
 class Redraw:
     """New points on the way: `draw(number)` gives the points of draw 1, 2, ..., by block name.
@@ -61,7 +65,8 @@ class Training:
 
     A stage that ends at a limit, at a tolerance or without a lower loss hands over to the next. A
     loss or gradient that is not finite ends training as "diverged", Ctrl-C as "interrupted", a
-    callback that asks for it as "stopped by callback", and `seconds` of wall time as "time limit".
+    callback that asks for it as "stopped by callback", and `seconds` of wall time, all that `run`
+    does included, as "time limit". Time is up where one more step of ordinary length does not fit.
     In all cases the result holds the last theta that was accepted, and the objective is left there.
     Any other exception passes through `run`.
 
@@ -91,6 +96,10 @@ class Training:
         # What the weighting remembers.
         self._weighting_state: State = {}
         self._began = time.perf_counter()
+        # Whether there is no time for one more step of the whole run.
+        self._time_is_up = False
+        # The seconds of the first evaluation, which records the programs.
+        self._recording = 0.0
         self._function = Watched(objective, lambda: self._after("; theta is back at that step"))
         self._index = 0
         self._steps = 0
@@ -121,7 +130,7 @@ class Training:
             for index in range(self._index, len(self._stages)):
                 self._index = index
                 self._run_stage(self._stages[index])
-                if self._reason in _FINAL or self._out_of_time():
+                if self._reason in _FINAL or self._time_is_up or self._left() <= 0:
                     break
         except KeyboardInterrupt:
             # Between stages, or in a callback at a stage's end: no stage was there to report it.
@@ -167,7 +176,7 @@ class Training:
         info = StageInfo(self._index, len(self._stages), stage.name, stage.steps, stage.seconds)
         self._function.forget()
         asked = notify(self._callbacks, "on_stage_start", info)
-        self._ended(*(self._follow(stage, began) if asked is None else self._asked(asked)))
+        self._ended(*(self._follow(stage) if asked is None else self._asked(asked)))
         if self._fresh is not None:
             self._fresh_loss = self._fresh(self._accepted.theta)
         report = StageReport(
@@ -185,16 +194,22 @@ class Training:
         if asked is not None and self._reason not in _FINAL:
             self._reason, self._message = self._asked(asked)
 
-    def _follow(self, stage: Stage, began: float) -> tuple[StopReason, str]:
+    def _follow(self, stage: Stage) -> tuple[StopReason, str]:
         """Run a stage to its end, and say why that was."""
         try:
             if math.isnan(self._accepted.loss):
+                began = time.perf_counter()
                 self._accepted = self._function.find(self._accepted.theta)
+                self._recording = time.perf_counter() - began
+            pace = _Pace(time.perf_counter())
+            late = self._time_limit(stage, pace)
+            if late is not None:
+                return StopReason.TIME, late
             if self._state is not None:
                 self._change(stage)  # what comes right after the step that is gone on from
             end = None
             while end is None:
-                end = self._pursue(stage, began)
+                end = self._pursue(stage, pace)
                 if (
                     end is not None
                     and end.reason in (StopReason.LINE_SEARCH, StopReason.NO_DECREASE)
@@ -215,7 +230,7 @@ class Training:
             return StopReason.INTERRUPTED, f"interrupted{self._after()}"
         return end.reason, end.message
 
-    def _pursue(self, stage: Stage, began: float) -> StageEnd | None:
+    def _pursue(self, stage: Stage, pace: _Pace) -> StageEnd | None:
         """Run a solver from the last accepted theta; None where it has to begin anew."""
         steps = stage.run(self._function, self._accepted.theta.copy(), self._state)
         with closing(steps):
@@ -227,7 +242,8 @@ class Training:
                 asked = self._accept(step)
                 if asked is not None:
                     return StageEnd(step.theta, *self._asked(asked))
-                late = self._time_limit(stage, began)
+                pace.step_ended(time.perf_counter())
+                late = self._time_limit(stage, pace)
                 if late is not None:
                     return StageEnd(step.theta, StopReason.TIME, late)
                 if self._change(stage):
@@ -295,16 +311,21 @@ class Training:
 
     # ---- limits and words
 
-    def _time_limit(self, stage: Stage, began: float) -> str | None:
-        now = time.perf_counter()
-        if stage.seconds is not None and now - began >= stage.seconds:
-            return f"time limit of {stage.seconds:g} s reached{self._after()}"
-        if self._out_of_time():
-            return f"time limit of {self._seconds:g} s for all stages reached{self._after()}"
-        return None
+    def _time_limit(self, stage: Stage, pace: _Pace) -> str | None:
+        """Say which limit has no room for one more step; None where there is time."""
+        if stage.seconds is not None and pace.seconds + pace.ordinary >= stage.seconds:
+            said = f"time limit of {stage.seconds:g} s reached{self._after()}"
+            return said + _told("its first step", pace.first - pace.ordinary, stage.seconds)
+        if self._left() > pace.ordinary:
+            return None
+        self._time_is_up = True
+        said = f"time limit of {self._seconds:g} s for all stages reached{self._after()}"
+        return said + _told("the first evaluation", self._recording, self._seconds)
 
-    def _out_of_time(self) -> bool:
-        return self._seconds is not None and time.perf_counter() - self._began >= self._seconds
+    def _left(self) -> float:
+        """The seconds that are left for all stages together."""
+        spent = time.perf_counter() - self._began
+        return math.inf if self._seconds is None else self._seconds - spent
 
     def _after(self, more: str = "") -> str:
         return f", after step {self._steps}{more}" if more else f" after step {self._steps}"
@@ -335,3 +356,40 @@ class Training:
         self._weighting_state = record.weighting_state
         self._objective.parameters.load(record.theta)
         self._began -= record.seconds
+
+
+class _Pace:
+    """How long the steps of a stage take: the first one, which may record programs, apart."""
+
+    def __init__(self, began: float) -> None:
+        self._steps = 0
+        self._began = self._first_ended = self._last_ended = began
+
+    def step_ended(self, now: float) -> None:
+        """Note that a step has ended."""
+        self._steps += 1
+        self._last_ended = now
+        if self._steps == 1:
+            self._first_ended = now
+
+    @property
+    def seconds(self) -> float:
+        """The seconds of all steps."""
+        return self._last_ended - self._began
+
+    @property
+    def first(self) -> float:
+        """The seconds of the first step."""
+        return self._first_ended - self._began
+
+    @property
+    def ordinary(self) -> float:
+        """The seconds of a later one, callbacks and new points included; 0 before there is one."""
+        return (self._last_ended - self._first_ended) / max(1, self._steps - 1)
+
+
+def _told(what: str, seconds: float, limit: float) -> str:
+    """Tell of what took more than its share of a limit."""
+    if seconds <= _TOLD * limit:
+        return ""
+    return f"; {what} took {seconds:.2g} s of it, most likely to record its programs"
