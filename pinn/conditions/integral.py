@@ -74,7 +74,7 @@ class Integral(Condition):
             right = Term(what, self._share(source.measure), scope.of_values())
         return [
             Residual(
-                self.label(domain), what, left, source, right, factor=WEIGHT, nodes=source.count
+                self.label(domain), what, left, source, right, factor=WEIGHT, nodes=source.each
             )
         ]
 
@@ -106,7 +106,7 @@ class Integral(Condition):
         with at("value"):
             right = Term(what, self.value, scope.of_values())
         return Residual(
-            self.label(domain), what, left, Section(domain, fixed, count="initial"), right
+            self.label(domain), what, left, Section(domain, fixed, kind="initial"), right
         )
 
 

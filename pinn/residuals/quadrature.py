@@ -27,7 +27,7 @@ class Nodes(Source):
 
     parts: of `space_of(domain)`; None for its inside, or some of its boundary, where the outward
     normals belong to the points. mean: weights that sum up to one, and not to the measure. nodes:
-    along each coordinate of what is integrated over. `count` points belong to a time.
+    along each coordinate of what is integrated over. `each` points belong to a time.
     """
 
     domain: Shape
@@ -47,8 +47,8 @@ class Nodes(Source):
         return float(self._rule[2].sum())
 
     @property
-    def count(self) -> int:
-        """The number of nodes of each time."""
+    def each(self) -> int:
+        """The number of nodes of a time."""
         return len(self._rule[2])
 
     @cached_property
