@@ -12,8 +12,11 @@ if TYPE_CHECKING:
         Data,
         Dirichlet,
         Initial,
+        Integral,
+        Interface,
         Neumann,
         Operator,
+        Periodic,
         PointValue,
         Robin,
         Terminal,
@@ -24,17 +27,31 @@ if TYPE_CHECKING:
         Box,
         Difference,
         Disk,
+        Ellipse,
         Family,
         Intersection,
         Interval,
+        Mesh,
+        PointCloud,
         Polygon,
         Shape,
+        Surface,
         Time,
         Triangle,
         Union,
     )
     from pinn.models import MLP, Model, PerUnknown
-    from pinn.objective.weighting import Weighting
+    from pinn.objective.weighting import (
+        LRA,
+        NTK,
+        Attention,
+        Causal,
+        GradNorm,
+        ReLoBRaLo,
+        SelfAdaptive,
+        SoftAdapt,
+        Weighting,
+    )
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
     from pinn.problem import Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
@@ -67,40 +84,55 @@ _require_own_autograd()
 
 __all__ = [
     "LBFGS",
+    "LRA",
     "MLP",
+    "NTK",
     "Adam",
+    "Attention",
     "Ball",
     "Box",
     "Callback",
+    "Causal",
     "Condition",
     "Data",
     "Difference",
     "Dirichlet",
     "Disk",
+    "Ellipse",
     "Family",
     "Field",
+    "GradNorm",
     "Initial",
+    "Integral",
+    "Interface",
     "Intersection",
     "Interval",
+    "Mesh",
     "Model",
     "Neumann",
     "Operator",
     "Parameter",
+    "Periodic",
     "PerUnknown",
+    "PointCloud",
     "PointValue",
     "Polygon",
     "Problem",
     "ProblemWarning",
     "Progress",
+    "ReLoBRaLo",
     "Reference",
     "Report",
     "Robin",
     "SSBroyden",
     "Sampling",
+    "SelfAdaptive",
     "Shape",
+    "SoftAdapt",
     "Solution",
     "Stage",
     "StopReason",
+    "Surface",
     "Terminal",
     "Time",
     "Triangle",
@@ -116,8 +148,8 @@ __all__ = [
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
 _HOMES = {
     "pinn.conditions": (
-        "Condition", "Data", "Dirichlet", "Initial", "Neumann", "Operator", "PointValue", "Robin",
-        "Terminal",
+        "Condition", "Data", "Dirichlet", "Initial", "Integral", "Interface", "Neumann",
+        "Operator", "Periodic", "PointValue", "Robin", "Terminal",
     ),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
     "pinn.geometry": (
@@ -125,17 +157,31 @@ _HOMES = {
         "Box",
         "Difference",
         "Disk",
+        "Ellipse",
         "Family",
         "Intersection",
         "Interval",
+        "Mesh",
+        "PointCloud",
         "Polygon",
         "Shape",
+        "Surface",
         "Time",
         "Triangle",
         "Union",
     ),
     "pinn.models": ("MLP", "Model", "PerUnknown"),
-    "pinn.objective.weighting": ("Weighting",),
+    "pinn.objective.weighting": (
+        "LRA",
+        "NTK",
+        "Attention",
+        "Causal",
+        "GradNorm",
+        "ReLoBRaLo",
+        "SelfAdaptive",
+        "SoftAdapt",
+        "Weighting",
+    ),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
     "pinn.problem": ("Field", "Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),
@@ -149,9 +195,21 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        raise AttributeError(f"module 'pinn' has no attribute {name!r}", name=name)
+        raise AttributeError(f"module 'pinn' has no attribute {name!r}{_hint(name)}", name=name)
     value = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
     return value
+
+
+def _hint(name: str) -> str:
+    """Say which name was meant, for one that is not there.
+
+    Nothing is said of a module: `from pinn import config` looks for a name first, and goes on.
+    """
+    if name.startswith("_") or importlib.util.find_spec(f"{__name__}.{name}") is not None:
+        return ""
+    from pinn.checks import nearest
+
+    return nearest(name, __all__) or "; `python -m pinn list` shows what there is"
 
 
 def __dir__() -> list[str]:

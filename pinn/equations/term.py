@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,7 @@ from pinn.equations.namespace import Namespace
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
 from pinn.expressions import Expression
+from pinn.schema.errors import DeclarationTypeError, Mistake
 from pinn.schema.kinds import Formula
 
 
@@ -36,6 +38,8 @@ class Term:
             self.tree = source
         else:
             Formula().check(source)
+            if callable(source):
+                self._check_arguments()
 
     @cached_property
     def leaves(self) -> tuple[UnknownLeaf, ...] | None:
@@ -69,8 +73,11 @@ class Term:
 
     def _call(self, namespace: Namespace, functions: Mapping[str, Callable]) -> Any:
         try:
-            return self.source(namespace)
+            result = self.source(namespace)
         except TypeError as error:
+            # What Python, numpy and autograd say of the namespace where a number is expected.
+            if Namespace.__name__ in str(error):
+                raise TypeError(f"{self.what}: {self._one_namespace()}") from error
             if "ufunc" in str(error):  # what numpy says of a tensor
                 raise TypeError(
                     f"{self.what}: numpy's functions do not take these values; use those of the "
@@ -81,3 +88,26 @@ class Term:
         except Exception as error:
             error.add_note(f"in the function of {self.what}")
             raise
+        if result is namespace:
+            raise TypeError(f"{self.what}: {self._one_namespace()}")
+        return result
+
+    def _check_arguments(self) -> None:
+        """Raise DeclarationTypeError for a function that does not take one namespace."""
+        try:
+            signature = inspect.signature(self.source)
+        except (ValueError, TypeError):  # some functions that are compiled have none
+            return
+        try:
+            signature.bind(None)
+        except TypeError:
+            said = f"{self._one_namespace()}; this one takes {signature}"
+            raise DeclarationTypeError([Mistake((), said)]) from None
+
+    def _one_namespace(self) -> str:
+        """Say what a function is called with."""
+        names = [f"s.{name}" for name in self.scope.coordinates]
+        return (
+            "the function gets one namespace `s`, not the coordinates: write "
+            f"`lambda s: ...` with {', '.join(names)} in it"
+        )

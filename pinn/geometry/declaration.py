@@ -8,10 +8,11 @@ from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from pinn.checks import nearest
 from pinn.geometry.interval import Interval, Time
 from pinn.geometry.shape import Shape
 from pinn.schema.declared import Record, dump, fields_of
-from pinn.schema.errors import DeclarationError, Path, refuse_kind
+from pinn.schema.errors import DeclarationError, Path, refuse_class, refuse_kind
 from pinn.schema.family import Family
 from pinn.schema.kinds import (
     NAME,
@@ -48,7 +49,10 @@ class DomainKind(Kind):
 
     def check(self, value: Any) -> Shape:
         if not isinstance(value, Shape):
-            refuse_kind("pinn.Interval, pinn.Time or pinn.Box, or another shape", value)
+            expected = "pinn.Interval, pinn.Time or pinn.Box, or another shape"
+            if isinstance(value, type) and issubclass(value, Shape):
+                refuse_class(expected, value)
+            refuse_kind(expected, value, _product_hint(value))
         return value
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
@@ -83,7 +87,8 @@ class DomainKind(Kind):
         made: type = Interval
         if isinstance(node, Mapping):
             if list(node.entries) != ["time"]:
-                return reader.complain(path, f"expected {_AXIS}, got {node}", node.place)
+                hint = nearest(name, SHAPES)
+                return reader.complain(path, f"expected {_AXIS}, got {node}{hint}", node.place)
             made, path, node = Time, (*path, "time"), node.entries["time"]
             reader.note(path, node.place)
         bounds = reader.read(_BOUNDS, node, path)
@@ -108,6 +113,17 @@ class DomainKind(Kind):
                 raise TypeError(f"a file can hold one {name} of a product, this one has more")
             found[name] = dump(factor)
         return found
+
+
+def _product_hint(value: Any) -> str:
+    """Say how a domain is written that was given as a list of its factors."""
+    if not isinstance(value, list | tuple) or not all(isinstance(one, Shape) for one in value):
+        return ""
+    names = [
+        one.coordinates[0] if len(one.coordinates) == 1 else type(one).__name__.lower()
+        for one in value
+    ]
+    return f"; a domain is a product, write {' * '.join(names)}" if names else ""
 
 
 def _settings(node: Node) -> bool:

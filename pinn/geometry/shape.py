@@ -366,7 +366,13 @@ class Shape(ABC):
             slack = 1e-9 * -float(np.subtract(*self.bounds[name]))
             found = self._cut([Level(part, text, name, value, slack) for part in self.parts])
         if not found:
-            raise ValueError(f"no face {text!r} in this domain; faces: {self._known()}")
+            hint = ""
+            if "=" in text and name == self.time:
+                low, high = self.bounds[name]
+                ends = {"Initial": low, "Terminal": high}
+                near = (end for end, at in ends.items() if abs(at - value) <= 1e-9 * (high - low))
+                hint = "".join(f"; use pinn.{end} at {text.strip()}" for end in near)
+            raise ValueError(f"no face {text!r} in this domain; faces: {self._known()}{hint}")
         return tuple(found)
 
     def _cut(self, pieces: Iterable[Piece]) -> list[Piece]:
@@ -390,7 +396,9 @@ class Shape(ABC):
         return tuple(found)
 
     def _known(self) -> str:
-        return _listed(self.parts) or "none: this domain has no space coordinate"
+        if not self.space:
+            return "none: this domain has no space coordinate"
+        return _listed(self.parts) or f"none: nothing is known of the boundary of {self!r}"
 
     # Points.
 
@@ -422,7 +430,7 @@ class Shape(ABC):
         """
         d = len(self.coordinates)
         share = _share(self, part)
-        rows = draw(n, d - 1, lambda unit: self._rows(part, unit), share, sampler, rng)
+        rows = draw(n, d - 1, lambda unit: self.rows(part, unit), share, sampler, rng)
         return rows[:, :d], rows[:, d:]
 
     def sample_boundary(
@@ -443,11 +451,11 @@ class Shape(ABC):
         ]
         return np.concatenate([p for p, _ in drawn]), np.concatenate([m for _, m in drawn])
 
-    def _rows(self, part: Part, unit: np.ndarray) -> np.ndarray:
+    def rows(self, part: Part, unit: np.ndarray) -> np.ndarray:
         """Return the points of a part with their normals beside them, nan where there are none."""
         if not isinstance(part, Piece):
             return np.column_stack(self.on_part(part, unit))
-        rows = self._rows(part.part, unit)
+        rows = self.rows(part.part, unit)
         d = len(self.coordinates)
         with np.errstate(invalid="ignore"):
             rows[~part.holds(self._columns(rows[:, :d], rows[:, d:]))] = np.nan
@@ -462,7 +470,7 @@ class Shape(ABC):
     def _probed(self, part: Part, count: int = 4096) -> tuple[np.ndarray, np.ndarray]:
         d = len(self.coordinates)
         unit = probes(count, d - 1) if d > 1 else np.empty((1, 0))
-        rows = self._rows(part, unit)
+        rows = self.rows(part, unit)
         rows = rows[~np.isnan(rows).any(axis=1)]
         return rows[:, :d], rows[:, d:]
 
@@ -509,6 +517,11 @@ def check_names(names: tuple[str, ...] | None, dimensions: int) -> None:
         refuse(f"expected a name of its own for each coordinate, got {', '.join(names)}", "names")
 
 
+def moved_point(point: Iterable[float], by: Iterable[float]) -> tuple[float, ...]:
+    """Return a point moved by so much along each coordinate."""
+    return tuple(a + b for a, b in zip(point, by, strict=True))
+
+
 def in_box(shape: Shape, unit: np.ndarray) -> np.ndarray:
     """Return points of a shape's bounding box, (n, d), for points of the unit cube."""
     low, high = np.array(list(shape.bounds.values())).T
@@ -522,7 +535,7 @@ def _share(shape: Shape, part: Part | None) -> float:
     d = len(shape.coordinates)
     if part is None:
         return kept_share(d, shape.from_unit)
-    return kept_share(d - 1, lambda unit: shape._rows(part, unit))
+    return kept_share(d - 1, lambda unit: shape.rows(part, unit))
 
 
 @lru_cache(maxsize=256)

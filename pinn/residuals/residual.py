@@ -23,7 +23,8 @@ class Residual:
 
     factor: the column of the source that the difference is multiplied by, as one over the standard
     deviation of a measurement. huber: a threshold h in units of the source's noise beyond which a
-    row counts less: its square is Huber's loss, r^2 up to there and 2*h*|r| - h^2 beyond.
+    row counts less: its square is Huber's loss, r^2 up to there and 2*h*|r| - h^2 beyond. nodes: a
+    row is the sum over so many points that follow each other, as an integral is; then it is whole.
     """
 
     name: str
@@ -34,6 +35,11 @@ class Residual:
     whole: bool = False
     factor: str | None = None
     huber: float | None = None
+    nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.nodes is not None:
+            object.__setattr__(self, "whole", True)
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -65,6 +71,8 @@ class Residual:
         found = self._difference(values)
         if self.factor is not None:
             found = found * values[Column(self.factor)]
+        if self.nodes is not None:
+            found = found.reshape(-1, self.nodes).sum(dim=1)
         if self.huber is None:
             return found
         return _huber(found, self.huber * (self.source.noise or 1.0))
@@ -95,7 +103,7 @@ class Residual:
                 f"got {type(value).__name__}"
             )
         shape = tuple(value.shape)
-        if self.whole:
+        if self.whole and self.nodes is None:
             if len(shape) > 1 or shape == (0,):
                 raise ValueError(
                     f"{self.what}: expected a number or a residual of shape (rows,) from all "

@@ -15,6 +15,7 @@ from pinn.objective import Objective
 from pinn.objective.weighting import State, View, Weighting, reweigh
 from pinn.optimizers import Diverged, Stage, StageEnd, Step, StopReason
 from pinn.sampling import Points
+from pinn.training.batches import Batches, PointsInUse
 from pinn.training.callbacks import check_callbacks, notify
 from pinn.training.fresh import FreshLoss
 from pinn.training.records import (
@@ -31,6 +32,10 @@ HISTORY_STRIDE = 10
 
 # A stage that ends for one of these is the last one.
 _FINAL = (StopReason.DIVERGED, StopReason.INTERRUPTED, StopReason.CALLBACK)
+
+
+# Told of is what took more than this share of a limit before the ordinary steps.
+_TOLD = 0.25
 
 
 @dataclass(frozen=True)
@@ -61,12 +66,16 @@ class Training:
 
     A stage that ends at a limit, at a tolerance or without a lower loss hands over to the next. A
     loss or gradient that is not finite ends training as "diverged", Ctrl-C as "interrupted", a
-    callback that asks for it as "stopped by callback", and `seconds` of wall time as "time limit".
+    callback that asks for it as "stopped by callback", and `seconds` of wall time, all that `run`
+    does included, as "time limit". Time is up where one more step of ordinary length does not fit.
     In all cases the result holds the last theta that was accepted, and the objective is left there.
     Any other exception passes through `run`.
 
-    fresh: the loss on points apart, told at the end of each stage. resume: where to go on from,
-    with the bits of a run that never stopped; all else has to be as in the run it comes from.
+    fresh: the loss on points apart, told at the end of each stage. batches: the points that each
+    step of a stage takes, where it may see a part of them (Stage.takes_batches); the losses told of
+    its steps are those on the batch, the loss that it ends with is that on all points. resume:
+    where to go on from, with the bits of a run that never stopped; all else has to be as in the run
+    it comes from.
     """
 
     def __init__(
@@ -79,6 +88,7 @@ class Training:
         seconds: float | None = None,
         fresh: FreshLoss | None = None,
         weighting: Weighting | None = None,
+        batches: Batches | None = None,
         resume: Resume | None = None,
     ) -> None:
         self._objective = objective
@@ -88,9 +98,14 @@ class Training:
         self._seconds = seconds
         self._fresh = fresh
         self._weighting = weighting
+        self._points = PointsInUse(objective, batches)
         # What the weighting remembers.
         self._weighting_state: State = {}
         self._began = time.perf_counter()
+        # Whether there is no time for one more step of the whole run.
+        self._time_is_up = False
+        # The seconds of the first evaluation, which records the programs.
+        self._recording = 0.0
         self._function = Watched(objective, lambda: self._after("; theta is back at that step"))
         self._index = 0
         self._steps = 0
@@ -116,12 +131,10 @@ class Training:
     def run(self) -> TrainingResult:
         """Train, and return the result; exceptions of callbacks and of the machine pass through."""
         try:
-            if self._last is None:
-                self._reweigh()
             for index in range(self._index, len(self._stages)):
                 self._index = index
                 self._run_stage(self._stages[index])
-                if self._reason in _FINAL or self._out_of_time():
+                if self._reason in _FINAL or self._time_is_up or self._left() <= 0:
                     break
         except KeyboardInterrupt:
             # Between stages, or in a callback at a stage's end: no stage was there to report it.
@@ -167,7 +180,8 @@ class Training:
         info = StageInfo(self._index, len(self._stages), stage.name, stage.steps, stage.seconds)
         self._function.forget()
         asked = notify(self._callbacks, "on_stage_start", info)
-        self._ended(*(self._follow(stage, began) if asked is None else self._asked(asked)))
+        self._ended(*(self._follow(stage) if asked is None else self._asked(asked)))
+        self._take_all()
         if self._fresh is not None:
             self._fresh_loss = self._fresh(self._accepted.theta)
         report = StageReport(
@@ -185,16 +199,25 @@ class Training:
         if asked is not None and self._reason not in _FINAL:
             self._reason, self._message = self._asked(asked)
 
-    def _follow(self, stage: Stage, began: float) -> tuple[StopReason, str]:
+    def _follow(self, stage: Stage) -> tuple[StopReason, str]:
         """Run a stage to its end, and say why that was."""
         try:
             if math.isnan(self._accepted.loss):
+                began = time.perf_counter()
+                self._reweigh(stage)
                 self._accepted = self._function.find(self._accepted.theta)
+                self._recording = time.perf_counter() - began
+            pace = _Pace(time.perf_counter())
+            late = self._time_limit(stage, pace)
+            if late is not None:
+                return StopReason.TIME, late
             if self._state is not None:
                 self._change(stage)  # what comes right after the step that is gone on from
+            else:
+                self._take_batch(stage)
             end = None
             while end is None:
-                end = self._pursue(stage, began)
+                end = self._pursue(stage, pace)
                 if (
                     end is not None
                     and end.reason in (StopReason.LINE_SEARCH, StopReason.NO_DECREASE)
@@ -204,10 +227,10 @@ class Training:
                     # On other points there may be a way down.
                     self._helped_at = self._steps
                     self._take_new_points()
-                    self._reweigh(new_points=True)
+                    self._reweigh(stage, new_points=True)
                     end = None
             # The step of Adam ends at a theta that has not been evaluated yet.
-            if not np.array_equal(end.theta, self._accepted.theta):
+            if self._take_all() or not np.array_equal(end.theta, self._accepted.theta):
                 self._accepted = self._function.find(end.theta)
         except Diverged as diverged:
             return StopReason.DIVERGED, str(diverged)
@@ -215,7 +238,7 @@ class Training:
             return StopReason.INTERRUPTED, f"interrupted{self._after()}"
         return end.reason, end.message
 
-    def _pursue(self, stage: Stage, began: float) -> StageEnd | None:
+    def _pursue(self, stage: Stage, pace: _Pace) -> StageEnd | None:
         """Run a solver from the last accepted theta; None where it has to begin anew."""
         steps = stage.run(self._function, self._accepted.theta.copy(), self._state)
         with closing(steps):
@@ -227,7 +250,8 @@ class Training:
                 asked = self._accept(step)
                 if asked is not None:
                     return StageEnd(step.theta, *self._asked(asked))
-                late = self._time_limit(stage, began)
+                pace.step_ended(time.perf_counter())
+                late = self._time_limit(stage, pace)
                 if late is not None:
                     return StageEnd(step.theta, StopReason.TIME, late)
                 if self._change(stage):
@@ -242,6 +266,7 @@ class Training:
         theta, loss, losses = self._accepted
         theta.flags.writeable = False
         stage = self._stages[self._index]
+        everything = self._points.all
         self._last = StepRecord(
             step=self._steps,
             stage=stage.name,
@@ -255,9 +280,9 @@ class Training:
             theta=theta,
             solver_state=step.state,
             draw=self._draws,
-            points={block.name: block.points for block in self._objective.blocks},
+            points=everything.points,
             weights=self._objective.weights,
-            row_weights=self._objective.row_weights,
+            row_weights=everything.row_weights,
             weighting_state=self._weighting_state,
             parameters=self._objective.coefficients(theta),
         )
@@ -274,38 +299,70 @@ class Training:
         redrawn = self._redraw is not None and self._stage_step % self._redraw.every == 0
         if redrawn:
             self._take_new_points()
-        return self._reweigh(redrawn) or redrawn
+        changed = self._reweigh(stage, redrawn) or redrawn
+        return self._take_batch(stage) or changed
 
-    def _reweigh(self, new_points: bool = False) -> bool:
+    def _reweigh(self, stage: Stage, new_points: bool = False) -> bool:
         """Let the weighting choose where it is due; return whether it was."""
         weighting = self._weighting
-        if weighting is None or not weighting.is_due(self._steps, new_points):
+        if weighting is None or not weighting.is_due(self._steps, new_points, stage.hold):
             return False
-        view = View(self._objective, self._accepted.theta, self._steps)
-        self._weighting_state = reweigh(weighting, view, self._weighting_state)
-        self._objective.parameters.load(self._accepted.theta)
+        self._take_all()
+        theta, loss, losses = self._accepted
+        known = None if new_points or math.isnan(loss) else losses
+        view = View(
+            self._objective, theta, self._steps, new_points=new_points, hold=stage.hold,
+            losses=known,
+        )  # fmt: skip
+        try:
+            self._weighting_state = reweigh(weighting, view, self._weighting_state)
+        except ValueError:
+            # Weights that are not finite come from residuals that are not: that is what to tell of.
+            self._function.value_and_gradient(theta)
+            raise
+        self._objective.parameters.load(theta)
         self._function.forget()
         return True
 
     def _take_new_points(self) -> None:
+        self._take_all()
         self._draws += 1
         # A line search may have left it elsewhere.
         self._objective.parameters.load(self._accepted.theta)
         self._objective.set_points(self._redraw.draw(self._draws))
         self._function.forget()
 
+    def _take_batch(self, stage: Stage) -> bool:
+        """Take the points of the next step; return whether they are others."""
+        taken = stage.takes_batches and self._points.take(self._draws, self._steps)
+        if taken:
+            self._function.forget()
+        return taken
+
+    def _take_all(self) -> bool:
+        """Take all points again after a batch of them; return whether there was one."""
+        left = self._points.take_all()
+        if left:
+            self._function.forget()
+        return left
+
     # ---- limits and words
 
-    def _time_limit(self, stage: Stage, began: float) -> str | None:
-        now = time.perf_counter()
-        if stage.seconds is not None and now - began >= stage.seconds:
-            return f"time limit of {stage.seconds:g} s reached{self._after()}"
-        if self._out_of_time():
-            return f"time limit of {self._seconds:g} s for all stages reached{self._after()}"
-        return None
+    def _time_limit(self, stage: Stage, pace: _Pace) -> str | None:
+        """Say which limit has no room for one more step; None where there is time."""
+        if stage.seconds is not None and pace.seconds + pace.ordinary >= stage.seconds:
+            said = f"time limit of {stage.seconds:g} s reached{self._after()}"
+            return said + _told("its first step", pace.first - pace.ordinary, stage.seconds)
+        if self._left() > pace.ordinary:
+            return None
+        self._time_is_up = True
+        said = f"time limit of {self._seconds:g} s for all stages reached{self._after()}"
+        return said + _told("the first evaluation", self._recording, self._seconds)
 
-    def _out_of_time(self) -> bool:
-        return self._seconds is not None and time.perf_counter() - self._began >= self._seconds
+    def _left(self) -> float:
+        """The seconds that are left for all stages together."""
+        spent = time.perf_counter() - self._began
+        return math.inf if self._seconds is None else self._seconds - spent
 
     def _after(self, more: str = "") -> str:
         return f", after step {self._steps}{more}" if more else f" after step {self._steps}"
@@ -336,3 +393,40 @@ class Training:
         self._weighting_state = record.weighting_state
         self._objective.parameters.load(record.theta)
         self._began -= record.seconds
+
+
+class _Pace:
+    """How long the steps of a stage take: the first one, which may record programs, apart."""
+
+    def __init__(self, began: float) -> None:
+        self._steps = 0
+        self._began = self._first_ended = self._last_ended = began
+
+    def step_ended(self, now: float) -> None:
+        """Note that a step has ended."""
+        self._steps += 1
+        self._last_ended = now
+        if self._steps == 1:
+            self._first_ended = now
+
+    @property
+    def seconds(self) -> float:
+        """The seconds of all steps."""
+        return self._last_ended - self._began
+
+    @property
+    def first(self) -> float:
+        """The seconds of the first step."""
+        return self._first_ended - self._began
+
+    @property
+    def ordinary(self) -> float:
+        """The seconds of a later one, callbacks and new points included; 0 before there is one."""
+        return (self._last_ended - self._first_ended) / max(1, self._steps - 1)
+
+
+def _told(what: str, seconds: float, limit: float) -> str:
+    """Tell of what took more than its share of a limit."""
+    if seconds <= _TOLD * limit:
+        return ""
+    return f"; {what} took {seconds:.2g} s of it, most likely to record its programs"
