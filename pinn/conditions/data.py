@@ -97,7 +97,7 @@ class Data(Condition):
         return [
             Residual(
                 self._label(unknown), left.what, left, place,
-                Term(left.what, Column(column), scope),
+                Term(left.what, Column(column), scope.of_values()),
                 factor=_FACTOR if weighted else None,
                 huber=None if self.robust is None else self.threshold,
             )

@@ -52,6 +52,8 @@ class Residual:
         left = self.left.tree
         if not isinstance(left, Derivative) or left.coordinates:
             return None
+        if self.whole or self.huber is not None:
+            return None  # a sum of values, or no line in them
         return left.unknown if self.right is None or not self.right.scope.unknowns else None
 
     @property
