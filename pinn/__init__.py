@@ -37,9 +37,19 @@ if TYPE_CHECKING:
         Union,
     )
     from pinn.models import MLP, Model, PerUnknown
-    from pinn.objective.weighting import Weighting
+    from pinn.objective.weighting import (
+        LRA,
+        NTK,
+        Attention,
+        Causal,
+        GradNorm,
+        ReLoBRaLo,
+        SelfAdaptive,
+        SoftAdapt,
+        Weighting,
+    )
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
-    from pinn.problem import Parameter, Problem, Reference
+    from pinn.problem import Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
     from pinn.schema import declared
     from pinn.solution import Report, Solution, load
@@ -70,17 +80,23 @@ _require_own_autograd()
 
 __all__ = [
     "LBFGS",
+    "LRA",
     "MLP",
+    "NTK",
     "Adam",
+    "Attention",
     "Ball",
     "Box",
     "Callback",
+    "Causal",
     "Condition",
     "Difference",
     "Dirichlet",
     "Disk",
     "Ellipse",
     "Family",
+    "Field",
+    "GradNorm",
     "Initial",
     "Intersection",
     "Interval",
@@ -96,12 +112,15 @@ __all__ = [
     "Problem",
     "ProblemWarning",
     "Progress",
+    "ReLoBRaLo",
     "Reference",
     "Report",
     "Robin",
     "SSBroyden",
     "Sampling",
+    "SelfAdaptive",
     "Shape",
+    "SoftAdapt",
     "Solution",
     "Stage",
     "StopReason",
@@ -144,9 +163,19 @@ _HOMES = {
         "Union",
     ),
     "pinn.models": ("MLP", "Model", "PerUnknown"),
-    "pinn.objective.weighting": ("Weighting",),
+    "pinn.objective.weighting": (
+        "LRA",
+        "NTK",
+        "Attention",
+        "Causal",
+        "GradNorm",
+        "ReLoBRaLo",
+        "SelfAdaptive",
+        "SoftAdapt",
+        "Weighting",
+    ),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
-    "pinn.problem": ("Parameter", "Problem", "Reference"),
+    "pinn.problem": ("Field", "Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),
     "pinn.solution": ("Report", "Solution", "load"),
