@@ -15,21 +15,27 @@ from pinn.geometry import Shape
 from pinn.geometry.declaration import DomainKind
 from pinn.residuals import Residual, Section, Source, Surface
 from pinn.schema import Name, declared
-from pinn.schema.errors import at, refuse
-from pinn.schema.kinds import Kind, OneOf, Text
+from pinn.schema.errors import Path, at, refuse
+from pinn.schema.kinds import Kind, Text
+from pinn.schema.reader import Reader
+from pinn.schema.tree import Mapping, Node
 
 
 @dataclass(frozen=True)
-class _PlaceKind(OneOf):
-    scalar: Kind = Text("a place such as x=0.5")
-    mapping: Kind = DomainKind()
+class _PlaceKind(Kind):
+    """A plane as text, or a shape."""
 
-    @property
-    def what(self) -> str:
-        return "a place such as x=0.5, or a shape whose boundary it is"
+    what = "a place such as x=0.5, or a shape whose boundary it is"
 
-    def _kind(self, value: Any) -> Kind:
-        return self.mapping if isinstance(value, Shape) else super()._kind(value)
+    def check(self, value: Any) -> str | Shape:
+        return value if isinstance(value, Shape) else Text(self.what).check(value)
+
+    def read(self, node: Node, path: Path, reader: Reader) -> Any:
+        kind = DomainKind() if isinstance(node, Mapping) else Text(self.what)
+        return kind.read(node, path, reader)
+
+    def dump(self, value: Any) -> Any:
+        return DomainKind().dump(value) if isinstance(value, Shape) else value
 
 
 @declared
