@@ -58,6 +58,9 @@ class Experiment:
             check_model(self.model, domain, unknowns)
             given = given_values(self.problem, self.draw_points)
             object.__setattr__(self, "model", settled_model(self.model, given, unknowns))
+        for one in self.problem.fields:
+            with at("problem", "fields", one.name, "model"):
+                check_model(one.model, one.domain(domain), [one.name])
         if self.training is None:
             stages = default_training(self.initial_parameters().size, self.seconds)
             object.__setattr__(self, "training", tuple(stages))
