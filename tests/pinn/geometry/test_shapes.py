@@ -8,13 +8,13 @@ from scipy.integrate import quad
 from scipy.stats import chi2
 
 import pinn
-from pinn.sampling import METHODS, stream
+from pinn.sampling import LATTICES, METHODS, stream
 
 X, Y = pinn.Interval("x", -1, 1), pinn.Interval("y", -1, 1)
 SQUARE = X * Y
 CUBE = SQUARE * pinn.Interval("z", -1, 1)
 L = [(0, 0), (1, 0), (1, -1), (-1, -1), (-1, 1), (0, 1)]
-RANDOM = [name for name in METHODS if name != "grid"]
+RANDOM = [name for name in METHODS if name not in LATTICES]
 
 
 def ellipse_length(a, b):
@@ -136,7 +136,7 @@ def test_no_point_lies_outside_and_draws_repeat(name, method):
         return points, *shape.sample_boundary(shape.parts, 200, METHODS[method], rng)
 
     points, edge, normals = draw()
-    assert len(points) == 300 if method != "grid" else 0 < len(points) <= 300
+    assert len(points) == 300 if method not in LATTICES else 0 < len(points) <= 300
     assert shape.contains(points).all() and inside(name, points).all()
     assert shape.contains(edge).all() and inside(name, edge).all()
     for once, again in zip((points, edge, normals), draw(), strict=True):
