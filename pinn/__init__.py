@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         Weighting,
     )
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
-    from pinn.problem import Parameter, Problem, Reference
+    from pinn.problem import Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
     from pinn.schema import declared
     from pinn.solution import Report, Solution, load
@@ -95,6 +95,7 @@ __all__ = [
     "Disk",
     "Ellipse",
     "Family",
+    "Field",
     "GradNorm",
     "Initial",
     "Intersection",
@@ -174,7 +175,7 @@ _HOMES = {
         "Weighting",
     ),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
-    "pinn.problem": ("Parameter", "Problem", "Reference"),
+    "pinn.problem": ("Field", "Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),
     "pinn.solution": ("Report", "Solution", "load"),

@@ -50,6 +50,8 @@ class Chunked:
             (passes/per_row.py).
     threads workers; None takes one a core, or as many as `set_num_threads` says.
     chunk   rows a chunk; None chooses it so that the working set is a few L2 caches.
+    spread  how many rows of work a row stands for, where `fn` makes more of each; a large one
+            keeps the first recording, from which the chunk is chosen, as small as any other.
     whole   take all rows in one go, where `fn` looks at them together; the arrays may then have
             different lengths.
     executor  "numpy", "numba", "cupy", or "auto": cupy for arrays on a GPU, else numba where it is
@@ -70,6 +72,7 @@ class Chunked:
         *,
         threads: int | None = None,
         chunk: int | None = None,
+        spread: float = 1,
         whole: bool = False,
         executor: str = "auto",
         guard: Callable[[], Hashable] = lambda: None,
@@ -79,6 +82,7 @@ class Chunked:
         self.kinds = tuple(kinds)
         self.threads = threads or workers()
         self.chunk = chunk
+        self.spread = max(1.0, spread)
         self.whole = whole
         self.executor = executor
         if executor == "auto":
@@ -166,7 +170,8 @@ class Chunked:
         size = self.chunk
         if size is None:
             on_host = type(rows[0]) is np.ndarray
-            size = self._choose_chunk(rows, count) if on_host else _DEVICE_CHUNK
+            on_device = max(1, int(_DEVICE_CHUNK / self.spread))
+            size = self._choose_chunk(rows, count) if on_host else on_device
             self.chunk = size
         pieces = _even_pieces(count, max(1, -(-count // size)))
         edges = [count * k // pieces for k in range(pieces + 1)]
@@ -180,7 +185,9 @@ class Chunked:
         """
         # where the choice can be guessed, the program that it is made from is the one that is run
         guess = count if count <= _ONE_CHUNK else -(-count // 2)
-        probe = guess if count <= _TWO_CHUNKS else _PROBE_ROWS
+        probe = guess
+        if count * self.spread > _TWO_CHUNKS:
+            probe = min(guess, max(1, int(_PROBE_ROWS / self.spread)))
         program = self.program(rows, probe)
         executor = make_executor(self.executor, program, self._given(program, rows))
         width = max((v.size // probe for i in program.instructions if i.op.ufunc

@@ -17,6 +17,8 @@ tolerance tells its open inside from its boundary. A part of which nothing is le
 
 from __future__ import annotations
 
+import functools
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -471,6 +473,24 @@ class Shape(ABC):
         rows = self._rows(part, unit)
         rows = rows[~np.isnan(rows).any(axis=1)]
         return rows[:, :d], rows[:, d:]
+
+
+def projection(shape: Shape, names: Iterable[str]) -> Shape:
+    """Return a shape of some of the coordinates only, in their order.
+
+    It has the factors that have no others, and intervals where a factor has.
+    """
+    from pinn.geometry.interval import Interval
+
+    kept = set(names)
+    found: list[Shape] = []
+    for factor in shape.factors:
+        if kept.issuperset(factor.coordinates):
+            found.append(factor)
+        else:
+            pairs = factor.bounds.items()
+            found += [Interval(name, *pair) for name, pair in pairs if name in kept]
+    return functools.reduce(operator.mul, found)
 
 
 def check_value(shape: Shape) -> None:

@@ -31,10 +31,12 @@ class Engine(Protocol):
         kinds: Sequence[Kind],
         arrays: Sequence[Any],
         whole: bool = False,
+        spread: float = 1,
     ) -> list[np.ndarray]:
         """Return the results at the points of some arrays (n, 1) as host arrays.
 
-        Equal keys mean the same computation. whole: it is run once, on all points together, and
+        Equal keys mean the same computation. spread: the points at which the model is evaluated for
+        each of these. whole: it is run once, on all points together, and
         each result is what that gives; arrays may then have different lengths.
         """
 
@@ -49,6 +51,7 @@ class EagerEngine:
         kinds: Sequence[Kind],
         arrays: Sequence[Any],
         whole: bool = False,
+        spread: float = 1,
     ) -> list[np.ndarray]:
         if whole or "per_row" not in kinds:
             return [_host(result) for result in function([T.Tensor(a) for a in arrays])]
@@ -90,6 +93,7 @@ class RecordedEngine:
         kinds: Sequence[Kind],
         arrays: Sequence[Any],
         whole: bool = False,
+        spread: float = 1,
     ) -> list[np.ndarray]:
         if key in self._row_by_row:
             return EagerEngine().run(key, function, kinds, arrays)
@@ -99,6 +103,7 @@ class RecordedEngine:
                 self._shared,
                 ["sum"] * len(kinds) if whole else kinds,
                 threads=self._threads,
+                spread=spread,
                 whole=whole,
                 guard=self._guard,
             )

@@ -381,7 +381,8 @@ class Objective:
         weighted = tuple(block.row_weights is not None for block in group.blocks)
         kinds, function = getattr(self._computations, what)(group)
         return self._engine.run(
-            (what, group.key, weighted), function, kinds, [*placed.arrays, *further], group.whole
+            (what, group.key, weighted), function, kinds, [*placed.arrays, *further], group.whole,
+            group.spread,
         )
 
     def _training_flags(self) -> tuple[bool, ...]:

@@ -62,7 +62,7 @@ class Experiment:
         return PRECISIONS[self.precision]
 
     def initial_parameters(self) -> FlatParameters:
-        """Build the model from the seed, with the problem's coefficients at their start."""
+        """Build the model and the fields from the seed, with the coefficients at their start."""
         module = build_module(
             self.model,
             self.problem.domain,
@@ -74,7 +74,14 @@ class Experiment:
         module = Spaced.around(module, self.problem.domain)
         if self.problem.ansatz is not None:
             module = HardModel(module, self.problem.ansatz)
-        return FlatParameters(module, self.problem.parameters, self.dtype, self.device)
+        number = self.problem.scope.coordinate_number
+        fields = {}
+        for one in self.problem.fields:
+            rng = stream(self.seed, "field", one.name)
+            network = one.build(self.problem.domain, rng, self.dtype, self.device)
+            taken = [number[name] for name in self.problem.scope.inputs_of(one.name)]
+            fields[one.name] = (network, taken)
+        return FlatParameters(module, self.problem.parameters, self.dtype, self.device, fields)
 
     @property
     def collocation(self) -> Collocation:
