@@ -77,7 +77,7 @@ def train(arguments: argparse.Namespace) -> int:
             if isinstance(error, KeyboardInterrupt) and recorder.run is not None:
                 return INTERRUPTED
             raise
-        return _finish(recorder, interrupts, solution)
+        return _finish(recorder, interrupts, solution, arguments.quiet)
 
 
 def _overrides(arguments: argparse.Namespace) -> list[Override]:
@@ -144,7 +144,7 @@ def _progress(quiet: bool) -> list:
     import pinn
 
     progress = pinn.Progress(QuietStream(sys.stderr))
-    events = ("on_stage_start", "on_step", "on_stage_end")
+    events = ("on_stage_start", "on_step", "on_setback", "on_stage_end")
     shown = {event: getattr(progress, event) for event in events}
     return [SimpleNamespace(on_start=_announce, **shown)]
 
@@ -176,7 +176,9 @@ def _save_reached(recorder: Recorder, error: BaseException) -> None:
         tell(f"interrupted before the first step; the run is in {recorder.directory}")
 
 
-def _finish(recorder: Recorder, interrupts: Interrupts, solution: Solution) -> int:
+def _finish(
+    recorder: Recorder, interrupts: Interrupts, solution: Solution, quiet: bool
+) -> int:
     """Save the results, say what they are, draw the figures; return the exit code."""
     from pinn.files import sentence_of
     from pinn.runs.figures import draw_run
@@ -192,7 +194,7 @@ def _finish(recorder: Recorder, interrupts: Interrupts, solution: Solution) -> i
                 code = DISK_OR_DEVICE
             say(f"{solution.problem.name}: {report.summary()}; results in {directory}")
             if report.stop_reason == "diverged":
-                tell(_about_divergence(solution, directory))
+                tell(_about_divergence(solution, directory, quiet))
             elif report.stop_reason == "interrupted":
                 tell(f"{report.message}: a checkpoint is in {recorder.run.checkpoint_path}")
         draw_run(recorder.run, solution)
@@ -205,9 +207,12 @@ def _finish(recorder: Recorder, interrupts: Interrupts, solution: Solution) -> i
     return code
 
 
-def _about_divergence(solution: Solution, directory: Any) -> str:
+def _about_divergence(solution: Solution, directory: Any, quiet: bool) -> str:
+    report = solution.report
     remedy = ". A smaller learning_rate of adam or other weighting may help"
-    return (
-        f"training diverged: {solution.report.message}; its last good state is in {directory}"
-        f"{remedy if solution.report.steps else ''}"
-    )
+    untold = report.setbacks if quiet else ()  # else they were told when they came
+    return "\n".join([
+        *(f"went back: {setback}" for setback in untold),
+        f"training diverged: {report.message}; its last good state is in {directory}"
+        f"{remedy if report.steps else ''}",
+    ])

@@ -15,7 +15,7 @@ from pinn.objective.engines import make_engine
 from pinn.objective.evaluator import Derivatives, Evaluator
 from pinn.objective.flat_parameters import FlatParameters, fill
 from pinn.objective.group import Group, Placed, sharing
-from pinn.objective.locating import why_not_finite
+from pinn.objective.locating import why_gradient_not_finite, why_not_finite
 from pinn.problem.problem import Problem
 from pinn.residuals import Residual
 from pinn.sampling import Points
@@ -347,7 +347,10 @@ class Objective:
             if not np.isfinite(losses[block.name]):
                 return f"the loss of block {block.name!r} overflows"
             if not np.isfinite(gradients[block.name]).all():
-                return f"the gradient of block {block.name!r} is not finite"
+                alone = self._placed_alone(block)
+                slope = self._computations.gradients(alone.group)
+                names = self.problem.domain.coordinates
+                return why_gradient_not_finite(alone, slope, self.parameters, names)
         return None
 
     def coefficients(self, theta: np.ndarray) -> dict[str, float]:

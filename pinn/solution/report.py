@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, is_dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
 from pinn.solution.accuracy import Errors
-from pinn.training.records import StageReport, TrainingResult
+from pinn.training.records import Setback, StageReport, TrainingResult
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class Report:
     not known: much larger than loss, it says that the points are fitted and not the equations.
     residual is how far each equation and soft condition is from holding, by block, relative to the
     size of its terms (pinn.diagnosis.scaled_residuals); warnings are what was said before training
-    and after it.
+    and after it. setbacks tell of numbers that were not finite, and of the steps to which training
+    went back after them.
     """
 
     stop_reason: str
@@ -40,6 +41,7 @@ class Report:
     fresh_loss: float = math.nan
     residual: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    setbacks: tuple[Setback, ...] = ()
 
     @classmethod
     def of(
@@ -59,6 +61,7 @@ class Report:
             parameters=dict(parameters),
             history=result.history,
             fresh_loss=result.fresh_loss,
+            setbacks=result.setbacks,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -68,6 +71,7 @@ class Report:
             "stop_reason": str(self.stop_reason),
             "stages": stages,
             "warnings": list(self.warnings),
+            "setbacks": [vars(setback) for setback in self.setbacks],
         }
 
     @classmethod
@@ -97,6 +101,9 @@ class Report:
                 for name, value in self.rel_l2.items()
             ),
         ]
+        if self.setbacks:
+            count = len(self.setbacks)
+            parts.append(f"went back {'once' if count == 1 else f'{count} times'}")
         if self.warnings:
             count = len(self.warnings)
             parts.append("1 warning" if count == 1 else f"{count} warnings")
