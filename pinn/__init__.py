@@ -7,10 +7,32 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pinn.conditions import Condition, Dirichlet, Initial, PointValue, Terminal
+    from pinn.conditions import (
+        Condition,
+        Dirichlet,
+        Initial,
+        Neumann,
+        Operator,
+        PointValue,
+        Robin,
+        Terminal,
+    )
     from pinn.diagnosis import ProblemWarning, UnsolvedWarning
-    from pinn.geometry import Box, Interval, Shape, Time
-    from pinn.models import MLP, Model
+    from pinn.geometry import (
+        Ball,
+        Box,
+        Difference,
+        Disk,
+        Family,
+        Intersection,
+        Interval,
+        Polygon,
+        Shape,
+        Time,
+        Triangle,
+        Union,
+    )
+    from pinn.models import MLP, Model, PerUnknown
     from pinn.objective.weighting import Weighting
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
     from pinn.problem import Parameter, Problem, Reference
@@ -46,20 +68,30 @@ __all__ = [
     "LBFGS",
     "MLP",
     "Adam",
+    "Ball",
     "Box",
     "Callback",
     "Condition",
+    "Difference",
     "Dirichlet",
+    "Disk",
+    "Family",
     "Initial",
+    "Intersection",
     "Interval",
     "Model",
+    "Neumann",
+    "Operator",
     "Parameter",
+    "PerUnknown",
     "PointValue",
+    "Polygon",
     "Problem",
     "ProblemWarning",
     "Progress",
     "Reference",
     "Report",
+    "Robin",
     "SSBroyden",
     "Sampling",
     "Shape",
@@ -68,6 +100,8 @@ __all__ = [
     "StopReason",
     "Terminal",
     "Time",
+    "Triangle",
+    "Union",
     "UnsolvedWarning",
     "Weighting",
     "declared",
@@ -78,10 +112,26 @@ __all__ = [
 
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
 _HOMES = {
-    "pinn.conditions": ("Condition", "Dirichlet", "Initial", "PointValue", "Terminal"),
+    "pinn.conditions": (
+        "Condition", "Dirichlet", "Initial", "Neumann", "Operator", "PointValue", "Robin",
+        "Terminal",
+    ),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
-    "pinn.geometry": ("Box", "Interval", "Shape", "Time"),
-    "pinn.models": ("MLP", "Model"),
+    "pinn.geometry": (
+        "Ball",
+        "Box",
+        "Difference",
+        "Disk",
+        "Family",
+        "Intersection",
+        "Interval",
+        "Polygon",
+        "Shape",
+        "Time",
+        "Triangle",
+        "Union",
+    ),
+    "pinn.models": ("MLP", "Model", "PerUnknown"),
     "pinn.objective.weighting": ("Weighting",),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
     "pinn.problem": ("Parameter", "Problem", "Reference"),

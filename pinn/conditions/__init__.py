@@ -3,14 +3,30 @@
 from pinn.conditions.condition import CONDITIONS, Condition, Exact, Value
 from pinn.conditions.dirichlet import Dirichlet
 from pinn.conditions.initial import Initial
+from pinn.conditions.neumann import Neumann
+from pinn.conditions.operator import Operator
 from pinn.conditions.point_value import PointValue
+from pinn.conditions.robin import Robin
 from pinn.conditions.terminal import Terminal
 
 __all__ = [
-    "CONDITIONS", "Condition", "Dirichlet", "Exact", "Initial", "PointValue", "Terminal", "Value",
+    "CONDITIONS",
+    "Condition",
+    "Dirichlet",
+    "Exact",
+    "Initial",
+    "Neumann",
+    "Operator",
+    "PointValue",
+    "Robin",
+    "Terminal",
+    "Value",
 ]
 
 CONDITIONS.add("initial", Initial)
 CONDITIONS.add("dirichlet", Dirichlet)
+CONDITIONS.add("neumann", Neumann)
+CONDITIONS.add("robin", Robin)
+CONDITIONS.add("operator", Operator)
 CONDITIONS.add("terminal", Terminal)
 CONDITIONS.add("point_value", PointValue)

@@ -45,7 +45,7 @@ class Condition(ABC):
     hard: bool = False
 
     @abstractmethod
-    def name(self, domain: Shape) -> str:
+    def label(self, domain: Shape) -> str:
         """Return what the condition is called, such as "initial_u"; its blocks are named by it."""
 
     @abstractmethod

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pinn.conditions.condition import Condition, Exact, Value
+from pinn.conditions.places import boundary
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
-from pinn.geometry import Face, On, Part, Shape
-from pinn.residuals import Boundary, Residual
+from pinn.geometry import Face, On, Shape
+from pinn.residuals import Residual
 from pinn.schema import Name, declared
 from pinn.schema.errors import at, refuse
 
@@ -28,33 +29,23 @@ class Dirichlet(Condition):
     on: On = None
     hard: bool = False
 
-    def parts(self, domain: Shape) -> tuple[Part, ...]:
-        """Return the parts where the condition holds; ValueError where there are none."""
-        if not domain.parts:
-            raise ValueError(
-                "a Dirichlet condition needs a space coordinate, and this domain has only "
-                f"{', '.join(domain.coordinates)}; use pinn.Initial at the start of time"
-            )
-        with at("on"):
-            return domain.select(self.on)
-
-    def name(self, domain: Shape) -> str:
+    def label(self, domain: Shape) -> str:
         place = [] if self.on is None else [domain.label(self.on)]
         return "_".join(["dirichlet", self.unknown, *place])
 
     def residuals(self, domain: Shape, scope: Scope) -> Sequence[Residual]:
-        parts = self.parts(domain)
+        place = boundary("a Dirichlet condition", domain, self.on)
         scope.check_unknown(self.unknown)
-        name = self.name(domain)
+        name = self.label(domain)
         what = f"condition {name!r}"
         left = Term(what, self.unknown, scope)
         with at("value"):
             right = Term(what, self.value, scope.of_values())
-        return [Residual(name, what, left, Boundary(domain, parts), right)]
+        return [Residual(name, what, left, place, right)]
 
     def exact(self, domain: Shape) -> Sequence[Exact]:
-        name = self.name(domain)
-        parts = self.parts(domain)
+        name = self.label(domain)
+        parts = boundary("a Dirichlet condition", domain, self.on).parts
         for part in parts:
             if not isinstance(part, Face):
                 refuse(

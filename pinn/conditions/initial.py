@@ -36,13 +36,13 @@ class Initial(Condition):
                 "order",
             )
 
-    def name(self, domain: Shape) -> str:
+    def label(self, domain: Shape) -> str:
         return "_".join(["initial", self.unknown, *[str(domain.time)] * self.order])
 
     def residuals(self, domain: Shape, scope: Scope) -> Sequence[Residual]:
         need_time("an initial condition", domain)
         scope.check_unknown(self.unknown)
-        name = self.name(domain)
+        name = self.label(domain)
         what = f"condition {name!r}"
         left = Term(what, str(Derivative(self.unknown, (domain.time,) * self.order)), scope)
         with at("value"):
@@ -51,7 +51,7 @@ class Initial(Condition):
 
     def exact(self, domain: Shape) -> Sequence[Exact]:
         need_time("an initial condition", domain)
-        return [Exact(self.name(domain), self.unknown, domain.start, self.value, self.order)]
+        return [Exact(self.label(domain), self.unknown, domain.start, self.value, self.order)]
 
 
 def need_time(what: str, domain: Shape) -> None:

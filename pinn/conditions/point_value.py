@@ -7,13 +7,13 @@ from dataclasses import field
 from typing import Annotated
 
 from pinn.conditions.condition import Condition, Value
+from pinn.conditions.places import listed
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.geometry import Shape
-from pinn.residuals import Place, Residual
+from pinn.residuals import Residual
 from pinn.schema import Name, declared
 from pinn.schema.errors import at as under
-from pinn.schema.errors import refuse
 from pinn.schema.kinds import Names, Number
 
 _POINT = Names(Number(), "a mapping from coordinates to numbers such as {x: 0, y: 0}")
@@ -24,9 +24,9 @@ class PointValue(Condition):
     """u = value at one point, such as a pressure's constant: PointValue("p", 0.0, x=0, y=0).
 
     value: text, number or callable. The point is a number for each coordinate of the domain, as
-    keywords or as the mapping `at`. Several points of an unknown are told apart by their numbers in
-    the blocks' names. Raises ValueError when the problem is made for a point that is not one of the
-    domain.
+    keywords or as the mapping `at`; without a number for a family it holds for all of its range.
+    Several points of an unknown are told apart by their numbers in the blocks' names. Raises
+    ValueError when the problem is made for a point that is not one of the domain.
     """
 
     unknown: Name
@@ -47,22 +47,15 @@ class PointValue(Condition):
             object.__setattr__(self, name, one)
         self.__post_init__()
 
-    def name(self, domain: Shape) -> str:
+    def label(self, domain: Shape) -> str:
         numbers = [f"{name}_{self.at[name]:g}" for name in domain.coordinates if name in self.at]
         return "_".join(["value", self.unknown, *numbers])
 
     def residuals(self, domain: Shape, scope: Scope) -> Sequence[Residual]:
         scope.check_unknown(self.unknown)
-        if set(self.at) != set(domain.coordinates):
-            refuse(
-                f"expected a number for each of {', '.join(domain.coordinates)}, "
-                f"got {', '.join(self.at) or 'none'}",
-                "at",
-            )
-        place = Place(domain, tuple(self.at[name] for name in domain.coordinates))
         with under("at"):
-            place.check()
-        name = self.name(domain)
+            place = listed(domain, {name: (number,) for name, number in self.at.items()})
+        name = self.label(domain)
         what = f"condition {name!r}"
         left = Term(what, self.unknown, scope)
         with under("value"):

@@ -26,13 +26,13 @@ class Terminal(Condition):
     value: Value
     hard: bool = False
 
-    def name(self, domain: Shape) -> str:
+    def label(self, domain: Shape) -> str:
         return f"terminal_{self.unknown}"
 
     def residuals(self, domain: Shape, scope: Scope) -> Sequence[Residual]:
         need_time("a terminal condition", domain)
         scope.check_unknown(self.unknown)
-        name = self.name(domain)
+        name = self.label(domain)
         what = f"condition {name!r}"
         left = Term(what, self.unknown, scope)
         with at("value"):

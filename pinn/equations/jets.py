@@ -8,6 +8,7 @@ from typing import Any
 import autograd as T
 from autograd.jets import Channels, Sum, choose_channels, read, sweep
 from pinn.equations.leaves import At, Combination, Derivative, Laplacian, Location, UnknownLeaf
+from pinn.equations.outputs import place
 from pinn.equations.scope import Scope
 from pinn.equations.values import ModelValues
 
@@ -89,7 +90,7 @@ class JetValues(ModelValues):
         attached: Mapping[str, T.Tensor] | None = None,
     ) -> None:
         super().__init__(module, scope, columns, coefficients, plan, attached)
-        self._found: dict[Any, T.Tensor] | None = None
+        self._found: list[dict[Any, T.Tensor]] = []
 
     def unknown(self, leaf: Derivative | Laplacian | Combination) -> T.Tensor:
         """Return a planned unknown, derivative or combination."""
@@ -98,15 +99,13 @@ class JetValues(ModelValues):
             raise KeyError(
                 f"{leaf} was not planned: a function has to ask for the same names at each call"
             )
-        if self._found is None:
+        if not self._found:
             columns = list(self._columns.values())
-            (self._found,) = sweep(
+            self._found = sweep(
                 lambda *columns: self._run_model(columns), columns, self._plan.channels
             )
-        value = self._column(read(self._found, channel, self._found[()]), leaf.unknown)
+        pieces = [found[()] for found in self._found]
+        piece, number = place(pieces, self._scope.unknown_number[leaf.unknown])
+        values = read(self._found[piece], channel, pieces[piece])
+        value = values.reshape(-1) if values.shape[1] == 1 else values[:, number]
         return value if factor == 1 else value * factor
-
-    def _column(self, values: T.Tensor, unknown: str) -> T.Tensor:
-        if len(self._scope.unknowns) == 1:
-            return values.reshape(-1)
-        return values[:, self._scope.unknown_number[unknown]]

@@ -42,6 +42,8 @@ def check_names(
     constants: Iterable[str] = (),
     parameters: Iterable[str] = (),
     columns: Iterable[str] = (),
+    families: Sequence[str] = (),
+    fields: Sequence[str] = (),
 ) -> None:
     """Check that every declared name can be written in an equation and means one thing.
 
@@ -53,7 +55,9 @@ def check_names(
     kinds: dict[str, str] = {}
     groups = {
         "an unknown": unknowns,
+        "a field": fields,
         "a coordinate": coordinates,
+        "a family": families,
         "a constant": constants,
         "a parameter": parameters,
         "a column of the points": columns,
@@ -75,8 +79,8 @@ def check_names(
                     f"{name!r} is declared as {kinds[name]} and again as {kind}; rename one"
                 )
             kinds[name] = kind
-    known = frozenset(unknowns)
-    order = {name: number for number, name in enumerate(coordinates)}
+    known = frozenset([*unknowns, *fields])
+    order = {name: number for number, name in enumerate([*coordinates, *families])}
     for name, kind in kinds.items():
         base = name.rpartition("_")[0]
         reading = None if base not in known else parse_name(name, (base,), order)

@@ -28,6 +28,8 @@ class Namespace:
     and tuples of these where a vector belongs (`s.div((s.u, s.v))`); a vector is returned as a
     tuple. `s.dot` and what replaces a coordinate in `s.at` take any value: `s.at("u", t=s.t - 1)`.
 
+    `s("u_x + v")` is the value of a text.
+
     what: names the equation in messages. owner: tells one function's values from another's where
     several are evaluated together.
     """
@@ -63,6 +65,13 @@ class Namespace:
             if name in ALIASES:
                 message = f"no function {name!r}; write s.{ALIASES[name]}"
             raise AttributeError(f"{self._what}: {message}") from None
+
+    def __call__(self, text: str) -> Any:
+        """Return the value of a text of the expression language; a vector's as a tuple."""
+        try:
+            return self._evaluate(text)
+        except ExpressionError as error:
+            raise ValueError(f"{self._what}: {error}") from None
 
     def _apply(self, operator: str, /, *arguments: Any, **replaced: Any) -> Any:
         """Return the value of an operator's call."""

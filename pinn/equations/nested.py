@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import autograd as T
 from pinn.equations.leaves import At, Derivative, Laplacian, Location, UnknownLeaf
+from pinn.equations.outputs import place
 from pinn.equations.scope import Scope
 from pinn.equations.values import ModelValues
 
@@ -66,7 +67,7 @@ class NestedValues(ModelValues):
         attached: Mapping[str, T.Tensor] | None = None,
     ) -> None:
         super().__init__(module, scope, columns, coefficients, plan, attached)
-        self._outputs: T.Tensor | None = None
+        self._pieces: tuple[T.Tensor, ...] = ()
         self._known: dict[Derivative | Laplacian, T.Tensor] = {}
 
     def unknown(self, leaf: Derivative | Laplacian) -> T.Tensor:
@@ -75,9 +76,9 @@ class NestedValues(ModelValues):
             if isinstance(leaf, Laplacian):
                 self._known[leaf] = self._laplacian(leaf)
             elif not leaf.coordinates:
-                if self._outputs is None:
-                    self._outputs = self._run_model(list(self._columns.values()))
-                self._known[leaf] = self._outputs[:, self._scope.unknown_number[leaf.unknown]]
+                self._pieces = self._pieces or self._run_model(list(self._columns.values()))
+                piece, number = place(self._pieces, self._scope.unknown_number[leaf.unknown])
+                self._known[leaf] = self._pieces[piece][:, number]
             else:
                 *before, last = leaf.coordinates
                 parent = Derivative(leaf.unknown, tuple(before))

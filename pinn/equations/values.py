@@ -19,6 +19,7 @@ from pinn.equations.leaves import (
     Supplied,
     UnknownLeaf,
 )
+from pinn.equations.outputs import run_columns
 from pinn.equations.scope import Scope
 from pinn.expressions import Expression
 
@@ -156,22 +157,18 @@ class ModelValues(Values):
     def __contains__(self, leaf: object) -> bool:
         return isinstance(leaf, UnknownLeaf) or super().__contains__(leaf)
 
-    def _run_model(self, columns: Sequence[T.Tensor]) -> T.Tensor:
-        """Return the model's outputs, (n, unknowns), at coordinates given by columns.
-
-        A model with a method forward_columns gets the coordinates apart, as
-        pinn.conditions.hard.HardModel asks.
-        """
-        apart = getattr(self._module, "forward_columns", None)
-        outputs = self._module(T.cat(list(columns), dim=1)) if apart is None else apart(columns)
+    def _run_model(self, columns: Sequence[T.Tensor]) -> tuple[T.Tensor, ...]:
+        """Return the model's outputs at coordinates given by columns, in pieces (n, k)."""
+        pieces = run_columns(self._module, columns)
         expected = (self.n, len(self._scope.unknowns))
-        if tuple(outputs.shape) != expected:
+        shapes = [tuple(piece.shape) for piece in pieces]
+        widths = [shape[1] for shape in shapes if len(shape) == 2 and shape[0] == self.n]
+        if len(widths) < len(pieces) or sum(widths) != expected[1]:
             raise ValueError(
-                f"the model maps {self.n} points to shape "
-                f"{tuple(outputs.shape)}; expected {expected}, a column for each of "
-                f"{', '.join(self._scope.unknowns)}"
+                f"the model maps {self.n} points to shape {', '.join(map(str, shapes))}; expected "
+                f"{expected}, a column for each of {', '.join(self._scope.unknowns)}"
             )
-        return outputs
+        return pieces
 
 
 def coordinate_columns(points: np.ndarray, dtype: T.dtype, device: str) -> list[T.Tensor]:

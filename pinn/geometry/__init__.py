@@ -1,9 +1,14 @@
-"""Shapes: intervals, time, the products that `*` makes of shapes, and the parts of boundaries."""
+"""Shapes: intervals, disks, polygons ..., what | & - * make of them, the parts of boundaries."""
 
+from pinn.geometry.ball import Ball, Disk
 from pinn.geometry.box import Box
+from pinn.geometry.combined import Difference, Intersection, Union
 from pinn.geometry.declaration import SHAPES, AnyDomain, On
+from pinn.geometry.family import Family, apart
 from pinn.geometry.interval import Interval, Time
 from pinn.geometry.parts import Face, Part, Piece
+from pinn.geometry.placed import Moved, Named, Rotated
+from pinn.geometry.polygon import Polygon, Triangle
 from pinn.geometry.product import Product
 from pinn.geometry.shape import TOLERANCE, Shape, check_value
 from pinn.geometry.unit_cube import UnitSampler
@@ -12,18 +17,40 @@ __all__ = [
     "SHAPES",
     "TOLERANCE",
     "AnyDomain",
+    "Ball",
     "Box",
+    "Difference",
+    "Disk",
     "Face",
+    "Family",
+    "Intersection",
     "Interval",
+    "Moved",
+    "Named",
     "On",
     "Part",
     "Piece",
+    "Polygon",
     "Product",
+    "Rotated",
     "Shape",
     "Time",
+    "Triangle",
+    "Union",
     "UnitSampler",
+    "apart",
     "check_value",
 ]
 
 SHAPES.add("interval", Interval)
 SHAPES.add("time", Time)
+SHAPES.add("disk", Disk)
+SHAPES.add("ball", Ball)
+SHAPES.add("triangle", Triangle)
+SHAPES.add("polygon", Polygon)
+SHAPES.add("union", Union)
+SHAPES.add("intersection", Intersection)
+SHAPES.add("difference", Difference)
+SHAPES.add("moved", Moved)
+SHAPES.add("rotated", Rotated)
+SHAPES.add("named", Named)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pinn.geometry.interval import Interval, Time
 from pinn.geometry.shape import Shape
-from pinn.schema.declared import Record, dump
+from pinn.schema.declared import Record, dump, fields_of
 from pinn.schema.errors import DeclarationError, Path, refuse_kind
 from pinn.schema.family import Family
 from pinn.schema.kinds import (
@@ -25,7 +25,7 @@ from pinn.schema.kinds import (
     refuse_node,
 )
 from pinn.schema.reader import INVALID, Reader
-from pinn.schema.tree import Mapping, Node, Scalar
+from pinn.schema.tree import Mapping, Node, Scalar, Sequence
 
 SHAPES = Family("shape", example='pinn.Interval("x", 0, 1)')
 SHAPES.base = Shape
@@ -39,7 +39,8 @@ class DomainKind(Kind):
     """A shape; in a file a mapping whose entries are the factors of a product.
 
     An entry is a coordinate with `[low, high]` or `{time: [low, high]}`, or the name of a shape in
-    the table with its settings.
+    the table with its settings; a list or a text is the first of these: `union: [...]`. An entry
+    `name: hole` gives the product a name.
     """
 
     family = SHAPES
@@ -53,20 +54,28 @@ class DomainKind(Kind):
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
         if not isinstance(node, Mapping) or not node.entries:
             return refuse_node(self, node, path, reader)
+        entries = dict(node.entries)
+        called = entries.pop("name") if _is_name(entries) else None
         factors = []
-        for name, entry in node.entries.items():
+        for name, entry in entries.items():
             below = (*path, name)
             reader.note(below, node.key_places[name])
             factors.append(self._factor(name, entry, below, reader))
-        if any(factor is INVALID for factor in factors):
+        if called is not None:
+            called = reader.read(NAME, called, (*path, "name"), node.key_places["name"])
+        if called is INVALID or any(factor is INVALID for factor in factors):
             return INVALID
         try:
-            return functools.reduce(operator.mul, factors)
+            made = functools.reduce(operator.mul, factors)
+            return made if called is None else made.named(called)
         except ValueError as error:
             return reader.complain(path, str(error))
 
     def _factor(self, name: str, node: Node, path: Path, reader: Reader) -> Any:
         if name in SHAPES and _settings(node):
+            if isinstance(node, Sequence) or (isinstance(node, Scalar) and not node.is_null):
+                first = next(iter(fields_of(SHAPES[name])))
+                node = Mapping({first: node}, node.place, {first: node.place})
             return Record(SHAPES[name]).read(node, path, reader)
         if not NAME.pattern.fullmatch(name):
             message = f"expected {NAME.what}, got {name!r}{bracket_hint(name)}"
@@ -88,6 +97,8 @@ class DomainKind(Kind):
     def dump(self, value: Shape) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for factor in value.factors:
+            if factor.families:
+                continue  # a section of their own
             if isinstance(factor, Interval | Time):
                 bounds = [factor.low, factor.high]
                 found[factor.name] = {"time": bounds} if isinstance(factor, Time) else bounds
@@ -103,7 +114,12 @@ def _settings(node: Node) -> bool:
     """Tell the settings of a shape, or none, from the bounds of a coordinate of its name."""
     if isinstance(node, Mapping):
         return list(node.entries) != ["time"]
-    return isinstance(node, Scalar) and node.is_null
+    return isinstance(node, Scalar) or not all(isinstance(item, Scalar) for item in node.items)
+
+
+def _is_name(entries: dict[str, Node]) -> bool:
+    """Tell the name of a shape, beside what it consists of, from a coordinate called `name`."""
+    return len(entries) > 1 and isinstance(entries.get("name"), Scalar)
 
 
 @dataclass(frozen=True)
@@ -127,5 +143,5 @@ class OnKind(OneOrMore):
 AnyDomain = Annotated[Shape, DomainKind()]
 """The annotation of an argument that takes a domain."""
 
-On = Annotated[str | Sequence[str] | None, Optional(OnKind())]
+On = Annotated[str | SequenceOf[str] | None, Optional(OnKind())]
 """The annotation of an argument that chooses parts of a boundary; None for all of it in space."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from pinn.expressions import Expression
+from pinn.geometry.implicit import difference_of, linear, unsigned
 from pinn.geometry.parts import Face, Part
 from pinn.geometry.shape import TOLERANCE, Shape, in_box
 from pinn.schema import Name, declared
@@ -17,7 +19,9 @@ _NARROWEST, _WIDEST = 1e-150, 1e150
 
 
 @declared(repr=False)
-class _OneCoordinate(Shape):
+class OneCoordinate(Shape):
+    """What shapes of one coordinate have in common."""
+
     name: Name
     low: float
     high: float
@@ -59,12 +63,15 @@ class _OneCoordinate(Shape):
     def from_unit(self, unit: np.ndarray) -> np.ndarray:
         return in_box(self, unit)
 
+    def shifted(self, by: tuple[float, ...]) -> Shape:
+        return self  # what is no space stays where it is
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.low!r}, {self.high!r})"
 
 
 @declared(repr=False)
-class Interval(_OneCoordinate):
+class Interval(OneCoordinate):
     """An interval of space, low <= name <= high.
 
     Raises ValueError for low >= high, bounds that are not finite or too near to each other for
@@ -79,9 +86,26 @@ class Interval(_OneCoordinate):
     def distance(self, points: np.ndarray) -> np.ndarray:
         return np.minimum(points[:, 0] - self.low, self.high - points[:, 0])
 
+    def inside_function(self) -> Expression:
+        return difference_of((self.low, self.high), self.name)
+
+    def part_function(self, part: Part, side: int) -> Expression:
+        return unsigned(self._from(part, side), self.size)
+
+    def vanishing(self, parts: tuple[Part, ...]) -> Expression:
+        return self._from(parts[0], 1) if len(parts) == 1 else self.inside_function()
+
+    def _from(self, part: Part, side: int) -> Expression:
+        """Return the distance from a face, positive on one side of it."""
+        inwards = side * (1 if part.fixed[self.name] == self.low else -1)
+        return linear([inwards], -inwards * part.fixed[self.name], [self.name])
+
+    def shifted(self, by: tuple[float, ...]) -> Interval:
+        return Interval(self.name, self.low + by[0], self.high + by[0])
+
 
 @declared(repr=False)
-class Time(_OneCoordinate):
+class Time(OneCoordinate):
     """An interval of time, low <= name <= high; initial conditions hold at low.
 
     Raises as Interval does.

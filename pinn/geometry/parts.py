@@ -5,11 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pinn.equations.functions import NUMPY_FUNCTIONS
-from pinn.expressions import Call, Expression, ExpressionError, Number, evaluate, parse
+from pinn.equations.leaves import Coordinate
+from pinn.expressions import (
+    CONSTANTS,
+    Call,
+    Expression,
+    ExpressionError,
+    Name,
+    Number,
+    evaluate,
+    fold,
+    nodes,
+    parse,
+)
+from pinn.expressions.algebra import number, subtract
+
+if TYPE_CHECKING:
+    from pinn.geometry.shape import Shape
 
 
 @dataclass(frozen=True)
@@ -43,16 +60,17 @@ class Part:
 class Face(Part):
     """The points where a coordinate equals `value`, its low or high bound; time has these too.
 
-    side: "low" or "high".
+    side: "low" or "high", the way that its normal points. label: by default such as "x_low".
     """
 
-    label: str = field(init=False)
+    label: str = field(default="", kw_only=True)
     coordinate: str
     side: str
     value: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "label", f"{self.coordinate}_{self.side}")
+        if not self.label:
+            object.__setattr__(self, "label", f"{self.coordinate}_{self.side}")
 
     @property
     def text(self) -> str:
@@ -95,6 +113,57 @@ class Piece(Part):
         n = len(next(iter(values.values())))
         chosen = evaluate(_comparison(self.where), values, NUMPY_FUNCTIONS)
         return np.broadcast_to(chosen, (n,)) == 1.0
+
+    def excess(self, domain: Shape) -> Expression:
+        """Return a formula that is positive where the comparison holds, negative elsewhere.
+
+        Raises TypeError for a comparison of other names than the domain's coordinates.
+        """
+        condition = _comparison(self.where).arguments[0]
+        sides = []
+        for side in condition.children:
+            names = {node.name for node in nodes(side) if isinstance(node, Name)}
+            if not names <= {*domain.coordinates, *CONSTANTS}:
+                raise TypeError(
+                    f"there is no formula that vanishes on {self.where}, which is of more than the "
+                    f"coordinates {', '.join(domain.coordinates)}; name parts instead, or leave "
+                    "out hard"
+                )
+            sides.append(fold(side, _resolved))
+        low, high = sides if condition.operator in ("<", "<=") else reversed(sides)
+        return subtract(high, low)
+
+
+@dataclass(frozen=True)
+class Level(Piece):
+    """The points of a part at which a coordinate has a value, such as one side of a mesh.
+
+    slack: how far off a computed point may be.
+    """
+
+    coordinate: str
+    value: float
+    slack: float
+
+    @property
+    def fixed(self) -> Mapping[str, float]:
+        return {**self.part.fixed, self.coordinate: self.value}
+
+    def holds(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        return np.abs(values[self.coordinate] - self.value) <= self.slack
+
+    def excess(self, domain: Shape) -> Expression:
+        raise TypeError(
+            f"there is no formula that vanishes on {self.where} alone, which is no part of its own "
+            f"of this {type(domain).__name__}; leave out hard"
+        )
+
+
+def _resolved(node: Expression, children: list[Expression]) -> Expression:
+    if isinstance(node, Name):
+        value = CONSTANTS.get(node.name)
+        return Coordinate(node.name) if value is None else number(value)
+    return node.with_children(children)
 
 
 def is_comparison(text: str) -> bool:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pinn.geometry.parts import Face, Part
+from pinn.expressions import Expression
+from pinn.geometry.implicit import balanced, conjunction, joined, trimmed
+from pinn.geometry.parts import Face, Part, Piece
 from pinn.geometry.shape import TOLERANCE, Shape, check_value
+
+if TYPE_CHECKING:
+    from pinn.geometry.family import Family
 
 
 class Product(Shape):
@@ -58,6 +64,10 @@ class Product(Shape):
         return next((one.time for one in self._factors if one.time is not None), None)
 
     @property
+    def families(self) -> tuple[Family, ...]:
+        return tuple(family for one in self._factors for family in one.families)
+
+    @property
     def measure(self) -> float:
         return float(np.prod([one.measure for one in self._factors]))
 
@@ -95,6 +105,38 @@ class Product(Shape):
         outside = np.linalg.norm(np.minimum(each, 0.0), axis=0)
         return np.where(outside > 0, -outside, each.min(axis=0))
 
+    def reach(self, direction: np.ndarray) -> float:
+        each = self._split(direction[None], [len(one.coordinates) for one in self._factors])
+        return sum(o.reach(c[0]) for o, c in zip(self._factors, each, strict=True))
+
+    def inside_function(self) -> Expression:
+        functions = [one.inside_function() for one in self._factors if one.space]
+        return balanced(conjunction, functions, self.size)
+
+    def part_function(self, part: Part, side: int) -> Expression:
+        place, own = self._owner(part)
+        function = self._factors[place].part_function(own, side)
+        for i, other in enumerate(self._factors):
+            if i != place and other.space:
+                function = trimmed(function, other.inside_function(), self.size)
+        return function
+
+    def vanishing(self, parts: tuple[Part, ...]) -> Expression:
+        if any(isinstance(part, Piece) for part in parts):
+            return joined([self.function_of(part) for part in parts], self.size)
+        owners = [self._owner(part) for part in parts]
+        functions = [
+            one.vanishing(tuple(own for place, own in owners if place == i))
+            for i, one in enumerate(self._factors)
+            if any(place == i for place, _ in owners)
+        ]
+        return joined(functions, self.size)
+
+    def shifted(self, by: tuple[float, ...]) -> Shape:
+        left = iter(by)
+        moved = [one.shifted(tuple(next(left) for _ in one.space)) for one in self._factors]
+        return product(*moved)
+
     def _owner(self, part: Part) -> tuple[int, Part]:
         """Return the factor that a part comes from, by its place, and its part there."""
         for lifted, place, own in self._owners:
@@ -120,10 +162,31 @@ class Product(Shape):
 def product(*factors: Shape) -> Product:
     """Return the product of shapes, a Box where all are intervals."""
     from pinn.geometry.box import Box
-    from pinn.geometry.interval import Interval, Time
+    from pinn.geometry.interval import OneCoordinate
 
     flat = [one for factor in factors for one in factor.factors]
-    return (Box if all(isinstance(one, Interval | Time) for one in flat) else Product)(*flat)
+    return (Box if all(isinstance(one, OneCoordinate) for one in flat) else Product)(*flat)
+
+
+def split_space(shape: Shape) -> tuple[Shape, tuple[Shape, ...]]:
+    """Return a shape in space, and the time and families that it is multiplied with.
+
+    Raises ValueError for a shape that has nothing in space.
+    """
+    rest = tuple(one for one in shape.factors if not one.space)
+    space = [one for one in shape.factors if one.space]
+    if not space:
+        raise ValueError(f"expected a shape in space, got {shape!r}")
+    return shape if not rest else space[0] if len(space) == 1 else product(*space), rest
+
+
+def in_space(shape: Shape, change: Callable[[Shape], Shape]) -> Shape:
+    """Return what `change` makes of a shape in space, times the time and families that it has."""
+    space, rest = split_space(shape)
+    changed = change(space)
+    if not rest:
+        return changed
+    return product(*rest, changed) if shape.factors[0] in rest else product(changed, *rest)
 
 
 def _need_different(what: str, names: list[str]) -> None:

@@ -4,7 +4,8 @@ A new shape is one class, best a frozen dataclass: it gives `bounds`, `contains`
 `on_part`, and everything works with it: equations, conditions, test points, figures, adaptive
 points, products with time. The rest below follows from these four, and is overridden where a shape
 knows better: `from_unit` where points can be placed without trying (a mesh), `measure` where it is
-known, `distance` where it can be computed.
+known, `distance` where it can be computed, `reach` where it is less than that of the bounding box,
+`inside_function` and `part_function` where formulas vanish on the boundary (for hard conditions).
 
 Shapes are made of shapes, and parts keep their names on the way up. A factor of a product passes
 its parts on, times the other factors (`pinn.geometry.product`). An operand of a union, an
@@ -18,16 +19,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.names import normal_name
-from pinn.geometry.parts import Face, Part, Piece, is_comparison, slug
+from pinn.expressions import Expression, evaluate
+from pinn.expressions.algebra import negate
+from pinn.geometry.implicit import joined, trimmed, unsigned
+from pinn.geometry.parts import Face, Level, Part, Piece, is_comparison, slug
 from pinn.geometry.unit_cube import UnitSampler, draw, kept_share, probes
+from pinn.schema.errors import refuse
 
 if TYPE_CHECKING:
+    from pinn.geometry.family import Family
     from pinn.geometry.product import Product
 
 TOLERANCE = 1e-9
@@ -82,9 +90,15 @@ class Shape(ABC):
         return None
 
     @property
+    def families(self) -> tuple[Family, ...]:
+        """The constants that are inputs of the network, which are neither space nor time."""
+        return ()
+
+    @property
     def space(self) -> tuple[str, ...]:
-        """The names of the coordinates other than time, in declared order."""
-        return tuple(name for name in self.coordinates if name != self.time)
+        """The names of the coordinates other than time and families, in declared order."""
+        others = {self.time, *(family.name for family in self.families)}
+        return tuple(name for name in self.coordinates if name not in others)
 
     @property
     def factors(self) -> tuple[Shape, ...]:
@@ -108,14 +122,156 @@ class Shape(ABC):
     def distance(self, points: np.ndarray) -> np.ndarray:
         """Return the distance to the boundary in space, (n,): positive inside, negative outside.
 
-        Raises TypeError for a shape that has none.
+        Of shapes made by | & - and of products it is never more than the distance, and equal to it
+        inside (of a union: outside). Raises TypeError for a shape that has none.
         """
         raise TypeError(f"a {type(self).__name__} gives no distance to its boundary")
+
+    def reach(self, direction: np.ndarray) -> float:
+        """Return the largest direction . point, or a number that it does not exceed.
+
+        direction: one number for each coordinate.
+        """
+        low, high = np.array(list(self.bounds.values())).T
+        return float(np.maximum(direction * low, direction * high).sum())
+
+    @property
+    def size(self) -> float:
+        """The longest side of the bounding box in space."""
+        return max(high - low for low, high in map(self.bounds.get, self.space))
+
+    # Formulas that vanish on the boundary.
+
+    def distance_function(self, on: str | Iterable[str | Part] | None = None) -> Expression:
+        """Return a formula that vanishes on parts of the boundary and is positive elsewhere.
+
+        on: as in `select`. The result is a tree of coordinates; its text is of the language. Where
+        the parts are smooth its slope along the inward normal is one, and it is smooth but for
+        corners and the ends of the parts (pinn.geometry.implicit). Raises TypeError for a shape, or
+        parts, without a formula.
+        """
+        parts = self.select(on)
+        tree = self.vanishing(parts)
+        self._check_vanishing(tree, parts)
+        return tree
+
+    def inside_function(self) -> Expression:
+        """Return a formula that is positive inside, negative outside, of slope one in between.
+
+        Raises TypeError for a shape without one.
+        """
+        raise TypeError(
+            f"a {type(self).__name__} has no formula that vanishes on its boundary, which a hard "
+            "condition needs; leave out hard"
+        )
+
+    def part_function(self, part: Part, side: int) -> Expression:
+        """Return a formula that vanishes on one of `parts` and is positive elsewhere in space.
+
+        side: 1 where its slope is to be one from the part to the inside, -1 to the outside. Raises
+        TypeError for a shape without one.
+        """
+        if self.parts != (part,):
+            return self.inside_function()  # for its error
+        function = self.inside_function()
+        return unsigned(function if side > 0 else negate(function), self.size)
+
+    def vanishing(self, parts: tuple[Part, ...]) -> Expression:
+        """Return what `distance_function` does; only points of the shape count."""
+        if set(parts) == set(self.parts):
+            return self.inside_function()
+        return joined([self.function_of(part) for part in parts], self.size)
+
+    def function_of(self, part: Part, side: int = 1) -> Expression:
+        """Return the `part_function` of one of `parts` or of a piece of one."""
+        if not isinstance(part, Piece):
+            return self.part_function(part, side)
+        return trimmed(self.function_of(part.part, side), part.excess(self), self.size)
+
+    def _check_vanishing(self, tree: Expression, parts: tuple[Part, ...]) -> None:
+        """Raise ValueError for a formula that is not what `distance_function` promises."""
+        inside = self.from_unit(probes(1024, len(self.coordinates)))
+        inside = inside[self.contains(inside, -1e-3)]
+        at_parts = np.concatenate([self._probed(part, 256)[0] for part in parts])
+        values, zeros = (
+            np.broadcast_to(
+                evaluate(tree, dict(zip(self.coordinates, points.T, strict=True)), NUMPY_FUNCTIONS),
+                (len(points),),
+            )
+            for points in (inside, at_parts)
+        )
+        if not ((values > 0).all() and (np.abs(zeros) <= 1e-6 * self.size).all()):
+            raise ValueError(
+                f"found no formula that vanishes on {_listed(parts)} alone: the boundaries of the "
+                "shapes that it is made of lie on each other; leave out hard"
+            )
+
+    # Shapes made of shapes.
 
     def __mul__(self, other: Shape) -> Product:
         from pinn.geometry.product import product
 
         return product(self, other) if isinstance(other, Shape) else NotImplemented
+
+    def __or__(self, other: Shape) -> Shape:
+        from pinn.geometry.combined import Union, combined
+
+        return combined(Union, self, other)
+
+    def __and__(self, other: Shape) -> Shape:
+        from pinn.geometry.combined import Intersection, combined
+
+        return combined(Intersection, self, other)
+
+    def __sub__(self, other: Shape) -> Shape:
+        from pinn.geometry.combined import Difference, combined
+
+        return combined(Difference, self, other)
+
+    def moved(self, *by: float, **along: float) -> Shape:
+        """Return the shape moved in space: `moved(1, 0)` or `moved(x=1)`.
+
+        by: a number for each coordinate of space. Raises TypeError for another count or a name that
+        is no coordinate of space.
+        """
+        unknown = [name for name in along if name not in self.space]
+        if (by and along) or unknown or (by and len(by) != len(self.space)):
+            raise TypeError(
+                f"moved: expected a number for each of {', '.join(self.space)}, as in "
+                f"moved({', '.join('1' * len(self.space))}) or moved({self.space[0]}=1), got "
+                f"{', '.join([*map(str, by), *along])}"
+            )
+        return self.shifted(by or tuple(along.get(name, 0.0) for name in self.space))
+
+    def shifted(self, by: tuple[float, ...]) -> Shape:
+        """Return what `moved` does; shapes override it that stay of their class."""
+        from pinn.geometry.placed import Moved
+
+        return Moved(self, by)
+
+    def rotated(
+        self,
+        angle: float,
+        about: Iterable[float] | None = None,
+        axis: Iterable[float] | None = None,
+    ) -> Shape:
+        """Return the shape rotated in space, counterclockwise by an angle in radians.
+
+        about: the point that stays where it is, the origin where left out. axis: the direction that
+        it is rotated about in three dimensions, as a right-handed screw; the last coordinate where
+        left out. Raises ValueError where there are not two or three coordinates.
+        """
+        from pinn.geometry.placed import Rotated
+        from pinn.geometry.product import in_space
+
+        return in_space(self, lambda space: Rotated(space, angle, about, axis))
+
+    def named(self, name: str) -> Shape:
+        """Return the shape with a name, which `on` takes for all parts of its boundary."""
+        from pinn.geometry.placed import Named
+        from pinn.geometry.product import in_space
+
+        return in_space(self, lambda space: Named(space, name))
 
     # Parts by name.
 
@@ -158,6 +314,8 @@ class Shape(ABC):
         """
         if on is None:
             found = self.parts
+        elif isinstance(on, Part):
+            found = (on,)
         elif isinstance(on, str):
             found = self._pieces(on) if is_comparison(on) else self._named(on)
         elif isinstance(on, Iterable):
@@ -178,6 +336,8 @@ class Shape(ABC):
         if is_comparison(on):
             return slug(on)
         found = self._named(on)
+        if "=" in on and (len(found) > 1 or isinstance(found[0], Level)):
+            return slug(on)
         return found[0].label if len(found) == 1 else on.strip()
 
     def _named(self, text: str) -> tuple[Part, ...]:
@@ -200,20 +360,27 @@ class Shape(ABC):
                 if name in part.fixed
                 and abs(part.fixed[name] - value) <= 1e-9 * -np.subtract(*self.bounds[name])
             ]
+        if not found and "=" in text and name in self.space:
+            slack = 1e-9 * -float(np.subtract(*self.bounds[name]))
+            found = self._cut([Level(part, text, name, value, slack) for part in self.parts])
         if not found:
             raise ValueError(f"no face {text!r} in this domain; faces: {self._known()}")
         return tuple(found)
 
+    def _cut(self, pieces: Iterable[Piece]) -> list[Piece]:
+        """Return the pieces that have points, with their measures."""
+        found = []
+        for piece in pieces:
+            points, normals = self._probed(piece.part)
+            if len(points):
+                share = float(np.mean(piece.holds(self._columns(points, normals))))
+                if share > 0:
+                    found.append(replace(piece, measure=piece.part.measure * share))
+        return found
+
     def _pieces(self, where: str) -> tuple[Piece, ...]:
         where = where.strip()
-        found = []
-        for part in self.parts:
-            points, normals = self._probed(part)
-            if not len(points):
-                continue
-            share = float(np.mean(Piece(part, where).holds(self._columns(points, normals))))
-            if share > 0:
-                found.append(Piece(part, where, measure=part.measure * share))
+        found = self._cut([Piece(part, where) for part in self.parts])
         if not found:
             raise ValueError(
                 f"no point of the boundary has {where}; the boundary's parts: {self._known()}"
@@ -290,9 +457,9 @@ class Shape(ABC):
             **dict(zip(map(normal_name, self.space), normals.T, strict=True)),
         }
 
-    def _probed(self, part: Part) -> tuple[np.ndarray, np.ndarray]:
+    def _probed(self, part: Part, count: int = 4096) -> tuple[np.ndarray, np.ndarray]:
         d = len(self.coordinates)
-        unit = probes(4096, d - 1) if d > 1 else np.empty((1, 0))
+        unit = probes(count, d - 1) if d > 1 else np.empty((1, 0))
         rows = self._rows(part, unit)
         rows = rows[~np.isnan(rows).any(axis=1)]
         return rows[:, :d], rows[:, d:]
@@ -305,6 +472,21 @@ def check_value(shape: Shape) -> None:
             f"a shape is a value that can be hashed, and {type(shape).__name__} cannot; make it a "
             "dataclass with frozen=True, or give it __hash__ beside __eq__"
         )
+
+
+def default_names(dimensions: int) -> tuple[str, ...]:
+    """Return x, y, z, or x1, x2 ... of more than three dimensions."""
+    if dimensions <= 3:
+        return ("x", "y", "z")[:dimensions]
+    return tuple(f"x{i}" for i in range(1, dimensions + 1))
+
+
+def check_names(names: tuple[str, ...] | None, dimensions: int) -> None:
+    """Refuse names of coordinates that are not as many as expected, or that repeat."""
+    if names is not None and len(names) != dimensions:
+        refuse(f"expected {dimensions} names of coordinates, got {len(names)}", "names")
+    if names is not None and len(set(names)) < dimensions:
+        refuse(f"expected a name of its own for each coordinate, got {', '.join(names)}", "names")
 
 
 def in_box(shape: Shape, unit: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ class MLP(Model):
     """
 
     width: Count = 20
-    depth: Count = 4
+    depth: Count = 3
     activation: Literal["tanh", "sin", "sigmoid", "silu", "gelu", "softplus"] = "tanh"
 
     def parameter_count(self, domain: Shape, unknowns: Sequence[str]) -> int:

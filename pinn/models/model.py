@@ -44,6 +44,10 @@ class Model(ABC):
         network. dtype, device: of the parameters.
         """
 
+    def parameter_count(self, domain: Shape, unknowns: Sequence[str]) -> int | None:
+        """Return how many numbers the network has; None where only building it tells."""
+        return None
+
 
 MODELS.base = Model
 
@@ -130,6 +134,14 @@ def build_module(
                 f"precision={_dtype(parameter.dtype)!r}"
             )
     return module
+
+
+def parameter_count(model: Any, domain: Shape, unknowns: Sequence[str]) -> int | None:
+    """Return how many numbers a model has to train, without building it; None where none tells."""
+    if isinstance(model, T.nn.Module):
+        return sum(parameter.numel() for parameter in model.parameters())
+    count = getattr(model, "parameter_count", None)
+    return None if count is None else count(domain, unknowns)
 
 
 def _dtype(dtype: T.dtype) -> str:

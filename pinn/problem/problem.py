@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import Annotated, Any
@@ -20,7 +22,7 @@ from pinn.equations.namespace import Namespace
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.equations.values import Values
-from pinn.geometry import AnyDomain
+from pinn.geometry import AnyDomain, Family, apart
 from pinn.problem import references
 from pinn.problem.constants import ConstantKind, evaluate_constants
 from pinn.problem.parameter import Parameter
@@ -45,7 +47,8 @@ _CONDITIONS = Items(
     Member(CONDITIONS), "a list of conditions such as [initial: {unknown: u, value: 0}]"
 )
 _CONSTANTS = Names(ConstantKind(), "a mapping from names to numbers")
-_PARAMETERS = Keyed(Parameter, "a mapping from names to {initial, lower, upper}")
+_PARAMETERS = Keyed(Parameter, "a mapping from names to {initial, lower, upper, scale}")
+_FAMILIES = Keyed(Family, "a mapping from names to {low, high, spacing}")
 
 
 @declared(eq=False, repr=False)
@@ -55,6 +58,8 @@ class Problem:
     domain: an Interval, Time or Box. unknowns: names. equations: name -> text or function of the
     namespace, whose value is to be zero. conditions: Initial, Dirichlet. constants: name -> number
     or text such as "0.01/pi", which may use other constants. parameters: trainable coefficients.
+    families: constants that are inputs of the network, so that one training solves the problem for
+    a range of each; they become coordinates of the domain that are neither space nor time.
     reference: None, the name of a shipped reference, a mapping unknown -> text, or a function of
     the namespace with numpy arrays (one array, or a dict by unknown); it is only compared with,
     never trained on.
@@ -73,10 +78,12 @@ class Problem:
     conditions: Annotated[tuple[Condition, ...], _CONDITIONS] = ()
     constants: Annotated[Mapping[str, float | str], _CONSTANTS] = field(default_factory=dict)
     parameters: Annotated[tuple[Parameter, ...], _PARAMETERS] = ()
+    families: Annotated[tuple[Family, ...], _FAMILIES] = ()
     reference: Annotated[Any, Optional(references.ReferenceKind())] = None
     name: Annotated[str, _TITLE] = "problem"
 
     def __post_init__(self) -> None:
+        self._join_families()
         with at("constants"):
             object.__setattr__(self, "constants", evaluate_constants(self.constants))
         self._check_names()
@@ -141,7 +148,7 @@ class Problem:
 
     def _exact(self, points: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         if isinstance(self._reference_terms, references.Reference):
-            return self._reference_terms.evaluate(dict(points), dict(self.constants))
+            return self._shipped(self._reference_terms, points)
         arrays = {name: np.asarray(points[name]) for name in self.domain.coordinates}
         shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
         values = Values(arrays, self.constants)
@@ -168,20 +175,54 @@ class Problem:
             for unknown, value in result.items()
         }
 
-    def _check_names(self) -> None:
+    def _shipped(
+        self, reference: references.Reference, points: Mapping[str, np.ndarray]
+    ) -> dict[str, np.ndarray]:
+        """Return the values of a shipped reference, once for each value of its families."""
+        varied = [f.name for f in self.families if f.name in reference.constants]
+        if not varied:
+            return reference.evaluate(dict(points), dict(self.constants))
+        arrays = dict(zip(points, np.broadcast_arrays(*points.values()), strict=True))
+        shape = arrays[varied[0]].shape
+        flat = {name: np.ravel(array) for name, array in arrays.items()}
+        values = np.stack([flat.pop(name) for name in varied], axis=1)
+        found: dict[str, np.ndarray] = {}
+        for row in np.unique(values, axis=0):
+            here = np.flatnonzero((values == row).all(axis=1))
+            constants = {**self.constants, **dict(zip(varied, row.tolist(), strict=True))}
+            there = {name: array[here] for name, array in flat.items()}
+            for unknown, part in reference.evaluate(there, constants).items():
+                found.setdefault(unknown, np.empty(len(values)))[here] = part
+        return {unknown: array.reshape(shape) for unknown, array in found.items()}
+
+    def _join_families(self) -> None:
+        """Make the families the last factors of the domain, wherever they were declared."""
+        with at("domain"):
+            domain, factors = apart(self.domain)
+        families = tuple(dict.fromkeys([*factors, *self.families]))
+        object.__setattr__(self, "families", families)
+        if families:
+            self._check_names(domain.coordinates)  # a product would tell less
+            object.__setattr__(self, "domain", functools.reduce(operator.mul, families, domain))
+
+    def _check_names(self, coordinates: Sequence[str] | None = None) -> None:
+        families = tuple(family.name for family in self.families)
+        if coordinates is None:
+            coordinates = [name for name in self.domain.coordinates if name not in families]
         groups = {
-            "domain": ("coordinates", self.domain.coordinates),
+            "coordinates": ("domain", coordinates),
             "unknowns": ("unknowns", self.unknowns),
+            "families": ("families", families),
             "constants": ("constants", tuple(self.constants)),
             "parameters": ("parameters", tuple(p.name for p in self.parameters)),
         }
         try:
-            check_names(**{"unknowns": (), **dict(groups.values())})
+            check_names(**{group: names for group, (_, names) in groups.items()})
         except ValueError:
             # One name more each time: the first that does not fit is the one to tell of.
             mistakes = Mistakes()
             known: dict[str, list[str]] = {"unknowns": [], "coordinates": []}
-            for section, (group, names) in groups.items():
+            for group, (section, names) in groups.items():
                 for i, name in enumerate(names):
                     known.setdefault(group, []).append(name)
                     with mistakes.under(section, i if section == "unknowns" else name):
@@ -234,7 +275,9 @@ class Problem:
             return None
         if isinstance(reference, str):
             return references.get(reference).fitting(
-                self.unknowns, self.domain.coordinates, self.constants
+                self.unknowns,
+                self.domain.coordinates,
+                (*self.constants, *(family.name for family in self.families)),
             )
         scope = self.scope.of_values(parameters=False)
         if not isinstance(reference, Mapping):

@@ -23,7 +23,7 @@ class Source(ABC):
 
     @abstractmethod
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
-        """Return points, as many as the sampling asks for here."""
+        """Return points, as many as the (resolved) sampling asks for here."""
 
     def candidates(self, sampling: Sampling, rng: np.random.Generator) -> Points | None:
         """Return even points that an adaptive method chooses from; None where it does not."""
@@ -76,21 +76,44 @@ class End(Source):
 
 
 @dataclass(frozen=True)
-class Place(Source):
-    """One point, a number for each coordinate."""
+class Listed(Source):
+    """Points of the user's own, all of them used: a number for each coordinate of each.
+
+    None stands for a family that is drawn from its range; each point then appears as often as makes
+    no fewer points than there are at the start of time.
+    """
 
     domain: Shape
-    point: tuple[float, ...]
+    points: tuple[tuple[float | None, ...], ...]
 
     def check(self) -> None:
         """Raise ValueError for a point outside the domain."""
-        if not self.domain.contains(np.array([self.point]))[0]:
-            names = self.domain.coordinates
-            shown = ", ".join(f"{n} = {v:g}" for n, v in zip(names, self.point, strict=True))
-            raise ValueError(f"expected a point of the domain {self.domain!r}, got {shown}")
+        middles = {family.name: family.middle for family in self.domain.families}
+        shown = np.array([
+            [middles[name] if value is None else value for name, value in self._named(point)]
+            for point in self.points
+        ])  # fmt: skip
+        inside = self.domain.contains(shown)
+        if not inside.all():
+            outside = self._named(self.points[int(np.flatnonzero(~inside)[0])])
+            place = ", ".join(f"{name} = {value:g}" for name, value in outside if value is not None)
+            raise ValueError(f"expected a point of the domain {self.domain!r}, got {place}")
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
-        return Points(np.array([self.point]))
+        drawn = [j for j, value in enumerate(self.points[0]) if value is None]
+        if not drawn:
+            return Points(np.array(self.points))
+        families = {family.name: family for family in self.domain.families}
+        times = -(-sampling.initial // len(self.points))
+        points = np.tile(np.array(self.points, dtype=np.float64), (times, 1))
+        # A grid may have fewer.
+        unit = np.resize(sampling.sampler(len(points), len(drawn), rng), (len(points), len(drawn)))
+        for j, column in zip(drawn, unit.T, strict=True):
+            points[:, j] = families[self.domain.coordinates[j]].from_unit(column)
+        return Points(points)
+
+    def _named(self, point: tuple[float | None, ...]) -> list[tuple[str, float | None]]:
+        return list(zip(self.domain.coordinates, point, strict=True))
 
 
 @dataclass(frozen=True)

@@ -306,6 +306,18 @@ class OneOrMore(Items):
 
 
 @dataclass(frozen=True)
+class Numbers(OneOrMore):
+    """A number, or a list or an array of numbers, as a tuple of one or more."""
+
+    kind: Kind = Number()
+    named: str = "a number or a list of numbers"
+    least: int = 1
+
+    def check(self, value: Any) -> tuple[float, ...]:
+        return super().check((value,) if isinstance(value, numbers.Real) else value)
+
+
+@dataclass(frozen=True)
 class Names(Kind):
     """A mapping from names of the user's choice to values of one kind."""
 

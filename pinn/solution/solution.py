@@ -147,6 +147,7 @@ class Solution:
 
         A problem in one or two coordinates is taken whole. Of more, the first two are drawn and the
         others held at the middle of their bounds, unless `held` says which are held and where.
+        Families are held in the middle of their range, or drawn where nothing else is left.
         Points of the grid outside of the domain are marked as such and have no value. Raises
         ValueError for names that are not there and where no point lies in the domain.
         """
@@ -164,11 +165,13 @@ class Solution:
                     f"expected coordinates out of {', '.join(bounds)}, got {name!r}"
                     f"{nearest(name, bounds)}"
                 )
-        drawn = [name for name in bounds if name not in held][:2]
+        families = {family.name: family.middle for family in self.problem.families}
+        free = [name for name in bounds if name not in held]
+        drawn = [name for name in free if name not in families][:2] or free[:2]
         if not drawn:
             raise ValueError("every coordinate is held; leave one or two of them to draw")
         fixed = {
-            name: held.get(name, (low + high) / 2)
+            name: held.get(name, families.get(name, (low + high) / 2))
             for name, (low, high) in bounds.items()
             if name not in drawn
         }

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pinn.files import DamagedFile, from_json, to_json
+from pinn.models import parameter_count
 from pinn.schema import dump
 from pinn.schema.declared import Record
 from pinn.schema.reader import Reader
@@ -143,10 +144,9 @@ def _check_size(experiment: Experiment, theta: Mapping[str, np.ndarray]) -> None
 
     Before it is built: a few letters of the file can declare more memory than a machine has.
     """
-    count = getattr(experiment.model, "parameter_count", None)
     problem = experiment.problem
     there = sum(part.size for part in theta.values())
-    declared = 0 if count is None else count(problem.domain, problem.unknowns)
+    declared = parameter_count(experiment.model, problem.domain, problem.unknowns) or 0
     if declared > there:
         raise ValueError(f"its model has {declared} parameters and the file {there}")
 

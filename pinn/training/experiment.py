@@ -9,7 +9,7 @@ import numpy as np
 
 import autograd as T
 from pinn.conditions.hard import HardModel
-from pinn.models import MLP, AnyModel, build_module
+from pinn.models import MLP, AnyModel, Spaced, build_module
 from pinn.objective import Objective, check_weights
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import AnyWeighting, Fixed
@@ -54,6 +54,7 @@ class Experiment:
     def __post_init__(self) -> None:
         with at("weighting"):
             check_weights(self.problem, self.weighting.initial)
+        self.sampling.resolved(len(self.problem.domain.coordinates))  # refuses what does not fit
         if self.training is None:
             stages = default_training(self.initial_parameters().size, self.seconds)
             object.__setattr__(self, "training", tuple(stages))
@@ -62,6 +63,11 @@ class Experiment:
     def dtype(self) -> T.dtype:
         """The dtype of the model."""
         return PRECISIONS[self.precision]
+
+    @property
+    def resolved_sampling(self) -> Sampling:
+        """The sampling with the counts that the problem's domain gets."""
+        return self.sampling.resolved(len(self.problem.domain.coordinates))
 
     def initial_parameters(self) -> FlatParameters:
         """Build the model from the seed, with the problem's coefficients at their start."""
@@ -73,6 +79,7 @@ class Experiment:
             self.dtype,
             self.device,
         )
+        module = Spaced.around(module, self.problem.domain)
         if self.problem.ansatz is not None:
             module = HardModel(module, self.problem.ansatz)
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device)
@@ -90,7 +97,7 @@ class Experiment:
         sharing: dict[Source, list[str]] = {}
         for residual in self.problem.residuals:
             sharing.setdefault(residual.source, []).append(residual.name)
-        sampling = self.sampling
+        sampling = self.resolved_sampling
         drawn = {}
         for source, names in sharing.items():
             rng = stream(self.seed, "points", names[0], str(number))

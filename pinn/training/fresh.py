@@ -39,7 +39,7 @@ class FreshLoss:
 
 def fresh_points(experiment: Experiment) -> dict[str, Points]:
     """Return uniform random points of every block, as many as training has, from a stream apart."""
-    sampling = dataclasses.replace(experiment.sampling, method="uniform")
+    sampling = dataclasses.replace(experiment.resolved_sampling, method="uniform")
     seed = experiment.seed
     return {
         residual.name: residual.source.draw(sampling, stream(seed, "fresh", residual.name))

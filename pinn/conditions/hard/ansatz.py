@@ -99,7 +99,7 @@ class Ansatz:
     def _data(self, condition: Condition) -> Iterator[tuple[str, Data]]:
         """Give the unknowns and the data of one condition, face by face."""
         domain = self.domain
-        name = condition.name(domain)
+        name = condition.label(domain)
         if not isinstance(domain, Box | Interval | Time):
             raise ValueError(
                 f"{name!r} cannot be hard on a {type(domain).__name__}; exact "

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import autograd as T
 from pinn.conditions.hard.ansatz import Ansatz
+from pinn.equations.outputs import column, run_columns
 
 
 class HardModel(T.nn.Module):
@@ -20,26 +21,20 @@ class HardModel(T.nn.Module):
         self.ansatz = ansatz
 
     def forward(self, points: T.Tensor) -> T.Tensor:
-        d = points.shape[1]
-        return self._formulas(points, [points[:, j : j + 1] for j in range(d)])
+        unknowns = self.forward_columns([points[:, j : j + 1] for j in range(points.shape[1])])
+        return unknowns[0] if len(unknowns) == 1 else T.cat(unknowns, dim=1)
 
-    def forward_columns(self, columns: Sequence[T.Tensor]) -> T.Tensor:
-        """Return the unknowns from a column (n, 1) for each coordinate.
+    def forward_columns(self, columns: Sequence[T.Tensor]) -> list[T.Tensor]:
+        """Return each unknown, (n, 1), from a column (n, 1) for each coordinate.
 
         Derivatives are cheaper this way: A(x) then shows that it does not depend on t, which a
         column taken out of points (n, d) no longer does.
         """
-        return self._formulas(T.cat(list(columns), dim=1), columns)
-
-    def _formulas(self, points: T.Tensor, columns: Sequence[T.Tensor]) -> T.Tensor:
         ansatz = self.ansatz
-        outputs = self.network(points)
+        pieces = run_columns(self.network, columns)
         values = dict(zip(ansatz.domain.coordinates, columns, strict=True))
-        count = len(ansatz.unknowns)
-        networks = [outputs] if count == 1 else [outputs[:, j : j + 1] for j in range(count)]
         # One tree holds A, B and N: what they share, such as (1 - x), is computed once.
-        unknowns = [
-            ansatz.evaluate(tree, values, network)
-            for tree, network in zip(ansatz.formulas.values(), networks, strict=True)
+        return [
+            ansatz.evaluate(tree, values, column(pieces, number))
+            for number, tree in enumerate(ansatz.formulas.values())
         ]
-        return unknowns[0] if count == 1 else T.cat(unknowns, dim=1)

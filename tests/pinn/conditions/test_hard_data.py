@@ -36,7 +36,7 @@ def on_face(domain, coordinate, value, n=60):
 def values_and_rates(model, points, time):
     """u, and its rate of change by the tape (which knows nothing of jets)."""
     columns = [T.tensor(points[:, j : j + 1], requires_grad=True) for j in range(points.shape[1])]
-    u = model.forward_columns(columns)
+    u = T.cat(model.forward_columns(columns), dim=1)
     rates = []
     for k in range(u.shape[1]):
         (rate,) = T.grad(u[:, k].sum(), columns[time], retain_graph=True, allow_unused=True)
@@ -176,7 +176,7 @@ class Ends(Condition):
     def __init__(self, *given):
         self._given = given
 
-    def name(self, domain):
+    def label(self, domain):
         return "ends"
 
     def residuals(self, domain, scope):

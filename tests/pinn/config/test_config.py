@@ -9,6 +9,7 @@ import yaml
 import pinn
 from pinn.config import ConfigError, Override, load
 from pinn.config.yaml_text import dump_yaml
+from pinn.models import MODELS
 from pinn.schema import dump
 
 BURGERS = Path(__file__).parents[3] / "configs" / "burgers.yaml"
@@ -159,7 +160,8 @@ def test_texts_that_look_like_something_else_keep_on_their_way_to_disk(loaded):
             "constants:",
             "constant:",
             "4: problem.constant: unknown key; valid keys: domain, unknowns, equations, "
-            "conditions, constants, parameters, reference, name; did you mean 'constants'?",
+            "conditions, constants, parameters, families, reference, name; did you mean "
+            "'constants'?",
         ),
         ("[0, pi]", "[1, 0]", "2: problem.domain.x: expected low < high, got low 1 and high 0"),
         ("[0, 1]", "[1, 1]", "2: problem.domain.t.time: expected low < high, got low 1 and high 1"),
@@ -205,7 +207,11 @@ def test_a_mistake_in_the_problem_is_told_with_line_and_key(refused, old, new, m
     ("line", "message"),
     [
         ("modl: mlp", "modl: unknown key; valid keys: problem, model, sampling, weighting, "),
-        ("model: mpl", "model.mpl: expected one model out of mlp, got 'mpl'; did you mean 'mlp'?"),
+        (
+            "model: mpl",
+            f"model.mpl: expected one model out of {', '.join(MODELS)}, got 'mpl'; did you mean "
+            "'mlp'?",
+        ),
         ("model: {mlp: {width: ten}}", "model.mlp.width: expected a whole number >= 1, got 'ten'"),
         ("model: {mlp: {width: 0}}", "model.mlp.width: expected a whole number >= 1, got '0'"),
         ("model: {mlp: {activation: relu}}", "model.mlp.activation: expected one of tanh, "),

@@ -28,13 +28,13 @@ class Slope(Condition):
     unknown: Name
     on: Text
 
-    def name(self, domain):
-        return f"slope_{BC(self.unknown, 0, on=self.on).name(domain)}"
+    def label(self, domain):
+        return f"slope_{BC(self.unknown, 0, on=self.on).label(domain)}"
 
     def residuals(self, domain, scope):
         (value,) = BC(self.unknown, 0, on=self.on).residuals(domain, scope)
         slope = Term("slope", f"{self.unknown}_{self.on.split('=')[0]}", scope)
-        return [dataclasses.replace(value, name=self.name(domain), left=slope)]
+        return [dataclasses.replace(value, name=self.label(domain), left=slope)]
 
 
 def said(problem, model=SMALL):

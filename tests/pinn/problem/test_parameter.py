@@ -23,6 +23,10 @@ CASES = [
     pinn.Parameter("k", 5.0, lower=-2.5),
     pinn.Parameter("k", -3.0, upper=0),
     pinn.Parameter("k", 0.2, lower=0, upper=10),
+    pinn.Parameter("k", 3e-4, scale=1e-3),
+    pinn.Parameter("k", 0.1, lower=0, scale=5.0),
+    pinn.Parameter("k", 900.0, lower=0, scale=5.0),
+    pinn.Parameter("k", -3.0, upper=0, scale=0.2),
 ]
 
 
@@ -50,16 +54,47 @@ def test_it_increases_and_stays_in_its_bounds(parameter):
         (pinn.Parameter("k", 3.0, upper=4),
          lambda raw: 4 - np.log1p(np.exp(-raw)) / np.log(2)),
         (pinn.Parameter("k", 3.0, lower=2, upper=4), lambda raw: 2 + 2 / (1 + np.exp(-raw))),
+        (pinn.Parameter("k", 0.5, scale=3.0), lambda raw: 3 * raw),
+        (pinn.Parameter("k", 0.5, lower=0, scale=3.0), lambda raw: 3 * np.log1p(np.exp(raw))),
     ],
 )  # fmt: skip
 def test_the_documented_formulas(parameter, formula):
     values = [value(parameter, raw) for raw in RAWS]
-    np.testing.assert_allclose(values, formula(RAWS), rtol=1e-13)
+    # bounds are kept off by a few units in their last place, here of 4 at most
+    np.testing.assert_allclose(values, formula(RAWS), rtol=1e-13, atol=4 * 4 * 2.3e-16)
+
+
+@pytest.mark.parametrize("dtype", [T.float64, T.float32])
+@pytest.mark.parametrize("raw", [-1e30, -700.0, -40.0, 40.0, 700.0, 1e30])
+def test_rounding_puts_none_on_its_bound_and_slopes_stay_finite(raw, dtype):
+    raw = T.tensor(raw, dtype=dtype, requires_grad=True)
+    for parameter in CASES:
+        value = parameter.value(raw)
+        assert value.dtype == dtype
+        (slope,) = T.grad(value, [raw])
+        assert np.isfinite(slope.item()) and slope.item() >= 0
+        number = value.detach().numpy()
+        for bound, sign in ((parameter.lower, 1), (parameter.upper, -1)):
+            if bound is not None:
+                assert sign * (number - number.dtype.type(bound)) > 0
+
+
+@pytest.mark.parametrize("parameter", CASES)
+def test_slopes_agree_with_differences(parameter):
+    raw = T.tensor(RAWS, dtype=T.float64, requires_grad=True)
+    (slopes,) = T.grad(parameter.value(raw).sum(), [raw])
+    step = 1e-6
+    values = [parameter.value(T.tensor(RAWS + h, dtype=T.float64)).numpy() for h in (step, -step)]
+    differences = (values[0] - values[1]) / (2 * step)
+    rounding = 1e-15 * np.abs(values[0]).max() / step
+    np.testing.assert_allclose(slopes.numpy(), differences, rtol=1e-8, atol=rounding)
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
+        (("k", 1.0, 0.0, 2.0, 1.0), ValueError, "parameter: scale: 'k': two bounds say"),
+        (("k", 1.0, None, None, 0.0), ValueError, "parameter: scale: expected a number > 0"),
         (("k", 0.0, 0.0), ValueError, "parameter: 'k': expected lower < initial < upper, strictly"),
         (("k", 2.0, None, 1.0), ValueError, "upper = 1.0"),
         (("k", 0.5, 1.0, 0.0), ValueError, "strictly"),

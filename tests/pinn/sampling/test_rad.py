@@ -186,10 +186,35 @@ def test_new_interior_points_go_where_their_residuals_are():
 
 
 def test_without_adaptive_sampling_no_residual_is_asked_for():
-    made = setup()
+    made = setup(adaptive=None)
     points = coordinates(made.draw_points(2, lambda at: pytest.fail("asked")))
     for name, array in coordinates(made.draw_points(2)).items():
         np.testing.assert_array_equal(points[name], array)
+
+
+def test_points_that_are_never_drawn_anew_need_no_adaptive_setting():
+    made = setup(redraw=None)
+    assert made.sampling.adaptive == "rad"
+    assert made.draw_points()["first"].coordinates.shape == (300, 2)
+
+
+def test_counts_that_are_left_out_go_by_the_number_of_coordinates():
+    assert (pinn.Sampling().interior, pinn.Sampling().candidates) == (None, None)
+    for dimension, interior, candidates in ((1, 500, 4000), (2, 2500, 20_000), (9, 2500, 20_000)):
+        resolved = pinn.Sampling(redraw=7).resolved(dimension)
+        assert resolved == pinn.Sampling(interior, redraw=7, candidates=candidates)
+        assert resolved.resolved(dimension) == resolved
+    assert pinn.Sampling(100).resolved(1).candidates == 800
+    assert pinn.Sampling(candidates=900).resolved(1).interior == 500
+    line = pinn.Problem(pinn.Interval("x", 0, 1), ["u"], {"a": "u_xx"}, [pinn.Dirichlet("u", 0)])
+    for problem, count in ((PROBLEM, 2500), (line, 500)):
+        drawn = Experiment(problem).draw_points()
+        assert drawn[next(iter(problem.equations))].coordinates.shape[0] == count
+
+
+def test_fewer_candidates_than_the_points_that_are_left_out_are_refused():
+    with pytest.raises(ValueError, match="candidates: expected at least the 2500 interior points"):
+        setup(interior=None, candidates=600)
 
 
 def test_the_settings_are_kept_in_a_file():
@@ -201,7 +226,6 @@ def test_the_settings_are_kept_in_a_file():
     ("arguments", "message"),
     [
         ({"adaptive": "rd"}, "sampling: adaptive: expected one of rad, got 'rd'; did you mean"),
-        ({"adaptive": "rad", "redraw": None}, "sampling: adaptive: expected `redraw`"),
         ({"adaptive": "rad", "candidates": 9}, "candidates: expected at least the 300 interior"),
         ({"candidates": 0}, "sampling: candidates: expected a whole number >= 1"),
         ({"rad_power": -1}, "sampling: rad_power: expected a number >= 0"),

@@ -1,0 +1,64 @@
+"""A combination of an unknown and its slope along the outward normal of the boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pinn.conditions.condition import Condition, Value
+from pinn.conditions.places import boundary
+from pinn.equations.namespace import Namespace
+from pinn.equations.scope import Scope
+from pinn.equations.term import Term
+from pinn.geometry import On, Shape
+from pinn.residuals import Residual
+from pinn.schema import Name, declared
+from pinn.schema.errors import at
+
+
+@declared
+class Robin(Condition):
+    """a*u + b*dn(u) = value on the boundary, or on some of its parts.
+
+    dn(u) is the derivative along the outward normal. a, b, value: text, number or callable, as of a
+    Neumann condition; trainable coefficients of the problem may be in them. A wall that passes heat
+    to surroundings at temperature T, -k dn(u) = h (u - T), is Robin("u", "h", "k", "h*T"). on: None
+    for the whole boundary in space, or what `Shape.select` takes. Factors that depend on unknowns
+    are a matter of pinn.Operator.
+    """
+
+    unknown: Name
+    a: Value
+    b: Value
+    value: Value
+    on: On = None
+
+    def label(self, domain: Shape) -> str:
+        place = [] if self.on is None else [domain.label(self.on)]
+        return "_".join(["robin", self.unknown, *place])
+
+    def residuals(self, domain: Shape, scope: Scope) -> Sequence[Residual]:
+        place = boundary("a Robin condition", domain, self.on, normals=True)
+        scope.check_unknown(self.unknown)
+        name = self.label(domain)
+        what = f"condition {name!r}"
+        given = scope.of_values().with_columns(place.columns)
+        for key in ("a", "b"):
+            with at(key):
+                Term(what, getattr(self, key), given)
+        left = Term(what, self._left(), scope.with_columns(place.columns))
+        with at("value"):
+            right = Term(what, self.value, given)
+        return [Residual(name, what, left, place, right)]
+
+    def _left(self) -> Any:
+        factors = (self.a, self.b)
+        if not any(map(callable, factors)):
+            a, b = (f"({factor})" for factor in factors)
+            return f"{a}*{self.unknown} + {b}*dn({self.unknown})"
+
+        def left(s: Namespace) -> Any:
+            a, b = (f(s) if callable(f) else s(f"{f}") for f in factors)
+            return a * s(self.unknown) + b * s(f"dn({self.unknown})")
+
+        return left
