@@ -6,11 +6,12 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pinn.cli.configured import add_config, mistakes_of, read_config
 from pinn.cli.output import QuietStream, say, tell
 from pinn.cli.verdict import DISK_OR_DEVICE, DIVERGED, DONE, INTERRUPTED
 
 if TYPE_CHECKING:
-    from pinn.config import Config, Override
+    from pinn.config import Config
     from pinn.runs.interrupts import Interrupts
     from pinn.runs.recorder import Recorder
     from pinn.solution.solution import Solution
@@ -38,17 +39,7 @@ def add_parser(commands: Any) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("config", metavar="CONFIG", help="a YAML file such as configs/burgers.yaml")
-    parser.add_argument(
-        "--set",
-        metavar="KEY.PATH=VALUE",
-        action="append",
-        default=[],
-        help="change one value of the config, list items by number; may be given many times",
-    )
-    parser.add_argument("--seed", metavar="N", help="the same as --set seed=N")
-    parser.add_argument("--device", metavar="cpu|cuda", help="the same as --set device=...")
-    parser.add_argument("--threads", metavar="N", help="the same as --set threads=N")
+    add_config(parser)
     parser.add_argument("--out", metavar="DIR", help="the run directory")
     parser.add_argument("--overwrite", action="store_true", help="replace the run that is there")
     parser.add_argument("--quiet", action="store_true", help="print only the final line")
@@ -57,12 +48,11 @@ def add_parser(commands: Any) -> None:
 
 def train(arguments: argparse.Namespace) -> int:
     """Train, save and draw; return the exit code."""
-    from pinn.config import load
     from pinn.runs import check_free
     from pinn.runs.interrupts import Interrupts
     from pinn.runs.recorder import Recorder
 
-    config = load(arguments.config, _overrides(arguments))
+    config = read_config(arguments)
     check_free(config.directory, arguments.overwrite)
     recorder = Recorder(
         config.directory, config.text(), config.log_every, arguments.overwrite, warn=tell
@@ -80,19 +70,6 @@ def train(arguments: argparse.Namespace) -> int:
         return _finish(recorder, interrupts, solution, arguments.quiet)
 
 
-def _overrides(arguments: argparse.Namespace) -> list[Override]:
-    from pinn.config import Override
-
-    overrides = [Override.parse(text, f"--set {text}") for text in arguments.set]
-    shortcuts = {"seed": "seed", "device": "device", "threads": "threads",
-                 "out": "output.directory"}  # fmt: skip
-    for option, path in shortcuts.items():
-        text = getattr(arguments, option)
-        if text is not None:
-            overrides.append(Override.of(path, text, f"--{option} {text}"))
-    return overrides
-
-
 def _solve(config: Config, recorder: Recorder, callbacks: list, quiet: bool) -> Solution:
     """Train; what is refused before training begins is a mistake in the config.
 
@@ -102,8 +79,6 @@ def _solve(config: Config, recorder: Recorder, callbacks: list, quiet: bool) -> 
     import warnings
 
     import pinn
-    from autograd.plan.executors import ExecutorError
-    from pinn.config import Complaint, ConfigError, Place
 
     def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
         if not issubclass(category, pinn.ProblemWarning):
@@ -111,17 +86,10 @@ def _solve(config: Config, recorder: Recorder, callbacks: list, quiet: bool) -> 
         elif not quiet:
             tell(f"warning: {message}")
 
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", pinn.ProblemWarning)
-            usual, warnings.showwarning = warnings.showwarning, show
-            return pinn.solve(**vars(config.experiment), callbacks=callbacks)
-    except ExecutorError:  # of the environment, and of no config
-        raise
-    except (TypeError, ValueError, ImportError) as error:
-        if recorder.run is not None:
-            raise
-        raise ConfigError([Complaint(Place(config.source), "", str(error))]) from error
+    with mistakes_of(config, lambda: recorder.run is not None), warnings.catch_warnings():
+        warnings.simplefilter("always", pinn.ProblemWarning)
+        usual, warnings.showwarning = warnings.showwarning, show
+        return pinn.solve(**vars(config.experiment), callbacks=callbacks)
 
 
 class _Rehearsal:

@@ -14,10 +14,13 @@ import numpy as np
 
 import autograd as T
 from autograd.devices import CPU, put
-from autograd.plan.chunks import Chunked, Kind
+from autograd.plan import trace
+from autograd.plan.chunks import Chunked, Cost, Kind
 from autograd.plan.passes.per_row import CannotSplitRows
 
 ENGINES = ("recorded", "eager")
+# Points at which the work of a run that is not recorded is counted.
+_FEW = 64
 Function = Callable[[list[T.Tensor]], Sequence[T.Tensor]]
 
 
@@ -37,6 +40,16 @@ class Engine(Protocol):
         Equal keys mean the same computation. whole: it is run once, on all points together, and
         each result is what that gives; arrays may then have different lengths.
         """
+
+    def cost(
+        self,
+        key: Hashable,
+        function: Function,
+        kinds: Sequence[Kind],
+        arrays: Sequence[Any],
+        whole: bool = False,
+    ) -> Cost:
+        """Return what such a run takes, without one."""
 
 
 class EagerEngine:
@@ -62,6 +75,24 @@ class EagerEngine:
             else np.sum(column, axis=0)
             for kind, column in zip(kinds, zip(*each, strict=True), strict=True)
         ]
+
+    def cost(
+        self,
+        key: Hashable,
+        function: Function,
+        kinds: Sequence[Kind],
+        arrays: Sequence[Any],
+        whole: bool = False,
+    ) -> Cost:
+        """Return the operations and results of a run, all of which the graph may keep.
+
+        Counted at a few points, in proportion to their number.
+        """
+        few = list(arrays) if whole else [array[:_FEW] for array in arrays]
+        program, _ = trace(lambda *given: function(list(given)), [T.Tensor(a.copy()) for a in few])
+        share = len(arrays[0]) / len(few[0])
+        written, flops = program.work()
+        return Cost(1, 1, round(share * written), round(share * flops))
 
 
 class RecordedEngine:
@@ -93,17 +124,8 @@ class RecordedEngine:
     ) -> list[np.ndarray]:
         if key in self._row_by_row:
             return EagerEngine().run(key, function, kinds, arrays)
-        if key not in self._recorded:
-            self._recorded[key] = Chunked(
-                function,
-                self._shared,
-                ["sum"] * len(kinds) if whole else kinds,
-                threads=self._threads,
-                whole=whole,
-                guard=self._guard,
-            )
         try:
-            results = self._recorded[key](arrays)
+            results = self._chunked(key, function, kinds, whole)(arrays)
         except CannotSplitRows as error:
             self._row_by_row.add(key)
             warnings.warn(
@@ -113,6 +135,30 @@ class RecordedEngine:
             )
             return EagerEngine().run(key, function, kinds, arrays)
         return [put(result, CPU) for result in results]
+
+    def cost(
+        self,
+        key: Hashable,
+        function: Function,
+        kinds: Sequence[Kind],
+        arrays: Sequence[Any],
+        whole: bool = False,
+    ) -> Cost:
+        return self._chunked(key, function, kinds, whole).cost(arrays)
+
+    def _chunked(
+        self, key: Hashable, function: Function, kinds: Sequence[Kind], whole: bool
+    ) -> Chunked:
+        if key not in self._recorded:
+            self._recorded[key] = Chunked(
+                function,
+                self._shared,
+                ["sum"] * len(kinds) if whole else kinds,
+                threads=self._threads,
+                whole=whole,
+                guard=self._guard,
+            )
+        return self._recorded[key]
 
 
 def _host(tensor: T.Tensor) -> np.ndarray:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import autograd as T
+from autograd.plan.chunks import Cost
 from pinn.checks import nearest
 from pinn.objective.block import Block
 from pinn.objective.computations import Computations
@@ -148,6 +149,11 @@ class Objective:
     def rows(self) -> int:
         """The number of residual rows of all blocks."""
         return sum(block.rows for block in self.blocks)
+
+    @property
+    def dtype(self) -> T.dtype:
+        """The dtype that residuals are computed in."""
+        return self._evaluator.dtype
 
     @property
     def theta(self) -> np.ndarray:
@@ -333,6 +339,21 @@ class Objective:
 
     # ---- diagnosis
 
+    def costs(self) -> list[tuple[tuple[Block, ...], Cost]]:
+        """Return what a step's gradient takes, group by group: recorded and counted, not run.
+
+        The arenas do not include the points (`Placed.arrays`), nor the parameters.
+        """
+        cost = self._engine.cost
+        return [
+            (placed.blocks, self._carry(cost, "gradient", placed, _row_weights(placed)))
+            for placed in self._placed
+        ]
+
+    def point_bytes(self) -> int:
+        """Return the bytes of all points and what is attached to them, on the device."""
+        return sum(array.nbytes for placed in self._placed for array in placed.arrays)
+
     def not_finite(self, theta: np.ndarray) -> str | None:
         """Return a sentence naming the first block whose residual or gradient is not finite."""
         for name, residual in self.residuals(theta).items():
@@ -381,12 +402,17 @@ class Objective:
         return found
 
     def _run(self, what: str, placed: Placed, further: Sequence[Any] = ()) -> list[np.ndarray]:
+        return self._carry(self._engine.run, what, placed, further)
+
+    def _carry(
+        self, out: Callable[..., Any], what: str, placed: Placed, further: Sequence[Any] = ()
+    ) -> Any:
+        """Hand a computation of a group to a method of the engine."""
         group = placed.group
         weighted = tuple(block.row_weights is not None for block in group.blocks)
         kinds, function = getattr(self._computations, what)(group)
-        return self._engine.run(
-            (what, group.key, weighted), function, kinds, [*placed.arrays, *further], group.whole
-        )
+        key, arrays = (what, group.key, weighted), [*placed.arrays, *further]
+        return out(key, function, kinds, arrays, group.whole)
 
     def _training_flags(self) -> tuple[bool, ...]:
         return tuple(module.training for module in self.parameters.module.modules())

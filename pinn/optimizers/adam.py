@@ -64,6 +64,10 @@ class Adam(Stage):
             theta = self._next(theta, rate, number, first, second)
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
+    def state_bytes(self, size: int) -> int:
+        """Return the bytes of two vectors."""
+        return 2 * 8 * size
+
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
     ) -> Mapping[str, np.ndarray]:

@@ -46,6 +46,10 @@ class LBFGS(Stage):
     ) -> Generator[Step, None, StageEnd]:
         return self._descent().run(function, theta, RecentPairs(theta.size, self.memory), state)
 
+    def state_bytes(self, size: int) -> int:
+        """Return the bytes of the pairs."""
+        return 2 * 8 * self.memory * size
+
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
     ) -> Mapping[str, np.ndarray]:

@@ -123,6 +123,10 @@ class Stage(ABC):
         if "name" not in cls.__dict__:
             cls.name = cls.__name__.lower()
 
+    def state_bytes(self, size: int) -> int | None:
+        """Return about how many bytes the state takes for so many numbers; None: unknown."""
+        return None
+
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
     ) -> Mapping[str, np.ndarray] | None:

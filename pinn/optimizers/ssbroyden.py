@@ -64,6 +64,10 @@ class SSBroyden(Stage):
     ) -> Generator[Step, None, StageEnd]:
         return self._descent().run(function, theta, _Dense(theta.size, self.member), state)
 
+    def state_bytes(self, size: int) -> int:
+        """Return the bytes of the packed triangle of H."""
+        return 8 * size * (size + 1) // 2
+
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
     ) -> Mapping[str, np.ndarray]:
