@@ -23,6 +23,7 @@ from pinn.objective.weighting import Weighting
 from pinn.optimizers import Stage, StopReason
 from pinn.problem.problem import Problem
 from pinn.sampling import Points, Sampling
+from pinn.schema.errors import at
 from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.report import Report
 from pinn.solution.solution import Solution
@@ -201,13 +202,15 @@ def _begin(
 ) -> tuple[Objective, TestSet]:
     """Return the objective where training begins, and the test points."""
     objective = experiment.objective()
-    for stage in experiment.training:
-        stage.check_size(objective.size)
+    for number, stage in enumerate(experiment.training):
+        with at("training", number):
+            stage.check_size(objective.size)
     if start is not None:
         load_start(objective.parameters, start)
     # Before training, so that a reference that fails does so at once.
     points = (block.points.coordinates for block in objective.blocks)
-    return objective, TestSet(experiment.problem, points)
+    with at("problem", "reference"):
+        return objective, TestSet(experiment.problem, points)
 
 
 def _redraw(experiment: Experiment, objective: Objective) -> Redraw | None:

@@ -47,7 +47,6 @@ def mistakes_of(config: Config, ended: Callable[[], bool] = lambda: False) -> It
     ended: whether it is too late for that, as when training has begun.
     """
     from autograd.plan.executors import ExecutorError
-    from pinn.config import Complaint, ConfigError, Place
 
     try:
         yield
@@ -56,4 +55,4 @@ def mistakes_of(config: Config, ended: Callable[[], bool] = lambda: False) -> It
     except (TypeError, ValueError, ImportError) as error:
         if ended():
             raise
-        raise ConfigError([Complaint(Place(config.source), "", str(error))]) from error
+        raise config.mistakes(error) from error

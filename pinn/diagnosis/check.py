@@ -246,7 +246,7 @@ def _is_short(value: Any) -> bool:
 
 
 def _sampling_text(experiment: Experiment) -> str:
-    sampling = experiment.sampling
+    sampling = experiment.resolved_sampling
     redraw = "kept" if sampling.redraw is None else f"drawn anew every {sampling.redraw} steps"
     adaptive = "" if sampling.adaptive is None else f", by {sampling.adaptive}"
     return f"{sampling.method}, {redraw}{adaptive}"

@@ -11,6 +11,7 @@ import numpy as np
 from pinn.equations.names import normal_name
 from pinn.geometry import Part, Shape, check_value
 from pinn.sampling import Points, Sampling
+from pinn.schema.errors import refuse
 
 
 class Source(ABC):
@@ -43,10 +44,10 @@ class Interior(Source):
         """Return points inside; ValueError for a grid of fewer than 2 cells a coordinate."""
         d = len(self.domain.coordinates)
         if sampling.method == "grid" and sampling.interior < 2**d and d > 1:
-            raise ValueError(
-                f"sampling: method: a grid of {sampling.interior} interior points has two cells or "
-                f"more along each of {int(math.log2(sampling.interior))} coordinates at most, and "
-                f"this domain has {d}; take latin-hypercube or sobol"
+            refuse(
+                f"a grid of {sampling.interior} interior points has two cells or more along each "
+                f"of {int(math.log2(sampling.interior))} coordinates at most, and this domain has "
+                f"{d}; take latin-hypercube or sobol", "sampling", "method",
             )
         return Points(self.domain.sample_interior(sampling.interior, sampling.sampler, rng))
 
