@@ -24,7 +24,7 @@ problem:
     - point_value: {unknown: v, value: 0, at: {x: 1, t: 0.5}}
     - operator: {expression: dn(u) - k*v, on: x=0}
   reference: {u: exp(-k*t)*sin(x)}
-model: {per_unknown: {mlp: {width: 5, depth: 1}}}
+model: {per_unknown: {each: {mlp: {width: 5, depth: 1}}, networks: {v: mlp}}}
 sampling: {interior: 30, initial: 8, boundary: 8, method: sobol, redraw: 5, adaptive: rad,
   candidates: 60}
 weighting: {first: 2, initial_u: 1e2}
@@ -42,8 +42,8 @@ problem:
     difference:
       - union:
           - {x: [-1, 1], y: [-1, 1]}
-          - moved: {shape: {rotated: {shape: {triangle: {corners: [[0, 0], [1, 0], [0, 1]]}},
-              degrees: 30}}, by: [1, 0]}
+          - moved: {shape: {rotated: {shape: {triangle: {a: [0, 0], b: [1, 0], c: [0, 1]}},
+              angle: 30}}, by: [0.8, 0.1]}
       - disk: {center: [0, 0], radius: 0.5, name: hole}
     t: {time: [0, 1]}
   unknowns: [u]
@@ -55,6 +55,35 @@ problem:
 model: {mlp: {width: 4, depth: 1}}
 sampling: {interior: 30, initial: 8, boundary: 8, redraw: null, adaptive: null}
 training: [ssbroyden: {steps: 2}]
+""",
+    "family": """\
+problem:
+  domain:
+    intersection: [{ball: {center: [0, 0, 0], radius: 2}}, {x: [0, 3], y: [0, 3], z: [0, 3]}]
+  unknowns: [u]
+  families: {k: {low: 0.1, high: 10, spacing: log}}
+  equations: {poisson: laplacian(u) + k}
+  conditions:
+    - dirichlet: {unknown: u, value: 0, on: [x=0, ball]}
+    - neumann: {unknown: u, value: 1, on: "z=0"}
+    - operator: {expression: u_x - u, at: {x: 1, y: 0.5, z: [0.5, 1], k: 1}, name: probe}
+model: {mlp: {width: 4, depth: 1, activation: sin}}
+sampling: {interior: 30, initial: 8, boundary: 12, method: halton, redraw: 2, candidates: 40}
+training: [lbfgs: {steps: 2, transform: log}]
+""",
+    "polygon": """\
+problem:
+  domain: {polygon: {points: [[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]], names: [x, y],
+    name: step}, t: {time: [0, 1]}}
+  unknowns: [u]
+  equations: {wave: u_tt - laplacian(u)}
+  conditions:
+    - initial: {unknown: u, value: x*y}
+    - initial: {unknown: u, value: 0, order: 1}
+    - dirichlet: {unknown: u, value: 0, on: step, hard: true}
+model: {mlp: {width: 4, depth: 1}}
+sampling: {interior: 30, initial: 8, boundary: 8}
+training: [adam: {steps: 2}]
 """,
     "hard": """\
 problem:

@@ -171,7 +171,7 @@ def _without_value(objective: Objective, began: Evaluation) -> Iterator[str]:
 def _mixed_rows(objective: Objective) -> Iterator[str]:
     """Name functions whose first row changes with the other points, which chunks would change."""
     for block in objective.blocks:
-        if block.whole or all(term.tree is not None for term in block.residual.terms):
+        if block.whole or not any(callable(term.source) for term in block.residual.terms):
             continue
         points = block.points[:3]
         if len(points) < 2:

@@ -91,7 +91,7 @@ def _row(block: BlockCheck) -> list[str]:
 def _line(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
     """Yield the lines of a row: names and what is asked for to the left, numbers to the right."""
     parts = textwrap.wrap(cells[_ASKS], widths[_ASKS]) or [""]
-    name = textwrap.shorten(cells[0], widths[0], placeholder="...") or cells[0][: widths[0]]
+    name = cells[0] if len(cells[0]) <= widths[0] else cells[0][: widths[0] - 3] + "..."
     for number, part in enumerate(parts):
         shown = [cell if number == 0 else "" for cell in (name, *cells[1:])]
         shown[_ASKS] = part

@@ -53,7 +53,13 @@ class Engine(Protocol):
 
 
 class EagerEngine:
-    """Runs the computation as it is written, on all points at once: for debugging."""
+    """Runs the computation as it is written, on all points at once: for debugging.
+
+    shared: the tensors that computations read besides their points.
+    """
+
+    def __init__(self, shared: Sequence[T.Tensor] = ()) -> None:
+        self._shared = list(shared)
 
     def run(
         self,
@@ -89,7 +95,8 @@ class EagerEngine:
         Counted at a few points, in proportion to their number.
         """
         few = list(arrays) if whole else [array[:_FEW] for array in arrays]
-        program, _ = trace(lambda *given: function(list(given)), [T.Tensor(a.copy()) for a in few])
+        inputs = [*(T.Tensor(array.copy()) for array in few), *self._shared]
+        program, _ = trace(lambda *given: function(list(given[: len(few)])), inputs)
         share = len(arrays[0]) / len(few[0])
         written, flops = program.work()
         return Cost(1, 1, round(share * written), round(share * flops))
@@ -176,7 +183,7 @@ def make_engine(
     guard: what computations branch on besides their inputs; they are recorded once a value of it.
     """
     if name == "eager":
-        return EagerEngine()
+        return EagerEngine(shared)
     if name == "recorded":
         return RecordedEngine(shared, threads, guard)
     raise ValueError(f"engine: expected 'recorded' or 'eager', got {name!r}")

@@ -76,7 +76,7 @@ def test_memory_and_operations_are_those_of_a_step(monkeypatch, threads, precisi
     objective.value_and_gradient(objective.theta)
     assert sum(b.memory_bytes for b in found.blocks) == sum(len(e._arena) for e in bound)
     assert found.flops == sum(b.flops for b in found.blocks) == sum(operations)
-    assert found.threads == threads
+    assert 1 <= found.threads <= threads
 
 
 def test_a_stage_has_the_memory_that_its_state_takes():
