@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 from experiments.fuzz.configs import configs  # noqa: E402
 from experiments.fuzz.expressions import random_text  # noqa: E402
 from experiments.fuzz.mutations import all_mutations, random_mutation, read, write  # noqa: E402
-from experiments.fuzz.trying import try_check, try_config, try_expression  # noqa: E402
+from experiments.fuzz.trying import try_config, try_expression  # noqa: E402
 from pinn.config import load  # noqa: E402
 
 CONFIGS = configs()
