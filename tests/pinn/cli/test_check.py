@@ -49,4 +49,6 @@ def test_a_mistake_in_the_config_is_told_as_by_train(folder, capsys):
 def test_a_stage_that_is_too_large_is_refused(folder, capsys):
     large = ["--set", "model={mlp: {width: 200}}", "--set", "training=[ssbroyden]"]
     assert main(["check", "heat.yaml", *large]) == 2
-    assert "heat.yaml: ssbroyden: its inverse Hessian of" in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith(
+        "--set training=[ssbroyden]: training.0: ssbroyden: its inverse Hessian of 81201"
+    )
