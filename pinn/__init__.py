@@ -147,9 +147,21 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        raise AttributeError(f"module 'pinn' has no attribute {name!r}", name=name)
+        raise AttributeError(f"module 'pinn' has no attribute {name!r}{_hint(name)}", name=name)
     value = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
     return value
+
+
+def _hint(name: str) -> str:
+    """Say which name was meant, for one that is not there.
+
+    Nothing is said of a module: `from pinn import config` looks for a name first, and goes on.
+    """
+    if name.startswith("_") or importlib.util.find_spec(f"{__name__}.{name}") is not None:
+        return ""
+    from pinn.checks import nearest
+
+    return nearest(name, __all__) or "; `python -m pinn list` shows what there is"
 
 
 def __dir__() -> list[str]:

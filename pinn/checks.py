@@ -12,7 +12,10 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 def nearest(name: object, names: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" for the name most like `name`, or "" where none is near."""
-    close = difflib.get_close_matches(str(name), list(names), n=1)
+    names = list(names)
+    close = difflib.get_close_matches(str(name), names, n=1)
+    if not close:  # mlp for MLP
+        close = [one for one in names if str(one).lower() == str(name).lower()][:1]
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

@@ -98,7 +98,9 @@ def solve(
     pinn.Weighting that chooses them. precision: "float64" or "float32". device: "cpu" or "cuda".
     callbacks: functions of a step record, or objects with the methods of pinn.training.Callback;
     pinn.Progress() shows progress, and without it nothing is printed. seconds: limit of the wall
-    time of all stages; the default stages then use it up, unless the loss goes no lower before.
+    time of all stages together, the recording of the step's programs at the beginning included, and
+    the checks of the problem before and of the solution after not; training ends where one more
+    step would not fit. The default stages use it up, unless the loss goes no lower before.
     start: a solution of the same model (or its theta, as a vector or by name) to begin from.
     engine: "recorded" (traced once, replayed in chunks), or "eager" for debugging. derivatives:
     "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again, for models with

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pinn.diagnosis.linear import Leaf, State, linear
-from pinn.residuals import Interior, Residual
+from pinn.diagnosis.linear import Leaf, Linear, linear
+from pinn.residuals import Interior, Residual, Source
 from pinn.sampling import Points, Sampling, stream
 from pinn.solution.solution import Solution
 
@@ -19,9 +19,10 @@ _SAMPLING = Sampling(interior=1000, initial=400, boundary=400)
 def scaled_residuals(solution: Solution) -> dict[str, float]:
     """Return how far each equation and soft condition is from holding: 0 is exactly, 1 not at all.
 
-    Taken at fresh points, and the same in any units of coordinates, unknowns and equation.
-    With S the sum of the sizes of the terms at a point (for each leaf the leaf times the slope of r
-    in it, and what is left, such as a source), an equation has the geometric mean of
+    Taken at fresh points, one set for all residuals of a source, and the same in any units of
+    coordinates, unknowns and equation. With S the sum of the sizes of the terms at a point (for
+    each leaf the leaf times the slope of r in it, and what is left, such as a source), an equation
+    has the geometric mean of
 
         rms |r| / rms S, which tells of a layer that was not found, and
         rms (|r| / S), which tells of a field that died out, where everything is small.
@@ -30,13 +31,14 @@ def scaled_residuals(solution: Solution) -> dict[str, float]:
     unknown: where u = 0 is asked for, u itself would be no measure. What cannot be told is left
     out: residuals with values from elsewhere.
     """
-    problem = solution.problem
-    found = {}
+    fields = _Fields(solution)
     with np.errstate(all="ignore"):
-        for residual in problem.residuals:
-            is_equation = residual.name in problem.equations
-            measure = _of_equation if is_equation else _of_condition
-            found[residual.name] = measure(solution, residual)
+        found = {
+            residual.name: (_of_equation if fields.is_equation(residual) else _of_condition)(
+                fields, residual
+            )
+            for residual in solution.problem.residuals
+        }
     return {name: share for name, share in found.items() if share is not None}
 
 
@@ -60,49 +62,78 @@ def unsolved(residuals: Mapping[str, float]) -> str | None:
     )
 
 
-def _of_equation(solution: Solution, residual: Residual) -> float | None:
-    found = _evaluated(solution, residual, _points(solution, residual))
+class _Fields:
+    """The unknowns and derivatives of a solution at the points of each source.
+
+    All that the residuals ask for at a source comes from one run of the network; what a function
+    asks for is only known when it does.
+    """
+
+    def __init__(self, solution: Solution) -> None:
+        self._solution = solution
+        self._inside = Interior(solution.problem.domain)
+        self._asked: dict[Source, dict[Leaf, None]] = {self._inside: {}}
+        self._points: dict[Source, Points] = {}
+        self._values: dict[Source, dict[Leaf, np.ndarray]] = {}
+        for residual in solution.problem.residuals:
+            leaves = [leaf for leaf in residual.leaves or () if isinstance(leaf, Leaf)]
+            self._asked.setdefault(residual.source, {}).update(dict.fromkeys(leaves))
+            if not self.is_equation(residual):
+                self._asked[self._inside].update(dict.fromkeys(leaves))
+        for number, source in enumerate(self._asked):
+            rng = stream(solution.experiment.seed, "scaled residual", str(number))
+            self._points[source] = source.draw(_SAMPLING, rng)
+            self._values[source] = {}
+
+    def is_equation(self, residual: Residual) -> bool:
+        return residual.name in self._solution.problem.equations
+
+    def linear(self, residual: Residual) -> Linear | None:
+        """Return the residual of the solution at the points of its source."""
+        problem, source = self._solution.problem, residual.source
+        found = linear(
+            residual, problem.scope, self._points[source],
+            lambda leaf, n: self._value(source, leaf), self._solution.parameters,
+        )  # fmt: skip
+        return found if found is not None and found.is_finite else None
+
+    def inside(self, leaf: Leaf) -> np.ndarray:
+        """Return an unknown or a derivative at points inside the domain."""
+        return self._value(self._inside, leaf)
+
+    def _value(self, source: Source, leaf: Leaf) -> np.ndarray:
+        known = self._values[source]
+        if leaf not in known:
+            leaves = dict.fromkeys([leaf, *self._asked[source]])
+            names = self._solution.problem.domain.coordinates
+            columns = zip(names, self._points[source].coordinates.T, strict=True)
+            values = self._solution.derivatives(map(str, leaves), **dict(columns))
+            known.update(zip(leaves, values, strict=True))
+        return known[leaf]
+
+
+def _of_equation(fields: _Fields, residual: Residual) -> float | None:
+    found = fields.linear(residual)
     if found is None:
         return None
-    value, terms, _ = found
-    sizes = np.abs(value - sum(terms.values())) + sum(map(np.abs, terms.values()))
-    places = np.divide(np.abs(value), sizes, out=np.zeros_like(sizes), where=sizes > 0)
-    return float(np.sqrt(_share(_rms(value), _rms(sizes)) * _rms(places)))
+    terms = _terms(found)
+    sizes = np.abs(found.value - sum(terms.values())) + sum(map(np.abs, terms.values()))
+    places = np.divide(np.abs(found.value), sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    return float(np.sqrt(_share(_rms(found.value), _rms(sizes)) * _rms(places)))
 
 
-def _of_condition(solution: Solution, residual: Residual) -> float | None:
-    found = _evaluated(solution, residual, _points(solution, residual))
+def _of_condition(fields: _Fields, residual: Residual) -> float | None:
+    found = fields.linear(residual)
     if found is None:
         return None
-    value, terms, slopes = found
-    rest = value - sum(terms.values())
-    inner = stream(solution.experiment.seed, "scaled residual", "inside")
-    inside = Interior(solution.problem.domain).draw(_SAMPLING, inner)
-    usual = sum(_rms(slopes[leaf]) * _rms(_trained(solution, inside)(leaf, 0)) for leaf in terms)
-    return _share(_rms(value), usual + _rms(rest))
+    terms = _terms(found)
+    rest = found.value - sum(terms.values())
+    usual = sum(_rms(found.slopes[leaf]) * _rms(fields.inside(leaf)) for leaf in terms)
+    return _share(_rms(found.value), usual + _rms(rest))
 
 
-def _points(solution: Solution, residual: Residual) -> Points:
-    rng = stream(solution.experiment.seed, "scaled residual", residual.name)
-    return residual.source.draw(_SAMPLING, rng)
-
-
-def _trained(solution: Solution, points: Points) -> State:
-    names = solution.problem.domain.coordinates
-    columns = dict(zip(names, points.coordinates.T, strict=True))
-    return lambda leaf, n: solution.derivative(str(leaf), **columns)
-
-
-def _evaluated(
-    solution: Solution, residual: Residual, points: Points
-) -> tuple[np.ndarray, dict[Leaf, np.ndarray], dict[Leaf, np.ndarray]] | None:
-    """Return r, its terms leaf by leaf, and its slopes in the leaves, each (n,)."""
-    state = _trained(solution, points)
-    found = linear(residual, solution.problem.scope, points, state, solution.parameters)
-    if found is None or not found.is_finite:
-        return None
-    terms = {leaf: slope * found.leaves[leaf] for leaf, slope in found.slopes.items()}
-    return found.value, terms, found.slopes
+def _terms(found: Linear) -> dict[Leaf, np.ndarray]:
+    return {leaf: slope * found.leaves[leaf] for leaf, slope in found.slopes.items()}
 
 
 def _share(part: float, whole: float) -> float:

@@ -34,6 +34,9 @@ class Namespace:
     several are evaluated together.
     """
 
+    # Else numpy takes `np.sin(s)` for `s.sin()`.
+    __array_ufunc__ = None
+
     def __init__(
         self,
         values: Values,

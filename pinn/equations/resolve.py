@@ -124,10 +124,7 @@ class _Resolver:
             return node.error(f"{name!r}: only the points of a boundary have a normal")
         spelled = self.spelled_out(name)
         if spelled is not None:
-            return node.error(
-                f"{abridge(name)!r}: derivatives in coordinates with longer names are written "
-                f"{spelled}"
-            )
+            return node.error(f"{abridge(name)!r}: {spelled}")
         base, _, suffix = name.rpartition("_")
         if base in scope.unknown_number and suffix:
             for i, letter in enumerate(suffix):
@@ -151,7 +148,7 @@ class _Resolver:
         return node.error(f"unknown name {abridge(name)!r}{hint}")
 
     def spelled_out(self, name: str) -> str | None:
-        """Return how a name such as u_x1x1 or u_x1_t is written with diff, None for others."""
+        """Say how the derivative that u_x_x, u_x1x1 or u_x1_t means is written; None for others."""
         longest_first = sorted(self.scope.coordinates, key=len, reverse=True)
         for end in (i for i, letter in enumerate(name[:200]) if letter == "_"):
             base, rest = name[:end], name[end:]
@@ -164,9 +161,15 @@ class _Resolver:
                 names.append(found)
                 rest = rest.removeprefix(found)
             if names and not rest:
+                if all(len(x) == 1 for x in names):
+                    return f"a derivative has one underscore; write {base}_{''.join(names)}"
                 ordered = in_domain_order(names, self.scope.coordinate_number)
                 steps = [(x, len(list(same))) for x, same in groupby(ordered)]
-                return f"diff({base}, {', '.join(x if k == 1 else f'{x}, {k}' for x, k in steps)})"
+                listed = ", ".join(x if k == 1 else f"{x}, {k}" for x, k in steps)
+                return (
+                    "derivatives in coordinates with longer names are written "
+                    f"diff({base}, {listed})"
+                )
         return None
 
     # Operators: each takes the call and its resolved arguments

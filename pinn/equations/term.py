@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,7 @@ from pinn.equations.leaves import UnknownLeaf, derivatives_in
 from pinn.equations.namespace import Namespace
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
+from pinn.schema.errors import DeclarationTypeError, Mistake
 from pinn.schema.kinds import Formula
 
 # What numpy says where an array is taken for one number, or one truth value.
@@ -37,6 +39,8 @@ class Term:
             self.tree = scope.resolve(source)
         else:
             Formula().check(source)
+            if callable(source):
+                self._check_arguments()
 
     @cached_property
     def leaves(self) -> tuple[UnknownLeaf, ...] | None:
@@ -70,8 +74,11 @@ class Term:
 
     def _call(self, namespace: Namespace, functions: Mapping[str, Callable]) -> Any:
         try:
-            return self.source(namespace)
+            result = self.source(namespace)
         except Exception as error:
+            # What Python, numpy and autograd say of the namespace where a number is expected.
+            if isinstance(error, TypeError) and Namespace.__name__ in str(error):
+                raise TypeError(f"{self.what}: {self._one_namespace()}") from error
             if isinstance(error, TypeError) and "ufunc" in str(error):  # numpy's, of a tensor
                 raise TypeError(
                     f"{self.what}: numpy's functions do not take these values; use those of the "
@@ -85,3 +92,26 @@ class Term:
                 ) from error
             error.add_note(f"in the function of {self.what}")
             raise
+        if result is namespace:
+            raise TypeError(f"{self.what}: {self._one_namespace()}")
+        return result
+
+    def _check_arguments(self) -> None:
+        """Raise DeclarationTypeError for a function that does not take one namespace."""
+        try:
+            signature = inspect.signature(self.source)
+        except (ValueError, TypeError):  # some functions that are compiled have none
+            return
+        try:
+            signature.bind(None)
+        except TypeError:
+            said = f"{self._one_namespace()}; this one takes {signature}"
+            raise DeclarationTypeError([Mistake((), said)]) from None
+
+    def _one_namespace(self) -> str:
+        """Say what a function is called with."""
+        names = [f"s.{name}" for name in self.scope.coordinates]
+        return (
+            "the function gets one namespace `s`, not the coordinates: write "
+            f"`lambda s: ...` with {', '.join(names)} in it"
+        )

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pinn.geometry.interval import Interval, Time
 from pinn.geometry.shape import Shape
 from pinn.schema.declared import Record, dump, fields_of
-from pinn.schema.errors import DeclarationError, Path, refuse_kind
+from pinn.schema.errors import DeclarationError, Path, refuse_class, refuse_kind
 from pinn.schema.family import Family
 from pinn.schema.kinds import (
     NAME,
@@ -48,7 +48,10 @@ class DomainKind(Kind):
 
     def check(self, value: Any) -> Shape:
         if not isinstance(value, Shape):
-            refuse_kind("pinn.Interval, pinn.Time or pinn.Box, or another shape", value)
+            expected = "pinn.Interval, pinn.Time or pinn.Box, or another shape"
+            if isinstance(value, type) and issubclass(value, Shape):
+                refuse_class(expected, value)
+            refuse_kind(expected, value, _product_hint(value))
         return value
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
@@ -108,6 +111,17 @@ class DomainKind(Kind):
                 raise TypeError(f"a file can hold one {name} of a product, this one has more")
             found[name] = dump(factor)
         return found
+
+
+def _product_hint(value: Any) -> str:
+    """Say how a domain is written that was given as a list of its factors."""
+    if not isinstance(value, list | tuple) or not all(isinstance(one, Shape) for one in value):
+        return ""
+    names = [
+        one.coordinates[0] if len(one.coordinates) == 1 else type(one).__name__.lower()
+        for one in value
+    ]
+    return f"; a domain is a product, write {' * '.join(names)}" if names else ""
 
 
 def _settings(node: Node) -> bool:

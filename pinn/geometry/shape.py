@@ -364,7 +364,13 @@ class Shape(ABC):
             slack = 1e-9 * -float(np.subtract(*self.bounds[name]))
             found = self._cut([Level(part, text, name, value, slack) for part in self.parts])
         if not found:
-            raise ValueError(f"no face {text!r} in this domain; faces: {self._known()}")
+            hint = ""
+            if "=" in text and name == self.time:
+                low, high = self.bounds[name]
+                ends = {"Initial": low, "Terminal": high}
+                near = (end for end, at in ends.items() if abs(at - value) <= 1e-9 * (high - low))
+                hint = "".join(f"; use pinn.{end} at {text.strip()}" for end in near)
+            raise ValueError(f"no face {text!r} in this domain; faces: {self._known()}{hint}")
         return tuple(found)
 
     def _cut(self, pieces: Iterable[Piece]) -> list[Piece]:

@@ -13,7 +13,7 @@ import numpy as np
 import autograd as T
 from pinn.geometry import Shape
 from pinn.schema.declared import Member
-from pinn.schema.errors import Path, refuse_kind
+from pinn.schema.errors import Path, refuse_class, refuse_kind
 from pinn.schema.family import Family
 from pinn.schema.reader import Reader
 from pinn.schema.tree import Mapping, Node
@@ -70,10 +70,11 @@ class ModelKind(Member):
     """A model of the table, any object with `build`, or a module as it is."""
 
     def check(self, value: Any) -> Any:
-        if isinstance(value, type):
-            hint = f"; that is the class, write {value.__name__}(...)"
-            refuse_kind(f"a model such as {self.family.example}", value, hint)
-        if isinstance(value, T.nn.Module) or callable(getattr(value, "build", None)):
+        is_class = isinstance(value, type)
+        is_module = (issubclass if is_class else isinstance)(value, T.nn.Module)
+        if is_module or callable(getattr(value, "build", None)):
+            if is_class:
+                refuse_class(f"a model such as {self.family.example}", value)
             return value
         refuse_kind(
             f"a model such as {self.family.example}, or an object with a method "

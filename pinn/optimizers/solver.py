@@ -110,6 +110,10 @@ STAGES = Family("training stage", example="pinn.Adam()")
 class Stage(ABC):
     """A solver with its settings; `seconds` limits the wall time of the stage (None: no limit).
 
+    A stage ends where one more step of ordinary length would not fit. The first evaluation of a
+    run, which records its programs, is in the limit of pinn.solve alone; programs that only this
+    solver asks for are recorded in its first step, and count.
+
     name: what reports call it, the name of its class where left out.
     """
 

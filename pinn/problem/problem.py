@@ -280,7 +280,7 @@ class Problem:
         if reference is None:
             return None
         if isinstance(reference, str):
-            return references.get(reference).fitting(
+            return references.get(reference, self.unknowns).fitting(
                 self.unknowns,
                 self.domain.coordinates,
                 (*self.constants, *(family.name for family in self.families)),

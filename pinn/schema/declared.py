@@ -12,7 +12,7 @@ from typing import Any, Literal, dataclass_transform
 
 from pinn.checks import nearest
 from pinn.schema import kinds
-from pinn.schema.errors import DeclarationError, Mistakes, Path, refuse_kind, shown
+from pinn.schema.errors import DeclarationError, Mistakes, Path, refuse_class, refuse_kind, shown
 from pinn.schema.family import Family
 from pinn.schema.kinds import Kind, bracket_hint, listed, refuse_node
 from pinn.schema.reader import INVALID, Reader
@@ -160,8 +160,9 @@ class Record(Kind):
     def check(self, value: Any) -> Any:
         if not isinstance(value, self.cls):
             made = f"pinn.{self.cls.__name__}(...)"
-            hint = f"; that is the class, write {made}" if value is self.cls else ""
-            refuse_kind(made, value, hint)
+            if isinstance(value, type) and issubclass(value, self.cls):
+                refuse_class(made, value)
+            refuse_kind(made, value)
         return value
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:

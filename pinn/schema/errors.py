@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,6 +61,24 @@ def refuse(message: str, *path: str | int) -> NoReturn:
 def refuse_kind(expected: str, value: object, hint: str = "") -> NoReturn:
     """Raise DeclarationTypeError: what was expected, what came."""
     raise DeclarationTypeError([Mistake((), f"expected {expected}, got {shown(value)}{hint}")])
+
+
+def refuse_class(expected: str, cls: type) -> NoReturn:
+    """Raise DeclarationTypeError for a class where one of its objects was expected."""
+    remedy = "" if inspect.isabstract(cls) else f"; write {_call(cls)}"
+    message = f"expected {expected}, got the class {cls.__name__}{remedy}"
+    raise DeclarationTypeError([Mistake((), message)])
+
+
+def _call(cls: type) -> str:
+    """Return how a class is called, "pinn.MLP()"; with ... where something has to be given."""
+    package = "pinn." if cls.__module__.partition(".")[0] == "pinn" else ""
+    try:
+        arguments = inspect.signature(cls).parameters.values()
+        needed = any(a.default is a.empty and a.kind < a.VAR_POSITIONAL for a in arguments)
+    except (ValueError, TypeError):  # some classes that are compiled have no signature
+        needed = True
+    return f"{package}{cls.__name__}({'...' if needed else ''})"
 
 
 @contextmanager

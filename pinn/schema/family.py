@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pinn.checks import nearest
-from pinn.schema.errors import refuse_kind, shown
+from pinn.schema.errors import refuse_class, refuse_kind, shown
 from pinn.schema.kinds import NAME, listed
 
 
@@ -89,8 +89,7 @@ class Family:
         if self.base is None or isinstance(value, self.base):
             return value
         if isinstance(value, type) and issubclass(value, self.base):
-            made = value.__name__
-            refuse_kind(f"a {self.noun}", value, f"; that is the class, write {made}(...)")
+            refuse_class(f"a {self.noun}", value)
         refuse_kind(f"a {self.noun} such as {self.example}", value)
 
     def unknown(self, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,14 +111,24 @@ class Solution:
         expression: text such as "u_xx", "laplacian(u)" or "u_t + u*u_x - nu*u_xx". coordinates: as
         in evaluate. Raises ValueError, with a caret under the place, for a text without a meaning.
         """
-        points, shape = self._points(coordinates)
-        term = Term("derivative", expression, self.problem.scope)
-        plan = NestedPlan(term.leaves or (), self.problem.scope)
-        with one_blas_thread():
-            return self._derivative(term, plan, points).reshape(shape)
+        return self.derivatives([expression], **coordinates)[0]
 
-    def _derivative(self, term: Term, plan: NestedPlan, points: np.ndarray) -> np.ndarray:
-        results = []
+    def derivatives(self, expressions: Iterable[str], **coordinates: Any) -> list[np.ndarray]:
+        """Return several derivatives or expressions at points, from one run of the network.
+
+        Arguments and errors are as of `derivative`; the results are in the order of expressions.
+        """
+        points, shape = self._points(coordinates)
+        scope = self.problem.scope
+        terms = [Term("derivative", expression, scope) for expression in expressions]
+        plan = NestedPlan([leaf for term in terms for leaf in term.leaves or ()], scope)
+        with one_blas_thread():
+            return [array.reshape(shape) for array in self._derivatives(terms, plan, points)]
+
+    def _derivatives(
+        self, terms: Sequence[Term], plan: NestedPlan, points: np.ndarray
+    ) -> list[np.ndarray]:
+        results: list[list[np.ndarray]] = [[] for _ in terms]
         for start in range(0, len(points), _CHUNK):
             columns = coordinate_columns(
                 points[start : start + _CHUNK], self.experiment.dtype, self.experiment.device
@@ -130,11 +140,12 @@ class Solution:
                 self._parameters.coefficients(),
                 plan,
             )
-            value = term.evaluate(values, TENSOR_FUNCTIONS)
-            if isinstance(value, T.Tensor):
-                value = value.detach().cpu().numpy()
-            results.append(np.broadcast_to(value, (len(columns[0]),)))
-        return np.concatenate(results)
+            for term, chunks in zip(terms, results, strict=True):
+                value = term.evaluate(values, TENSOR_FUNCTIONS)
+                if isinstance(value, T.Tensor):
+                    value = value.detach().cpu().numpy()
+                chunks.append(np.broadcast_to(value, (len(columns[0]),)))
+        return [np.concatenate(chunks) for chunks in results]
 
     def errors(self) -> Errors:
         """Compare with the problem's reference on its test points; empty without a reference."""

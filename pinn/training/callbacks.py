@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pinn.schema.errors import at, refuse_class, refuse_kind
 from pinn.training.records import StageInfo, StageReport, StepRecord
 
 
@@ -63,12 +64,24 @@ def notify(callbacks: Iterable[Any], event: str, argument: Any) -> str | None:
 
 def check_callbacks(callbacks: Iterable[Any]) -> tuple[Any, ...]:
     """Return the callbacks as a tuple; TypeError for one that is neither callable nor has on_..."""
-    callbacks = tuple(callbacks)
     events = [name for name in vars(Callback) if name.startswith("on_")]
-    for callback in callbacks:
-        if not callable(callback) and not any(hasattr(callback, event) for event in events):
-            raise TypeError(
-                f"callbacks: expected a function of a step record or an object with some of "
-                f"{', '.join(events)}, got {callback!r}"
-            )
+
+    def hears(callback: Any) -> bool:
+        return any(hasattr(callback, event) for event in events)
+
+    with at("callbacks"):
+        if not isinstance(callbacks, Iterable):
+            hint = "; put it in [ ]" if callable(callbacks) or hears(callbacks) else ""
+            refuse_kind("a list of callbacks", callbacks, hint)
+    callbacks = tuple(callbacks)
+    for i, callback in enumerate(callbacks):
+        is_class = isinstance(callback, type)
+        with at("callbacks", i):
+            if is_class and hears(callback):
+                refuse_class("a callback", callback)
+            if is_class or not (callable(callback) or hears(callback)):
+                refuse_kind(
+                    "a function of a step record or an object with some of "
+                    f"{', '.join(events)}", callback,
+                )  # fmt: skip
     return callbacks

@@ -36,6 +36,10 @@ HISTORY_STRIDE = 10
 _FINAL = (StopReason.DIVERGED, StopReason.INTERRUPTED, StopReason.CALLBACK)
 
 
+# Told of is what took more than this share of a limit before the ordinary steps.
+_TOLD = 0.25
+
+
 @dataclass(frozen=True)
 class Redraw:
     """New points on the way: `draw(number)` gives the points of draw 1, 2, ..., by block name.
@@ -67,7 +71,8 @@ class Training:
     points and weights, and takes shorter steps (Stage.slower); the next points are others than
     those that may have been to blame. After three tries in a stage it ends as "diverged", at that
     step. Ctrl-C ends it as "interrupted", a callback that asks for it as "stopped by callback", and
-    `seconds` of wall time as "time limit"; then the result holds the last theta that was accepted.
+    `seconds` of wall time, all that `run` does included, as "time limit"; time is up where one more
+    step of ordinary length does not fit. Then the result holds the last theta that was accepted.
     The objective is left at the result. Any other exception passes through `run`.
 
     fresh: the loss on points apart, told at the end of each stage. resume: where to go on from,
@@ -96,6 +101,10 @@ class Training:
         # What the weighting remembers.
         self._weighting_state: State = {}
         self._began = time.perf_counter()
+        # Whether there is no time for one more step of the whole run.
+        self._time_is_up = False
+        # The seconds of the first evaluation, which records the programs.
+        self._recording = 0.0
         self._function = Watched(objective)
         self._index = 0
         self._steps = 0
@@ -130,7 +139,7 @@ class Training:
             for index in range(self._index, len(self._stages)):
                 self._index = index
                 self._run_stage(self._stages[index])
-                if self._reason in _FINAL or self._out_of_time():
+                if self._reason in _FINAL or self._time_is_up or self._left() <= 0:
                     break
         except Diverged as diverged:  # where the weighting chooses first
             self._ended(StopReason.DIVERGED, f"{diverged},{self._after()}")
@@ -179,7 +188,7 @@ class Training:
         info = StageInfo(self._index, len(self._stages), stage.name, stage.steps, stage.seconds)
         self._function.forget()
         asked = notify(self._callbacks, "on_stage_start", info)
-        self._ended(*(self._follow(stage, began) if asked is None else self._asked(asked)))
+        self._ended(*(self._follow(stage) if asked is None else self._asked(asked)))
         if self._fresh is not None:
             self._fresh_loss = self._fresh(self._accepted.theta)
         report = StageReport(
@@ -198,12 +207,21 @@ class Training:
         if asked is not None and self._reason not in _FINAL:
             self._reason, self._message = self._asked(asked)
 
-    def _follow(self, stage: Stage, began: float) -> tuple[StopReason, str]:
+    def _follow(self, stage: Stage) -> tuple[StopReason, str]:
         """Run a stage to its end, and say why that was."""
         try:
+            pace = None
             while True:
                 try:
-                    end = self._descend(stage, began)
+                    if math.isnan(self._accepted.loss):
+                        began = time.perf_counter()
+                        self._accepted = self._function.find(self._accepted.theta)
+                        self._recording = time.perf_counter() - began
+                    pace = pace or _Pace(time.perf_counter())
+                    late = self._time_limit(stage, pace)
+                    if late is not None:
+                        return StopReason.TIME, late
+                    end = self._descend(stage, pace)
                     return end.reason, end.message
                 except Diverged as diverged:
                     trouble = self._go_back(stage, f"{diverged},{self._after()}")
@@ -212,15 +230,13 @@ class Training:
         except KeyboardInterrupt:
             return StopReason.INTERRUPTED, f"interrupted{self._after()}"
 
-    def _descend(self, stage: Stage, began: float) -> StageEnd:
+    def _descend(self, stage: Stage, pace: _Pace) -> StageEnd:
         """Run a stage from the last accepted step to its end, with other points on the way."""
-        if math.isnan(self._accepted.loss):
-            self._accepted = self._function.find(self._accepted.theta)
         if self._state is not None:
             self._change(stage)  # what comes right after the step that is gone on from
         end = None
         while end is None:
-            end = self._pursue(stage, began)
+            end = self._pursue(stage, pace)
             if (
                 end is not None
                 and end.reason in (StopReason.LINE_SEARCH, StopReason.NO_DECREASE)
@@ -237,7 +253,7 @@ class Training:
             self._accepted = self._function.find(end.theta)
         return end
 
-    def _pursue(self, stage: Stage, began: float) -> StageEnd | None:
+    def _pursue(self, stage: Stage, pace: _Pace) -> StageEnd | None:
         """Run a solver from the last accepted theta; None where it has to begin anew."""
         steps = stage.run(self._function, self._accepted.theta.copy(), self._state)
         with closing(steps):
@@ -249,7 +265,8 @@ class Training:
                 asked = self._accept(step)
                 if asked is not None:
                     return StageEnd(step.theta, *self._asked(asked))
-                late = self._time_limit(stage, began)
+                pace.step_ended(time.perf_counter())
+                late = self._time_limit(stage, pace)
                 if late is not None:
                     return StageEnd(step.theta, StopReason.TIME, late)
                 if self._change(stage):
@@ -357,16 +374,21 @@ class Training:
 
     # ---- limits and words
 
-    def _time_limit(self, stage: Stage, began: float) -> str | None:
-        now = time.perf_counter()
-        if stage.seconds is not None and now - began >= stage.seconds:
-            return f"time limit of {stage.seconds:g} s reached{self._after()}"
-        if self._out_of_time():
-            return f"time limit of {self._seconds:g} s for all stages reached{self._after()}"
-        return None
+    def _time_limit(self, stage: Stage, pace: _Pace) -> str | None:
+        """Say which limit has no room for one more step; None where there is time."""
+        if stage.seconds is not None and pace.seconds + pace.ordinary >= stage.seconds:
+            said = f"time limit of {stage.seconds:g} s reached{self._after()}"
+            return said + _told("its first step", pace.first - pace.ordinary, stage.seconds)
+        if self._left() > pace.ordinary:
+            return None
+        self._time_is_up = True
+        said = f"time limit of {self._seconds:g} s for all stages reached{self._after()}"
+        return said + _told("the first evaluation", self._recording, self._seconds)
 
-    def _out_of_time(self) -> bool:
-        return self._seconds is not None and time.perf_counter() - self._began >= self._seconds
+    def _left(self) -> float:
+        """The seconds that are left for all stages together."""
+        spent = time.perf_counter() - self._began
+        return math.inf if self._seconds is None else self._seconds - spent
 
     def _after(self) -> str:
         return f" after step {self._steps}"
@@ -406,3 +428,40 @@ class Training:
         self._weighting_state = record.weighting_state
         self._objective.parameters.load(record.theta)
         self._function.forget()
+
+
+class _Pace:
+    """How long the steps of a stage take: the first one, which may record programs, apart."""
+
+    def __init__(self, began: float) -> None:
+        self._steps = 0
+        self._began = self._first_ended = self._last_ended = began
+
+    def step_ended(self, now: float) -> None:
+        """Note that a step has ended."""
+        self._steps += 1
+        self._last_ended = now
+        if self._steps == 1:
+            self._first_ended = now
+
+    @property
+    def seconds(self) -> float:
+        """The seconds of all steps."""
+        return self._last_ended - self._began
+
+    @property
+    def first(self) -> float:
+        """The seconds of the first step."""
+        return self._first_ended - self._began
+
+    @property
+    def ordinary(self) -> float:
+        """The seconds of a later one, callbacks and new points included; 0 before there is one."""
+        return (self._last_ended - self._first_ended) / max(1, self._steps - 1)
+
+
+def _told(what: str, seconds: float, limit: float) -> str:
+    """Tell of what took more than its share of a limit."""
+    if seconds <= _TOLD * limit:
+        return ""
+    return f"; {what} took {seconds:.2g} s of it, most likely to record its programs"

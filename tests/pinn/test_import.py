@@ -71,6 +71,22 @@ def test_a_name_that_is_not_there():
         from pinn import Poblem  # noqa: F401
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("Dirchlet", "; did you mean 'Dirichlet'?"), ("mlp", "; did you mean 'MLP'?"),
+     ("zzz", "; `python -m pinn list` shows what there is"), ("_private", "")],
+)  # fmt: skip
+def test_the_nearest_name_is_told(name, said):
+    with pytest.raises(AttributeError) as caught:
+        getattr(pinn, name)
+    assert str(caught.value) == f"module 'pinn' has no attribute {name!r}{said}"
+
+
+def test_looking_for_a_module_costs_no_search_for_names():
+    script = "import sys, pinn; hasattr(pinn, 'checks'); hasattr(pinn, '__wrapped__')\n"
+    assert heavy_modules(script + "print('difflib' in sys.modules)", "stdout") == "False"
+
+
 REFUSED = """
 try:
     import pinn

@@ -156,7 +156,16 @@ def test_an_interrupted_run_still_gives_its_solution():
     [
         ({"problem": "burgers"}, TypeError, "problem: expected pinn.Problem"),
         ({"model": "mlp"}, TypeError, "model: expected a model such as pinn.MLP"),
-        ({"model": pinn.MLP}, TypeError, r"that is the class, write MLP\(...\)"),
+        ({"model": pinn.MLP}, TypeError, r"got the class MLP; write pinn.MLP\(\)"),
+        ({"sampling": pinn.Sampling}, TypeError,
+         r"got the class Sampling; write pinn.Sampling\(\)"),
+        ({"training": [pinn.Adam]}, TypeError, r"training.0: .* class Adam; write pinn.Adam\(\)"),
+        ({"training": [pinn.Stage]}, TypeError, r"got the class Stage$"),
+        ({"model": pinn.Progress}, TypeError,
+         r"model: expected a model .* got <class '.*Progress'>"),
+        ({"callbacks": [pinn.Progress]}, TypeError,
+         r"callbacks.0: .* got the class Progress; write pinn.Progress\(\)"),
+        ({"callbacks": pinn.Progress()}, TypeError, r"callbacks: expected a list.*put it in \[ \]"),
         ({"device": "x"}, ValueError, "device: expected one of cpu, cuda"),
         ({"sampling": 2500}, TypeError, "sampling: expected pinn.Sampling"),
         ({"training": []}, ValueError, "training: expected a list of training stages, got none"),
@@ -166,7 +175,7 @@ def test_an_interrupted_run_still_gives_its_solution():
         ({"seed": -1}, ValueError, "seed: expected a whole number >= 0, got -1"),
         ({"seed": 0.5}, TypeError, "seed: expected a whole number"),
         ({"precision": "float16"}, ValueError, "precision: expected one of float64, float32"),
-        ({"callbacks": ["progress"]}, TypeError, "callbacks: expected"),
+        ({"callbacks": ["progress"]}, TypeError, "callbacks.0: expected a function"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, error, message):

@@ -77,8 +77,8 @@ class Functions:
         """
         points = scattered(domain, dict(leaf.fixed))
         free = [name for name in domain.coordinates if name not in dict(leaf.fixed)]
-        slopes = self._slopes(leaf, domain, points, free)
         values = self._array(leaf, domain, points)
+        slopes = self._slopes(leaf, domain, points, free)
         bad = np.flatnonzero(~np.isfinite(values))
         if bad.size:
             raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,10 +37,17 @@ def names() -> tuple[str, ...]:
     return tuple(_REFERENCES)
 
 
-def get(name: str) -> Reference:
-    """Return the reference called `name`; ValueError with the nearest name otherwise."""
+def get(name: str, unknowns: Sequence[str] = ()) -> Reference:
+    """Return the reference called `name`; ValueError with the nearest name otherwise.
+
+    unknowns: those of the problem that asks, to say how a formula is given.
+    """
     if name not in _REFERENCES:
-        refuse(f"expected one of {listed(_REFERENCES)}, got {name!r}{nearest(name, _REFERENCES)}")
+        hint = nearest(name, _REFERENCES)
+        if not hint and unknowns:
+            formulas = ", ".join([f'{{"{unknowns[0]}": "{name}"', *["..."] * (len(unknowns) > 1)])
+            hint = f"; a text alone is a name, for a formula write reference={formulas}}}"
+        refuse(f"expected one of {listed(_REFERENCES)}, got {name!r}{hint}")
     return _REFERENCES[name]
 
 
@@ -52,8 +59,7 @@ class ReferenceKind(Kind):
 
     def check(self, value: Any) -> Any:
         if isinstance(value, str):
-            get(value)
-            return value
+            return value  # the problem, which knows its unknowns, looks it up
         if isinstance(value, Mapping):
             return Names(Formula()).check(value)
         if callable(value) and not isinstance(value, type):

@@ -92,7 +92,10 @@ def test_values_may_use_constants():
         (pinn.Initial("u", "u + 1"), "conditions.0.value: unknown name 'u'"),
         (pinn.Initial("u", "sin("), "conditions.0.value: "),
         (pinn.Dirichlet("u", 0, on="x=0"), "conditions.0.on: no face 'x=0'"),
-        (pinn.Dirichlet("u", 0, on="t=0.5"), "faces: x=-1, x=2"),
+        (pinn.Dirichlet("u", 0, on="t=0.5"), "faces: x=-1, x=2; use pinn.Initial at t=0.5"),
+        (pinn.Dirichlet("u", 0, on="t=1/2"), "faces: x=-1, x=2; use pinn.Initial at t=1/2"),
+        (pinn.Dirichlet("u", 0, on=["x=2", "t=1"]), "x=2; use pinn.Terminal at t=1"),
+        (pinn.Dirichlet("u", 0, on="t=0.7"), "faces: x=-1, x=2$"),
     ],
 )
 def test_conditions_that_do_not_fit_are_refused_by_name(condition, message):
@@ -112,6 +115,17 @@ def test_conditions_that_do_not_fit_are_refused_by_name(condition, message):
 def test_a_function_of_the_wrong_kind_is_refused_by_name(value, error, message):
     with pytest.raises(error, match=message):
         residuals(pinn.Initial("u", value))
+
+
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize(
+    "value",
+    [lambda x: np.sin(np.pi * x), lambda x: np.sin(x), lambda x: T.sin(x), lambda x: x[:, 0],
+     lambda x: -x, lambda x: x],
+)  # fmt: skip
+def test_a_function_that_takes_the_namespace_for_a_coordinate_is_told_of_it(value, hard):
+    with pytest.raises(TypeError, match="condition 'initial_u': .* one namespace `s`.* s.x, s.t"):
+        residuals(pinn.Initial("u", value, hard=hard))
 
 
 def test_a_value_in_a_column_is_no_matrix():

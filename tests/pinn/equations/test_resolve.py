@@ -188,12 +188,21 @@ def test_longer_coordinate_names_are_read_by_diff():
         "u_x1x1": "diff(u, x1, 2)",
         "u_x1_x1": "diff(u, x1, 2)",
         "u_tx2_x1t": "diff(u, x1, x2, t, 2)",
-        "u_t_t": "diff(u, t, 2)",
     }.items():
         with pytest.raises(ExpressionError, match=re.escape(f"are written {written}")):
             resolved(name, **names)
     with pytest.raises(ExpressionError, match="'x' is not a coordinate"):
         resolved("u_x3", **names)
+
+
+@pytest.mark.parametrize(
+    ("name", "written"), [("u_x_x", "u_xx"), ("u_t_xx", "u_txx"), ("u_x_t_x", "u_xtx")]
+)
+def test_one_letter_coordinates_follow_one_underscore(name, written):
+    with pytest.raises(ExpressionError, match=f"has one underscore; write {written}\n") as caught:
+        resolved(f"1 + {name}", coordinates=["x", "t"], space=["x"], unknowns=["u"])
+    assert caught.value.position == 4
+    resolved(written, coordinates=["x", "t"], space=["x"], unknowns=["u"])
 
 
 # --------------------------------------------------------------------------------------- operators

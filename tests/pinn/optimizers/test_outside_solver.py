@@ -14,7 +14,10 @@ PROBLEM = pinn.Problem(
     pinn.Time("t", 0, 2), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1)],
     reference={"u": "exp(-t)"},
 )  # fmt: skip
-SMALL = {"model": pinn.MLP(width=8, depth=1), "sampling": pinn.Sampling(interior=40, redraw=10)}
+SMALL = {
+    "model": pinn.MLP(width=8, depth=1),
+    "sampling": pinn.Sampling(interior=40, redraw=10, adaptive=None),
+}
 
 
 def by_jacobian(function, theta, damping):

@@ -1,6 +1,8 @@
 """Problems: what is refused, and their references."""
 
 import copy
+import functools
+import math
 import pickle
 
 import numpy as np
@@ -90,7 +92,20 @@ def test_problems_copy_and_pickle():
         ({"name": ""}, ValueError, "name: expected a name of letters"),
         ({"unknowns": {"u", "v"}}, TypeError, "a set has no order"),
         ({"conditions": pinn.Initial("u", 0)}, TypeError, r"put it in \[ \]"),
-        ({"conditions": [pinn.Initial]}, TypeError, r"that is the class, write Initial"),
+        ({"conditions": [pinn.Initial]}, TypeError,
+         r"got the class Initial; write pinn.Initial\(...\)"),
+        ({"domain": [pinn.Interval("x", 0, 1), TIME]}, TypeError, r"is a product, write x \* t$"),
+        ({"domain": (pinn.Interval("x", 0, 1), TIME)}, TypeError, r"is a product, write x \* t$"),
+        ({"domain": ["x", "t"]}, TypeError, r"got \['x', 't'\]$"),
+        ({"domain": pinn.Interval}, TypeError, r"write pinn.Interval\(...\)"),
+        ({"reference": "sin(pi*x)"}, ValueError, r'write reference=\{"u": "sin\(pi\*x\)"\}'),
+        ({"unknowns": ["u", "v"], "equations": {"e": "u_t + v_t"}, "reference": "x"}, ValueError,
+         r'write reference=\{"u": "x", ...\}'),
+        ({"reference": lambda x, t: x}, TypeError, r"reference: .*one namespace `s`.*\(x, t\)$"),
+        ({"reference": {"u": lambda x, t: x}}, TypeError, r"reference.u: .* with s.x, s.t in it"),
+        ({"equations": {"e": lambda u, x, t: u}}, TypeError, r"equations.e: .*takes \(u, x, t\)$"),
+        ({"conditions": [pinn.Initial("u", lambda x, y: x)]}, TypeError,
+         r"conditions.0.value: the function gets one namespace `s`, not the coordinates"),
         ({"constants": {"nu": "a", "a": "nu"}}, ValueError, "constants a and nu need each other"),
         ({"constants": {"nu": 10**400}}, ValueError, "constants.nu: expected a finite number"),
         ({"constants": 3}, TypeError, "constants: expected a mapping"),
@@ -99,6 +114,21 @@ def test_problems_copy_and_pickle():
 def test_what_does_not_fit_together_is_refused(changes, error, message):
     with pytest.raises(error, match=message):
         problem(**changes)
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [lambda x: 2 * x, lambda x: np.sin(x), lambda x: math.sin(x), lambda x: x[0], lambda x: x],
+)
+def test_a_reference_that_takes_the_namespace_for_a_number_is_told_of_it(reference):
+    with pytest.raises(TypeError, match="reference: the function gets one namespace `s`, .* s.x"):
+        problem(reference=reference).exact({"x": np.zeros(3), "t": np.zeros(3)})
+
+
+@pytest.mark.parametrize("taken", [lambda s: s.x, lambda s, rate=2: s.x, np.abs, functools.partial(
+    lambda rate, s: s.x, 2)])  # fmt: skip
+def test_a_function_may_have_more_arguments_than_the_namespace(taken):
+    assert problem(reference=taken).reference is taken
 
 
 X_POINTS = np.array([[-0.5], [0.25]])

@@ -1,14 +1,15 @@
 """Callbacks that stop training, callbacks that fail, and limits of the whole."""
 
-import itertools
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import pinn
+from pinn.objective import Objective
 from pinn.training import loop
 from pinn.training.callbacks import notify
+from pinn.training.experiment import Experiment
 
 PROBLEM = pinn.Problem(
     pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1)],
@@ -16,6 +17,11 @@ PROBLEM = pinn.Problem(
 )  # fmt: skip
 SMALL = {"model": pinn.MLP(width=5, depth=1), "sampling": pinn.Sampling(interior=20)}
 STAGES = [pinn.Adam(10), pinn.LBFGS(10)]
+
+
+def train_only(stages, *callbacks):
+    experiment = Experiment(PROBLEM, **SMALL)
+    return loop.train(experiment.objective(), stages, callbacks)
 
 
 def at(step, act):
@@ -86,25 +92,68 @@ def test_an_error_in_a_callback_has_the_solution_so_far(step):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Training's clock, a hundredth of a second later each time it is read."""
-    ticks = itertools.count()
-    monkeypatch.setattr(loop, "time", SimpleNamespace(perf_counter=lambda: 0.01 * next(ticks)))
+    """Training's clock: an evaluation takes a second, the first one that records `recording`."""
+    now = SimpleNamespace(seconds=0.0, recording=1.0, evaluations=0)
+    plain = Objective.value_and_gradient
+
+    def timed(objective, theta):
+        now.seconds += 1.0 if now.evaluations else now.recording
+        now.evaluations += 1
+        return plain(objective, theta)
+
+    monkeypatch.setattr(Objective, "value_and_gradient", timed)
+    monkeypatch.setattr(loop, "time", SimpleNamespace(perf_counter=lambda: now.seconds))
+    return now
 
 
-def test_a_limit_of_the_whole_ends_the_running_stage_and_begins_no_other(clock):
+@pytest.mark.parametrize(("recording", "told"), [(1.0, False), (7.0, True), (19.9, True)])
+def test_a_limit_of_the_whole_ends_the_running_stage_and_begins_no_other(clock, recording, told):
+    clock.recording = recording
     stages = [pinn.Adam(10**6), pinn.LBFGS(5)]
-    report = pinn.solve(PROBLEM, **SMALL, training=stages, seconds=0.5).report
+    with pytest.warns(pinn.UnsolvedWarning):
+        report = pinn.solve(PROBLEM, **SMALL, training=stages, seconds=20.5).report
     assert [stage.name for stage in report.stages] == ["adam"]
-    assert (report.stop_reason, report.steps > 0) == ("time limit", True)
-    assert "time limit of 0.5 s for all stages reached after step" in report.message
-    assert 0.5 <= report.wall_seconds < 0.6
+    # The first step is at a theta that has been evaluated: the later ones take a second each.
+    assert report.stop_reason == "time limit"
+    assert 19.5 < report.wall_seconds <= max(20.5, recording + 1)
+    assert report.message.startswith("time limit of 20.5 s for all stages reached after step")
+    assert told == (f"the first evaluation took {recording:.2g} s of it" in report.message)
+
+
+def test_a_recording_that_takes_the_whole_limit_leaves_no_step_and_says_so(clock):
+    clock.recording = 30.0
+    with pytest.warns(pinn.UnsolvedWarning):
+        report = pinn.solve(PROBLEM, **SMALL, seconds=20.0).report
+    assert (report.stop_reason, report.steps, clock.evaluations) == ("time limit", 0, 1)
+    assert "reached after step 0; the first evaluation took 30 s of it" in report.message
+    assert np.isfinite(report.loss)
+
+
+@pytest.mark.parametrize("recording", [1.0, 50.0])
+def test_the_recording_is_not_in_the_limit_of_the_first_stage(clock, recording):
+    clock.recording = recording
+    stages = [pinn.Adam(10**6, seconds=20.5), pinn.Adam(10**6, seconds=10.5)]
+    report = train_only(stages)
+    assert [stage.steps for stage in report.stages] == [20, 10]
+    assert clock.seconds == recording + 30
+
+
+def test_a_first_step_that_takes_long_counts_and_is_told_of(clock):
+    def slow(record):
+        clock.seconds += 15.0 if record.step == 1 else 0.0
+
+    report = train_only([pinn.Adam(10**6, seconds=20.5)], slow)
+    assert report.stages[0].steps == 5  # 16 seconds, and one each
+    assert "after step 5; its first step took 15 s of it" in report.message
 
 
 def test_the_default_stages_share_a_limit(clock):
-    report = pinn.solve(PROBLEM, **SMALL, seconds=2.0).report
+    clock.recording = 30.0
+    report = pinn.solve(PROBLEM, **SMALL, seconds=100.0).report
     assert [stage.name for stage in report.stages] == ["adam", "ssbroyden"]
-    assert 0.4 <= report.stages[0].seconds < 0.5
-    assert 2.0 <= report.wall_seconds < 2.1
+    assert report.stages[0].steps in (19, 20)
+    # A step of the second stage takes an evaluation or a few.
+    assert 95 < report.wall_seconds < 105
 
 
 @pytest.mark.parametrize("seconds", [0, -1.0, float("nan")])

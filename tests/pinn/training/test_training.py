@@ -195,7 +195,7 @@ def test_an_error_in_a_callback_passes_through():
 
 
 def test_callbacks_are_functions_or_have_methods():
-    with pytest.raises(TypeError, match="callbacks: expected a function .* on_step"):
+    with pytest.raises(TypeError, match="callbacks.0: expected a function .* on_step"):
         check_callbacks([3])
 
 

@@ -1,0 +1,125 @@
+"""Solve the problems that users of DeepXDE and PINNacle solve, and write down how well.
+
+    python -m experiments.peers [--only F5 ...] [--seconds S] [--seed N] [--anew] [--out DIR]
+
+Each problem is a config of experiments/peers/problems, trained for at most so many seconds; its
+error is measured when training has ended and takes no part in it. After every row the table is
+written. Rows that it has are kept, unless --only names them or --anew begins a new one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.bench.report import number, table
+from experiments.peers.figures import draw
+from experiments.peers.measure import GOAL, measure
+from experiments.peers.rows import ROWS
+from experiments.resumable import ROOT, Rows
+from pinn.checks import nearest
+from pinn.files import write_text
+
+_SECONDS = 120.0
+
+
+def markdown(rows: list[dict[str, Any]]) -> str:
+    """Return the results as a page."""
+    reached = sum(row["reached"] for row in rows)
+    header = ["row", "problem", "error", "seconds", "peer", "reference", "its error", "reached"]
+    commands = sorted({row["measured"]["command"] for row in rows})
+    machines = sorted({_machine(row["measured"]) for row in rows})
+    page = [
+        "# The problems that users of the peers solve",
+        "\n".join(f"`{command}`" for command in commands),
+        "\n".join(machines),
+        "A row is a config of `experiments/peers/problems`. The error is the relative L2 error of "
+        "the worst unknown, or the relative error of the worst coefficient; `seconds` is the whole "
+        "call. `peer` is the error that the peer's own setting reaches, where it is known. The "
+        "reference is a formula or computed by a classical method, its error the difference "
+        f"between two resolutions. Reached means an error below {GOAL:g}: {reached} of "
+        f"{len(rows)} rows measured, {len(ROWS)} in all.",
+        table(header, [_line(row) for row in rows]),
+        *(f"{_id(row)}: refused: {row['refused']}" for row in rows if "refused" in row),
+        *(f"{_id(row)}: {row['note']}" for row in rows if row["note"]),
+        *(f"{_id(row)}: the peer's figure is from {row['peer_source']}"
+          for row in rows if row["peer_source"]),
+        *(f"{_id(row)}: warning: {text}" for row in rows for text in row.get("warnings", [])),
+    ]
+    return "\n\n".join(page) + "\n"
+
+
+def _machine(measured: dict[str, Any]) -> str:
+    cpu, cores = measured["machine"]["cpu"], measured["machine"]["cores"]
+    versions = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
+    return f"{cpu}, {cores} cores; {versions}; executor {measured['executor']}"
+
+
+def _id(row: dict[str, Any]) -> str:
+    return row["name"].split("_", 1)[0].upper()
+
+
+def _line(row: dict[str, Any]) -> list[str]:
+    return [
+        _id(row), row["title"], number(row.get("error"), 2), number(row.get("seconds"), 2),
+        number(row["peer"], 2), row.get("reference", "-"),
+        number(row.get("reference_agreement"), 2), "yes" if row["reached"] else "no",
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure the rows; returns 0, or 2 for wrong usage. A problem refused is a result too."""
+    options = _parser().parse_args(arguments)
+    by_id = {row.id: row for row in ROWS}
+    try:
+        for name in options.only:
+            if name.upper() not in by_id:
+                raise ValueError(
+                    f"--only: expected some of {', '.join(by_id)}; got {name!r}"
+                    f"{nearest(name.upper(), by_id)}"
+                )
+        results = Rows(options.out / "peers.json", [row.name for row in ROWS], options.anew)
+    except (OSError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    chosen = [by_id[name.upper()] for name in options.only]
+    command = f"python -m experiments.peers --seconds {options.seconds:g} --seed {options.seed}"
+    for row in chosen or [row for row in ROWS if row.name not in results]:
+        print(f"{row.id} {row.title} ...", file=sys.stderr, flush=True)
+        facts, solution = measure(row, options.seconds, options.seed)
+        if solution is not None:
+            draw(row, solution, options.out / "peers")
+        results.put(facts, command)
+        write_text(options.out / "peers.md", markdown(results.rows))
+        print("  ".join(_line(facts)), flush=True)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.peers", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--only", nargs="+", default=[], metavar="ID",
+                        help="measure these rows, again where the table has them")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=_positive, default=_SECONDS,
+                        help=f"limit of the training of each row ({_SECONDS:g})")
+    parser.add_argument("--anew", action="store_true", help="begin a new table")
+    parser.add_argument("--out", type=Path, default=ROOT / "experiments" / "results", metavar="DIR",
+                        help="where the table goes (experiments/results)")
+    return parser
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a positive number, got {text}")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

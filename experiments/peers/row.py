@@ -1,0 +1,57 @@
+"""A row of the table: a problem, what it is compared with, and what the peer reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+PROBLEMS = Path(__file__).parent / "problems"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Values to compare with that do not come from a formula of the config.
+
+    points: the coordinates, (n,) each. values: the unknowns (or fields) there, (n,) each.
+    agreement: the relative L2 difference between two resolutions of the method. method: what
+    computed them, in a few words.
+    """
+
+    points: Mapping[str, np.ndarray]
+    values: Mapping[str, np.ndarray]
+    agreement: float
+    method: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A problem of the table.
+
+    name: its id and a few words, the name of its config as well. ids: the examples it stands for.
+    reference: makes what to compare with where the config has no formula. up_to_constant: unknowns
+    that are determined up to a constant and compared without their means. truth: the coefficients
+    to be found. peer: the relative error that the peer's own setting reaches, and who says so.
+    note: where the row differs from the peer's, and why.
+    """
+
+    name: str
+    title: str
+    reference: Callable[[], Reference] | None = None
+    up_to_constant: tuple[str, ...] = ()
+    truth: Mapping[str, float] = field(default_factory=dict)
+    peer: float | None = None
+    peer_source: str = ""
+    note: str = ""
+
+    @property
+    def id(self) -> str:
+        """The letter and number by which the row is called on the command line."""
+        return self.name.split("_", 1)[0].upper()
+
+    @property
+    def file(self) -> Path:
+        """The config."""
+        return PROBLEMS / f"{self.name}.yaml"
