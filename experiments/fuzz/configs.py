@@ -80,7 +80,7 @@ problem:
   conditions:
     - initial: {unknown: u, value: x*y}
     - initial: {unknown: u, value: 0, order: 1}
-    - dirichlet: {unknown: u, value: 0, on: step, hard: true}
+    - dirichlet: {unknown: u, value: 0, on: step}
 model: {mlp: {width: 4, depth: 1}}
 sampling: {interior: 30, initial: 8, boundary: 8}
 training: [adam: {steps: 2}]
