@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,7 @@ def solve(
     model: Any = None,
     sampling: Sampling | None = None,
     training: Iterable[Stage] | None = None,
-    weighting: Weighting | Mapping[str, float] | None = None,
+    weighting: Weighting | Mapping[str, float] | Sequence[Any] | None = None,
     seed: int = 0,
     precision: str = "float64",
     device: str = "cpu",
@@ -95,17 +95,17 @@ def solve(
 
     model: pinn.MLP(); sampling: pinn.Sampling(); training: a list of stages, default_training() of
     the model's size. weighting: block name -> weight in the loss, 1 where left out, or a
-    pinn.Weighting that chooses them. precision: "float64" or "float32". device: "cpu" or "cuda".
-    callbacks: functions of a step record, or objects with the methods of pinn.training.Callback;
-    pinn.Progress() shows progress, and without it nothing is printed. seconds: limit of the wall
-    time of all stages together, the recording of the step's programs at the beginning included, and
-    the checks of the problem before and of the solution after not; training ends where one more
-    step would not fit. The default stages use it up, unless the loss goes no lower before.
-    start: a solution of the same model (or its theta, as a vector or by name) to begin from.
-    engine: "recorded" (traced once, replayed in chunks), or "eager" for debugging. derivatives:
-    "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again, for models with
-    operations that have no Taylor rule). threads: None takes all cores; the bits are the same for
-    any number.
+    pinn.Weighting that chooses them, or a list of these, whose weights are multiplied. precision:
+    "float64" or "float32". device: "cpu" or "cuda". callbacks: functions of a step record, or
+    objects with the methods of pinn.training.Callback; pinn.Progress() shows progress, and without
+    it nothing is printed. seconds: limit of the wall time of all stages together, the recording of
+    the step's programs at the beginning included, and the checks of the problem before and of the
+    solution after not; training ends where one more step would not fit. The default stages use it
+    up, unless the loss goes no lower before. start: a solution of the same model (or its theta, as
+    a vector or by name) to begin from. engine: "recorded" (traced once, replayed in chunks), or
+    "eager" for debugging. derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode
+    again and again, for models with operations that have no Taylor rule). threads: None takes all
+    cores; the bits are the same for any number.
 
     Equal arguments give equal bits, but where a time limit ended a stage. Ctrl-C stops training and
     returns what there is, with report.stop_reason "interrupted", as does a callback that returns
@@ -134,6 +134,7 @@ def solve(
         run = Training(
             objective, experiment.training, callbacks, _redraw(experiment, objective),
             seconds=experiment.seconds, fresh=fresh, weighting=experiment.weighting,
+            batches=experiment.batches,
         )
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
         try:
@@ -217,7 +218,10 @@ def _begin(
 
 def _redraw(experiment: Experiment, objective: Objective) -> Redraw | None:
     def draw(number: int) -> dict[str, Points]:
-        return experiment.draw_points(number, lambda at: objective.residuals(objective.theta, at))
+        present = {block.name: block.points for block in objective.blocks}
+        return experiment.draw_points(
+            number, lambda at: objective.residuals(objective.theta, at), present
+        )
 
     every = experiment.sampling.redraw
     return None if every is None else Redraw(every, draw)

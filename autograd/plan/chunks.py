@@ -34,6 +34,7 @@ _PROBE_ROWS = 64
 _ONE_CHUNK, _TWO_CHUNKS = 256, 1024  # up to so many rows, that is what it mostly comes to
 _CACHES = 5  # working set of a chunk, in L2 caches
 _LONG_CALL = 1 << 14  # elements that a call works on, at least
+_MOST_PROGRAMS = 12  # kept: points that grow step by step ask for another size each time
 _DEVICE_CHUNK = 1 << 16  # rows a chunk on a GPU: large enough to fill it
 
 Kind = Literal["sum", "rows", "per_row"]
@@ -67,6 +68,8 @@ class Chunked:
             (passes/per_row.py).
     threads workers; None takes one a core, or as many as `set_num_threads` says.
     chunk   rows a chunk; None chooses it so that the working set is a few L2 caches.
+    spread  how many rows of work a row stands for, where `fn` makes more of each; a large one
+            keeps the first recording, from which the chunk is chosen, as small as any other.
     whole   take all rows in one go, where `fn` looks at them together; the arrays may then have
             different lengths.
     executor  "numpy", "numba", "cupy", or "auto": cupy for arrays on a GPU, else numba where it is
@@ -87,6 +90,7 @@ class Chunked:
         *,
         threads: int | None = None,
         chunk: int | None = None,
+        spread: float = 1,
         whole: bool = False,
         executor: str = "auto",
         guard: Callable[[], Hashable] = lambda: None,
@@ -96,6 +100,7 @@ class Chunked:
         self.kinds = tuple(kinds)
         self.threads = threads or workers()
         self.chunk = chunk
+        self.spread = max(1.0, spread)
         self.whole = whole
         self.executor = executor
         if executor == "auto":
@@ -112,6 +117,7 @@ class Chunked:
 
     def _run(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
         self._forget_outdated()
+        self._forget_unused()
         count = max(map(len, rows)) if self.whole else len(rows[0])
         bounds = self._bounds(rows, count)
         lanes = _lanes(len(bounds))
@@ -161,9 +167,11 @@ class Chunked:
         key = (count, modes.is_grad_enabled(), self.guard())
         key += tuple((r.shape[not self.whole :], r.dtype) for r in rows)
         key += tuple((s._data.shape, s._data.dtype, s._requires_grad) for s in self.shared)
-        if key not in self._programs:
-            self._programs[key] = self._record([r[:count] for r in rows])
-        return self._programs[key]
+        program = self._programs.pop(key, None)  # and put last: the one that was used last
+        if program is None:
+            program = self._record([r[:count] for r in rows])
+        self._programs[key] = program
+        return program
 
     def _record(self, rows: Sequence[np.ndarray]) -> Program:
         count = len(rows)
@@ -198,7 +206,8 @@ class Chunked:
         size = self.chunk
         if size is None:
             on_host = type(rows[0]) is np.ndarray
-            size = self._choose_chunk(rows, count) if on_host else _DEVICE_CHUNK
+            on_device = max(1, int(_DEVICE_CHUNK / self.spread))
+            size = self._choose_chunk(rows, count) if on_host else on_device
             self.chunk = size
         pieces = _even_pieces(count, max(1, -(-count // size)))
         edges = [count * k // pieces for k in range(pieces + 1)]
@@ -212,7 +221,9 @@ class Chunked:
         """
         # where the choice can be guessed, the program that it is made from is the one that is run
         guess = count if count <= _ONE_CHUNK else -(-count // 2)
-        probe = guess if count <= _TWO_CHUNKS else _PROBE_ROWS
+        probe = guess
+        if count * self.spread > _TWO_CHUNKS:
+            probe = min(guess, max(1, int(_PROBE_ROWS / self.spread)))
         program = self.program(rows, probe)
         nbytes = arena_bytes(self.executor, program)
         width = max((v.size // probe for i in program.instructions if i.op.ufunc
@@ -234,6 +245,13 @@ class Chunked:
                 name = "cupy"
             self._bound[key] = make_executor(name, program, self._given(program, rows))
         return self._bound[key]
+
+    def _forget_unused(self) -> None:
+        """Drop programs that were not used for long, with their buffers."""
+        for key in list(self._programs)[:-_MOST_PROGRAMS]:
+            program = self._programs.pop(key)
+            for bound in [one for one in self._bound if one[0] is program]:
+                del self._bound[bound]
 
     def _forget_outdated(self) -> None:
         """Bind again where a shared tensor got other memory; record again where a constant did."""

@@ -20,7 +20,7 @@ def boundary(
 
     what: names the condition in messages. normals: attach the outward normals.
     """
-    if not domain.parts:
+    if not domain.space:
         raise ValueError(
             f"{what} needs a space coordinate, and this domain has only "
             f"{', '.join(domain.coordinates)}; use pinn.Initial at the start of time"

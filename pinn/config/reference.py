@@ -102,7 +102,9 @@ def _collect(name: str, kind: Kind, found: dict[str, list[Declared]]) -> None:
                 found[name] = [_declared(name, cls)]
                 _collect_fields(found[name][0].fields, found, f"{name}.")
         case Entry(table=table):
-            found.setdefault(name, [_entry(key, value) for key, value in table.items()])
+            entries = [_entry(key, value) for key, value in table.items()]
+            if entries not in found.values():  # a key of a block may take what another key does
+                found[name] = entries
         case Items(kind=inner) | Optional(kind=inner) | Names(kind=inner):
             _collect(name, inner, found)
         case OneOf(scalar=scalar, mapping=mapping):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pinn.equations.axes import Integral, Nodes, substituted
 from pinn.equations.leaves import (
     At,
     Column,
@@ -15,7 +16,7 @@ from pinn.equations.leaves import (
     in_domain_order,
 )
 from pinn.equations.names import MAX_ORDER
-from pinn.expressions import Call, Expression, Unary, algebra, fold
+from pinn.expressions import Call, Expression, Unary, algebra, fold, nodes
 
 if TYPE_CHECKING:
     from pinn.equations.scope import Scope
@@ -44,13 +45,17 @@ class Calculus:
         """
 
         def rule(part: Expression, inner: list[Expression]) -> Expression:
-            self._visit(node)
+            self.visit(node)
             if isinstance(part, Derivative | Laplacian):
                 return self._of_unknown(node, part, coordinate)
             if isinstance(part, At):
                 return self._of_elsewhere(node, part, inner, coordinate)
             if isinstance(part, Coordinate):
                 return algebra.ONE if part.name == coordinate else algebra.ZERO
+            if isinstance(part, Integral):
+                return self._of_integral(node, part, inner)
+            if isinstance(part, Nodes):
+                return algebra.ZERO  # as variables; what their limits do is the integral's matter
             if isinstance(part, Column) and not hold_columns:
                 raise node.error(
                     f"{part} belongs to the points themselves, so it has no derivative in "
@@ -76,7 +81,7 @@ class Calculus:
         """Replace coordinates by expressions: the operand's value at another point."""
 
         def rule(part: Expression, children: list[Expression]) -> Expression:
-            self._visit(node)
+            self.visit(node)
             if isinstance(part, Coordinate):
                 return replaced.get(part.name, part)
             if isinstance(part, Derivative | Laplacian):
@@ -99,7 +104,8 @@ class Calculus:
         if order > MAX_ORDER:
             raise node.error(f"a derivative of order {order}; orders go up to {MAX_ORDER}")
 
-    def _visit(self, node: Call, count: int = 1) -> None:
+    def visit(self, node: Call, count: int = 1) -> None:
+        """Count work; ExpressionError where it grows beyond any use."""
         self.visited += count
         if self.visited > MAX_EXPANSION:
             raise node.error(
@@ -113,7 +119,7 @@ class Calculus:
         scope = self._scope
         self.check_order(node, leaf.order + 1)
         if isinstance(leaf, Laplacian):
-            self._visit(node, leaf.term_count(len(scope.space)))
+            self.visit(node, leaf.term_count(len(scope.space)))
             terms = leaf.terms(scope.space)
         else:
             terms = [(leaf.coordinates, 1.0)]
@@ -139,4 +145,22 @@ class Calculus:
                 node, self._of_unknown(node, part.leaf, name), dict(part.location)
             )
             total = algebra.add(total, algebra.multiply(there, slope, part), part)
+        return total
+
+    def _of_integral(
+        self, node: Call, part: Integral, inner: list[Expression]
+    ) -> Expression:
+        """Leibniz's rule: the integrand's slope, and the integrand at the limits that move."""
+        slope, lower, upper = inner
+        total: Expression = algebra.ZERO
+        if not algebra.is_number(slope, 0):
+            total = part.with_children([slope, part.lower, part.upper])
+        for limit, rate, join in (
+            (part.upper, upper, algebra.add), (part.lower, lower, algebra.subtract)
+        ):  # fmt: skip
+            if algebra.is_number(rate, 0):
+                continue
+            self.visit(node, len(nodes(part.integrand)))
+            there = substituted(part.integrand, {part.variable: limit})
+            total = join(total, algebra.multiply(there, rate, part), part)
         return total

@@ -169,6 +169,13 @@ class At(Expression):
     def children(self) -> tuple[Expression, ...]:
         return self.replacements
 
+    def with_children(self, children: Sequence[Expression]) -> Expression:
+        """Return the leaf with other replacements; without those that replace nothing."""
+        if all(new is old for new, old in zip(children, self.replacements, strict=True)):
+            return self
+        order = {name: number for number, name in enumerate(self.names)}
+        return At.moved(self.leaf, dict(zip(self.names, children, strict=True)), order)
+
     @classmethod
     def build(
         cls, label: Sequence, children: Sequence[Expression], position: int, source: str

@@ -1,9 +1,9 @@
 """The meaning of names in an equation: unknowns, their derivatives, coordinates and coefficients.
 
 `resolve` turns a parsed tree into one whose leaves are typed, with every `diff`, `grad`, `div`,
-`dot`, `vec`, `laplacian`, `dn` and `at` worked out symbolically. What is left to compute are
-unknowns and their derivatives (`Derivative`, `Laplacian`), here or elsewhere (`At`), and the rest
-is arithmetic.
+`curl`, `dot`, `vec`, `laplacian`, `dn` and `at` worked out symbolically. What is left to compute
+are unknowns and their derivatives (`Derivative`, `Laplacian`), here or elsewhere (`At`), sums over
+nodes (`Integral`), and the rest is arithmetic.
 """
 
 from __future__ import annotations
@@ -13,6 +13,13 @@ from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from pinn.equations.axes import (
+    DEFAULT_NODES,
+    MOST_NODES,
+    OverNodes,
+    Variable,
+    integral_over,
+)
 from pinn.equations.calculus import Calculus
 from pinn.equations.leaves import (
     At,
@@ -38,6 +45,7 @@ from pinn.expressions import (
     algebra,
     evaluate_leaves,
     fold,
+    nodes,
     suggest,
 )
 
@@ -53,17 +61,48 @@ def resolve(expression: Expression, scope: Scope) -> Expression | Vector:
     """Give every name of an expression its meaning and work out its differential operators.
 
     The result's leaves are `Number`, `Coordinate`, `Constant`, `ParameterRef`, `Column`,
-    `Derivative` and `Laplacian`; its nodes are `Unary`, `Binary`, `Call` of a function and `At`.
+    `Derivative` and `Laplacian`; its nodes are `Unary`, `Binary`, `Call` of a function, `At`,
+    `Integral` and `Nodes`.
     ``diff(e, x, 2, t)`` is the derivative of any subexpression, twice in x and once in t. At a kink
     of abs the derivative is 0; where min or max has a tie it is that of the first argument.
     ``at(e, x=1)`` is e with 1 for x, in the unknowns too. ``dn(e)`` is the derivative along the
     outward normal of a boundary, which counts as constant: dn(dn(u)) is the second one along it.
+    ``integral(e, s, a, b)`` is by 20 Gauss-Legendre nodes, or as many as ``nodes=`` says; s is a
+    name of its own or a coordinate, the limits are any expressions, its derivative is Leibniz's.
+    ``curl`` of a vector is a scalar in two dimensions and a vector in three; of a scalar in two
+    dimensions it is vec(u_y, -u_x). ``abs2(u, v)`` is u**2 + v**2, of a vector too.
 
     Raises ExpressionError: an unknown name, a derivative of something that is not an unknown or in
     something that is not a coordinate, a vector where a scalar belongs or the reverse, or a
     derivative of order above 16 or too large to expand.
     """
-    return fold(expression, _Resolver(scope).combine)
+    variables = _variables(expression, scope)
+    return fold(expression, _Resolver(scope, variables).combine)
+
+
+def _variables(expression: Expression, scope: Scope) -> frozenset[str]:
+    """Return the names of the variables of integrals; ExpressionError for one outside of its own.
+
+    Names that mean something else are none.
+    """
+    names = {
+        node.arguments[1].name
+        for node in nodes(expression)
+        if isinstance(node, Call) and node.function == "integral"
+        and isinstance(node.arguments[1], Name)
+    }  # fmt: skip
+    names = frozenset(name for name in names if scope.leaf(name) is None)
+    pending: list[tuple[Expression, frozenset[str]]] = [(expression, frozenset())]
+    while names and pending:
+        node, inside = pending.pop()
+        if isinstance(node, Name) and node.name in names - inside:
+            raise node.error(f"{node.name!r} is the variable of an integral, and stands outside")
+        integral = isinstance(node, Call) and node.function == "integral"
+        own = {str(node.arguments[1])} if integral else set()
+        pending += [
+            (child, inside | own if i < 2 else inside) for i, child in enumerate(node.children)
+        ]
+    return names
 
 
 def evaluate_resolved(
@@ -81,6 +120,8 @@ def evaluate_resolved(
     def leaf(node: Expression, *replacements: Any) -> Any:
         if isinstance(node, At) and hasattr(values, "at"):
             return values.at(node, replacements)
+        if isinstance(node, OverNodes):
+            return node.value(values, replacements)
         if node in values:
             return values[node]
         raise node.error(
@@ -96,8 +137,9 @@ _Value = Expression | Vector
 class _Resolver:
     """Resolves one expression; its methods take the node they serve, for positions in errors."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, variables: frozenset[str]) -> None:
         self.scope = scope
+        self.variables = variables
         self.calculus = Calculus(scope)
 
     def combine(self, node: Expression, values: list[_Value]) -> _Value:
@@ -113,6 +155,8 @@ class _Resolver:
 
     def name(self, node: Name) -> Expression:
         leaf = self.scope.leaf(node.name)
+        if node.name in self.variables:
+            return Variable(node.name, **algebra.origin(node))
         if leaf is None:
             raise self.unknown_name(node)
         return leaf.build(leaf.label, (), node.position, node.source)
@@ -174,8 +218,10 @@ class _Resolver:
 
     # Operators: each takes the call and its resolved arguments
 
-    def diff(self, node: Call, values: list[_Value]) -> Expression:
-        result = self.scalar(node, values[0], 0)
+    def diff(self, node: Call, values: list[_Value]) -> _Value:
+        if isinstance(values[0], Vector):
+            return Vector(self.diff(node, [part, *values[1:]]) for part in values[0])
+        result = values[0]
         steps: list[str] = []
         count_allowed = False
         for argument, value in zip(node.arguments[1:], values[1:], strict=True):
@@ -202,9 +248,11 @@ class _Resolver:
             result = self.calculus.derivative(node, result, coordinate)
         return result
 
-    def laplacian(self, node: Call, values: list[_Value]) -> Expression:
+    def laplacian(self, node: Call, values: list[_Value]) -> _Value:
         self.need_space(node)
-        operand = self.scalar(node, values[0], 0)
+        operand = values[0]
+        if isinstance(operand, Vector):
+            return Vector(self.laplacian(node, [part]) for part in operand)
         if isinstance(operand, Laplacian):
             self.calculus.check_order(node, 2 * operand.times + 2)
             return Laplacian(operand.unknown, operand.times + 1, **algebra.origin(node))
@@ -253,6 +301,35 @@ class _Resolver:
             total = algebra.add(total, algebra.multiply(a, b, node), node)
         return total
 
+    def curl(self, node: Call, values: list[_Value]) -> _Value:
+        operand, space = values[0], self.scope.space
+        count = len(operand) if isinstance(operand, Vector) else 0
+        if (len(space), count) not in ((2, 0), (2, 2), (3, 3)):
+            shape = f"a vector of {count}" if count else "a scalar"
+            raise node.error(
+                "curl takes a vector of 2 or a scalar in two space coordinates, and a vector of 3 "
+                f"in three; got {shape} in {', '.join(space) or 'none'}"
+            )
+
+        def slope(part: Expression, coordinate: int) -> Expression:
+            return self.calculus.derivative(node, part, space[coordinate])
+
+        if not isinstance(operand, Vector):
+            return Vector((slope(operand, 1), algebra.negate(slope(operand, 0), node)))
+        if len(space) == 2:
+            return algebra.subtract(slope(operand[1], 0), slope(operand[0], 1), node)
+        return Vector(
+            algebra.subtract(slope(operand[k], j), slope(operand[j], k), node)
+            for j, k in ((1, 2), (2, 0), (0, 1))
+        )
+
+    def abs2(self, node: Call, values: list[_Value]) -> Expression:
+        parts = [part for v in values for part in (v if isinstance(v, Vector) else (v,))]
+        total: Expression = algebra.ZERO
+        for part in parts:
+            total = algebra.add(total, algebra.power(part, Number(2.0), node), node)
+        return total
+
     def dn(self, node: Call, values: list[_Value]) -> Expression:
         self.need_space(node)
         operand = self.scalar(node, values[0], 0)
@@ -280,6 +357,38 @@ class _Resolver:
         if isinstance(operand, Vector):
             return Vector(self.calculus.elsewhere(node, part, replaced) for part in operand)
         return self.calculus.elsewhere(node, operand, replaced)
+
+    def integral(self, node: Call, values: list[_Value]) -> _Value:
+        integrand, variable = values[:2]
+        lower, upper = (self.scalar(node, values[i], i) for i in (2, 3))
+        count = DEFAULT_NODES
+        if node.keywords:
+            count = self.whole(node.arguments[4], values[4], "the number of nodes", MOST_NODES)
+        if isinstance(integrand, Vector):
+            return Vector(
+                self.integral(node, [part, *values[1:]]) for part in integrand
+            )
+        if isinstance(variable, Coordinate):
+            free = Variable(f"{variable.name} of the integral", **algebra.origin(node))
+            integrand = self.calculus.elsewhere(node, integrand, {variable.name: free})
+            variable = free
+        elif not isinstance(variable, Variable):
+            what = node.arguments[1]
+            raise what.error(
+                "an integral is over a coordinate or a name of its own, which means nothing else "
+                f"here; got {abridge(str(what))}"
+            )
+        self.calculus.visit(node, len(nodes(integrand)))
+        return integral_over(variable, integrand, lower, upper, count)
+
+    def whole(self, argument: Expression, value: _Value, what: str, most: int) -> int:
+        """Return a whole number that is written as one."""
+        number = algebra.literal(value) if isinstance(value, Expression) else None
+        if number is None or number != math.floor(number) or not 1 <= number <= most:
+            raise argument.error(
+                f"{what} is a whole number from 1 to {most}, got {abridge(str(argument))}"
+            )
+        return int(number)
 
     def vec(self, node: Call, values: list[_Value]) -> Vector:
         return Vector(self.scalar(node, value, i) for i, value in enumerate(values))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -44,6 +45,35 @@ class Values(Mapping[Expression, Any]):
             Column: columns or {},
         }
         self._supplied: dict[Supplied, Any] = {}
+        points = [value for value in coordinates.values() if hasattr(value, "shape")]
+        self._like = next((value for value in points if isinstance(value, T.Tensor)), None)
+        self._shape = np.broadcast_shapes(*(tuple(value.shape) for value in points))
+
+    def along(self, level: int, numbers: np.ndarray) -> Any:
+        """Return numbers along the axis of a level, ready to broadcast with the points."""
+        laid = numbers.reshape(-1, *[1] * (level - 1 + len(self._shape)))
+        if self._like is None:
+            return laid
+        return T.tensor(laid, dtype=self._like.dtype, device=self._like.device)
+
+    def summed(self, level: int, value: Any) -> Any:
+        """Return the sum of a value over the axis of a level; of the points' shape where it ends.
+
+        The axes of sums around this one stay.
+        """
+        ends = value.ndim - len(self._shape)
+        if self._like is None:
+            total = np.sum(value, axis=ends - level, keepdims=True)
+        else:
+            total = value.sum(dim=ends - level, keepdim=True)
+        if math.prod(total.shape[:ends]) > 1:
+            return total
+        total = total.reshape(total.shape[ends:])
+        if tuple(total.shape) == self._shape:
+            return total
+        return np.broadcast_to(total, self._shape) if self._like is None else total.expand(
+            self._shape
+        )
 
     def supply(self, leaf: Supplied, value: Any) -> None:
         """Take the value of a leaf that stands for a value."""
@@ -76,7 +106,8 @@ class ModelValues(Values):
     columns: one (n, 1) tensor for each coordinate. coefficients: parameter name -> tensor ().
     plan: the leaves of unknowns that will be asked for, as the subclass wants them told. attached:
     name -> (n, 1) tensor, what else belongs to the points. `asked` lists the unknowns, derivatives
-    and so on that were asked for, in order.
+    and so on that were asked for, in order; `spread` is the most points a point that the model has
+    been evaluated at, more than 1 for sums over nodes.
     """
 
     def __init__(
@@ -90,12 +121,14 @@ class ModelValues(Values):
     ) -> None:
         self.n = columns[0].shape[0]
         self.asked: dict[UnknownLeaf, None] = {}
+        self.spread = 1.0
         self._module = module
         self._scope = scope
         self._columns = dict(zip(scope.coordinates, columns, strict=True))
         self._coefficients = coefficients
         self._plan = plan
-        self._elsewhere: dict[Location, Self] = {}
+        self._elsewhere: dict[Location, tuple[Self, tuple[int, ...]]] = {}
+        self._axes: set[tuple[int, int]] = set()
         super().__init__(
             {name: column.reshape(-1) for name, column in self._columns.items()},
             scope.constants,
@@ -108,45 +141,60 @@ class ModelValues(Values):
         """Return an unknown or a derivative of one, shape (n,)."""
 
     def at(self, leaf: At, replacements: Sequence[Any]) -> T.Tensor:
-        """Return an unknown or a derivative of one elsewhere, (n,), given the coordinates there.
+        """Return an unknown or a derivative of one elsewhere, given the coordinates there.
 
-        replacements: a number or a tensor of n numbers for each of leaf.names. The model is
-        evaluated once for all leaves of a location. The result can be differentiated in
-        everything that the coordinates there depend on.
+        replacements: a number or a tensor of n numbers for each of leaf.names; with nodes in front
+        of the points inside a sum (pinn.equations.axes). The result has n numbers too, or a shape
+        that broadcasts with the nodes. The model is evaluated once for all leaves of a location, at
+        one point where it is the same for all. The result can be differentiated in everything that
+        the coordinates there depend on.
         """
         self.asked[leaf] = None
         location = leaf.location
         if location not in self._elsewhere:
-            moved = dict(zip(leaf.names, replacements, strict=True))
-            self._elsewhere[location] = type(self)(
-                self._module,
-                self._scope,
-                [
-                    self._moved(name, moved.get(name, column))
-                    for name, column in self._columns.items()
-                ],
-                self._coefficients,
-                self._plan.at(location),
-            )
-        return self._elsewhere[location].unknown(leaf.leaf)
+            self._elsewhere[location] = self._moved(leaf, replacements)
+        there, shape = self._elsewhere[location]
+        value = there.unknown(leaf.leaf)
+        if len(shape) == 1:
+            return value if shape == (self.n,) else value.expand(self.n)
+        return value.reshape(shape)
 
-    def _moved(self, name: str, value: Any) -> T.Tensor:
-        """Return a coordinate elsewhere as a column (n, 1) of its own.
+    def along(self, level: int, numbers: np.ndarray) -> Any:
+        self._axes.add((level, len(numbers)))
+        return super().along(level, numbers)
 
-        Its own, because derivatives there are partial ones: at(u_x, x=t) must not see that x is t,
-        nor u_t that t is one of the points' own columns.
-        """
-        like = self._columns[name]
-        if not isinstance(value, T.Tensor):
-            column = T.full(tuple(like.shape), value, dtype=like.dtype, device=like.device)
-            return column.requires_grad_()
-        if tuple(value.shape) not in ((), (self.n,), (self.n, 1)):
-            raise ValueError(
-                f"at: expected a number or a tensor of shape ({self.n},), one number a point, for "
-                f"the coordinate {name!r}, got shape {tuple(value.shape)}"
-            )
-        column = value.reshape(-1, 1).expand(self.n, 1).clone()
-        return column if column.requires_grad else column.detach().requires_grad_()
+    def _moved(self, leaf: At, replacements: Sequence[Any]) -> tuple[Self, tuple[int, ...]]:
+        """Return the values at another place, and the shape of the points there."""
+        moved = {
+            name: self._checked(name, value)
+            for name, value in zip(leaf.names, replacements, strict=True)
+        }
+        given = [moved.get(name, column.reshape(-1)) for name, column in self._columns.items()]
+        shape = np.broadcast_shapes(
+            (1,), *(tuple(value.shape) for value in given if isinstance(value, T.Tensor))
+        )
+        self.spread = max(self.spread, math.prod(shape) / self.n)
+        like = next(iter(self._columns.values()))
+        columns = [_own_column(value, shape, like) for value in given]
+        there = type(self)(
+            self._module, self._scope, columns, self._coefficients, self._plan.at(leaf.location)
+        )
+        return there, shape
+
+    def _checked(self, name: str, value: Any) -> Any:
+        """Return what replaces a coordinate, its shape (..., n) or (..., 1); ValueError else."""
+        if not isinstance(value, T.Tensor) or value.ndim == 0:
+            return value
+        *nodes, last = tuple(value.shape)
+        levels = zip(range(len(nodes), 0, -1), nodes, strict=True)
+        if last in (1, self.n) and all(m == 1 or (k, m) in self._axes for k, m in levels):
+            return value
+        if tuple(value.shape) == (self.n, 1):
+            return value.reshape(-1)
+        raise ValueError(
+            f"at: expected a number or a tensor of shape ({self.n},), one number a point, for "
+            f"the coordinate {name!r}, got shape {tuple(value.shape)}"
+        )
 
     def __getitem__(self, leaf: Expression) -> Any:
         if isinstance(leaf, UnknownLeaf):
@@ -169,6 +217,19 @@ class ModelValues(Values):
                 f"{expected}, a column for each of {', '.join(self._scope.unknowns)}"
             )
         return pieces
+
+
+def _own_column(value: Any, shape: tuple[int, ...], like: T.Tensor) -> T.Tensor:
+    """Return a coordinate elsewhere as a column of its own, one row for each of the points there.
+
+    Its own, because derivatives there are partial ones: at(u_x, x=t) must not see that x is t,
+    nor u_t that t is one of the points' own columns.
+    """
+    count = math.prod(shape)
+    if not isinstance(value, T.Tensor):
+        return T.full((count, 1), value, dtype=like.dtype, device=like.device).requires_grad_()
+    column = value.expand(shape).reshape(-1, 1).clone()
+    return column if column.requires_grad else column.detach().requires_grad_()
 
 
 def coordinate_columns(points: np.ndarray, dtype: T.dtype, device: str) -> list[T.Tensor]:

@@ -25,7 +25,8 @@ FUNCTIONS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
     }
 )
 
-# Calls that pinn.equations gives a meaning to; they have no value of their own.
+# Calls that pinn.equations gives a meaning to; they have no value of their own. Name -> (fewest,
+# most) arguments without a keyword.
 OPERATORS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
     {
         "diff": (2, None),
@@ -34,13 +35,19 @@ OPERATORS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
         "div": (1, 1),
         "dot": (2, 2),
         "vec": (1, None),
-        "at": (2, None),
+        "curl": (1, 1),
+        "abs2": (1, None),
+        "at": (1, 1),
         "dn": (1, 1),
+        "integral": (4, 4),
     }
 )
 
-# The operator whose arguments after the first are `name=expression`.
-KEYWORD_OPERATOR = "at"
+# What an operator takes as `name=expression`, after its other arguments; None: any name, and one at
+# least.
+KEYWORDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
+    {"at": None, "integral": ("nodes",)}
+)
 
 RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(OPERATORS)
 

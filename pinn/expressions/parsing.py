@@ -15,7 +15,7 @@ from pinn.expressions.language import (
     COMPARISONS,
     CONSTANTS,
     FUNCTIONS,
-    KEYWORD_OPERATOR,
+    KEYWORDS,
     OPERATORS,
     PRECEDENCE,
     UNARY,
@@ -38,7 +38,11 @@ _TOKEN = re.compile(
     r"|(?P<refused>//|==|!=|:=|=|\^|\.|_)"
     r"|(?P<symbol>\*\*|<=|>=|[-+*/()<>,])"
 )
-_KEYWORD_EXAMPLE = "at(u, x=1) or at(u, t=t - tau)"
+# What an operator takes by name: what the name is, what its value is, and an example.
+_BY_NAME = {
+    "at": ("a coordinate", "what replaces it", "at(u, x=1) or at(u, t=t - tau)"),
+    "integral": ("nodes", "their number", "integral(at(u, x=s), s, 0, 1, nodes=40)"),
+}
 _OPENING = re.compile(r"[ \t\r\n]*\(")
 _REFUSED = {
     "^": "'^' is not an operator here; use ** for powers",
@@ -86,10 +90,15 @@ class _Group(NamedTuple):
     callee: Name | None
     arguments: list[Expression]
     keywords: list[Name]
+    first_keyword: list[int]  # its number among the arguments, once there is one
 
     @property
     def takes_keywords(self) -> bool:
-        return self.callee is not None and self.callee.name == KEYWORD_OPERATOR
+        return self.callee is not None and self.callee.name in KEYWORDS
+
+    def unnamed(self) -> int:
+        """Return how many arguments without a name have been closed."""
+        return len(self.arguments) - len(self.keywords)
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -142,7 +151,7 @@ class _Parser:
             self.push(_Operator(text, 1, UNARY_PRECEDENCE, position))
             return True
         if text == "(":
-            self.push(_Group(position, None, [], []))
+            self.push(_Group(position, None, [], [], []))
             return True
         group = self.pending[-1] if self.pending else None
         if text == ")" and isinstance(group, _Group) and group.callee and not group.arguments:
@@ -195,7 +204,7 @@ class _Parser:
         if not is_function:
             near = suggest(text, [*FUNCTIONS, *OPERATORS], "functions")
             raise name.error(f"unknown function {abridge(text)!r}{near}")
-        self.push(_Group(next(self.tokens).position, name, [], []))
+        self.push(_Group(next(self.tokens).position, name, [], [], []))
         return True
 
     def binary(self, symbol: str, position: int) -> None:
@@ -220,14 +229,16 @@ class _Parser:
         group, name = self.pending[-1] if self.pending else None, self.operands[-1]
         if not isinstance(group, _Group) or not group.takes_keywords or not group.arguments:
             raise self.error(_REFUSED["="], position)
+        what, value, example = _BY_NAME[group.callee.name]
         written = self.source[name.position : position].rstrip()
-        if len(group.keywords) == len(group.arguments) or str(name) != written:
+        waiting = group.keywords and group.unnamed() < group.first_keyword[0]
+        if waiting or str(name) != written:
             raise self.error(
-                f"'=' stands between a coordinate and what replaces it; write {_KEYWORD_EXAMPLE}",
-                position,
+                f"'=' stands between {what} and {value}; write {example}", position
             )
         if name in group.keywords:
             raise name.error(f"{name} is given twice")
+        group.first_keyword.append(group.unnamed())
         group.keywords.append(self.operands.pop())
 
     def close(self, text: str, position: int) -> bool:
@@ -244,10 +255,11 @@ class _Parser:
         if _wants_condition(group) and not _is_comparison(argument):
             raise argument.error("the first argument of where is a comparison: where(x < 0, -x, x)")
         group.arguments.append(argument)
-        if group.takes_keywords and len(group.keywords) < len(group.arguments) - 1:
-            raise argument.error(
-                f"expected a coordinate, '=' and what replaces it; write {_KEYWORD_EXAMPLE}"
-            )
+        if group.takes_keywords and group.unnamed() > min(
+            [OPERATORS[group.callee.name][1], *group.first_keyword]
+        ):
+            what, value, example = _BY_NAME[group.callee.name]
+            raise argument.error(f"expected {what}, '=' and {value}; write {example}")
         if text == ",":
             return True
         self.pending.pop()
@@ -299,20 +311,27 @@ def check_call(call: Call) -> None:
 
     It is for calls that are put together without `parse`.
     """
-    function, count = call.function, len(call.arguments)
-    if function == KEYWORD_OPERATOR:
-        if count < 2 or len(call.keywords) != count - 1:
-            raise call.error(
-                f"{function} takes an expression and what replaces its coordinates; write "
-                f"{_KEYWORD_EXAMPLE}"
-            )
-        return
+    function, count = call.function, len(call.arguments) - len(call.keywords)
     fewest, most = (FUNCTIONS if function in FUNCTIONS else OPERATORS)[function]
-    if count < fewest or (most is not None and count > most) or call.keywords:
+    known = KEYWORDS.get(function, ())
+    if known == () and call.keywords:
+        name = call.keywords[0].name
+        raise call.error(f"{function} takes no arguments by name, got {abridge(name)!r}")
+    if known is None and (count != fewest or not call.keywords):
+        raise call.error(
+            f"{function} takes an expression and what replaces its coordinates; write "
+            f"{_BY_NAME[function][2]}"
+        )
+    if count < fewest or (most is not None and count > most):
         bound = f"{fewest}" if most == fewest else f"at least {fewest}"
         plural = "" if bound.endswith("1") else "s"
-        got = " with keywords" if call.keywords else ""
-        raise call.error(f"{function} takes {bound} argument{plural}, got {count}{got}")
+        raise call.error(f"{function} takes {bound} argument{plural}, got {count}")
+    for keyword in call.keywords if known is not None else ():
+        if keyword.name not in known:
+            raise keyword.error(
+                f"{function} takes no {abridge(keyword.name)!r}"
+                f"{suggest(keyword.name, known, 'arguments by name')}"
+            )
 
 
 def _found(token: _Token) -> str:

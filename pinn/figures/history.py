@@ -27,12 +27,12 @@ _DASHES = ("-", "--", "-.", ":")
 
 
 def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw every named loss against the step, with the stages marked, and the error below.
+    """Draw every named loss against the step, with the stages marked, error and weights below.
 
     records: the lines of metrics.jsonl in order: `step`, `stage`, `loss`, `losses` (of the blocks,
-    by name) and, where a reference exists, `rel_l2` (a number, or a dict by unknown). Values that
-    are missing, null, zero or not finite leave a gap. Steps that training went back on are left
-    out. Raises ValueError without a record.
+    by name) and, where a reference exists, `rel_l2` (a number, or a dict by unknown); where a
+    scheme chooses them, the `weights` of blocks. Values that are missing, null, zero or not finite
+    leave a gap. Steps that training went back on are left out. Raises ValueError without a record.
     """
     if not records:
         raise ValueError("no metrics to draw: the run has not logged a step")
@@ -40,10 +40,14 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     steps = np.array([float(record["step"]) for record in records])
     losses = _columns([record.get("losses") or {} for record in records])
     errors = _errors_by_name(records)
+    weights = _columns([record.get("weights") or {} for record in records])
 
-    figure = new_figure(9.2, 6.2 if errors else 4.8)
-    rows = {"nrows": 2, "height_ratios": (2.4, 1)} if errors else {"nrows": 1}
-    panels = figure.subplots(ncols=1, sharex=True, squeeze=False, **rows)[:, 0]
+    below = bool(errors) + bool(weights)
+    figure = new_figure(9.2, 4.8 + 1.4 * below)
+    ratios = (2.4, *[1] * below)
+    panels = figure.subplots(
+        nrows=1 + below, ncols=1, sharex=True, squeeze=False, height_ratios=ratios
+    )[:, 0]  # fmt: skip
     top = panels[0]
     for index, (name, values) in enumerate(losses.items()):
         colour = LINE_COLOURS[index % len(LINE_COLOURS)]
@@ -71,6 +75,13 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
             loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False,
             fontsize=10,
         )  # fmt: skip
+    for index, (name, values) in enumerate(weights.items()):
+        # In the colours of their losses.
+        place = list(losses).index(name) if name in losses else index
+        colour = LINE_COLOURS[place % len(LINE_COLOURS)]
+        dash = _DASHES[place // len(LINE_COLOURS) % len(_DASHES)]
+        panels[-1].plot(steps, values, color=colour, linestyle=dash, linewidth=1.3)
+        panels[-1].set_ylabel("weight", fontsize=11)
     for axes in panels:
         style_axes(axes)
         axes.set_yscale("log")

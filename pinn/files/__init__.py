@@ -6,8 +6,10 @@ from pinn.files.json_text import from_json, to_json, write_json
 from pinn.files.lock import FileLock
 from pinn.files.npz import read_npz, write_npz
 from pinn.files.reserve import Reserve
+from pinn.files.table import Table, TableError, read_table, table_of
 
 __all__ = [
-    "DamagedFile", "FileLock", "Reserve", "atomic_file", "disk_error", "from_json", "is_leftover",
-    "read_npz", "sentence_of", "to_json", "write_bytes", "write_json", "write_npz", "write_text",
+    "DamagedFile", "FileLock", "Reserve", "Table", "TableError", "atomic_file", "disk_error",
+    "from_json", "is_leftover", "read_npz", "read_table", "sentence_of", "table_of", "to_json",
+    "write_bytes", "write_json", "write_npz", "write_text",
 ]

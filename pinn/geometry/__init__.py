@@ -2,15 +2,19 @@
 
 from pinn.geometry.ball import Ball, Disk
 from pinn.geometry.box import Box
+from pinn.geometry.cloud import PointCloud
 from pinn.geometry.combined import Difference, Intersection, Union
 from pinn.geometry.declaration import SHAPES, AnyDomain, On
+from pinn.geometry.ellipse import Ellipse
 from pinn.geometry.family import Family, apart
 from pinn.geometry.interval import Interval, Time
+from pinn.geometry.mesh import Mesh
 from pinn.geometry.parts import Face, Part, Piece
 from pinn.geometry.placed import Moved, Named, Rotated
 from pinn.geometry.polygon import Polygon, Triangle
 from pinn.geometry.product import Product
 from pinn.geometry.shape import TOLERANCE, Shape, check_value
+from pinn.geometry.surface import Surface
 from pinn.geometry.unit_cube import UnitSampler
 
 __all__ = [
@@ -21,19 +25,23 @@ __all__ = [
     "Box",
     "Difference",
     "Disk",
+    "Ellipse",
     "Face",
     "Family",
     "Intersection",
     "Interval",
+    "Mesh",
     "Moved",
     "Named",
     "On",
     "Part",
     "Piece",
+    "PointCloud",
     "Polygon",
     "Product",
     "Rotated",
     "Shape",
+    "Surface",
     "Time",
     "Triangle",
     "Union",
@@ -46,8 +54,12 @@ SHAPES.add("interval", Interval)
 SHAPES.add("time", Time)
 SHAPES.add("disk", Disk)
 SHAPES.add("ball", Ball)
+SHAPES.add("ellipse", Ellipse)
 SHAPES.add("triangle", Triangle)
 SHAPES.add("polygon", Polygon)
+SHAPES.add("point_cloud", PointCloud)
+SHAPES.add("mesh", Mesh)
+SHAPES.add("surface", Surface)
 SHAPES.add("union", Union)
 SHAPES.add("intersection", Intersection)
 SHAPES.add("difference", Difference)

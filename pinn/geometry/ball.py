@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,14 @@ from pinn.expressions import Expression
 from pinn.expressions.algebra import divide, number, subtract
 from pinn.geometry.implicit import square_distance
 from pinn.geometry.parts import Part
-from pinn.geometry.shape import TOLERANCE, Shape, check_names, default_names, in_box
+from pinn.geometry.shape import (
+    TOLERANCE,
+    Shape,
+    check_names,
+    default_names,
+    in_box,
+    moved_point,
+)
 from pinn.schema import Name, Positive, declared
 from pinn.schema.errors import refuse
 
@@ -68,6 +76,9 @@ class _Round(Shape):
 
     def distance(self, points: np.ndarray) -> np.ndarray:
         return self.radius - np.linalg.norm(points - self.center, axis=1)
+
+    def shifted(self, by: tuple[float, ...]) -> Shape:
+        return replace(self, center=moved_point(self.center, by))
 
     def reach(self, direction: np.ndarray) -> float:
         return float(direction @ np.array(self.center) + self.radius * np.linalg.norm(direction))

@@ -104,17 +104,19 @@ class _Combined(Shape):
         return points
 
     def contains(self, points: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
-        inner, outer = -abs(tolerance), abs(tolerance)
-        tolerances = [tolerance * self._sign(i) for i in range(len(self.shapes))]
         inside = self._inside(
-            [one.contains(points, t) for one, t in zip(self.shapes, tolerances, strict=True)]
+            [
+                one.contains(points, tolerance * self._sign(i))
+                for i, one in enumerate(self.shapes)
+            ]
         )
+        if tolerance == 0:
+            return inside
         # On two boundaries at once lie corners, but also seams inside and walls of no thickness.
-        edges = sum(
-            (one.contains(points, outer) & ~one.contains(points, inner)).astype(int)
-            for one in self.shapes
-        )
-        doubtful = np.flatnonzero(edges > 1)
+        outer = np.sum([one.contains(points, TOLERANCE) for one in self.shapes], axis=0)
+        several = np.flatnonzero(outer > 1)
+        within = [one.contains(points[several], -TOLERANCE) for one in self.shapes]
+        doubtful = several[outer[several] - np.sum(within, axis=0) > 1]
         if len(doubtful):
             around = self._around(points[doubtful])
             inside[doubtful] = around.all(axis=1) if tolerance < 0 else around.any(axis=1)

@@ -8,6 +8,7 @@ from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from pinn.checks import nearest
 from pinn.geometry.interval import Interval, Time
 from pinn.geometry.shape import Shape
 from pinn.schema.declared import Record, dump, fields_of
@@ -86,7 +87,8 @@ class DomainKind(Kind):
         made: type = Interval
         if isinstance(node, Mapping):
             if list(node.entries) != ["time"]:
-                return reader.complain(path, f"expected {_AXIS}, got {node}", node.place)
+                hint = nearest(name, SHAPES)
+                return reader.complain(path, f"expected {_AXIS}, got {node}{hint}", node.place)
             made, path, node = Time, (*path, "time"), node.entries["time"]
             reader.note(path, node.place)
         bounds = reader.read(_BOUNDS, node, path)

@@ -7,6 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from pinn.geometry.rays import Rays
+
 # Numbers of an intermediate array, of which there are a few at a time.
 _CHUNK = 1 << 20
 
@@ -60,6 +62,20 @@ class Facets:
     def _ends(self) -> np.ndarray:
         return np.cumsum(self.sizes)
 
+    def contains(self, points: np.ndarray, slack: float) -> np.ndarray:
+        """Return which points lie inside of closed facets, or on them up to a distance of slack.
+
+        A negative slack asks for points inside that are not so near to the facets.
+        """
+        if points.shape[1] == 2:
+            return self.signed_distance(points) >= -slack
+        inside, near = self._rays.around(points, abs(slack))
+        return inside | near if slack >= 0 else inside & ~near
+
+    @cached_property
+    def _rays(self) -> Rays:
+        return Rays(self)
+
     def signed_distance(self, points: np.ndarray) -> np.ndarray:
         """Return the distance to the nearest facet, (n,), positive inside of closed facets."""
         found = np.empty(len(points))
@@ -80,7 +96,7 @@ class Facets:
             with np.errstate(divide="ignore", invalid="ignore"):
                 crossing = x0 + (y - y0) / (y1 - y0) * (x1 - x0)
             return (between & (x < crossing)).sum(axis=1) % 2 == 1
-        return _winding(self.corners, points) > 0.5
+        return self._rays.around(points)[0]
 
     def _squares(self, points: np.ndarray) -> np.ndarray:
         """Return the squares of the distances, (n, m)."""
@@ -119,18 +135,3 @@ def _to_segments(points: np.ndarray, first: np.ndarray, second: np.ndarray) -> n
     share = np.clip(np.einsum("nmd,md->nm", offset, along) / length, 0.0, 1.0)
     offset = offset - share[..., None] * along
     return np.einsum("nmd,nmd->nm", offset, offset)
-
-
-def _winding(corners: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return how often triangles wind around points: their solid angles over 4 pi.
-
-    Van Oosterom and Strackee, IEEE Trans. Biomed. Eng. 30 (1983) 125, equation 8.
-    """
-    a, b, c = (corners[None, :, k] - points[:, None] for k in range(3))
-    la, lb, lc = (np.linalg.norm(one, axis=2) for one in (a, b, c))
-    volume = np.einsum("nmd,nmd->nm", a, np.cross(b, c))
-    below = la * lb * lc + sum(
-        np.einsum("nmd,nmd->nm", one, other) * length
-        for one, other, length in ((a, b, lc), (b, c, la), (c, a, lb))
-    )
-    return np.arctan2(volume, below).sum(axis=1) / (2 * np.pi)

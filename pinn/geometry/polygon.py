@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +21,7 @@ from pinn.geometry.implicit import (
     trimmed,
 )
 from pinn.geometry.parts import Face, Part
-from pinn.geometry.shape import TOLERANCE, Shape, check_names
+from pinn.geometry.shape import TOLERANCE, Shape, check_names, moved_point
 from pinn.schema import Name, declared
 from pinn.schema.errors import refuse
 
@@ -71,7 +72,7 @@ class _Polygonal(Shape):
         facets = self._facets.subset(edges)
         for j, name in enumerate(self.names):
             values = facets.corners[:, :, j]
-            if (values == values.flat[0]).all():
+            if np.ptp(values) <= _STRAIGHT * 1e-3 * self.size:
                 side = "high" if facets.normals[0, j] > 0 else "low"
                 value = float(values.flat[0])
                 return Face(
@@ -163,6 +164,9 @@ class Polygon(_Polygonal):
             object.__setattr__(self, "points", self.points[:-1])
         _check(np.array(self.points), "points")
 
+    def shifted(self, by: tuple[float, ...]) -> Polygon:
+        return replace(self, points=tuple(moved_point(point, by) for point in self.points))
+
 
 @declared
 class Triangle(_Polygonal):
@@ -186,6 +190,10 @@ class Triangle(_Polygonal):
     def __post_init__(self) -> None:
         check_names(self.names, 2)
         _check(np.array(self.points))
+
+    def shifted(self, by: tuple[float, ...]) -> Triangle:
+        a, b, c = (moved_point(point, by) for point in self.points)
+        return replace(self, a=a, b=b, c=c)
 
 
 def _area(points: np.ndarray) -> float:
@@ -213,10 +221,10 @@ def _check(points: np.ndarray, *path: str) -> None:
     short = np.flatnonzero(np.linalg.norm(edges, axis=1) <= 1e-12 * size)
     if len(short):
         refuse(f"expected different corners, got {_shown(points[short[0]])} twice", *path)
-    if abs(_area(points)) <= 1e-12 * size**2:
-        refuse("expected corners that do not lie on one line", *path)
     if n > 3:
         _check_simple(points, edges, *path)
+    if abs(_area(points)) <= 1e-12 * size**2:
+        refuse("expected corners that do not lie on one line", *path)
     if (np.abs(np.abs(_turns(points)) - np.pi) < _STRAIGHT).any():
         refuse("expected a boundary that does not turn back on itself", *path)
 

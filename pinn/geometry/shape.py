@@ -394,7 +394,9 @@ class Shape(ABC):
         return tuple(found)
 
     def _known(self) -> str:
-        return _listed(self.parts) or "none: this domain has no space coordinate"
+        if not self.space:
+            return "none: this domain has no space coordinate"
+        return _listed(self.parts) or f"none: nothing is known of the boundary of {self!r}"
 
     # Points.
 
@@ -493,6 +495,11 @@ def check_names(names: tuple[str, ...] | None, dimensions: int) -> None:
         refuse(f"expected {dimensions} names of coordinates, got {len(names)}", "names")
     if names is not None and len(set(names)) < dimensions:
         refuse(f"expected a name of its own for each coordinate, got {', '.join(names)}", "names")
+
+
+def moved_point(point: Iterable[float], by: Iterable[float]) -> tuple[float, ...]:
+    """Return a point moved by so much along each coordinate."""
+    return tuple(a + b for a, b in zip(point, by, strict=True))
 
 
 def in_box(shape: Shape, unit: np.ndarray) -> np.ndarray:

@@ -1,9 +1,10 @@
 """The training objective: residual blocks, and everything an optimizer may want of them."""
 
 from pinn.objective.block import Block
+from pinn.objective.block_weights import check_weights
 from pinn.objective.engines import ENGINES, Engine
 from pinn.objective.evaluator import DERIVATIVES
-from pinn.objective.objective import Evaluation, Objective, check_weights
+from pinn.objective.objective import Evaluation, Objective
 
 __all__ = [
     "DERIVATIVES", "ENGINES", "Block", "Engine", "Evaluation", "Objective", "check_weights",

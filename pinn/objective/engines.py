@@ -34,10 +34,12 @@ class Engine(Protocol):
         kinds: Sequence[Kind],
         arrays: Sequence[Any],
         whole: bool = False,
+        spread: float = 1,
     ) -> list[np.ndarray]:
         """Return the results at the points of some arrays (n, 1) as host arrays.
 
-        Equal keys mean the same computation. whole: it is run once, on all points together, and
+        Equal keys mean the same computation. spread: the points at which the model is evaluated for
+        each of these. whole: it is run once, on all points together, and
         each result is what that gives; arrays may then have different lengths.
         """
 
@@ -48,6 +50,7 @@ class Engine(Protocol):
         kinds: Sequence[Kind],
         arrays: Sequence[Any],
         whole: bool = False,
+        spread: float = 1,
     ) -> Cost:
         """Return what such a run takes, without one."""
 
@@ -68,6 +71,7 @@ class EagerEngine:
         kinds: Sequence[Kind],
         arrays: Sequence[Any],
         whole: bool = False,
+        spread: float = 1,
     ) -> list[np.ndarray]:
         if whole or "per_row" not in kinds:
             return [_host(result) for result in function([T.Tensor(a) for a in arrays])]
@@ -89,6 +93,7 @@ class EagerEngine:
         kinds: Sequence[Kind],
         arrays: Sequence[Any],
         whole: bool = False,
+        spread: float = 1,
     ) -> Cost:
         """Return the operations and results of a run, all of which the graph may keep.
 
@@ -128,11 +133,12 @@ class RecordedEngine:
         kinds: Sequence[Kind],
         arrays: Sequence[Any],
         whole: bool = False,
+        spread: float = 1,
     ) -> list[np.ndarray]:
         if key in self._row_by_row:
             return EagerEngine().run(key, function, kinds, arrays)
         try:
-            results = self._chunked(key, function, kinds, whole)(arrays)
+            results = self._chunked(key, function, kinds, whole, spread)(arrays)
         except CannotSplitRows as error:
             self._row_by_row.add(key)
             warnings.warn(
@@ -150,11 +156,17 @@ class RecordedEngine:
         kinds: Sequence[Kind],
         arrays: Sequence[Any],
         whole: bool = False,
+        spread: float = 1,
     ) -> Cost:
-        return self._chunked(key, function, kinds, whole).cost(arrays)
+        return self._chunked(key, function, kinds, whole, spread).cost(arrays)
 
     def _chunked(
-        self, key: Hashable, function: Function, kinds: Sequence[Kind], whole: bool
+        self,
+        key: Hashable,
+        function: Function,
+        kinds: Sequence[Kind],
+        whole: bool,
+        spread: float,
     ) -> Chunked:
         if key not in self._recorded:
             self._recorded[key] = Chunked(
@@ -162,6 +174,7 @@ class RecordedEngine:
                 self._shared,
                 ["sum"] * len(kinds) if whole else kinds,
                 threads=self._threads,
+                spread=spread,
                 whole=whole,
                 guard=self._guard,
             )

@@ -12,6 +12,7 @@ import numpy as np
 import autograd as T
 from pinn.equations.jets import JetPlan
 from pinn.equations.nested import NestedPlan
+from pinn.equations.values import ModelValues
 from pinn.objective.block import Block
 from pinn.objective.evaluator import Evaluator
 from pinn.residuals import Residual
@@ -24,7 +25,8 @@ _TRIED_APART = 32
 class Group:
     """Some blocks, evaluated together at points that they share.
 
-    plan: how the derivatives of all of them are found. Printing it shows its channels.
+    plan: how the derivatives of all of them are found. Printing it shows its channels. spread: the
+    most points a point that the model is evaluated at, as for integrals.
     """
 
     def __init__(self, blocks: Sequence[Block], evaluator: Evaluator) -> None:
@@ -37,7 +39,9 @@ class Group:
         self.plan, self._residuals = _cheapest(blocks, evaluator)
         # an operation without a Taylor rule shows here
         probe = [T.Tensor(a) for a in evaluator.arrays(blocks[0].probe(), self.attached)]
-        for block, residual in zip(blocks, self.residuals(probe), strict=True):
+        values, residuals = self._evaluated(probe)
+        self.spread = values.spread
+        for block, residual in zip(blocks, residuals, strict=True):
             block.check_trains(residual)
 
     def at(self, points: Points) -> Placed:
@@ -46,8 +50,11 @@ class Group:
 
     def residuals(self, columns: Sequence[T.Tensor]) -> list[T.Tensor]:
         """Return each block's residual, (rows,), at points given by leaves, with their graph."""
+        return self._evaluated(columns)[1]
+
+    def _evaluated(self, columns: Sequence[T.Tensor]) -> tuple[ModelValues, list[T.Tensor]]:
         values = self._evaluator.values(columns, self.attached, self.plan)
-        return [residual.evaluate(values) for residual in self._residuals]
+        return values, [residual.evaluate(values) for residual in self._residuals]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import autograd as T
 from autograd.plan.chunks import Cost
 from pinn.checks import nearest
 from pinn.objective.block import Block
+from pinn.objective.block_weights import check_weights
 from pinn.objective.computations import Computations
 from pinn.objective.engines import make_engine
 from pinn.objective.evaluator import Derivatives, Evaluator
@@ -20,8 +21,6 @@ from pinn.objective.locating import why_gradient_not_finite, why_not_finite
 from pinn.problem.problem import Problem
 from pinn.residuals import Residual
 from pinn.sampling import Points
-from pinn.schema.errors import at, refuse
-from pinn.schema.kinds import Number
 
 GivenPoints = Mapping[str, Points | np.ndarray]
 
@@ -412,7 +411,7 @@ class Objective:
         weighted = tuple(block.row_weights is not None for block in group.blocks)
         kinds, function = getattr(self._computations, what)(group)
         key, arrays = (what, group.key, weighted), [*placed.arrays, *further]
-        return out(key, function, kinds, arrays, group.whole)
+        return out(key, function, kinds, arrays, group.whole, group.spread)
 
     def _training_flags(self) -> tuple[bool, ...]:
         return tuple(module.training for module in self.parameters.module.modules())
@@ -432,23 +431,6 @@ def _row_weights(placed: Placed) -> list[Any]:
 def _losses(placed: Placed, totals: Sequence[np.ndarray]) -> dict[str, float]:
     pairs = zip(placed.blocks, totals, strict=True)
     return {block.name: float(total) / block.rows for block, total in pairs}
-
-
-def check_weights(problem: Problem, weights: Mapping[str, float] | None) -> dict[str, float]:
-    """Return a weight for every block, 1 where none is given.
-
-    Raises ValueError for a name that is no block (with the nearest one) or a negative weight.
-    """
-    names = [residual.name for residual in problem.residuals]
-    for name, weight in (weights or {}).items():
-        if name not in names:
-            refuse(
-                f"expected a block out of {', '.join(names)}, got {name!r}{nearest(name, names)}",
-                name,
-            )
-        with at(name):
-            Number(low=0.0).check(weight)
-    return {name: float((weights or {}).get(name, 1.0)) for name in names}
 
 
 def _check_points(problem: Problem, residual: Residual, points: GivenPoints) -> Points:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ class Adam(Stage):
     """
 
     name = "adam"
+    takes_batches: ClassVar[bool] = True
 
     steps: Count = 2000
     learning_rate: Positive = 1e-3

@@ -21,10 +21,10 @@ class LBFGS(Stage):
     """Limited-memory BFGS with a strong Wolfe search, for any number of parameters.
 
     steps: most iterations; one takes one evaluation, now and then a few more. memory: pairs kept,
-    each of two vectors. transform, gradient_tolerance, line_search, seconds, and what happens where
-    a search fails: as for SSBroyden. New points keep the pairs. There is no tolerance on the
-    decrease of the loss: PINN losses creep for long stretches and then fall again. Raises
-    ValueError for a number outside its range or an unknown transform.
+    each of two vectors. transform, gradient_tolerance, line_search, seconds, hold, and what happens
+    where a search fails: as for SSBroyden. New points and weights keep the pairs. There is no
+    tolerance on the decrease of the loss: PINN losses creep for long stretches and then fall again.
+    Raises ValueError for a number outside its range or an unknown transform.
 
     Nocedal and Wright, Numerical Optimization, 2nd ed., section 7.2 (algorithms 7.4 and 7.5).
     """
@@ -37,6 +37,7 @@ class LBFGS(Stage):
     gradient_tolerance: NonNegative = 0.0
     line_search: Count = 30
     seconds: Positive | None = None
+    hold: Count = 100
 
     def run(
         self,

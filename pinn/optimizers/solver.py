@@ -114,13 +114,18 @@ class Stage(ABC):
     run, which records its programs, is in the limit of pinn.solve alone; programs that only this
     solver asks for are recorded in its first step, and count.
 
-    name: what reports call it, the name of its class where left out.
+    name: what reports call it, the name of its class where left out. hold: steps for which an
+    adaptive weighting keeps its weights, at least; a solver that learns the curvature from step to
+    step needs some on one and the same loss. takes_batches: whether each step may see another part
+    of the points; one that compares the losses of its steps has to see all of them in each.
     """
 
     family = STAGES
     name: ClassVar[str]
     steps: int
     seconds: float | None = None
+    hold: int = 1
+    takes_batches: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
@@ -155,9 +160,9 @@ class Stage(ABC):
         """Lower the loss from theta: yield each accepted iterate, return why there are no more.
 
         state: that of the step which ended at this theta; None to begin anew. Going on from it
-        gives the bits of a run that was never stopped. Where the function has other points by
-        now, it keeps what is still worth knowing. Who runs it may close it after any step.
-        `theta` is not changed in place, nor is any theta that was yielded.
+        gives the bits of a run that was never stopped. Where the function has other points or
+        weights by now, it evaluates it anew and keeps what is still worth knowing. Who runs it may
+        close it after any step. `theta` is not changed in place, nor is any theta that was yielded.
         """
 
 

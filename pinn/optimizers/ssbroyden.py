@@ -26,13 +26,14 @@ class SSBroyden(Stage):
     its scale the same all the way down), its "sqrt", or its "value"; log and sqrt need a loss that
     is not negative, as sums of squares are. gradient_tolerance: the stage ends when no component of
     the loss's gradient is larger. line_search: most evaluations of one search. seconds: limit of
-    the stage's wall time, None for none.
+    the stage's wall time, None for none. hold: fewest steps between two changes of an adaptive
+    weighting's weights.
 
     H takes size^2 / 2 float64 numbers and two passes over them a step: meant for up to a few
     thousand parameters. At the start, and after a line search that failed, the step goes along the
     gradient and the next H is plain BFGS from (y's / y'y) times the identity; a search that fails
-    along the gradient ends the stage. New points keep H while it is positive definite. Raises
-    ValueError for a number outside its range or an unknown member or transform.
+    along the gradient ends the stage. New points and weights keep H while it is positive definite.
+    Raises ValueError for a number outside its range or an unknown member or transform.
 
     Urban, Stefanou and Pons, J. Comput. Phys. 523 (2025) 113656 (arXiv 2405.04230); Kiyani et al.,
     Comput. Methods Appl. Mech. Eng. 446 (2025) (arXiv 2501.16371).
@@ -46,6 +47,7 @@ class SSBroyden(Stage):
     gradient_tolerance: NonNegative = 0.0
     line_search: Count = 30
     seconds: Positive | None = None
+    hold: Count = 100
 
     def check_size(self, size: int) -> None:
         """Raise ValueError where the inverse Hessian would take too much memory."""

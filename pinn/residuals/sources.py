@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pinn.equations.names import normal_name
-from pinn.geometry import Part, Shape, check_value
-from pinn.sampling import Points, Sampling
+from pinn.files import Table
+from pinn.geometry import Part, Piece, Shape, check_value
+from pinn.sampling import LATTICES, Points, Sampling
 from pinn.schema.errors import refuse
 
 
@@ -26,9 +27,17 @@ class Source(ABC):
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         """Return points, as many as the (resolved) sampling asks for here."""
 
-    def candidates(self, sampling: Sampling, rng: np.random.Generator) -> Points | None:
-        """Return even points that an adaptive method chooses from; None where it does not."""
+    def count(self, sampling: Sampling) -> int | None:
+        """Return how many points the (resolved) sampling asks for here.
+
+        None for points that are what they are, such as the ends of an interval: no setting places
+        them elsewhere.
+        """
         return None
+
+    def own(self, table: Table) -> Points:
+        """Return points of the user's own; TableError, with its place, for one that is not here."""
+        table.refuse("expected no points of your own for this block: it has its own")
 
 
 @dataclass(frozen=True)
@@ -40,20 +49,22 @@ class Interior(Source):
     def __post_init__(self) -> None:
         check_value(self.domain)
 
+    def count(self, sampling: Sampling) -> int:
+        return sampling.interior
+
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
-        """Return points inside; ValueError for a grid of fewer than 2 cells a coordinate."""
+        """Return points inside; ValueError for a lattice of fewer than 2 points a coordinate."""
         d = len(self.domain.coordinates)
-        if sampling.method == "grid" and sampling.interior < 2**d and d > 1:
+        if sampling.method in LATTICES and sampling.interior < 2**d and d > 1:
             refuse(
-                f"a grid of {sampling.interior} interior points has two cells or more along each "
-                f"of {int(math.log2(sampling.interior))} coordinates at most, and this domain has "
-                f"{d}; take latin-hypercube or sobol", "sampling", "method",
+                f"a {sampling.method} of {sampling.interior} interior points has two cells or more "
+                f"along each of {int(math.log2(sampling.interior))} coordinates at most, and this "
+                f"domain has {d}; take latin-hypercube or sobol", "sampling", "method",
             )
         return Points(self.domain.sample_interior(sampling.interior, sampling.sampler, rng))
 
-    def candidates(self, sampling: Sampling, rng: np.random.Generator) -> Points | None:
-        even = replace(sampling, interior=sampling.candidates, method="uniform")
-        return self.draw(even, rng)
+    def own(self, table: Table) -> Points:
+        return _inside(self.domain, table)
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,12 @@ class Start(Source):
     """The start of time."""
 
     domain: Shape
+
+    def count(self, sampling: Sampling) -> int | None:
+        return sampling.initial if len(self.domain.coordinates) > 1 else None
+
+    def own(self, table: Table) -> Points:
+        return _on_part(self.domain, self.domain.start, table)
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         return Points(self.domain.sample_initial(sampling.initial, sampling.sampler, rng))
@@ -71,6 +88,12 @@ class End(Source):
     """The end of time, with as many points as its start."""
 
     domain: Shape
+
+    def count(self, sampling: Sampling) -> int | None:
+        return sampling.initial if len(self.domain.coordinates) > 1 else None
+
+    def own(self, table: Table) -> Points:
+        return _on_part(self.domain, self.domain.end, table)
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         return Points(self.domain.sample_final(sampling.initial, sampling.sampler, rng))
@@ -133,9 +156,87 @@ class Boundary(Source):
     def columns(self) -> tuple[str, ...]:
         return tuple(map(normal_name, self.domain.space)) if self.normals else ()
 
+    def count(self, sampling: Sampling) -> int | None:
+        return sampling.boundary if len(self.domain.coordinates) > 1 else None
+
+    def own(self, table: Table) -> Points:
+        if self.normals:
+            table.refuse(
+                "expected no points of your own for a condition that needs outward normals, which "
+                "are known at points that are drawn; say how many and where with `count`, `method` "
+                "and `density`"
+            )
+        if len(self.parts) == 1:
+            return _on_part(self.domain, self.parts[0], table)
+        points = _inside(self.domain, table)
+        on = [_is_on(self.domain, part, points.coordinates) for part in self.parts]
+        off = np.flatnonzero(~np.logical_or.reduce(on))
+        if off.size:
+            row = int(off[0])
+            shown = _shown(self.domain, points.coordinates[row])
+            table.refuse(f"expected a point of {', '.join(map(str, self.parts))}, got {shown}", row)
+        return points
+
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         points, normals = self.domain.sample_boundary(
             self.parts, sampling.boundary, sampling.sampler, rng
         )
         columns = zip(self.columns, normals.T, strict=True) if self.normals else ()
         return Points(points, dict(columns))
+
+
+def _inside(domain: Shape, table: Table) -> Points:
+    """Return the points of a table that has a column for each coordinate; all have to be inside."""
+    _check_columns(domain, table)
+    points = np.column_stack(table.take(domain.coordinates))
+    outside = np.flatnonzero(~domain.contains(points))
+    if outside.size:
+        row = int(outside[0])
+        shown = _shown(domain, points[row])
+        table.refuse(f"expected a point of the domain {domain!r}, got {shown}", row)
+    return Points(points)
+
+
+def _on_part(domain: Shape, part: Part, table: Table) -> Points:
+    """Return points of a part; a coordinate that has one value on it may be left out."""
+    fixed = {name: np.full(len(table), v) for name, v in part.fixed.items()}
+    points = _inside(domain, replace(table, columns={**fixed, **table.columns}))
+    off = np.flatnonzero(~_is_on(domain, part, points.coordinates))
+    if off.size:
+        shown = _shown(domain, points.coordinates[off[0]])
+        table.refuse(f"expected a point of {part}, got {shown}", int(off[0]))
+    return points
+
+
+def _is_on(domain: Shape, part: Part, points: np.ndarray) -> np.ndarray:
+    """Return which points of the domain lie on a part of its boundary, as far as that is known.
+
+    A coordinate with one value there has to have it; elsewhere the distance to the boundary has to
+    vanish, where the shape gives one.
+    """
+    size = np.ptp(np.array(list(domain.bounds.values())), axis=1)
+    on = np.ones(len(points), dtype=bool)
+    for name, value in part.fixed.items():
+        k = domain.coordinates.index(name)
+        on &= np.abs(points[:, k] - value) <= 1e-9 * size[k]
+    if not part.fixed:
+        try:
+            on &= np.abs(domain.distance(points)) <= 1e-6 * size.max()
+        except TypeError:
+            pass  # the shape gives none
+    if isinstance(part, Piece):
+        on &= part.holds(dict(zip(domain.coordinates, points.T, strict=True)))
+    return on
+
+
+def _check_columns(domain: Shape, table: Table) -> None:
+    unknown = [name for name in table.columns if name not in domain.coordinates]
+    if unknown:
+        table.refuse(
+            f"expected a column for each of {', '.join(domain.coordinates)} and no other, got "
+            f"{', '.join(table.columns)}"
+        )
+
+
+def _shown(domain: Shape, point: np.ndarray) -> str:
+    return ", ".join(f"{n} = {v:g}" for n, v in zip(domain.coordinates, point, strict=True))

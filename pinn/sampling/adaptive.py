@@ -1,26 +1,47 @@
-"""The adaptive methods by name: how points are chosen once there are residuals to go by."""
+"""The adaptive methods by name: how points are drawn once there are residuals to go by."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pinn.sampling.rad import rad_rows
+from pinn.sampling.points import Points
 
 if TYPE_CHECKING:
     from pinn.sampling.sampling import Sampling
 
-Adaptive = Callable[[Sequence[np.ndarray], "Sampling", np.random.Generator], np.ndarray]
-"""(residuals of each equation at m candidates, settings, rng) -> rows of the candidates to take."""
+
+@dataclass(frozen=True)
+class Draw:
+    """What an adaptive method has to go by when the points of some blocks are drawn anew.
+
+    count      how many points the settings ask for
+    present    the points until now
+    anew       () -> points as they would be drawn without looking at any residual
+    even       n -> n points at random, uniform (or of the density that the settings ask for)
+    residuals  points -> the residual (n,) there of each block that holds at them
+    sampling   the settings, with the numbers of candidates and of points to add
+    """
+
+    count: int
+    present: Points
+    anew: Callable[[], Points]
+    even: Callable[[int], Points]
+    residuals: Callable[[Points], Sequence[np.ndarray]]
+    sampling: Sampling
+    rng: np.random.Generator
 
 
-def rad(
-    residuals: Sequence[np.ndarray], sampling: Sampling, rng: np.random.Generator
-) -> np.ndarray:
-    """Points drawn in proportion to the residual and a floor; see pinn.sampling.rad."""
-    return rad_rows(residuals, sampling.interior, rng, sampling.rad_power, sampling.rad_floor)
+Adaptive = Callable[[Draw], Points]
+"""A way to draw points: it returns them."""
 
 
-ADAPTIVE: dict[str, Adaptive] = {"rad": rad}
+def even(draw: Draw) -> Points:
+    """Points drawn anew by the method, whatever the residual: for a block that is an exception."""
+    return draw.anew()
+
+
+ADAPTIVE: dict[str, Adaptive] = {}

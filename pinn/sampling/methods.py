@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from pinn.geometry import UnitSampler
@@ -18,13 +20,34 @@ def grid(n: int, dimensions: int, rng: np.random.Generator) -> np.ndarray:
     Sides differ by at most one cell, so 2500 points in two dimensions are 50 x 50 and 100 points
     in three are 5 x 5 x 4.
     """
+    return _product(n, dimensions, lambda count: (np.arange(count) + 0.5) / count)
+
+
+def gauss_legendre(n: int, dimensions: int, rng: np.random.Generator) -> np.ndarray:
+    """The nodes of Gauss-Legendre quadrature along each axis, as many as of `grid`.
+
+    Each weighs the same in the loss: the nodes lie closer near the edges, by their place alone.
+    """
+    nodes = np.polynomial.legendre.leggauss
+    return _product(n, dimensions, lambda count: (1 + nodes(count)[0]) / 2)
+
+
+def chebyshev(n: int, dimensions: int, rng: np.random.Generator) -> np.ndarray:
+    """The zeros of a Chebyshev polynomial along each axis, as many as of `grid`."""
+    return _product(
+        n, dimensions, lambda count: (1 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2
+    )
+
+
+def _product(n: int, dimensions: int, axis_of: Callable[[int], np.ndarray]) -> np.ndarray:
+    """Return the product of an axis with itself, with the most rows up to n."""
     counts = [int(n ** (1 / dimensions) + 1e-9)] * dimensions
     for axis in range(dimensions):
         counts[axis] += 1
         if np.prod(counts, dtype=float) > n:
             counts[axis] -= 1
             break
-    axes = [(np.arange(count) + 0.5) / count for count in counts]
+    axes = [axis_of(count) for count in counts]
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, dimensions)
 
 
@@ -62,4 +85,9 @@ METHODS: dict[str, UnitSampler] = {
     "latin-hypercube": latin_hypercube,
     "sobol": sobol,
     "halton": halton,
+    "gauss-legendre": gauss_legendre,
+    "chebyshev": chebyshev,
 }
+
+LATTICES = ("grid", "gauss-legendre", "chebyshev")
+"""The methods whose points are the product of an axis with itself."""

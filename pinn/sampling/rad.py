@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pinn.sampling.adaptive import Draw
+from pinn.sampling.points import Points
+
 
 def rad_density(residual: np.ndarray, power: float = 1.0, floor: float = 1.0) -> np.ndarray:
     """Return |r|^power / mean(|r|^power) + floor, the density that points are drawn from, (n,).
@@ -71,3 +74,14 @@ def rad_rows(
         raise ValueError(f"RAD: expected residuals of one shape (m,), got {shapes or 'none'}")
     density = sum(rad_density(residual, power, floor) for residual in residuals)
     return draw_by_density(density / len(residuals), n, rng)
+
+
+def rad(draw: Draw) -> Points:
+    """Points drawn anew in proportion to the residual and a floor.
+
+    The density is |r|^rad_power / mean(|r|^rad_power) + rad_floor.
+    """
+    candidates = draw.even(draw.sampling.candidates)
+    found, settings = draw.residuals(candidates), draw.sampling
+    rows = rad_rows(found, draw.count, draw.rng, settings.rad_power, settings.rad_floor)
+    return candidates[rows]

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import field, replace
 from typing import Annotated
 
 from pinn.geometry import UnitSampler
 from pinn.sampling.adaptive import ADAPTIVE
+from pinn.sampling.block import BlockKind, BlockSampling
 from pinn.sampling.methods import METHODS
-from pinn.schema import Count, NonNegative, declared
+from pinn.schema import Count, NonNegative, Text, declared
 from pinn.schema.errors import refuse
-from pinn.schema.kinds import Entry
+from pinn.schema.kinds import Entry, Names
 
 # Points of each equation: a network of a few hundred numbers is determined by them, and more of
 # them cost steps. Along a line a fifth of them lie closer than in a square or a cube.
 _INTERIOR, _INTERIOR_LINE = 2500, 500
 # For each of them, of which an adaptive method chooses one.
 _CANDIDATES = 8
+# A method that adds points adds one for so many at each draw, up to so many times as many.
+_ADDED, _MOST = 20, 2
+
+_BLOCKS = Names(BlockKind(), "a mapping from block names to numbers of points or settings")
 
 
 @declared
@@ -25,15 +31,23 @@ class Sampling:
 
     interior: points of each equation, None for 500 where there is one coordinate and 2500 where
     there are more. initial: points of each initial condition. boundary: points of each boundary
-    condition, shared among its faces by their size. A grid has at most that many. redraw: steps
-    after which all points are drawn anew, None for never; new points keep a network from fitting
-    its points alone.
+    condition, shared among its faces by their size. A lattice has at most that many. blocks: other
+    settings for some blocks, by name, or their number of points. redraw: steps after which all
+    points are drawn anew, None for never; new points keep a network from fitting its points alone.
 
-    method: an entry of pinn.sampling.METHODS. adaptive: one of pinn.sampling.ADAPTIVE, None for
-    points by `method` whenever they are drawn. "rad" draws the new interior points where the
-    residual is large, out of `candidates` even ones (None: eight times `interior`), with the
-    density |r|^rad_power / mean(|r|^rad_power) + rad_floor (pinn.sampling.rad). The first points,
-    and those of conditions, are placed by `method` all the same.
+    method: an entry of pinn.sampling.METHODS. density: a text in the coordinates and constants, not
+    negative; points of equations are then placed at random, in proportion to it.
+
+    adaptive: one of pinn.sampling.ADAPTIVE, None for points that look at no residual. It draws the
+    points of equations anew; the first ones, and those of conditions (unless `blocks` says so for
+    one), are placed by `method`. "rad" takes them out of `candidates` random ones (None: eight
+    times their count), with the density |r|^rad_power / mean(|r|^rad_power) + rad_floor. "rar-d"
+    adds `added` points of that density (None: a twentieth of the count) to those there are, up to
+    `most` in all (None: twice the count), "rar-g" those of largest residual. "r3" keeps the points
+    whose residual is above the mean, and draws the others anew.
+
+    batch: points of each block in a step of Adam, a new subset each step, None for all; all of them
+    take part in every step of a solver that compares steps, such as the quasi-Newton ones.
 
     Raises ValueError for a count below one, an unknown method or fewer candidates than points,
     TypeError for a count that is not a whole number.
@@ -48,6 +62,11 @@ class Sampling:
     candidates: Count | None = None
     rad_power: NonNegative = 1.0
     rad_floor: NonNegative = 1.0
+    added: Count | None = None
+    most: Count | None = None
+    density: Text | None = None
+    batch: Count | None = None
+    blocks: Annotated[Mapping[str, BlockSampling], _BLOCKS] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.adaptive is None or self.interior is None or self.candidates is None:
@@ -59,10 +78,44 @@ class Sampling:
             )
 
     def resolved(self, coordinates: int) -> Sampling:
-        """Return the settings for a domain of so many coordinates, every count a number."""
-        interior = self.interior or (_INTERIOR_LINE if coordinates == 1 else _INTERIOR)
-        candidates = self.candidates or _CANDIDATES * interior
-        return replace(self, interior=interior, candidates=candidates)
+        """Return the settings for a domain of so many coordinates, with a number of points."""
+        default = _INTERIOR_LINE if coordinates == 1 else _INTERIOR
+        return replace(self, interior=self.interior or default)
+
+    def of_block(self, block: str, count: int, equation: bool) -> Sampling:
+        """Return the settings of one block, whose kind has `count` points; every count a number.
+
+        It has the block's count for points of all kinds. equation: whether what is said of all
+        equations is said of the block.
+        """
+        own = self.blocks.get(block, BlockSampling())
+        count = own.count or count
+        adaptive = own.adaptive or (self.adaptive if equation else None)
+        if adaptive is not None and self.candidates is not None and self.candidates < count:
+            refuse(
+                f"expected at least the {count} points of {block}, got {self.candidates}",
+                "candidates",
+            )
+        return replace(
+            self,
+            interior=count,
+            initial=count,
+            boundary=count,
+            method=own.method or self.method,
+            adaptive=adaptive,
+            candidates=self.candidates or _CANDIDATES * count,
+            added=self.added or max(1, count // _ADDED),
+            most=self.most or _MOST * count,
+            density=own.density or (self.density if equation else None),
+            batch=own.batch or self.batch,
+            blocks={},
+        )
+
+    def uniform(self, n: int) -> Sampling:
+        """Return the settings of n random points, whatever their place."""
+        return replace(
+            self, interior=n, initial=n, boundary=n, method="uniform", candidates=None
+        )  # fmt: skip
 
     @property
     def sampler(self) -> UnitSampler:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Literal
-
-import numpy as np
 
 import autograd as T
 from pinn.conditions.hard import HardModel
 from pinn.models import MLP, AnyModel, Spaced, build_module
-from pinn.objective import Objective, check_weights
+from pinn.objective import Objective
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import AnyWeighting, Fixed
 from pinn.optimizers import STAGES, Stage
 from pinn.problem import Problem
-from pinn.residuals import Source
-from pinn.sampling import ADAPTIVE, Points, Sampling, stream
+from pinn.sampling import Points, Sampling, stream
 from pinn.schema import Count, Natural, Positive, declared
 from pinn.schema.declared import Member
 from pinn.schema.errors import at
 from pinn.schema.kinds import Items, Optional
+from pinn.training.batches import Batches
+from pinn.training.collocation import Collocation, Residuals
 from pinn.training.defaults import default_training
-
-Residuals = Callable[[Mapping[str, Points]], Mapping[str, np.ndarray]]
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
 
@@ -53,8 +50,8 @@ class Experiment:
 
     def __post_init__(self) -> None:
         with at("weighting"):
-            check_weights(self.problem, self.weighting.initial)
-        self.sampling.resolved(len(self.problem.domain.coordinates))  # refuses what does not fit
+            self.weighting.check(self.problem)
+        self.collocation  # noqa: B018 - what does not fit the problem is refused here
         if self.training is None:
             stages = default_training(self.initial_parameters().size, self.seconds)
             object.__setattr__(self, "training", tuple(stages))
@@ -63,11 +60,6 @@ class Experiment:
     def dtype(self) -> T.dtype:
         """The dtype of the model."""
         return PRECISIONS[self.precision]
-
-    @property
-    def resolved_sampling(self) -> Sampling:
-        """The sampling with the counts that the problem's domain gets."""
-        return self.sampling.resolved(len(self.problem.domain.coordinates))
 
     def initial_parameters(self) -> FlatParameters:
         """Build the model from the seed, with the problem's coefficients at their start."""
@@ -84,34 +76,25 @@ class Experiment:
             module = HardModel(module, self.problem.ansatz)
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device)
 
-    def draw_points(
-        self, number: int = 0, residuals: Residuals | None = None
-    ) -> dict[str, Points]:
-        """Return the collocation points of every block of a draw counted from 0.
+    @property
+    def collocation(self) -> Collocation:
+        """Where the points of every block are."""
+        return Collocation(self.problem, self.sampling, self.seed)
 
-        Blocks with equal sources get the same points. Each draw of each source has a stream of its
-        own: the same number gives the same points. residuals: where sampling is adaptive, gives the
-        residuals (n,) at other points of some blocks; without it the points do not depend on the
-        model.
-        """
-        sharing: dict[Source, list[str]] = {}
-        for residual in self.problem.residuals:
-            sharing.setdefault(residual.source, []).append(residual.name)
-        sampling = self.resolved_sampling
-        drawn = {}
-        for source, names in sharing.items():
-            rng = stream(self.seed, "points", names[0], str(number))
-            candidates = None
-            if residuals is not None and sampling.adaptive is not None:
-                candidates = source.candidates(sampling, rng)
-            if candidates is None:
-                points = source.draw(sampling, rng)
-            else:
-                found = residuals(dict.fromkeys(names, candidates))
-                choose = ADAPTIVE[sampling.adaptive]
-                points = candidates[choose([found[name] for name in names], sampling, rng)]
-            drawn.update(dict.fromkeys(names, points))
-        return {residual.name: drawn[residual.name] for residual in self.problem.residuals}
+    @property
+    def batches(self) -> Batches | None:
+        """The points of each step, where that is not all of them."""
+        sizes = self.collocation.batches
+        return Batches(sizes, self.seed) if sizes else None
+
+    def draw_points(
+        self,
+        number: int = 0,
+        residuals: Residuals | None = None,
+        present: Mapping[str, Points] | None = None,
+    ) -> dict[str, Points]:
+        """Return the collocation points of every block of a draw; see Collocation.draw."""
+        return self.collocation.draw(number, residuals, present)
 
     def objective(self) -> Objective:
         """Build the objective at its start."""

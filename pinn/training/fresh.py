@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pinn.objective import Objective
-from pinn.sampling import Points, stream
+from pinn.sampling import Points
 
 if TYPE_CHECKING:
     from pinn.training.experiment import Experiment
@@ -39,9 +38,4 @@ class FreshLoss:
 
 def fresh_points(experiment: Experiment) -> dict[str, Points]:
     """Return uniform random points of every block, as many as training has, from a stream apart."""
-    sampling = dataclasses.replace(experiment.resolved_sampling, method="uniform")
-    seed = experiment.seed
-    return {
-        residual.name: residual.source.draw(sampling, stream(seed, "fresh", residual.name))
-        for residual in experiment.problem.residuals
-    }
+    return experiment.collocation.fresh()

@@ -16,6 +16,7 @@ from pinn.objective import Objective
 from pinn.objective.weighting import State, View, Weighting, reweigh
 from pinn.optimizers import Diverged, Stage, StageEnd, Step, StopReason
 from pinn.sampling import Points
+from pinn.training.batches import Batches, PointsInUse
 from pinn.training.callbacks import check_callbacks, notify
 from pinn.training.fresh import FreshLoss
 from pinn.training.records import (
@@ -75,8 +76,11 @@ class Training:
     step of ordinary length does not fit. Then the result holds the last theta that was accepted.
     The objective is left at the result. Any other exception passes through `run`.
 
-    fresh: the loss on points apart, told at the end of each stage. resume: where to go on from,
-    with the bits of a run that never stopped; all else has to be as in the run it comes from.
+    fresh: the loss on points apart, told at the end of each stage. batches: the points that each
+    step of a stage takes, where it may see a part of them (Stage.takes_batches); the losses told of
+    its steps are those on the batch, the loss that it ends with is that on all points. resume:
+    where to go on from, with the bits of a run that never stopped; all else has to be as in the run
+    it comes from.
     """
 
     def __init__(
@@ -89,6 +93,7 @@ class Training:
         seconds: float | None = None,
         fresh: FreshLoss | None = None,
         weighting: Weighting | None = None,
+        batches: Batches | None = None,
         resume: Resume | None = None,
     ) -> None:
         self._objective = objective
@@ -98,6 +103,7 @@ class Training:
         self._seconds = seconds
         self._fresh = fresh
         self._weighting = weighting
+        self._points = PointsInUse(objective, batches)
         # What the weighting remembers.
         self._weighting_state: State = {}
         self._began = time.perf_counter()
@@ -134,15 +140,11 @@ class Training:
     def run(self) -> TrainingResult:
         """Train, and return the result; exceptions of callbacks and of the machine pass through."""
         try:
-            if self._last is None:
-                self._reweigh()
             for index in range(self._index, len(self._stages)):
                 self._index = index
                 self._run_stage(self._stages[index])
                 if self._reason in _FINAL or self._time_is_up or self._left() <= 0:
                     break
-        except Diverged as diverged:  # where the weighting chooses first
-            self._ended(StopReason.DIVERGED, f"{diverged},{self._after()}")
         except KeyboardInterrupt:
             # Between stages, or in a callback at a stage's end: no stage was there to report it.
             self._ended(StopReason.INTERRUPTED, f"interrupted{self._after()}")
@@ -189,6 +191,7 @@ class Training:
         self._function.forget()
         asked = notify(self._callbacks, "on_stage_start", info)
         self._ended(*(self._follow(stage) if asked is None else self._asked(asked)))
+        self._take_all()
         if self._fresh is not None:
             self._fresh_loss = self._fresh(self._accepted.theta)
         report = StageReport(
@@ -215,6 +218,7 @@ class Training:
                 try:
                     if math.isnan(self._accepted.loss):
                         began = time.perf_counter()
+                        self._reweigh(stage)
                         self._accepted = self._function.find(self._accepted.theta)
                         self._recording = time.perf_counter() - began
                     pace = pace or _Pace(time.perf_counter())
@@ -234,6 +238,8 @@ class Training:
         """Run a stage from the last accepted step to its end, with other points on the way."""
         if self._state is not None:
             self._change(stage)  # what comes right after the step that is gone on from
+        else:
+            self._take_batch(stage)
         end = None
         while end is None:
             end = self._pursue(stage, pace)
@@ -246,10 +252,10 @@ class Training:
                 # On other points there may be a way down.
                 self._helped_at = self._steps
                 self._take_new_points()
-                self._reweigh(new_points=True)
+                self._reweigh(stage, new_points=True)
                 end = None
         # The step of Adam ends at a theta that has not been evaluated yet.
-        if not np.array_equal(end.theta, self._accepted.theta):
+        if self._take_all() or not np.array_equal(end.theta, self._accepted.theta):
             self._accepted = self._function.find(end.theta)
         return end
 
@@ -282,6 +288,7 @@ class Training:
         theta.flags.writeable = False
         self._lowest = min(self._lowest, sum(losses.values()))
         stage = self._stages[self._index]
+        everything = self._points.all
         self._last = StepRecord(
             step=self._steps,
             stage=stage.name,
@@ -295,9 +302,9 @@ class Training:
             theta=theta,
             solver_state=step.state,
             draw=self._draws,
-            points={block.name: block.points for block in self._objective.blocks},
+            points=everything.points,
             weights=self._objective.weights,
-            row_weights=self._objective.row_weights,
+            row_weights=everything.row_weights,
             weighting_state=self._weighting_state,
             lowest=self._lowest,
             setbacks=self._setbacks,
@@ -331,6 +338,9 @@ class Training:
         self._history = [line for line in self._history if line["step"] <= good.step]
         self._stand_at(self._good)
         if give_up:
+            if stage.takes_batches:  # what was told of the step is the loss of its batch
+                found = self._objective.value_and_gradient(good.theta)
+                self._accepted = Known(good.theta, found.loss, found.losses)
             tried = f", as after {tries - 1} tries with shorter steps" * (tries > 1)
             return StopReason.DIVERGED, f"{what}{tried}; back at step {good.step}"
         asked = notify(self._callbacks, "on_setback", self._good)
@@ -345,32 +355,52 @@ class Training:
         redrawn = self._redraw is not None and self._stage_step % self._redraw.every == 0
         if redrawn:
             self._take_new_points()
-        return self._reweigh(redrawn) or redrawn
+        changed = self._reweigh(stage, redrawn) or redrawn
+        return self._take_batch(stage) or changed
 
-    def _reweigh(self, new_points: bool = False) -> bool:
+    def _reweigh(self, stage: Stage, new_points: bool = False) -> bool:
         """Let the weighting choose where it is due; return whether it was."""
         weighting = self._weighting
-        if weighting is None or not weighting.is_due(self._steps, new_points):
+        if weighting is None or not weighting.is_due(self._steps, new_points, stage.hold):
             return False
-        view = View(self._objective, self._accepted.theta, self._steps)
+        self._take_all()
+        theta, loss, losses = self._accepted
+        known = None if new_points or math.isnan(loss) else losses
+        view = View(
+            self._objective, theta, self._steps, new_points=new_points, hold=stage.hold,
+            losses=known,
+        )  # fmt: skip
         try:
             self._weighting_state = reweigh(weighting, view, self._weighting_state)
-        except ValueError as error:
-            # Weights made of numbers that are not finite: these are what to tell of.
-            what = self._objective.not_finite(self._accepted.theta)
-            if what is None:
-                raise
-            raise Diverged(what) from error
-        self._objective.parameters.load(self._accepted.theta)
+        except ValueError:
+            # Weights that are not finite come from residuals that are not: that is what to tell of.
+            self._function.value_and_gradient(theta)
+            raise
+        self._objective.parameters.load(theta)
         self._function.forget()
         return True
 
     def _take_new_points(self) -> None:
+        self._take_all()
         self._draws += 1
         # A line search may have left it elsewhere.
         self._objective.parameters.load(self._accepted.theta)
         self._objective.set_points(self._redraw.draw(self._draws))
         self._function.forget()
+
+    def _take_batch(self, stage: Stage) -> bool:
+        """Take the points of the next step; return whether they are others."""
+        taken = stage.takes_batches and self._points.take(self._draws, self._steps)
+        if taken:
+            self._function.forget()
+        return taken
+
+    def _take_all(self) -> bool:
+        """Take all points again after a batch of them; return whether there was one."""
+        left = self._points.take_all()
+        if left:
+            self._function.forget()
+        return left
 
     # ---- limits and words
 
@@ -419,6 +449,7 @@ class Training:
 
     def _stand_at(self, record: StepRecord) -> None:
         """Take over a step as the last one; the draws go on from where they are."""
+        self._take_all()
         self._steps, self._stage_step = record.step, record.stage_step
         self._state = record.solver_state
         self._last = record

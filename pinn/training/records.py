@@ -58,7 +58,8 @@ class StepRecord:
     """One accepted step, as callbacks see it.
 
     step counts from 1 over all stages, stage_step within this one. loss is the weighted sum, losses
-    are the unweighted mean squares by block, both at `theta`, a read-only array. seconds is wall
+    are each block's mean square before its weight, in which rows have the weights of rows, both at
+    `theta`, a read-only array. seconds is wall
     time since training began. solver_state holds all that the solver goes on with, as arrays by
     name; it may be empty after the next step. draw counts how often the points had been drawn
     anew; points are these, by block name. weights and row_weights are those of the loss,
@@ -91,8 +92,12 @@ class StepRecord:
         return sum(self.losses.values()) <= _GOOD * self.lowest
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the record as a line of metrics: numbers and texts, without arrays."""
-        return {
+        """Return the record as a line of metrics: numbers and texts, without arrays.
+
+        Where a scheme chooses weights it has those of the blocks, and of weights of rows the least,
+        the mean and the largest of each block.
+        """
+        line = {
             "step": self.step,
             "stage": self.stage,
             "wall_s": self.seconds,
@@ -100,6 +105,14 @@ class StepRecord:
             "losses": dict(self.losses),
             "lr": self.learning_rate,
         }
+        if self.weighting_state:
+            line["weights"] = dict(self.weights)
+        if self.row_weights:
+            line["row_weights"] = {
+                name: {"least": float(v.min()), "mean": float(v.mean()), "largest": float(v.max())}
+                for name, v in self.row_weights.items()
+            }
+        return line
 
 
 @dataclass(frozen=True)

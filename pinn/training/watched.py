@@ -11,7 +11,7 @@ from pinn.optimizers import Diverged
 
 
 class Known(NamedTuple):
-    """What is known of one theta: its loss, and each block's unweighted mean(r^2)."""
+    """What is known of one theta: its loss, and each block's mean(v r^2)."""
 
     theta: np.ndarray
     loss: float

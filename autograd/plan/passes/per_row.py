@@ -203,8 +203,12 @@ class _Splitter:
                     inner *= x.shape[k]
             self.inner[output] = inner
             return
-        if x.shape[dim] != self.rows:
-            raise CannotSplitRows("a sum over points in blocks")
+        blocks = x.shape[dim] // self.rows
+        if blocks > 1:  # several rows of a sweep belong to each point: they are summed as well
+            shape = (*x.shape[:dim], blocks, self.rows, *x.shape[dim + 1 :])
+            x = self._emit("reshape", (x,), shape, shape=shape)
+            kept = tuple(k + (k > dim) for k in kept)
+            dim += 1
         # put the rows first, then sum over the other dimensions as before
         order = (dim, *(k for k in range(len(x.shape)) if k != dim))
         first = x if dim == 0 else self._emit(

@@ -18,18 +18,43 @@ class View:
     """The blocks of an objective at one theta and its present points; by block name.
 
     Each property is computed when it is first asked for, and kept. step: the number of steps taken
-    so far in the whole run.
+    so far in the whole run. new_points: whether some were drawn anew since the last look. hold: as
+    in Weighting.is_due. losses: what is known of them already.
     """
 
-    def __init__(self, objective: Objective, theta: np.ndarray, step: int = 0) -> None:
+    def __init__(
+        self,
+        objective: Objective,
+        theta: np.ndarray,
+        step: int = 0,
+        *,
+        new_points: bool = False,
+        hold: int = 1,
+        losses: Mapping[str, float] | None = None,
+    ) -> None:
         self.objective = objective
         self.theta = theta
         self.step = step
+        self.new_points = new_points
+        self.hold = hold
+        if losses is not None:
+            self.losses = losses
+
+    def again(self) -> View:
+        """Return a view that has computed nothing yet, of the objective as it is by now."""
+        return View(
+            self.objective, self.theta, self.step, new_points=self.new_points, hold=self.hold
+        )
 
     @property
     def names(self) -> list[str]:
         """The blocks' names, in order."""
         return [block.name for block in self.objective.blocks]
+
+    @property
+    def equations(self) -> list[str]:
+        """The names of the blocks that are equations; the others are conditions."""
+        return list(self.objective.problem.equations)
 
     @property
     def points(self) -> Mapping[str, Points]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
+from pinn.objective.block_weights import check_weights
 from pinn.objective.weighting.view import View
+from pinn.problem.problem import Problem
 from pinn.schema import Family
 
 State = Mapping[str, np.ndarray]
@@ -32,7 +35,9 @@ WEIGHTINGS = Family("weighting", example="pinn.objective.weighting.Fixed({'initi
 class Weighting(ABC):
     """A scheme that chooses weights, with its settings.
 
-    every: steps between two updates; None for weights that stay as they are chosen first.
+    every: steps between two updates; None for weights that stay as they are chosen first. A stage
+    that learns from step to step, such as a quasi-Newton one, keeps them for longer: `Stage.hold`.
+    per_row: whether rows are weighed, which has to be done again where points are drawn anew.
 
     Whoever trains calls `reweigh` where `is_due` says so. A scheme keeps nothing in itself: what it
     remembers is its state, a mapping of arrays, so that a run which is resumed with the weights and
@@ -41,6 +46,11 @@ class Weighting(ABC):
 
     family = WEIGHTINGS
     every: int | None = None
+    per_row: ClassVar[bool] = True
+
+    def check(self, problem: Problem) -> None:
+        """Raise ValueError, naming the field, where the scheme does not fit a problem."""
+        check_weights(problem, self.initial)
 
     @property
     def initial(self) -> Mapping[str, float]:
@@ -57,15 +67,15 @@ class Weighting(ABC):
         place.
         """
 
-    def is_due(self, step: int, new_points: bool = False) -> bool:
+    def is_due(self, step: int, new_points: bool = False, hold: int = 1) -> bool:
         """Return whether to reweigh before a step, counted from 0 over the whole run.
 
-        So it is before the first step and after each `every` steps; and where points were drawn
-        anew, as weights of rows do not outlive their points.
+        So it is before the first step and after each `every` steps, or `hold` where that is more;
+        and where points were drawn anew, as weights of rows do not outlive their points.
         """
         if step == 0 or self.every is None:
             return step == 0
-        return new_points or step % self.every == 0
+        return (new_points and self.per_row) or step % max(self.every, hold) == 0
 
 
 WEIGHTINGS.base = Weighting

@@ -470,3 +470,16 @@ def test_many_rows_take_a_look_at_a_few_and_one_program(monkeypatch):
 )
 def test_chunks_have_one_size_where_they_can(count, least, pieces):
     assert chunks._even_pieces(count, least) == pieces
+
+
+def test_points_of_many_sizes_keep_few_programs():
+    p = parameters()
+    recorded = chunked(p)
+    for n in range(20, 80):
+        recorded([X[:n], Y[:n], np.ones((n, 1))])
+        assert len(recorded._programs) <= chunks._MOST_PROGRAMS + 2
+        kept = set(map(id, recorded._programs.values()))
+        assert {id(program) for program, _ in recorded._bound} <= kept
+    first, again = (recorded([X[:20], Y[:20], np.ones((20, 1))]) for _ in range(2))
+    for a, b in zip(first, again, strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -247,6 +247,19 @@ def test_history_draws_every_named_loss_and_marks_the_stages():
     pixels(figure)
 
 
+def test_history_draws_the_weights_that_a_scheme_chooses():
+    weights = [{"burgers": 1.0, "initial_u": 2.0**k} for k in range(len(RECORDS))]
+    records = [{**r, "weights": w} for r, w in zip(RECORDS, weights, strict=True)]
+    figure = plot_history(records)
+    losses, _, panel = figure.axes
+    assert panel.get_ylabel() == "weight" and panel.get_yscale() == "log"
+    own = {line.get_label().split("  ")[0]: line.get_color() for line in losses.get_lines()}
+    drawn = [line for line in panel.get_lines() if len(line.get_xdata()) > 2]
+    assert [line.get_color() for line in drawn] == [own["burgers"], own["initial_u"]]
+    np.testing.assert_array_equal(drawn[1].get_ydata(), 2.0 ** np.arange(len(RECORDS)))
+    pixels(figure)
+
+
 def test_history_leaves_gaps_for_what_is_missing_or_zero():
     records = [
         {"step": 0, "loss": 1.0, "losses": {"wave": 1.0, "initial_u": 0.0}, "rel_l2": None},

@@ -10,7 +10,7 @@ import pinn
 from pinn.figures import figure_png, plot_slices
 from pinn.geometry import TOLERANCE, Part, Shape
 from pinn.residuals import Boundary, End, Interior, Start
-from pinn.sampling import METHODS, stream
+from pinn.sampling import LATTICES, METHODS, stream
 from pinn.solution.accuracy import test_points as points_of
 from pinn.training.experiment import Experiment
 
@@ -44,7 +44,7 @@ class Disk(Shape):
 
 DISK = Disk(2.0, (1.0, 0.0))
 TIME, Z = pinn.Time("t", 0, 1), pinn.Interval("z", 0, 3)
-RANDOM = [name for name in METHODS if name != "grid"]
+RANDOM = [name for name in METHODS if name not in LATTICES]
 
 
 def off(points):
@@ -135,12 +135,12 @@ def test_sources(method):
     inside, start, end, plain, rim = at.values()
     assert all((off(points.coordinates) <= 2 + 1e-9).all() for points in at.values())
     assert (start.coordinates[:, 2] == 0).all() and (end.coordinates[:, 2] == 1).all()
-    if method != "grid":
+    if method not in LATTICES:
         assert [len(points) for points in at.values()] == [200, 50, 50, 60, 60]
     assert plain.columns == {} and plain.coordinates.tobytes() == rim.coordinates.tobytes()
     assert list(rim.columns) == ["normal_x", "normal_y"]
     np.testing.assert_allclose(rim.columns["normal_x"], (rim.coordinates[:, 0] - 1) / 2, atol=1e-12)
-    candidates = Interior(domain).candidates(sampling, stream(0, "a"))
+    candidates = Interior(domain).draw(sampling.uniform(500), stream(0, "a"))
     assert len(candidates) == 500 and domain.contains(candidates.coordinates).all()
 
 

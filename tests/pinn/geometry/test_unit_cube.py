@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from pinn.geometry.unit_cube import draw, kept_share, probes
-from pinn.sampling import METHODS, stream
+from pinn.sampling import LATTICES, METHODS, stream
 
-RANDOM = [name for name in METHODS if name != "grid"]
+RANDOM = [name for name in METHODS if name not in LATTICES]
 
 
 def quarter_disk(unit):

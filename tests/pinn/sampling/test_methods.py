@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.special import roots_sh_legendre
 from scipy.stats import qmc
 
 import pinn
-from pinn.sampling import METHODS, grid, latin_hypercube, stream
+from pinn.sampling import LATTICES, METHODS, grid, latin_hypercube, stream
 
-RANDOM = [name for name in METHODS if name != "grid"]
+RANDOM = [name for name in METHODS if name not in LATTICES]
 
 
 @pytest.mark.parametrize("method", RANDOM)
@@ -55,6 +56,30 @@ def test_a_grid_is_even_and_no_larger_than_asked(n, counts):
     assert len(points) == np.prod(counts)
     for column, count in zip(points.T, counts, strict=True):
         np.testing.assert_allclose(np.unique(column), (np.arange(count) + 0.5) / count)
+
+
+@pytest.mark.parametrize("n", [2, 3, 12])
+def test_gauss_legendre_integrates_polynomials(n):
+    nodes = METHODS["gauss-legendre"](n, 1, stream(0, "a"))[:, 0]
+    expected, weights = roots_sh_legendre(n)
+    np.testing.assert_allclose(nodes, expected, rtol=1e-12)
+    powers = np.arange(2 * n)
+    np.testing.assert_allclose(nodes ** powers[:, None] @ weights, 1 / (powers + 1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_chebyshev_points_are_zeros(n):
+    points = METHODS["chebyshev"](n, 1, stream(0, "a"))[:, 0]
+    assert len(np.unique(points)) == n
+    polynomial = np.polynomial.chebyshev.Chebyshev.basis(n)
+    np.testing.assert_allclose(polynomial(2 * points - 1), 0, atol=1e-13)
+
+
+@pytest.mark.parametrize("method", LATTICES)
+def test_lattices_have_the_sides_of_a_grid(method):
+    points = METHODS[method](100, 3, stream(0, "a"))
+    assert [len(np.unique(column.round(12))) for column in points.T] == [5, 5, 4]
+    assert ((points > 0) & (points < 1)).all()
 
 
 def test_streams_are_found_by_name_and_seed():

@@ -202,9 +202,10 @@ def test_counts_that_are_left_out_go_by_the_number_of_coordinates():
     assert (pinn.Sampling().interior, pinn.Sampling().candidates) == (None, None)
     for dimension, interior, candidates in ((1, 500, 4000), (2, 2500, 20_000), (9, 2500, 20_000)):
         resolved = pinn.Sampling(redraw=7).resolved(dimension)
-        assert resolved == pinn.Sampling(interior, redraw=7, candidates=candidates)
+        assert resolved == pinn.Sampling(interior, redraw=7)
         assert resolved.resolved(dimension) == resolved
-    assert pinn.Sampling(100).resolved(1).candidates == 800
+        assert resolved.of_block("first", interior, True).candidates == candidates
+    assert pinn.Sampling().of_block("first", 100, True).candidates == 800
     assert pinn.Sampling(candidates=900).resolved(1).interior == 500
     line = pinn.Problem(pinn.Interval("x", 0, 1), ["u"], {"a": "u_xx"}, [pinn.Dirichlet("u", 0)])
     for problem, count in ((PROBLEM, 2500), (line, 500)):
@@ -225,7 +226,7 @@ def test_the_settings_are_kept_in_a_file():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"adaptive": "rd"}, "sampling: adaptive: expected one of rad, got 'rd'; did you mean"),
+        ({"adaptive": "rd"}, "adaptive: expected one of rad, rar-d, .*'rd'; did you mean"),
         ({"adaptive": "rad", "candidates": 9}, "candidates: expected at least the 300 interior"),
         ({"candidates": 0}, "sampling: candidates: expected a whole number >= 1"),
         ({"rad_power": -1}, "sampling: rad_power: expected a number >= 0"),

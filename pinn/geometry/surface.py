@@ -1,0 +1,120 @@
+"""Solids inside of a closed surface of triangles, read from a file."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from pinn.geometry.facets import Facets
+from pinn.geometry.parts import Part
+from pinn.geometry.shape import TOLERANCE, Shape, check_names
+from pinn.schema import Name, Text, declared
+from pinn.schema.errors import DeclarationError, refuse
+
+_SUFFIXES = (".stl", ".ply", ".off")
+
+
+@declared
+class Surface(Shape):
+    """The solid inside of a closed surface: pinn.Surface("part.stl").
+
+    path: an STL, PLY or OFF file, read with trimesh (pip install "pinn[mesh]"). names: of the
+    coordinates. name: of its boundary in `on`, "surface" where left out; `on="z=0"` and
+    `on="normal_z > 0.9"` take what lies there or looks that way. A surface has no formula for hard
+    conditions. Raises ValueError, with the file's name, for a file that is not there or damaged,
+    and for a surface that is not closed.
+    """
+
+    path: Text
+    names: tuple[Name, Name, Name] = ("x", "y", "z")
+    name: Name | None = None
+
+    def __post_init__(self) -> None:
+        check_names(self.names, 3)
+        object.__setattr__(self, "_facets", _read(self.path))
+
+    @cached_property
+    def bounds(self) -> Mapping[str, tuple[float, float]]:
+        corners = self._facets.corners.reshape(-1, 3)
+        low, high = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
+        return dict(zip(self.names, zip(low, high, strict=True), strict=True))
+
+    @property
+    def measure(self) -> float:
+        return self._facets.enclosed
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        label = self.name or "surface"
+        return (Part(label, measure=self._facets.measure, owner=label),)
+
+    def contains(self, points: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
+        return self._facets.contains(points, tolerance * self.size)
+
+    def on_part(self, part: Part, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._facets.place(unit)
+
+    def distance(self, points: np.ndarray) -> np.ndarray:
+        return self._facets.signed_distance(points)
+
+    def reach(self, direction: np.ndarray) -> float:
+        return float((self._facets.corners @ direction).max())
+
+
+def _read(name: str) -> Facets:
+    check_file(name, _SUFFIXES)
+    with foreign_reader("trimesh", name):
+        import trimesh
+
+        with Path(name).open("rb") as file:
+            found = trimesh.load_mesh(file, file_type=Path(name).suffix.lower()[1:])
+        corners = np.asarray(found.vertices, dtype=np.float64)[np.asarray(found.faces)]
+        closed = bool(found.is_watertight and found.is_winding_consistent)
+    if not len(corners) or not np.isfinite(corners).all():
+        refuse(f"{name}: expected triangles with finite corners", "path")
+    if not closed:
+        refuse(
+            f"{name}: its surface is not closed, or some of its triangles are turned over, so it "
+            "has no inside; repair it (trimesh.repair, or the program that wrote it)",
+            "path",
+        )
+    facets = Facets(corners)
+    facets = facets.subset(facets.sizes > 0)
+    return facets if facets.enclosed > 0 else Facets(facets.corners[:, ::-1])
+
+
+def check_file(name: str, suffixes: tuple[str, ...]) -> None:
+    """Refuse a file that is not there or has another suffix."""
+    path = Path(name)
+    if path.suffix.lower() not in suffixes:
+        refuse(f"{name}: expected a file that ends in {' '.join(suffixes)}", "path")
+    if not path.is_file():
+        refuse(f"{name}: there is no such file", "path")
+
+
+@contextlib.contextmanager
+def foreign_reader(package: str, name: str) -> Iterator[None]:
+    """Refuse what a package cannot read with the file's name, and a package that is missing.
+
+    Readers of damaged files fail in every way there is, and one of them calls sys.exit.
+    """
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            yield
+    except DeclarationError:
+        raise
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            refuse(f"{name}: its reader needs the package {error.name}, which is missing", "path")
+        missing = f"{name} is read with the package {package}, which is missing"
+        refuse(f'{missing}; pip install "pinn[mesh]"', "path")
+    except (Exception, SystemExit) as error:
+        words = str(error) if isinstance(error, Exception) else said.getvalue()
+        reason = " ".join(words.split())[:200] or type(error).__name__
+        refuse(f"{name}: {package} cannot read it, the file may be damaged ({reason})", "path")

@@ -1,0 +1,114 @@
+"""Mini-batches: each step of a first-order solver sees a part of the points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pinn.objective import Objective
+from pinn.sampling import Points, stream
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Which points each step takes: passes over all points in random order.
+
+    sizes: block name -> points a step, all of them for a block that is left out or has no more. A
+    pass takes each point once, but for those left over at its end; the next pass has another order.
+    """
+
+    sizes: Mapping[str, int]
+    seed: int
+    _orders: dict[tuple[str, int, int, int], np.ndarray] = field(default_factory=dict, repr=False)
+
+    def rows(
+        self, groups: Sequence[Sequence[str]], points: Mapping[str, Points], draw: int, step: int
+    ) -> dict[str, np.ndarray]:
+        """Return the rows that a step takes of those blocks that do not take all, by name.
+
+        groups: the names of blocks that share their points, and so the rows of the first. draw: how
+        often the points had been drawn anew. step: counted from 0 over the whole run.
+        """
+        found = {}
+        for names in groups:
+            size, count = self.sizes.get(names[0]), len(points[names[0]])
+            if size is not None and size < count:
+                rows = self._rows(names[0], size, count, draw, step)
+                found.update(dict.fromkeys(names, rows))
+        return found
+
+    def _rows(self, name: str, size: int, count: int, draw: int, step: int) -> np.ndarray:
+        number, part = divmod(step, count // size)
+        key = (name, count, draw, number)
+        if key not in self._orders:
+            for old in [one for one in self._orders if one[0] == name]:
+                del self._orders[old]
+            rng = stream(self.seed, "batches", name, str(draw), str(number))
+            self._orders[key] = rng.permutation(count)
+        return self._orders[key][part * size : (part + 1) * size]
+
+
+@dataclass(frozen=True)
+class AllPoints:
+    """All points of an objective: by block, the weights of rows, and which blocks share theirs."""
+
+    points: Mapping[str, Points]
+    row_weights: Mapping[str, np.ndarray]
+    groups: Sequence[tuple[str, ...]]
+
+
+class PointsInUse:
+    """Which points an objective has at a step: all of them, or a batch.
+
+    Whoever gives it other points or weights of rows does so while it has all of them.
+    """
+
+    def __init__(self, objective: Objective, batches: Batches | None) -> None:
+        self._objective = objective
+        self._batches = batches
+        # What it had before it took a batch, while it has one.
+        self._kept: AllPoints | None = None
+
+    @property
+    def all(self) -> AllPoints:
+        """All points, whether or not a batch is taken."""
+        if self._kept is not None:
+            return self._kept
+        return AllPoints(
+            {block.name: block.points for block in self._objective.blocks},
+            self._objective.row_weights,
+            [group.key for group in self._objective.groups],
+        )
+
+    def take(self, draw: int, step: int) -> bool:
+        """Take the batch of a step; return whether there is one."""
+        if self._batches is None:
+            return False
+        everything = self.all
+        rows = self._batches.rows(everything.groups, everything.points, draw, step)
+        if not rows:
+            return False
+        points = dict(everything.points)
+        for names in everything.groups:
+            if names[0] in rows:
+                # One object for all blocks of a group: they are known to share their points by it.
+                points.update(dict.fromkeys(names, points[names[0]][rows[names[0]]]))
+        weights = everything.row_weights
+        self._place(points, {n: v[rows[n]] if n in rows else v for n, v in weights.items()})
+        self._kept = everything
+        return True
+
+    def take_all(self) -> bool:
+        """Take all points again; return whether there was a batch."""
+        if self._kept is None:
+            return False
+        self._place(self._kept.points, self._kept.row_weights)
+        self._kept = None
+        return True
+
+    def _place(self, points: Mapping[str, Points], rows: Mapping[str, np.ndarray]) -> None:
+        weights = self._objective.weights
+        self._objective.set_points(points)
+        self._objective.set_weights(weights, rows)
