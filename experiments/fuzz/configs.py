@@ -39,12 +39,7 @@ output: {directory: out, log_every: 1}
     "shapes": """\
 problem:
   domain:
-    difference:
-      - union:
-          - {x: [-1, 1], y: [-1, 1]}
-          - moved: {shape: {rotated: {shape: {triangle: {a: [0, 0], b: [1, 0], c: [0, 1]}},
-              angle: 30}}, by: [0.8, 0.1]}
-      - disk: {center: [0, 0], radius: 0.5, name: hole}
+    difference: [{x: [-1, 1], y: [-1, 1]}, {disk: {center: [0, 0], radius: 0.5, name: hole}}]
     t: {time: [0, 1]}
   unknowns: [u]
   equations: {heat: u_t - laplacian(u)}
@@ -70,6 +65,19 @@ problem:
 model: {mlp: {width: 4, depth: 1, activation: sin}}
 sampling: {interior: 30, initial: 8, boundary: 12, method: halton, redraw: 2, candidates: 40}
 training: [lbfgs: {steps: 2, transform: log}]
+""",
+    "triangle": """\
+problem:
+  domain:
+    moved: {shape: {rotated: {shape: {triangle: {a: [0, 0], b: [1, 0], c: [0, 1], name: wedge}},
+      angle: 30, about: [0, 0]}}, by: [1, 0]}
+  unknowns: [u]
+  equations: {poisson: laplacian(u) + 1}
+  conditions:
+    - dirichlet: {unknown: u, value: 0, on: wedge}
+model: {mlp: {width: 4, depth: 1}}
+sampling: {interior: 30, boundary: 8}
+training: [adam: {steps: 2}]
 """,
     "polygon": """\
 problem:

@@ -246,7 +246,8 @@ def _is_short(value: Any) -> bool:
 
 
 def _sampling_text(experiment: Experiment) -> str:
-    sampling = experiment.resolved_sampling
+    sampling = experiment.sampling
     redraw = "kept" if sampling.redraw is None else f"drawn anew every {sampling.redraw} steps"
     adaptive = "" if sampling.adaptive is None else f", by {sampling.adaptive}"
-    return f"{sampling.method}, {redraw}{adaptive}"
+    batch = "" if sampling.batch is None else f", batches of {sampling.batch}"
+    return f"{sampling.method}, {redraw}{adaptive}{batch}"
