@@ -209,7 +209,7 @@ def _begin(
         with at("training", number):
             stage.check_size(objective.size)
     if start is not None:
-        load_start(objective.parameters, start)
+        load_start(objective.parameters, start, experiment.problem)
     # Before training, so that a reference that fails does so at once.
     points = (block.points.coordinates for block in objective.blocks)
     with at("problem", "reference"):

@@ -22,7 +22,8 @@ class Scope:
 
     coordinates are in domain order; space are those without time, which `laplacian`, `grad`, `div`
     and `dn` run over. columns: the names of what is attached to the points, such as a normal's
-    components. Raises ValueError for names that are not usable (see `check_names`).
+    components. inputs: of an unknown that depends on some coordinates only, these. Raises
+    ValueError for names that are not usable (see `check_names`).
     """
 
     unknowns: tuple[str, ...]
@@ -31,6 +32,7 @@ class Scope:
     constants: Mapping[str, float]
     parameters: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # A function names the same things at every step; each is resolved once.
     _resolved: dict[str | Expression, Expression | Vector] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -77,7 +79,14 @@ class Scope:
         """Return what a name in a text stands for; None for one that means nothing."""
         if name in self._leaves:
             return self._leaves[name]
-        return parse_name(name, self.unknown_number, self.coordinate_number)
+        found = parse_name(name, self.unknown_number, self.coordinate_number)
+        if found is None or not set(found.coordinates) <= set(self.inputs_of(found.unknown)):
+            return None
+        return found
+
+    def inputs_of(self, unknown: str) -> tuple[str, ...]:
+        """Return the coordinates that an unknown depends on."""
+        return self.inputs.get(unknown, self.coordinates)
 
     @cached_property
     def _leaves(self) -> dict[str, Expression]:

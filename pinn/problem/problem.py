@@ -25,6 +25,7 @@ from pinn.equations.values import Values
 from pinn.geometry import AnyDomain, Family, apart
 from pinn.problem import references
 from pinn.problem.constants import ConstantKind, evaluate_constants
+from pinn.problem.field import Field
 from pinn.problem.parameter import Parameter
 from pinn.residuals import Interior, Residual
 from pinn.schema import declared
@@ -48,6 +49,7 @@ _CONDITIONS = Items(
 )
 _CONSTANTS = Names(ConstantKind(), "a mapping from names to numbers")
 _PARAMETERS = Keyed(Parameter, "a mapping from names to {initial, lower, upper, scale}")
+_FIELDS = Keyed(Field, "a mapping from names to {coordinates, model, lower, upper, initial}")
 _FAMILIES = Keyed(Family, "a mapping from names to {low, high, spacing}")
 
 
@@ -58,6 +60,7 @@ class Problem:
     domain: an Interval, Time or Box. unknowns: names. equations: name -> text or function of the
     namespace, whose value is to be zero. conditions: Initial, Dirichlet. constants: name -> number
     or text such as "0.01/pi", which may use other constants. parameters: trainable coefficients.
+    fields: unknown coefficients that depend on the place, each with a network of its own.
     families: constants that are inputs of the network, so that one training solves the problem for
     a range of each; they become coordinates of the domain that are neither space nor time.
     reference: None, the name of a shipped reference, a mapping unknown -> text, or a function of
@@ -78,6 +81,7 @@ class Problem:
     conditions: Annotated[tuple[Condition, ...], _CONDITIONS] = ()
     constants: Annotated[Mapping[str, float | str], _CONSTANTS] = field(default_factory=dict)
     parameters: Annotated[tuple[Parameter, ...], _PARAMETERS] = ()
+    fields: Annotated[tuple[Field, ...], _FIELDS] = ()
     families: Annotated[tuple[Family, ...], _FAMILIES] = ()
     reference: Annotated[Any, Optional(references.ReferenceKind())] = None
     name: Annotated[str, _TITLE] = "problem"
@@ -87,6 +91,7 @@ class Problem:
         with at("constants"):
             object.__setattr__(self, "constants", evaluate_constants(self.constants))
         self._check_names()
+        self._check_fields()
         self._check_residuals()
         self._check_blocks()
         self._check_reference()
@@ -99,12 +104,18 @@ class Problem:
     def scope(self) -> Scope:
         """The names that an equation may use."""
         return Scope(
-            self.unknowns,
+            self.outputs,
             self.domain.coordinates,
             self.domain.space,
             self.constants,
             tuple(parameter.name for parameter in self.parameters),
+            inputs={one.name: one.domain(self.domain).coordinates for one in self.fields},
         )
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names that networks have values for: the unknowns, then the fields."""
+        return (*self.unknowns, *(one.name for one in self.fields))
 
     @cached_property
     def residuals(self) -> tuple[Residual, ...]:
@@ -170,7 +181,7 @@ class Problem:
                 result = {self.unknowns[0]: result}
             for unknown in result:
                 with at("reference"):
-                    _check_unknown(unknown, self.unknowns)
+                    _check_unknown(unknown, self.outputs)
         else:
             result = {
                 unknown: term.evaluate(values, NUMPY_FUNCTIONS)
@@ -218,6 +229,7 @@ class Problem:
         groups = {
             "coordinates": ("domain", coordinates),
             "unknowns": ("unknowns", self.unknowns),
+            "fields": ("fields", tuple(one.name for one in self.fields)),
             "families": ("families", families),
             "constants": ("constants", tuple(self.constants)),
             "parameters": ("parameters", tuple(p.name for p in self.parameters)),
@@ -237,12 +249,27 @@ class Problem:
                     known[group].pop()
             mistakes.end()
 
+    def _check_fields(self) -> None:
+        mistakes = Mistakes()
+        for one in self.fields:
+            with mistakes.under("fields", one.name):
+                if one.name == "model":
+                    refuse("'model' is what the network of the unknowns is called; rename it")
+            for name in one.coordinates:
+                with mistakes.under("fields", one.name, "coordinates"):
+                    if name not in self.domain.coordinates:
+                        refuse(
+                            f"expected some of the coordinates {', '.join(self.domain.coordinates)}"
+                            f", got {name!r}{nearest(name, self.domain.coordinates)}"
+                        )
+        mistakes.end()
+
     def _equation_residual(self, name: str, equation: Equation) -> Residual:
         what = f"equation {name!r}"
         term = Term(what, equation, self.scope)
         if term.leaves == ():
             refuse(
-                f"expected at least one of the unknowns {', '.join(self.unknowns)} in it, "
+                f"expected at least one of the unknowns {', '.join(self.outputs)} in it, "
                 f"got {equation!r}"
             )
         return Residual(name, what, term, Interior(self.domain))
@@ -261,13 +288,14 @@ class Problem:
         asked = [residual.leaves for residual in self.residuals]
         if None not in asked:  # else only a run can tell what a function asks for
             used = {leaf.unknown for leaves in asked for leaf in leaves}
-            unused = [unknown for unknown in self.unknowns if unknown not in used]
-            if unused:
-                refuse(
-                    f"{', '.join(unused)} appear in no equation and no condition (hard ones do not "
-                    "count: they train nothing); leave them out",
-                    "unknowns",
-                )
+            for section, names in (("unknowns", self.unknowns), ("fields", self.outputs)):
+                unused = [name for name in names if name not in used]
+                if unused:
+                    refuse(
+                        f"{', '.join(unused)} appear in no equation and no condition (hard ones do "
+                        "not count: they train nothing); leave them out",
+                        section,
+                    )
         self.ansatz  # noqa: B018 - what cannot hold exactly is refused here
 
     def _check_reference(self) -> None:
@@ -281,7 +309,7 @@ class Problem:
             return None
         if isinstance(reference, str):
             return references.get(reference, self.unknowns).fitting(
-                self.unknowns,
+                self.outputs,
                 self.domain.coordinates,
                 (*self.constants, *(family.name for family in self.families)),
             )
@@ -291,7 +319,7 @@ class Problem:
         mistakes, terms = Mistakes(), {}
         for unknown, source in reference.items():
             with mistakes.under(unknown):
-                _check_unknown(unknown, self.unknowns)
+                _check_unknown(unknown, self.outputs)
                 terms[unknown] = Term(f"reference of {unknown!r}", source, scope)
         mistakes.end()
         return terms
