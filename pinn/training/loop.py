@@ -306,6 +306,7 @@ class Training:
             weights=self._objective.weights,
             row_weights=everything.row_weights,
             weighting_state=self._weighting_state,
+            parameters=self._objective.coefficients(theta),
             lowest=self._lowest,
             setbacks=self._setbacks,
         )
