@@ -50,7 +50,9 @@ _CONDITIONS = Items(
 _CONSTANTS = Names(ConstantKind(), "a mapping from names to numbers")
 _PARAMETERS = Keyed(Parameter, "a mapping from names to {initial, lower, upper, scale}")
 _FIELDS = Keyed(Field, "a mapping from names to {coordinates, model, lower, upper, initial}")
-_FAMILIES = Keyed(Family, "a mapping from names to {low, high, spacing}")
+_FAMILIES = Keyed(
+    Family, "a mapping from names to [low, high] or {low, high, spacing}", listed=("low", "high")
+)
 
 
 @declared(eq=False, repr=False)
