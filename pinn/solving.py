@@ -9,13 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from pinn.diagnosis import ProblemWarning, UnsolvedWarning, preflight, scaled_residuals, unsolved
+from pinn.diagnosis import (
+    ProblemWarning,
+    UnsolvedWarning,
+    preflight,
+    recovery,
+    scaled_residuals,
+    unsolved,
+)
 from pinn.objective import Objective
 from pinn.objective.weighting import Weighting
 from pinn.optimizers import Stage, StopReason
 from pinn.problem.problem import Problem
 from pinn.sampling import Points, Sampling
 from pinn.solution.accuracy import Errors, TestSet
+from pinn.solution.recovery import Recovery
 from pinn.solution.report import Report
 from pinn.solution.solution import Solution
 from pinn.training.callbacks import check_callbacks, notify
@@ -105,8 +113,10 @@ def solve(
     The problem's reference takes no part in training: it is compared with once, at the end.
 
     What seems wrong with the problem is a pinn.ProblemWarning before training (see
-    pinn.diagnosis.preflight), and a residual that stays large a pinn.UnsolvedWarning after it;
-    report.warnings has both.
+    pinn.diagnosis.preflight), and a residual that stays large a pinn.UnsolvedWarning after it. With
+    data, report.recovery has the standard errors of coefficients and how well the data are fitted
+    (pinn.diagnosis.recovery); a coefficient that they do not determine is a ProblemWarning, data
+    that do not fit are an UnsolvedWarning. report.warnings has all of them.
 
     Raises TypeError or ValueError, naming the argument, before training begins.
     """
@@ -147,14 +157,19 @@ def solve(
         solution = _solution(experiment, result)
         errors = test.errors(solution.evaluate)
         residual = scaled_residuals(solution)
-        hint = unsolved(residual) if result.reason not in _CUT_SHORT else None
+        whole = result.reason not in _CUT_SHORT
+        hint = unsolved(residual) if whole else None
+        recovered, doubts = recovery(objective) if whole else (Recovery(), [])
         solution.report = dataclasses.replace(
             Report.of(result, errors, solution.parameters),
-            residual=residual, warnings=(*said, *([hint] if hint else [])),
+            residual=residual, recovery=recovered,
+            warnings=(*said, *([hint] if hint else []), *map(str, doubts)),
         )  # fmt: skip
     notify(callbacks, "on_end", solution)
     if hint:
         warnings.warn(hint, UnsolvedWarning, stacklevel=2)
+    for doubt in doubts:
+        warnings.warn(doubt, stacklevel=2)
     return solution
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from pinn.conditions.condition import Condition, Value
-from pinn.conditions.places import boundary
-from pinn.equations.namespace import Namespace
+from pinn.conditions.condition import Condition, Exact, Value
+from pinn.conditions.places import boundary, faces
+from pinn.conditions.sums import combined
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.geometry import On, Shape
@@ -24,7 +23,7 @@ class Robin(Condition):
     Neumann condition; trainable coefficients of the problem may be in them. A wall that passes heat
     to surroundings at temperature T, -k dn(u) = h (u - T), is Robin("u", "h", "k", "h*T"). on: None
     for the whole boundary in space, or what `Shape.select` takes. Factors that depend on unknowns
-    are a matter of pinn.Operator.
+    are a matter of pinn.Operator. hard: hold exactly, on faces of a box; b may not vanish there.
     """
 
     unknown: Name
@@ -32,6 +31,7 @@ class Robin(Condition):
     b: Value
     value: Value
     on: On = None
+    hard: bool = False
 
     def label(self, domain: Shape) -> str:
         place = [] if self.on is None else [domain.label(self.on)]
@@ -43,22 +43,19 @@ class Robin(Condition):
         name = self.label(domain)
         what = f"condition {name!r}"
         given = scope.of_values().with_columns(place.columns)
+        factors = []
         for key in ("a", "b"):
             with at(key):
-                Term(what, getattr(self, key), given)
-        left = Term(what, self._left(), scope.with_columns(place.columns))
+                factors.append(Term(what, getattr(self, key), given))
+        here = scope.with_columns(place.columns)
+        sides = [here.resolve(text) for text in (self.unknown, f"dn({self.unknown})")]
+        left = combined(what, list(zip(factors, sides, strict=True)), here)
         with at("value"):
             right = Term(what, self.value, given)
         return [Residual(name, what, left, place, right)]
 
-    def _left(self) -> Any:
-        factors = (self.a, self.b)
-        if not any(map(callable, factors)):
-            a, b = (f"({factor})" for factor in factors)
-            return f"{a}*{self.unknown} + {b}*dn({self.unknown})"
-
-        def left(s: Namespace) -> Any:
-            a, b = (f(s) if callable(f) else s(f"{f}") for f in factors)
-            return a * s(self.unknown) + b * s(f"dn({self.unknown})")
-
-        return left
+    def exact(self, domain: Shape) -> Sequence[Exact]:
+        name = self.label(domain)
+        parts = faces(name, domain, self.on)
+        ratio = (self.a, self.b)
+        return [Exact(name, self.unknown, part, self.value, ratio=ratio) for part in parts]

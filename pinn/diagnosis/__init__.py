@@ -2,6 +2,9 @@
 
 from pinn.diagnosis.preflight import preflight
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
+from pinn.diagnosis.recovery import recovery
 from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
 
-__all__ = ["ProblemWarning", "UnsolvedWarning", "preflight", "scaled_residuals", "unsolved"]
+__all__ = [
+    "ProblemWarning", "UnsolvedWarning", "preflight", "recovery", "scaled_residuals", "unsolved",
+]

@@ -15,12 +15,13 @@ from pinn.equations.leaves import UnknownLeaf, derivatives_in
 from pinn.equations.namespace import Namespace
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
+from pinn.expressions import Expression, algebra
 from pinn.schema.errors import DeclarationTypeError, Mistake
 from pinn.schema.kinds import Formula
 
 
 class Term:
-    """A text, a number or a function of the namespace; `what` names it in messages.
+    """A text, number, resolved tree or function of the namespace; `what` names it in messages.
 
     Raises ExpressionError for a text that means nothing in the scope, DeclarationError for a source
     of another kind.
@@ -33,10 +34,19 @@ class Term:
         self.tree = None
         if isinstance(source, str):
             self.tree = scope.resolve(source)
+        elif isinstance(source, Expression):
+            self.tree = source
         else:
             Formula().check(source)
             if callable(source):
                 self._check_arguments()
+
+    @property
+    def formula(self) -> Expression | None:
+        """The resolved tree, that of a number too; None for a function."""
+        if self.tree is not None or callable(self.source):
+            return self.tree
+        return algebra.number(float(self.source))
 
     @cached_property
     def leaves(self) -> tuple[UnknownLeaf, ...] | None:

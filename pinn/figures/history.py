@@ -89,7 +89,7 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
             axes.set_xlim(steps[0], steps[-1])
     panels[-1].set_xlabel("step", fontsize=12)
     panels[-1].xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    _mark_stages(panels, steps, [record.get("stage") for record in records])
+    mark_stages(panels, steps, [record.get("stage") for record in records])
     return figure
 
 
@@ -120,7 +120,7 @@ def _draw_history(
     )
 
 
-def _mark_stages(panels: Sequence[Axes], steps: np.ndarray, stages: Sequence[Any]) -> None:
+def mark_stages(panels: Sequence[Axes], steps: np.ndarray, stages: Sequence[Any]) -> None:
     """Mark where each training stage begins, and write its name at the top."""
     starts = [i for i, stage in enumerate(stages) if i == 0 or stage != stages[i - 1]]
     if stages[0] is None and len(starts) == 1:

@@ -50,7 +50,9 @@ _CONDITIONS = Items(
 _CONSTANTS = Names(ConstantKind(), "a mapping from names to numbers")
 _PARAMETERS = Keyed(Parameter, "a mapping from names to {initial, lower, upper, scale}")
 _FIELDS = Keyed(Field, "a mapping from names to {coordinates, model, lower, upper, initial}")
-_FAMILIES = Keyed(Family, "a mapping from names to {low, high, spacing}")
+_FAMILIES = Keyed(
+    Family, "a mapping from names to [low, high] or {low, high, spacing}", listed=("low", "high")
+)
 
 
 @declared(eq=False, repr=False)
@@ -58,7 +60,7 @@ class Problem:
     """A domain, unknowns on it, equations that hold inside and conditions at its edges.
 
     domain: an Interval, Time or Box. unknowns: names. equations: name -> text or function of the
-    namespace, whose value is to be zero. conditions: Initial, Dirichlet. constants: name -> number
+    namespace, whose value is to be zero. conditions: of pinn.conditions. constants: name -> number
     or text such as "0.01/pi", which may use other constants. parameters: trainable coefficients.
     fields: unknown coefficients that depend on the place, each with a network of its own.
     families: constants that are inputs of the network, so that one training solves the problem for
@@ -274,7 +276,8 @@ class Problem:
         if repeated:
             refuse(
                 f"two equations or conditions are called {repeated[0]!r}; each needs its own name "
-                "(a condition's name is made of its kind, its unknown and its face)",
+                "(a condition's is made of its kind, its unknown and its place; Operator, "
+                "Interface, Integral and Data take a `name` of yours)",
                 "conditions",
             )
 

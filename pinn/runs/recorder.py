@@ -180,6 +180,7 @@ class Recorder(Callback):
             "rel_l2": report.rel_l2,
             "max_error": report.max_error,
             "parameters": report.parameters,
+            "recovery": report.recovery.as_dict(),
             "residual": report.residual,
             "warnings": list(report.warnings),
             "stop_reason": str(report.stop_reason),

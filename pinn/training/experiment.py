@@ -72,17 +72,19 @@ class Experiment:
 
     def initial_parameters(self) -> FlatParameters:
         """Build the model and the fields from the seed, with the coefficients at their start."""
+        ansatz = self.problem.ansatz
+        inputs = self.problem.domain if ansatz is None else ansatz.inputs
         module = build_module(
             self.model,
-            self.problem.domain,
+            inputs,
             self.problem.unknowns,
             stream(self.seed, "model"),
             self.dtype,
             self.device,
         )
-        module = Spaced.around(module, self.problem.domain)
-        if self.problem.ansatz is not None:
-            module = HardModel(module, self.problem.ansatz)
+        module = Spaced.around(module, inputs)
+        if ansatz is not None:
+            module = HardModel(module, ansatz)
         number = self.problem.scope.coordinate_number
         fields = {}
         for one in self.problem.fields:

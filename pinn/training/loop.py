@@ -284,6 +284,7 @@ class Training:
             weights=self._objective.weights,
             row_weights=everything.row_weights,
             weighting_state=self._weighting_state,
+            parameters=self._objective.coefficients(theta),
         )
         if step.number == 1 or step.number % HISTORY_STRIDE == 0:
             self._history.append(self._last.as_dict())

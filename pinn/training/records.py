@@ -34,7 +34,7 @@ class StepRecord:
     time since training began. solver_state holds all that the solver goes on with, as arrays by
     name; it may be empty after the next step. draw counts how often the points had been drawn
     anew; points are these, by block name. weights and row_weights are those of the loss,
-    weighting_state is what their scheme remembers.
+    weighting_state is what their scheme remembers. parameters are the coefficients at `theta`.
     """
 
     step: int
@@ -53,6 +53,7 @@ class StepRecord:
     weights: Mapping[str, float] = field(repr=False, default_factory=dict)
     row_weights: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
     weighting_state: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as a line of metrics: numbers and texts, without arrays.
@@ -75,6 +76,8 @@ class StepRecord:
                 name: {"least": float(v.min()), "mean": float(v.mean()), "largest": float(v.max())}
                 for name, v in self.row_weights.items()
             }
+        if self.parameters:
+            line["parameters"] = dict(self.parameters)
         return line
 
 
