@@ -16,7 +16,7 @@ from pinn.equations.leaves import UnknownLeaf, derivatives_in
 from pinn.equations.namespace import Namespace
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
-from pinn.expressions import Expression
+from pinn.expressions import Expression, algebra
 from pinn.schema.errors import DeclarationTypeError, Mistake
 from pinn.schema.kinds import Formula
 
@@ -44,6 +44,13 @@ class Term:
             Formula().check(source)
             if callable(source):
                 self._check_arguments()
+
+    @property
+    def formula(self) -> Expression | None:
+        """The resolved tree, that of a number too; None for a function."""
+        if self.tree is not None or callable(self.source):
+            return self.tree
+        return algebra.number(float(self.source))
 
     @cached_property
     def leaves(self) -> tuple[UnknownLeaf, ...] | None:
