@@ -201,7 +201,7 @@ _HOMES = {
     ),
     "pinn.models": (
         "KAN", "MLP", "Embedding", "Factorization", "FourierEmbedding", "Model", "ModifiedMLP",
-        "MultiScale", "Network", "PerUnknown", "PeriodicEmbedding", "PirateNet", "ResidualMLP",
+        "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet", "ResidualMLP",
         "Separable", "Siren",
     ),
     "pinn.objective.weighting": (
