@@ -21,6 +21,11 @@ class Source(ABC):
         """The names of what is attached to each point, such as a normal's components."""
         return ()
 
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The coordinates that have one value at all points."""
+        return ()
+
     @abstractmethod
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         """Return points, as many as the (resolved) sampling asks for here."""
@@ -61,6 +66,10 @@ class Start(Source):
 
     domain: Shape
 
+    @property
+    def held(self) -> tuple[str, ...]:
+        return (str(self.domain.time),)
+
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         return Points(self.domain.sample_initial(sampling.initial, sampling.sampler, rng))
 
@@ -70,6 +79,10 @@ class End(Source):
     """The end of time, with as many points as its start."""
 
     domain: Shape
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        return (str(self.domain.time),)
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         return Points(self.domain.sample_final(sampling.initial, sampling.sampler, rng))
@@ -131,6 +144,11 @@ class Boundary(Source):
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(map(normal_name, self.domain.space)) if self.normals else ()
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        first, *others = (part.fixed.items() for part in self.parts)
+        return tuple(name for name, value in first if all((name, value) in o for o in others))
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         points, normals = self.domain.sample_boundary(
