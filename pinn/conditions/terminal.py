@@ -36,5 +36,5 @@ class Terminal(Condition):
         what = f"condition {name!r}"
         left = Term(what, self.unknown, scope)
         with at("value"):
-            right = Term(what, self.value, scope.of_values())
+            right = Term(what, self.value, scope.of_values(held=(str(domain.time),)))
         return [Residual(name, what, left, End(domain), right)]

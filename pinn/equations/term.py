@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 
 from pinn.equations.combine import combine
+from pinn.equations.functions import fitted
 from pinn.equations.leaves import UnknownLeaf, derivatives_in
 from pinn.equations.namespace import Namespace
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
 from pinn.schema.errors import DeclarationTypeError, Mistake
 from pinn.schema.kinds import Formula
+from pinn.tables import Table
 
 
 class Term:
-    """A text, a number or a function of the namespace; `what` names it in messages.
+    """A text, a number, a table or a function of the namespace; `what` names it in messages.
 
     Raises ExpressionError for a text that means nothing in the scope, DeclarationError for a source
     of another kind.
@@ -31,7 +33,9 @@ class Term:
         self.source = source
         self.scope = scope
         self.tree = None
-        if isinstance(source, str):
+        if isinstance(source, Table):
+            self.tree = scope.table(source)
+        elif isinstance(source, str):
             self.tree = scope.resolve(source)
         else:
             Formula().check(source)
@@ -62,6 +66,7 @@ class Term:
         if self.tree is not None:
             return evaluate_resolved(self.tree, values, functions)
         if callable(self.source):
+            functions = fitted(functions, getattr(values, "dtype", None))
             owner = id(self.source)  # the same at every evaluation, as plans need it
             return self._call(
                 Namespace(values, self.scope, functions, self.what, owner), functions

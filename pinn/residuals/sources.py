@@ -22,6 +22,11 @@ class Source(ABC):
         """The names of what is attached to each point, such as a normal's components."""
         return ()
 
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The coordinates that have one value at all points."""
+        return ()
+
     @abstractmethod
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         """Return points, as many as the (resolved) sampling asks for here."""
@@ -78,6 +83,10 @@ class Start(Source):
     def own(self, table: Table) -> Points:
         return _on_part(self.domain, self.domain.start, table)
 
+    @property
+    def held(self) -> tuple[str, ...]:
+        return (str(self.domain.time),)
+
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         return Points(self.domain.sample_initial(sampling.initial, sampling.sampler, rng))
 
@@ -93,6 +102,10 @@ class End(Source):
 
     def own(self, table: Table) -> Points:
         return _on_part(self.domain, self.domain.end, table)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        return (str(self.domain.time),)
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         return Points(self.domain.sample_final(sampling.initial, sampling.sampler, rng))
@@ -175,6 +188,11 @@ class Boundary(Source):
             shown = _shown(self.domain, points.coordinates[row])
             table.refuse(f"expected a point of {', '.join(map(str, self.parts))}, got {shown}", row)
         return points
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        first, *others = (part.fixed.items() for part in self.parts)
+        return tuple(name for name, value in first if all((name, value) in o for o in others))
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         points, normals = self.domain.sample_boundary(

@@ -29,7 +29,8 @@ class Ansatz:
     """The formula of each unknown in terms of the network's output N; printing it shows them.
 
     formulas: unknown -> tree of coordinates, numbers, functions given by conditions, and N. data:
-    unknown -> what holds exactly, face by face.
+    unknown -> what holds exactly, face by face. scope: the names of the problem, those of domain,
+    constants and parameters where left out.
 
     Raises ValueError, naming the conditions, for what cannot hold exactly: on a domain that is no
     box; u_t(0) without u(0); a value with a trainable parameter in it; two conditions on one face;
@@ -44,16 +45,19 @@ class Ansatz:
         conditions: Iterable[Condition],
         constants: Mapping[str, float],
         parameters: Iterable[str] = (),
+        scope: Scope | None = None,
     ) -> None:
         self.domain = domain
         self.unknowns = tuple(unknowns)
         self._constants = dict(constants)
         self._functions = Functions(self._constants)
         # A function gets no parameters: the formula has no place for them.
-        self._scope = Scope((), domain.coordinates, domain.space, self._constants, ())
-        self._text_scope = Scope(
-            (), domain.coordinates, domain.space, self._constants, tuple(parameters)
-        )
+        if scope is None:
+            scope = Scope(
+                (), domain.coordinates, domain.space, self._constants, tuple(parameters)
+            )
+        self._scope = scope.of_values(parameters=False)
+        self._text_scope = scope.of_values()
         found: dict[str, list[Data]] = {unknown: [] for unknown in self.unknowns}
         for condition in conditions:
             if condition.hard:
@@ -75,12 +79,13 @@ class Ansatz:
         conditions: Iterable[Condition],
         constants: Mapping[str, float],
         parameters: Iterable[str] = (),
+        scope: Scope | None = None,
     ) -> Ansatz | None:
         """Return the ansatz of a problem's hard conditions, or None where no condition is hard."""
         conditions = tuple(conditions)
         if not any(condition.hard for condition in conditions):
             return None
-        return cls(domain, unknowns, conditions, constants, parameters)
+        return cls(domain, unknowns, conditions, constants, parameters, scope)
 
     def __str__(self) -> str:
         return "\n".join(f"{unknown} = {tree}" for unknown, tree in self.formulas.items())
@@ -124,7 +129,8 @@ class Ansatz:
         what = f"condition {exact.condition!r}"
         if callable(exact.value):
             return self._functions.add(exact.condition, Term(what, exact.value, self._scope))
-        term = Term(what, exact.value, self._text_scope)
+        scope = self._text_scope.of_values(held=(exact.face.coordinate,))
+        term = Term(what, exact.value, scope)
         if term.tree is None:
             return number(float(exact.value))
         trained = [node.name for node in nodes(term.tree) if isinstance(node, ParameterRef)]

@@ -1,0 +1,145 @@
+"""Named columns of numbers from files: CSV with a header line, npz."""
+
+from __future__ import annotations
+
+import csv
+import math
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+from pinn.checks import nearest
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Arrays by name, and where each of their elements stands.
+
+    file: "" for arrays that come from none. lines: of a CSV file, that of each row. called: name ->
+    what the file calls the array, where that differs.
+    """
+
+    arrays: Mapping[str, np.ndarray]
+    file: str = ""
+    lines: tuple[int, ...] | None = None
+    called: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, name: str, index: int) -> str:
+        """Return where an element stands, for messages: "wind.csv:7: speed"."""
+        column = self.called.get(name, name)
+        if self.lines is not None:
+            return f"{self.file}:{self.lines[index]}: {column}"
+        element = f"{column}[{index}]"
+        return f"{self.file}: {element}" if self.file else element
+
+    def chosen(self, names: Mapping[str, str]) -> Columns:
+        """Return columns under other names (new -> old); ValueError for one that is not there."""
+        for old in names.values():
+            if old not in self.arrays:
+                raise ValueError(
+                    f"expected the columns {', '.join(self.arrays)}, got {old!r}"
+                    f"{nearest(old, self.arrays)}"
+                )
+        arrays = {new: self.arrays[old] for new, old in names.items()}
+        called = {new: self.called.get(old, old) for new, old in names.items()}
+        return Columns(arrays, self.file, self.lines, called)
+
+
+def columns_of(arrays: Mapping[str, np.ndarray]) -> Columns:
+    """Return arrays that come from no file; ValueError for one that holds no real numbers."""
+    checked = {}
+    for name, array in arrays.items():
+        try:
+            checked[name] = np.asarray(array, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name!r}: expected an array of numbers ({error})") from error
+    return Columns(checked)
+
+
+def read_columns(path: str | Path) -> Columns:
+    """Read the columns of a .csv or .npz file.
+
+    A CSV file has a line of names, then lines of as many numbers; commas, semicolons or tabs
+    between them, empty lines and those that begin with # left out. Raises FileNotFoundError, and
+    ValueError, naming file and line, for what is not such a file.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"no file {str(path)!r}")
+    if path.suffix.lower() == ".npz":
+        return _read_npz(path)
+    if path.suffix.lower() in (".csv", ".txt", ".tsv", ".dat"):
+        return _read_csv(path)
+    raise ValueError(f"{path}: expected a file that ends in .csv or .npz")
+
+
+def _read_npz(path: Path) -> Columns:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        for name, array in arrays.items():
+            arrays[name] = np.asarray(array, dtype=np.float64)
+    except (OSError, ValueError, LookupError, EOFError, BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path}: expected an npz file of arrays of numbers ({error})") from error
+    return Columns(arrays, str(path))
+
+
+def _read_csv(path: Path) -> Columns:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: expected a text file ({error})") from error
+    lines = [
+        (number, line)
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if len(lines) < 2:
+        raise ValueError(f"{path}: expected a line of names, then lines of numbers")
+    first, header = lines[0]
+    comma = next((mark for mark in ",;\t" if mark in header), ",")
+    rows = list(csv.reader((line for _, line in lines), delimiter=comma, skipinitialspace=True))
+    names = [name.strip() for name in rows[0]]
+    if len(set(names)) < len(names) or not all(names) or any(map(_is_number, names)):
+        raise ValueError(
+            f"{path}:{first}: expected the names of the columns, each once, got {header!r}"
+        )
+    numbers = np.empty((len(rows) - 1, len(names)))
+    for i, ((line, text), row) in enumerate(zip(lines[1:], rows[1:], strict=True)):
+        if len(row) != len(names):
+            raise ValueError(
+                f"{path}:{line}: expected {len(names)} numbers ({', '.join(names)}), got {text!r}"
+            )
+        for j, cell in enumerate(row):
+            if not _is_number(cell):
+                raise ValueError(
+                    f"{path}:{line}: expected a number in the column {names[j]}, got {cell!r}"
+                )
+            numbers[i, j] = float(cell)
+    numbered = tuple(number for number, _ in lines[1:])
+    return Columns(dict(zip(names, numbers.T, strict=True)), str(path), numbered)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def check_finite(columns: Columns) -> None:
+    """Raise ValueError, naming the place, for the first number that is not finite."""
+    for name, array in columns.arrays.items():
+        flat = array.reshape(-1)
+        bad = np.flatnonzero(~np.isfinite(flat))
+        if bad.size:
+            number = flat[bad[0]]
+            what = "nan" if math.isnan(number) else f"{number}"
+            raise ValueError(
+                f"{columns.place(name, int(bad[0]))}: expected a finite number, got {what}"
+            )
