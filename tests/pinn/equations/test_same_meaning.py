@@ -108,7 +108,7 @@ def grown(children):
     )  # fmt: skip
 
 
-EXPRESSIONS = st.recursive(st.sampled_from(KNOWN + UNKNOWN), grown, max_leaves=7)
+EXPRESSIONS = st.recursive(st.sampled_from(KNOWN + UNKNOWN), grown, max_leaves=6)
 
 
 def evaluated(source, kind, plan):
@@ -128,7 +128,7 @@ def evaluated(source, kind, plan):
     return np.broadcast_to(value, len(POINTS))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(EXPRESSIONS)
 def test_text_function_nested_and_jets_agree(written):
     found = [
@@ -141,15 +141,15 @@ def test_text_function_nested_and_jets_agree(written):
         np.testing.assert_allclose(other, found[0], rtol=0, atol=1e-10 * size)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(EXPRESSIONS)
 def test_a_text_is_written_and_read_as_it_was(written):
     tree = parse(written.text, ("g",))
     assert parse(str(tree), ("g",)) == tree
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
-@given(st.recursive(st.sampled_from(KNOWN), grown, max_leaves=7))
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(st.recursive(st.sampled_from(KNOWN), grown, max_leaves=6))
 def test_numpy_arrays_and_tensors_agree(written):
     tree = SCOPE.resolve(written.text)
     values = Values({"x": POINTS[:, 0], "t": POINTS[:, 1]}, {"c": 0.4})
