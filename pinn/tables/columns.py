@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import zlib
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from pinn.checks import nearest
+from pinn.files import disk_error, read_table
 
 
 @dataclass(frozen=True)
@@ -61,23 +61,21 @@ def columns_of(arrays: Mapping[str, np.ndarray]) -> Columns:
 
 
 def read_columns(path: str | Path) -> Columns:
-    """Read the columns of a .csv or .npz file.
+    """Read the columns of an .npz file, whose arrays may have any shapes, or of a text.
 
-    A CSV file has a line of names, then lines of as many numbers; commas, semicolons or tabs
-    between them, empty lines and those that begin with # left out. Raises FileNotFoundError, and
-    ValueError, naming file and line, for what is not such a file.
+    A text is as `pinn.files.read_table` takes it. Raises OSError for no such file, and ValueError,
+    naming file and line, for what is not such a file.
     """
     path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"no file {str(path)!r}")
     if path.suffix.lower() == ".npz":
         return _read_npz(path)
-    if path.suffix.lower() in (".csv", ".txt", ".tsv", ".dat"):
-        return _read_csv(path)
-    raise ValueError(f"{path}: expected a file that ends in .csv or .npz")
+    table = read_table(path)
+    return Columns(table.columns, table.source or "", tuple(table.lines.tolist()))
 
 
 def _read_npz(path: Path) -> Columns:
+    if not path.is_file():
+        raise disk_error(path, FileNotFoundError("no such file"), "check its name", "read")
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -86,50 +84,6 @@ def _read_npz(path: Path) -> Columns:
     except (OSError, ValueError, LookupError, EOFError, BadZipFile, zlib.error) as error:
         raise ValueError(f"{path}: expected an npz file of arrays of numbers ({error})") from error
     return Columns(arrays, str(path))
-
-
-def _read_csv(path: Path) -> Columns:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: expected a text file ({error})") from error
-    lines = [
-        (number, line)
-        for number, line in enumerate(text.splitlines(), 1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
-    if len(lines) < 2:
-        raise ValueError(f"{path}: expected a line of names, then lines of numbers")
-    first, header = lines[0]
-    comma = next((mark for mark in ",;\t" if mark in header), ",")
-    rows = list(csv.reader((line for _, line in lines), delimiter=comma, skipinitialspace=True))
-    names = [name.strip() for name in rows[0]]
-    if len(set(names)) < len(names) or not all(names) or any(map(_is_number, names)):
-        raise ValueError(
-            f"{path}:{first}: expected the names of the columns, each once, got {header!r}"
-        )
-    numbers = np.empty((len(rows) - 1, len(names)))
-    for i, ((line, text), row) in enumerate(zip(lines[1:], rows[1:], strict=True)):
-        if len(row) != len(names):
-            raise ValueError(
-                f"{path}:{line}: expected {len(names)} numbers ({', '.join(names)}), got {text!r}"
-            )
-        for j, cell in enumerate(row):
-            if not _is_number(cell):
-                raise ValueError(
-                    f"{path}:{line}: expected a number in the column {names[j]}, got {cell!r}"
-                )
-            numbers[i, j] = float(cell)
-    numbered = tuple(number for number, _ in lines[1:])
-    return Columns(dict(zip(names, numbers.T, strict=True)), str(path), numbered)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def check_finite(columns: Columns) -> None:

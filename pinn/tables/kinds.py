@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pinn.files import sentence_of
 from pinn.schema.errors import Path as KeyPath
 from pinn.schema.errors import refuse, refuse_kind
 from pinn.schema.kinds import NAME, Kind, refuse_node
@@ -42,7 +43,9 @@ class ColumnsKind(Kind):
                 return read_columns(value)
             if isinstance(value, Mapping):
                 return columns_of({NAME.check(name): array for name, array in value.items()})
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            refuse(sentence_of(error))
+        except ValueError as error:
             refuse(str(error))
         refuse_kind(self.what, value)
 
