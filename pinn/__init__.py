@@ -36,7 +36,23 @@ if TYPE_CHECKING:
         Triangle,
         Union,
     )
-    from pinn.models import MLP, Model, PerUnknown
+    from pinn.models import (
+        KAN,
+        MLP,
+        Embedding,
+        Factorization,
+        FourierEmbedding,
+        Model,
+        ModifiedMLP,
+        MultiScale,
+        Network,
+        PeriodicEmbedding,
+        PerUnknown,
+        PirateNet,
+        ResidualMLP,
+        Separable,
+        Siren,
+    )
     from pinn.objective.weighting import (
         LRA,
         NTK,
@@ -49,7 +65,7 @@ if TYPE_CHECKING:
         Weighting,
     )
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
-    from pinn.problem import Parameter, Problem, Reference
+    from pinn.problem import Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
     from pinn.schema import declared
     from pinn.solution import Report, Solution, load
@@ -80,6 +96,7 @@ def _require_own_autograd() -> None:
 _require_own_autograd()
 
 __all__ = [
+    "KAN",
     "LBFGS",
     "LRA",
     "MLP",
@@ -95,17 +112,26 @@ __all__ = [
     "Dirichlet",
     "Disk",
     "Ellipse",
+    "Embedding",
+    "Factorization",
     "Family",
+    "Field",
+    "FourierEmbedding",
     "GradNorm",
     "Initial",
     "Intersection",
     "Interval",
     "Mesh",
     "Model",
+    "ModifiedMLP",
+    "MultiScale",
+    "Network",
     "Neumann",
     "Operator",
     "Parameter",
     "PerUnknown",
+    "PeriodicEmbedding",
+    "PirateNet",
     "PointCloud",
     "PointValue",
     "Polygon",
@@ -115,11 +141,14 @@ __all__ = [
     "ReLoBRaLo",
     "Reference",
     "Report",
+    "ResidualMLP",
     "Robin",
     "SSBroyden",
     "Sampling",
     "SelfAdaptive",
+    "Separable",
     "Shape",
+    "Siren",
     "SoftAdapt",
     "Solution",
     "Stage",
@@ -163,7 +192,11 @@ _HOMES = {
         "Triangle",
         "Union",
     ),
-    "pinn.models": ("MLP", "Model", "PerUnknown"),
+    "pinn.models": (
+        "KAN", "MLP", "Embedding", "Factorization", "FourierEmbedding", "Model", "ModifiedMLP",
+        "MultiScale", "Network", "PerUnknown", "PeriodicEmbedding", "PirateNet", "ResidualMLP",
+        "Separable", "Siren",
+    ),
     "pinn.objective.weighting": (
         "LRA",
         "NTK",
@@ -176,7 +209,7 @@ _HOMES = {
         "Weighting",
     ),
     "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
-    "pinn.problem": ("Parameter", "Problem", "Reference"),
+    "pinn.problem": ("Field", "Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),
     "pinn.solution": ("Report", "Solution", "load"),

@@ -122,7 +122,7 @@ def solve(
         for stage in experiment.training:
             stage.check_size(objective.size)
         if start is not None:
-            load_start(objective.parameters, start)
+            load_start(objective.parameters, start, problem)
         # Before training, so that a reference that fails does so at once.
         test = TestSet(problem, (block.points.coordinates for block in objective.blocks))
         fresh = FreshLoss(objective, fresh_points(experiment))

@@ -14,7 +14,7 @@ from typing import Any
 
 from pinn.config.config import sections
 from pinn.schema.declared import REQUIRED, Field, Keyed, Member, Record, fields_of
-from pinn.schema.kinds import Entry, Items, Kind, Names, OneOf, Optional, listed
+from pinn.schema.kinds import Entry, Items, Kind, Names, OneOf, OneOrList, Optional, listed
 
 PAGE = Path("docs") / "reference.md"
 
@@ -62,8 +62,9 @@ def groups() -> dict[str, list[Declared]]:
     names an entry of a table: sampling, problem.parameters, sampling.method.
     """
     found: dict[str, list[Declared]] = {}
+    told: set[int] = set()
     for name, field in sections().items():
-        _collect(name, field.kind, found)
+        _collect(name, field.kind, found, told)
     return found
 
 
@@ -88,35 +89,41 @@ def page() -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts))
 
 
-def _collect(name: str, kind: Kind, found: dict[str, list[Declared]]) -> None:
-    """Add what a kind of value leads to, under headings of their own."""
+def _collect(name: str, kind: Kind, found: dict[str, list[Declared]], told: set[int]) -> None:
+    """Add what a kind of value leads to, under headings of their own.
+
+    told: the classes and tables that are among them, by identity; each is told of once.
+    """
     match kind:
         case Kind(family=family):  # a member of a family, or a domain made of some
             heading = f"{family.noun}s"
             if heading not in found:
                 found[heading] = [_declared(key, cls) for key, cls in family.items()]
                 for member in found[heading]:
-                    _collect_fields(member.fields, found, f"{member.name}.")
+                    _collect_fields(member, (heading, member.name), found, told)
         case Record(cls=cls) | Keyed(cls=cls):
-            if name not in found:
+            if id(cls) not in told:
+                told.add(id(cls))
                 found[name] = [_declared(name, cls)]
-                _collect_fields(found[name][0].fields, found, f"{name}.")
+                _collect_fields(found[name][0], (name,), found, told)
         case Entry(table=table):
-            entries = [_entry(key, value) for key, value in table.items()]
-            if entries not in found.values():  # a key of a block may take what another key does
-                found[name] = entries
+            if id(table) not in told:  # a key of a block may take what another key does
+                told.add(id(table))
+                found[name] = [_entry(key, value) for key, value in table.items()]
         case Items(kind=inner) | Optional(kind=inner) | Names(kind=inner):
-            _collect(name, inner, found)
-        case OneOf(scalar=scalar, mapping=mapping):
-            _collect(name, scalar, found)
-            _collect(name, mapping, found)
+            _collect(name, inner, found, told)
+        case OneOf(scalar=one, mapping=other) | OneOrList(one=one, many=other):
+            _collect(name, one, found, told)
+            _collect(name, other, found, told)
 
 
 def _collect_fields(
-    fields: Mapping[str, Field], found: dict[str, list[Declared]], owner: str
+    member: Declared, owners: tuple[str, ...], found: dict[str, list[Declared]], told: set[int]
 ) -> None:
-    for name, field in fields.items():
-        _collect(f"{owner}{name}", field.kind, found)
+    """Add what the fields lead to, under the first owner's name that is free there."""
+    for name, field in member.fields.items():
+        free = [f"{owner}.{name}" for owner in owners if f"{owner}.{name}" not in found]
+        _collect(free[0] if free else f"{owners[-1]}.{name}", field.kind, found, told)
 
 
 def _declared(name: str, cls: Any) -> Declared:

@@ -59,7 +59,7 @@ def missing(statement: Statement, held: Held) -> list[str]:
 def _systems(statement: Statement) -> Iterator[_System]:
     groups: list[tuple[set[str], list[Stated]]] = []
     for equation in statement.equations:
-        unknowns = {leaf.unknown for leaf in equation.leaves}
+        unknowns = {leaf.unknown for leaf in _of_unknowns(statement, equation)}
         joined = [group for group in groups if group[0] & unknowns]
         groups = [group for group in groups if group not in joined]
         members = [member for group in joined for member in group[1]]
@@ -203,14 +203,14 @@ def _says_where(statement: Statement, system: _System, coordinate: str) -> bool:
     orders = {
         leaf: _order_in(statement, leaf, coordinate)
         for equation in system.equations
-        for leaf in equation.leaves
+        for leaf in _of_unknowns(statement, equation)
     }
     if max(orders.values()) > 1:
         return True
     slopes = [
         np.concatenate([state.slopes[leaf] for state in equation.linear])
         for equation in system.equations
-        for leaf in equation.leaves
+        for leaf in _of_unknowns(statement, equation)
         if orders[leaf] == 1
     ]
     return all(np.ptp(slope) <= _ROUNDING * np.abs(slope).max() for slope in slopes)
@@ -226,14 +226,34 @@ def _free_coefficients(
         planes = [p for c in system.conditions for p in c.planes if p.coordinate == coordinate]
         if len(planes) != count:
             return
-    for parameter in statement.problem.parameters:
-        if any(parameter.name in one.linear[0].coefficients for one in system.equations):
+    for kind, name in _coefficients(statement):
+        asked = {
+            used
+            for one in system.equations
+            for used in (*one.linear[0].coefficients, *(leaf.unknown for leaf in one.leaves))
+        }
+        if name in asked:
             yield (
-                f"the parameter {parameter.name!r} seems not to be determined: the conditions are "
+                f"the {kind} {name!r} seems not to be determined: the conditions are "
                 f"just those that the equation{'s' * (len(system.equations) > 1)} "
                 f"{', '.join(repr(one.name) for one in system.equations)} can be solved with for "
                 "any value of it; add data or one more condition"
             )
+
+
+def _coefficients(statement: Statement) -> Iterator[tuple[str, str]]:
+    """Give the coefficients by kind and name; a field with a condition of its own says enough."""
+    for parameter in statement.problem.parameters:
+        yield "parameter", parameter.name
+    told = {leaf.unknown for condition in statement.conditions for leaf in condition.leaves}
+    for one in statement.problem.fields:
+        if one.name not in told:
+            yield "field", one.name
+
+
+def _of_unknowns(statement: Statement, equation: Stated) -> list[Leaf]:
+    """Return the leaves that are no fields: of a coefficient nothing is asked for."""
+    return [leaf for leaf in equation.leaves if leaf.unknown in statement.problem.unknowns]
 
 
 def _free_shifts(statement: Statement, system: _System, held: Held) -> Iterator[str]:

@@ -7,11 +7,13 @@ from contextlib import contextmanager
 
 import numpy as np
 
+import autograd as T
 from pinn.conditions.hard import HardModel
 from pinn.diagnosis.linear import Leaf
 from pinn.equations.leaves import Derivative
 from pinn.equations.nested import NestedPlan, NestedValues
 from pinn.equations.values import coordinate_columns
+from pinn.models import Joined
 from pinn.objective import Objective
 
 # Two numbers that a network gives are the same below this share of their size.
@@ -37,14 +39,20 @@ def network_values(
     bare: of the network inside the formula of hard conditions.
     """
     module = objective.parameters.module
-    if bare and isinstance(module, HardModel):
-        module = module.network
+    if bare:
+        module = _bare(module)
     tensor = objective.parameters.tensors[0]
     columns = coordinate_columns(points, tensor.dtype, str(tensor.device))
     leaves = list(leaves)
     scope = objective.problem.scope
     values = NestedValues(module, scope, columns, {}, NestedPlan(leaves, scope))
     return [values[leaf].detach().cpu().numpy().astype(np.float64) for leaf in leaves]
+
+
+def _bare(module: T.nn.Module) -> T.nn.Module:
+    if isinstance(module, Joined):
+        return module.mapped(_bare)
+    return module.network if isinstance(module, HardModel) else module
 
 
 def held_by_model(

@@ -59,13 +59,16 @@ def preflight(objective: Objective) -> list[str]:
 
 
 def _idle_coefficients(objective: Objective) -> Iterator[str]:
-    """Name the coefficients that change no residual, for two networks."""
+    """Name the coefficients and fields that change no residual, for two networks."""
     problem = objective.problem
-    names = [parameter.name for parameter in problem.parameters]
-    if not names:
+    kinds = {
+        **{one.name: "parameter" for one in problem.parameters},
+        **{one.name: "field" for one in problem.fields},
+    }
+    if not kinds:
         return
-    tensors = objective.parameters.tensors[-len(names) :]
-    moved = np.zeros(len(names), dtype=bool)
+    owned = {name: objective.parameters.tensors_of(name) for name in kinds}
+    moved = dict.fromkeys(kinds, False)
     rng = stream(0, "idle coefficients")
     for _ in range(2):
         with other_parameters(objective, rng):
@@ -74,13 +77,16 @@ def _idle_coefficients(objective: Objective) -> Iterator[str]:
                 weights = T.tensor(
                     rng.standard_normal(len(rows)), dtype=rows.dtype, device=rows.device
                 )
-                slopes = T.grad(rows, tensors, weights, materialize_grads=True)
-                # One that is not finite is no zero.
-                moved |= np.array([slope.item() != 0 for slope in slopes])
-    for name, moves in zip(names, moved, strict=True):
-        if not moves:
+                tensors = [tensor for own in owned.values() for tensor in own]
+                slopes = iter(T.grad(rows, tensors, weights, materialize_grads=True))
+                for name, own in owned.items():
+                    # One that is not finite is no zero.
+                    found = [bool((next(slopes) != 0).any()) for _ in own]
+                    moved[name] |= any(found)
+    for name, kind in kinds.items():
+        if not moved[name]:
             yield (
-                f"the parameter {name!r} changes no residual, so nothing determines it; use it in "
+                f"the {kind} {name!r} changes no residual, so nothing determines it; use it in "
                 "an equation or a condition, or leave it out"
             )
 

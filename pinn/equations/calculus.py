@@ -93,7 +93,9 @@ class Calculus:
             if isinstance(part, Coordinate):
                 return replaced.get(part.name, part)
             if isinstance(part, Derivative | Laplacian):
-                return At.moved(part, replaced, self._scope.coordinate_number)
+                inputs = self._scope.inputs_of(part.unknown)
+                seen = {name: value for name, value in replaced.items() if name in inputs}
+                return At.moved(part, seen, self._scope.coordinate_number)
             if isinstance(part, At):
                 # The outer point first: at(at(u, t=t - 1), x=0, t=2) is u at x = 0, t = 1.
                 inner = dict(zip(part.names, children, strict=True))
@@ -125,6 +127,8 @@ class Calculus:
         self, node: Call, leaf: Derivative | Laplacian, coordinate: str
     ) -> Expression:
         scope = self._scope
+        if coordinate not in scope.inputs_of(leaf.unknown):
+            return algebra.ZERO
         self.check_order(node, leaf.order + 1)
         if isinstance(leaf, Laplacian):
             self.visit(node, leaf.term_count(len(scope.space)))

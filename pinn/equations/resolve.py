@@ -191,10 +191,17 @@ class _Resolver:
         known = scope.names
         if name in map(normal_name, scope.space):
             return node.error(f"{name!r}: only the points of a boundary have a normal")
+        base, _, suffix = name.rpartition("_")
+        inputs = scope.inputs_of(base)
+        known_letters = base in scope.unknown_number and set(suffix) <= set(scope.coordinates)
+        if known_letters and not set(suffix) <= set(inputs):
+            return node.error(
+                f"{abridge(name)!r}: {base!r} depends on {', '.join(inputs)} alone, so this "
+                "derivative of it is zero; leave it out"
+            )
         spelled = self.spelled_out(name)
         if spelled is not None:
             return node.error(f"{abridge(name)!r}: {spelled}")
-        base, _, suffix = name.rpartition("_")
         if base in scope.unknown_number and suffix:
             for i, letter in enumerate(suffix):
                 if letter not in scope.coordinate_number:
@@ -291,7 +298,7 @@ class _Resolver:
         if isinstance(operand, Laplacian):
             self.calculus.check_order(node, 2 * operand.times + 2)
             return Laplacian(operand.unknown, operand.times + 1, **algebra.origin(node))
-        if isinstance(operand, Derivative) and operand.order == 0:
+        if isinstance(operand, Derivative) and operand.order == 0 and self.sees_space(operand):
             return Laplacian(operand.unknown, **algebra.origin(node))
         total: Expression = algebra.ZERO
         for coordinate in self.scope.space:
@@ -525,6 +532,9 @@ class _Resolver:
                 f"{node.function} takes a vector here, such as grad(u) or vec(u, v); got a scalar"
             )
         return value
+
+    def sees_space(self, leaf: Derivative) -> bool:
+        return set(self.scope.space) <= set(self.scope.inputs_of(leaf.unknown))
 
     def need_space(self, node: Call) -> None:
         if not self.scope.space:

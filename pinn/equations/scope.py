@@ -32,9 +32,10 @@ class Scope:
 
     coordinates are in domain order; space are those without time, which `laplacian`, `grad`, `div`
     and `dn` run over. columns: the names of what is attached to the points, such as a normal's
-    components. tables: known functions by name. region: the domain, for what is 0 outside of it.
-    definitions: names for resolved trees, such as a region's condition. held: the coordinates that
-    have one value where this is asked for; a table without names is not over them.
+    components. inputs: of an unknown that depends on some coordinates only, these. tables: known
+    functions by name. region: the domain, for what is 0 outside of it. definitions: names for
+    resolved trees, such as a region's condition. held: the coordinates that have one value where
+    this is asked for; a table without names is not over them.
     Raises ValueError for names that are not usable (see `check_names`).
     """
 
@@ -44,6 +45,7 @@ class Scope:
     constants: Mapping[str, float]
     parameters: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tables: Mapping[str, Table] = field(default_factory=dict)
     region: Region | None = field(default=None, repr=False)
     definitions: Mapping[str, Expression] = field(default_factory=dict)
@@ -110,7 +112,14 @@ class Scope:
             return self._leaves[name]
         if name in self.tables:
             return self.table(self.tables[name])
-        return parse_name(name, self.unknown_number, self.coordinate_number)
+        found = parse_name(name, self.unknown_number, self.coordinate_number)
+        if found is None or not set(found.coordinates) <= set(self.inputs_of(found.unknown)):
+            return None
+        return found
+
+    def inputs_of(self, unknown: str) -> tuple[str, ...]:
+        """Return the coordinates that an unknown depends on."""
+        return self.inputs.get(unknown, self.coordinates)
 
     @cached_property
     def _leaves(self) -> dict[str, Expression]:

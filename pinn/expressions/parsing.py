@@ -137,6 +137,7 @@ class _Parser:
         self.operands: list[Expression] = []
         self.pending: list[_Operator | _Group] = []
         self.enclosed: set[int] = set()  # what stands in parentheses
+        self.open: set[int] = set()  # products of names, which may be regions
 
     def parse(self) -> Expression:
         want_operand = True
@@ -300,23 +301,25 @@ class _Parser:
         self.operands.append(self.typed(node(symbol, *operands, **place)))
 
     def typed(self, node: Expression) -> Expression:
-        """Return a node with its operands as it wants them; names may turn out as conditions."""
-        return node if any(map(_undecided, (node, *_conditions_of(node)))) else typed(node)
+        """Return a node with its operands as it wants them, as far as names do not decide it."""
+        if isinstance(node, Binary) and node.operator == "*":
+            undecided = list(map(self.undecided, node.children))
+            if any(undecided) and all(
+                open_ or is_condition(child)
+                for open_, child in zip(undecided, node.children, strict=True)
+            ):
+                self.open.add(id(node))
+                return node
+        return node if any(map(self.undecided, _conditions_of(node))) else typed(node)
+
+    def undecided(self, node: Expression) -> bool:
+        """Return whether a node is a condition or a number as its names turn out."""
+        return isinstance(node, Name) or id(node) in self.open
 
     def reduce_to_group(self) -> _Group | None:
         while self.pending and isinstance(self.pending[-1], _Operator):
             self.reduce()
         return self.pending[-1] if self.pending else None
-
-
-def _undecided(node: Expression) -> bool:
-    """Return whether a node may be a condition, depending on what its names mean."""
-    product = isinstance(node, Binary) and node.operator == "*"
-    return isinstance(node, Name) or (
-        product
-        and any(map(_undecided, node.children))
-        and all(_undecided(child) or is_condition(child) for child in node.children)
-    )
 
 
 def _conditions_of(node: Expression) -> tuple[Expression, ...]:

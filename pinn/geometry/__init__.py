@@ -13,7 +13,7 @@ from pinn.geometry.parts import Face, Part, Piece
 from pinn.geometry.placed import Moved, Named, Rotated
 from pinn.geometry.polygon import Polygon, Triangle
 from pinn.geometry.product import Product
-from pinn.geometry.shape import TOLERANCE, Shape, check_value
+from pinn.geometry.shape import TOLERANCE, Shape, check_value, projection
 from pinn.geometry.surface import Surface
 from pinn.geometry.unit_cube import UnitSampler
 
@@ -48,6 +48,7 @@ __all__ = [
     "UnitSampler",
     "apart",
     "check_value",
+    "projection",
 ]
 
 SHAPES.add("interval", Interval)

@@ -83,9 +83,10 @@ class Face(Part):
 
 @dataclass(frozen=True)
 class Piece(Part):
-    """The points of a part at which a comparison of the coordinates holds.
+    """The points of a part at which a comparison of the coordinates holds, or several do.
 
-    where: such as "x < 0.5"; the normal's components are names in it too, as in "normal_y > 0".
+    where: such as "x < 0.5" or "x > 0 and y < 1"; the normal's components are names in it too, as
+    in "normal_y > 0".
     """
 
     label: str = field(init=False)
@@ -111,15 +112,19 @@ class Piece(Part):
         not one comparison or has other names in it.
         """
         n = len(next(iter(values.values())))
-        chosen = evaluate(_comparison(self.where), values, NUMPY_FUNCTIONS)
-        return np.broadcast_to(chosen, (n,)) == 1.0
+        holds = np.ones(n, bool)
+        for tree in _comparisons(self.where):
+            holds &= np.broadcast_to(evaluate(tree, values, NUMPY_FUNCTIONS), (n,)) == 1.0
+        return holds
 
-    def excess(self, domain: Shape) -> Expression:
-        """Return a formula that is positive where the comparison holds, negative elsewhere.
+    def excesses(self, domain: Shape) -> list[Expression]:
+        """Return a formula for each comparison, positive where it holds, negative elsewhere.
 
         Raises TypeError for a comparison of other names than the domain's coordinates.
         """
-        condition = _comparison(self.where).arguments[0]
+        return [self._excess(tree.arguments[0], domain) for tree in _comparisons(self.where)]
+
+    def _excess(self, condition: Expression, domain: Shape) -> Expression:
         sides = []
         for side in condition.children:
             names = {node.name for node in nodes(side) if isinstance(node, Name)}
@@ -152,7 +157,7 @@ class Level(Piece):
     def holds(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         return np.abs(values[self.coordinate] - self.value) <= self.slack
 
-    def excess(self, domain: Shape) -> Expression:
+    def excesses(self, domain: Shape) -> list[Expression]:
         raise TypeError(
             f"there is no formula that vanishes on {self.where} alone, which is no part of its own "
             f"of this {type(domain).__name__}; leave out hard"
@@ -176,6 +181,18 @@ def slug(text: str) -> str:
     for symbol, word in (("<", " lt "), (">", " gt "), ("-", " minus "), ("+", " plus ")):
         text = text.replace(symbol, word)
     return "_".join(re.findall(r"[A-Za-z0-9]+", text))
+
+
+def _comparisons(text: str) -> list[Expression]:
+    """Return the trees of where(..., 1, 0) of comparisons that are joined by `and`."""
+    found, start = [], 0
+    for joint in re.finditer(r"\band\b|$", text):
+        try:
+            found.append(_comparison(text[start : joint.start()]))
+        except ExpressionError as error:
+            raise ExpressionError(error.message, text, start + error.position) from error
+        start = joint.end()
+    return found
 
 
 def _comparison(text: str) -> Expression:

@@ -17,6 +17,8 @@ tolerance tells its open inside from its boundary. A part of which nothing is le
 
 from __future__ import annotations
 
+import functools
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -186,7 +188,10 @@ class Shape(ABC):
         """Return the `part_function` of one of `parts` or of a piece of one."""
         if not isinstance(part, Piece):
             return self.part_function(part, side)
-        return trimmed(self.function_of(part.part, side), part.excess(self), self.size)
+        function = self.function_of(part.part, side)
+        for excess in part.excesses(self):
+            function = trimmed(function, excess, self.size)
+        return function
 
     def _check_vanishing(self, tree: Expression, parts: tuple[Part, ...]) -> None:
         """Raise ValueError for a formula that is not what `distance_function` promises."""
@@ -308,9 +313,9 @@ class Shape(ABC):
         """Return the parts of the boundary that `on` names, without repeats.
 
         on: None for all of them, a face such as "x=0", the name of a part or of the shape it
-        belongs to, a comparison such as "x < 0.5" (of coordinates and components of the normal)
-        that takes the points at which it holds, or a list of these. Raises ValueError, listing the
-        parts, where there are none.
+        belongs to, a comparison such as "x < 0.5" (of coordinates and components of the normal) or
+        "x > 0 and y < 1" that takes the points at which it holds, or a list of these. Raises
+        ValueError, listing the parts, where there are none.
         """
         if on is None:
             found = self.parts
@@ -471,6 +476,24 @@ class Shape(ABC):
         rows = self._rows(part, unit)
         rows = rows[~np.isnan(rows).any(axis=1)]
         return rows[:, :d], rows[:, d:]
+
+
+def projection(shape: Shape, names: Iterable[str]) -> Shape:
+    """Return a shape of some of the coordinates only, in their order.
+
+    It has the factors that have no others, and intervals where a factor has.
+    """
+    from pinn.geometry.interval import Interval
+
+    kept = set(names)
+    found: list[Shape] = []
+    for factor in shape.factors:
+        if kept.issuperset(factor.coordinates):
+            found.append(factor)
+        else:
+            pairs = factor.bounds.items()
+            found += [Interval(name, *pair) for name, pair in pairs if name in kept]
+    return functools.reduce(operator.mul, found)
 
 
 def check_value(shape: Shape) -> None:

@@ -1,22 +1,45 @@
 """Networks that stand for the unknowns."""
 
+from pinn.models.activations import ACTIVATIONS
+from pinn.models.embeddings import EMBEDDINGS, Embedding, FourierEmbedding, PeriodicEmbedding
 from pinn.models.joined import Joined
+from pinn.models.kan import KAN
 from pinn.models.mlp import MLP
 from pinn.models.model import (
     MODELS,
     AnyModel,
+    Given,
     Model,
     NotSavedModel,
     build_module,
+    check_model,
     parameter_count,
+    settled_model,
 )
+from pinn.models.modified_mlp import ModifiedMLP
+from pinn.models.multi_scale import MultiScale
+from pinn.models.network import Network
+from pinn.models.parts import Factorization
 from pinn.models.per_unknown import PerUnknown
+from pinn.models.pirate_net import PirateNet
+from pinn.models.residual_mlp import ResidualMLP
+from pinn.models.separable import Separable
+from pinn.models.siren import Siren
 from pinn.models.spaced import Spaced
 
 __all__ = [
-    "MLP", "MODELS", "AnyModel", "Joined", "Model", "NotSavedModel", "PerUnknown", "Spaced",
-    "build_module", "parameter_count",
+    "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "Embedding", "Factorization",
+    "FourierEmbedding", "Given", "Joined", "Model", "ModifiedMLP", "MultiScale", "Network",
+    "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet", "ResidualMLP", "Separable",
+    "Siren", "Spaced", "build_module", "check_model", "parameter_count", "settled_model",
 ]  # fmt: skip
 
 MODELS.add("mlp", MLP)
+MODELS.add("residual_mlp", ResidualMLP)
+MODELS.add("modified_mlp", ModifiedMLP)
+MODELS.add("pirate_net", PirateNet)
+MODELS.add("siren", Siren)
+MODELS.add("multi_scale", MultiScale)
+MODELS.add("kan", KAN)
+MODELS.add("separable", Separable)
 MODELS.add("per_unknown", PerUnknown)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import autograd as T
 from pinn.equations.outputs import run_columns
+
+_PREFIX = "network_"
 
 
 class Joined(T.nn.Module):
@@ -26,7 +28,13 @@ class Joined(T.nn.Module):
         self._taken = [inputs.get(name) for name in modules]
         for name, module in modules.items():
             # Not by the name alone: an unknown may be called as a method of modules is.
-            self.add_module(f"network_{name}", module)
+            self.add_module(f"{_PREFIX}{name}", module)
+
+    def mapped(self, change: Callable[[T.nn.Module], T.nn.Module]) -> Joined:
+        """Return the same with each module changed, or replaced."""
+        names = [name.removeprefix(_PREFIX) for name, _ in self.named_children()]
+        changed = dict(zip(names, map(change, self.children()), strict=True))
+        return Joined(changed, {n: t for n, t in zip(names, self._taken, strict=True) if t})
 
     def forward(self, points: T.Tensor) -> T.Tensor:
         columns = [points[:, j : j + 1] for j in range(points.shape[1])]

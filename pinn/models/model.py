@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -21,6 +21,9 @@ from pinn.schema.tree import Mapping, Node
 MODELS = Family("model", example="pinn.MLP() or an autograd.nn.Module")
 
 _NOT_SAVED = "not_saved"
+
+Given = Callable[[str], np.ndarray]
+"""Unknown -> the values that the conditions of a problem give to it, (k,); none where k is 0."""
 
 
 class Model(ABC):
@@ -47,6 +50,14 @@ class Model(ABC):
     def parameter_count(self, domain: Shape, unknowns: Sequence[str]) -> int | None:
         """Return how many numbers the network has; None where only building it tells."""
         return None
+
+    def check(self, domain: Shape, unknowns: Sequence[str]) -> None:
+        """Raise DeclarationError, with the key, for what does not go with a problem."""
+        return None  # anything goes
+
+    def settled(self, given: Given, unknowns: Sequence[str]) -> Model:
+        """Return the model with what it takes from a problem's data written out."""
+        return self
 
 
 MODELS.base = Model
@@ -143,6 +154,17 @@ def parameter_count(model: Any, domain: Shape, unknowns: Sequence[str]) -> int |
         return sum(parameter.numel() for parameter in model.parameters())
     count = getattr(model, "parameter_count", None)
     return None if count is None else count(domain, unknowns)
+
+
+def check_model(model: Any, domain: Shape, unknowns: Sequence[str]) -> None:
+    """Raise DeclarationError, with the key, where a Model does not go with a problem."""
+    if isinstance(model, Model):
+        model.check(domain, unknowns)
+
+
+def settled_model(model: Any, given: Given, unknowns: Sequence[str]) -> Any:
+    """Return a model with what it takes from data written out; other modules as they are."""
+    return model.settled(given, unknowns) if isinstance(model, Model) else model
 
 
 def _dtype(dtype: T.dtype) -> str:

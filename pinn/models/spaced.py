@@ -39,6 +39,12 @@ class Spaced(T.nn.Module):
         return run_columns(self.network, list(map(_evened, self._families, columns)))
 
 
+def as_given(family: Family, column: T.Tensor) -> T.Tensor:
+    """Return the values of a logarithmic family from what a network is shown of them."""
+    slope = (family.high - family.low) / math.log(family.high / family.low)
+    return family.low * T.exp((column - family.low) * (1 / slope))
+
+
 def _evened(family: Family | None, column: T.Tensor) -> T.Tensor:
     if family is None:
         return column

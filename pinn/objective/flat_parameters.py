@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 import autograd as T
+from pinn.models import Joined
 from pinn.problem.parameter import Parameter
 
 
@@ -20,17 +21,33 @@ def fill(tensor: T.Tensor, numbers: np.ndarray) -> None:
 
 
 class FlatParameters:
-    """The parameters of a model and the coefficients of a problem as views of one flat tensor.
+    """The parameters of a model, of fields and of a problem as views of one flat tensor.
 
-    theta, a float64 vector of `size` numbers, is what optimizers work on. A part is called
-    "model.NAME" for a parameter of the model and NAME for a coefficient; `parts` gives its slice
-    and shape. Loading a theta changes the model in place.
+    fields: name -> the network of a field, and the numbers of the coordinates that it takes.
+    `module` has the columns of all: the model's, then those of the fields. theta, a float64 vector
+    of `size` numbers, is what optimizers work on. A part is called "model.NAME" for a parameter of
+    the model, "FIELD.NAME" for one of a field's network and NAME for a coefficient; `parts` gives
+    its slice and shape. Loading a theta changes the modules in place.
     """
 
-    def __init__(self, module: T.nn.Module, parameters: Sequence[Parameter], dtype, device) -> None:
-        self.module = module
+    def __init__(
+        self,
+        module: T.nn.Module,
+        parameters: Sequence[Parameter],
+        dtype: T.dtype,
+        device: str,
+        fields: Mapping[str, tuple[T.nn.Module, Sequence[int]]] | None = None,
+    ) -> None:
+        self.fields = dict(fields or {})
         self.parameters = tuple(parameters)
-        weights = [(f"model.{name}", tensor) for name, tensor in module.named_parameters()]
+        owners = {"model": module, **{name: own for name, (own, _) in self.fields.items()}}
+        inputs = {name: taken for name, (_, taken) in self.fields.items()}
+        self.module = Joined(owners, inputs) if self.fields else module
+        weights = [
+            (f"{owner}.{name}", tensor)
+            for owner, own in owners.items()
+            for name, tensor in own.named_parameters()
+        ]
         self._raw = {
             p.name: T.tensor(p.raw_initial, dtype=dtype, device=device, requires_grad=True)
             for p in self.parameters
@@ -62,6 +79,11 @@ class FlatParameters:
     def coefficients(self) -> dict[str, T.Tensor]:
         """Return each coefficient as a tensor of shape () that depends on its raw number."""
         return {p.name: p.value(self._raw[p.name]) for p in self.parameters}
+
+    def tensors_of(self, owner: str) -> list[T.Tensor]:
+        """Return the trained tensors of a coefficient, or those of a field's network."""
+        named = zip(self.parts, self.tensors, strict=True)
+        return [t for name, t in named if name == owner or name.startswith(f"{owner}.")]
 
     def named(self, theta: np.ndarray) -> dict[str, np.ndarray]:
         """Return the parts of a vector by name, as views of it."""

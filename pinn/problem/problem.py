@@ -27,6 +27,7 @@ from pinn.expressions import Expression
 from pinn.geometry import AnyDomain, Family, Shape, apart
 from pinn.problem import references
 from pinn.problem.constants import ConstantKind, evaluate_constants
+from pinn.problem.field import Field
 from pinn.problem.parameter import Parameter
 from pinn.problem.regions import RegionKind, define
 from pinn.residuals import Interior, Residual
@@ -60,6 +61,7 @@ _PIECEWISE = Names(
     Names(Formula("a number or an expression"), "a mapping from regions to values"),
     "a mapping from names to values by region such as {k: {left: 1, elsewhere: 2}}",
 )
+_FIELDS = Keyed(Field, "a mapping from names to {coordinates, model, lower, upper, initial}")
 _FAMILIES = Keyed(Family, "a mapping from names to {low, high, spacing}")
 
 
@@ -70,6 +72,7 @@ class Problem:
     domain: an Interval, Time or Box. unknowns: names. equations: name -> text or function of the
     namespace, whose value is to be zero. conditions: Initial, Dirichlet. constants: name -> number
     or text such as "0.01/pi", which may use other constants. parameters: trainable coefficients.
+    fields: unknown coefficients that depend on the place, each with a network of its own.
     families: constants that are inputs of the network, so that one training solves the problem for
     a range of each; they become coordinates of the domain that are neither space nor time.
     tables: known functions given by values, such as a coefficient field or a signal; a(x, y) in a
@@ -95,6 +98,7 @@ class Problem:
     conditions: Annotated[tuple[Condition, ...], _CONDITIONS] = ()
     constants: Annotated[Mapping[str, float | str], _CONSTANTS] = field(default_factory=dict)
     parameters: Annotated[tuple[Parameter, ...], _PARAMETERS] = ()
+    fields: Annotated[tuple[Field, ...], _FIELDS] = ()
     families: Annotated[tuple[Family, ...], _FAMILIES] = ()
     tables: Annotated[tuple[Table, ...], _TABLES] = ()
     regions: Annotated[Mapping[str, str | Shape], _REGIONS] = field(default_factory=dict)
@@ -109,6 +113,7 @@ class Problem:
         with at("constants"):
             object.__setattr__(self, "constants", evaluate_constants(self.constants))
         self._check_names()
+        self._check_fields()
         self._check_residuals()
         self._check_blocks()
         self._check_reference()
@@ -121,11 +126,12 @@ class Problem:
     def scope(self) -> Scope:
         """The names that an equation may use."""
         scope = Scope(
-            self.unknowns,
+            self.outputs,
             self.domain.coordinates,
             self.domain.space,
             self.constants,
             tuple(parameter.name for parameter in self.parameters),
+            inputs={one.name: one.domain(self.domain).coordinates for one in self.fields},
             tables={table.value: table for table in self.tables},
             region=_InSpace(self.domain),
         )
@@ -133,6 +139,11 @@ class Problem:
             return scope
         definitions = define(scope, self.regions, self.piecewise)
         return dataclasses.replace(scope, definitions=definitions)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names that networks have values for: the unknowns, then the fields."""
+        return (*self.unknowns, *(one.name for one in self.fields))
 
     @cached_property
     def residuals(self) -> tuple[Residual, ...]:
@@ -193,7 +204,7 @@ class Problem:
                 result = {self.unknowns[0]: result}
             for unknown in result:
                 with at("reference"):
-                    _check_unknown(unknown, self.unknowns)
+                    _check_unknown(unknown, self.outputs)
         else:
             result = {
                 unknown: term.evaluate(values, NUMPY_FUNCTIONS)
@@ -241,6 +252,7 @@ class Problem:
         groups = {
             "coordinates": ("domain", coordinates),
             "unknowns": ("unknowns", self.unknowns),
+            "fields": ("fields", tuple(one.name for one in self.fields)),
             "families": ("families", families),
             "constants": ("constants", tuple(self.constants)),
             "parameters": ("parameters", tuple(p.name for p in self.parameters)),
@@ -262,12 +274,27 @@ class Problem:
                     known[group].pop()
             mistakes.end()
 
+    def _check_fields(self) -> None:
+        mistakes = Mistakes()
+        for one in self.fields:
+            with mistakes.under("fields", one.name):
+                if one.name == "model":
+                    refuse("'model' is what the network of the unknowns is called; rename it")
+            for name in one.coordinates:
+                with mistakes.under("fields", one.name, "coordinates"):
+                    if name not in self.domain.coordinates:
+                        refuse(
+                            f"expected some of the coordinates {', '.join(self.domain.coordinates)}"
+                            f", got {name!r}{nearest(name, self.domain.coordinates)}"
+                        )
+        mistakes.end()
+
     def _equation_residual(self, name: str, equation: Equation) -> Residual:
         what = f"equation {name!r}"
         term = Term(what, equation, self.scope)
         if term.leaves == ():
             refuse(
-                f"expected at least one of the unknowns {', '.join(self.unknowns)} in it, "
+                f"expected at least one of the unknowns {', '.join(self.outputs)} in it, "
                 f"got {equation!r}"
             )
         return Residual(name, what, term, Interior(self.domain))
@@ -286,13 +313,14 @@ class Problem:
         asked = [residual.leaves for residual in self.residuals]
         if None not in asked:  # else only a run can tell what a function asks for
             used = {leaf.unknown for leaves in asked for leaf in leaves}
-            unused = [unknown for unknown in self.unknowns if unknown not in used]
-            if unused:
-                refuse(
-                    f"{', '.join(unused)} appear in no equation and no condition (hard ones do not "
-                    "count: they train nothing); leave them out",
-                    "unknowns",
-                )
+            for section, names in (("unknowns", self.unknowns), ("fields", self.outputs)):
+                unused = [name for name in names if name not in used]
+                if unused:
+                    refuse(
+                        f"{', '.join(unused)} appear in no equation and no condition (hard ones do "
+                        "not count: they train nothing); leave them out",
+                        section,
+                    )
         self.ansatz  # noqa: B018 - what cannot hold exactly is refused here
 
     def _check_reference(self) -> None:
@@ -306,7 +334,7 @@ class Problem:
             return None
         if isinstance(reference, str):
             return references.get(reference, self.unknowns).fitting(
-                self.unknowns,
+                self.outputs,
                 self.domain.coordinates,
                 (*self.constants, *(family.name for family in self.families)),
             )
@@ -316,7 +344,7 @@ class Problem:
         mistakes, terms = Mistakes(), {}
         for unknown, source in reference.items():
             with mistakes.under(unknown):
-                _check_unknown(unknown, self.unknowns)
+                _check_unknown(unknown, self.outputs)
                 terms[unknown] = Term(f"reference of {unknown!r}", source, scope)
         mistakes.end()
         return terms

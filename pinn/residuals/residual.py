@@ -8,7 +8,7 @@ from typing import Any
 
 import autograd as T
 from pinn.equations.functions import TENSOR_FUNCTIONS
-from pinn.equations.leaves import UnknownLeaf
+from pinn.equations.leaves import Derivative, UnknownLeaf
 from pinn.equations.term import Term
 from pinn.residuals.sources import Source
 
@@ -33,6 +33,14 @@ class Residual:
     def terms(self) -> tuple[Term, ...]:
         """Both sides, or the one there is."""
         return (self.left,) if self.right is None else (self.left, self.right)
+
+    @property
+    def gives(self) -> str | None:
+        """The unknown that it gives values to: u = right, with a right side free of unknowns."""
+        left = self.left.tree
+        if not isinstance(left, Derivative) or left.coordinates:
+            return None
+        return left.unknown if self.right is None or not self.right.scope.unknowns else None
 
     @property
     def leaves(self) -> tuple[UnknownLeaf, ...] | None:

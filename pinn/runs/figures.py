@@ -17,8 +17,8 @@ from pinn.solution.solution import Solution
 
 
 def draw_run(run: Run, solution: Solution) -> list[Path]:
-    """Draw every unknown of a solution, and the run's own history, into figures/."""
-    fields = [solution.field_data(unknown) for unknown in solution.problem.unknowns]
+    """Draw every unknown and field of a solution, and the run's own history, into figures/."""
+    fields = [solution.field_data(unknown) for unknown in solution.problem.outputs]
     return render_figures(run, fields)
 
 

@@ -8,6 +8,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, dataclass_transform
 
 from pinn.checks import nearest
@@ -64,8 +65,8 @@ def declared(cls: type | None = None, *, owner: str = "", **options: Any) -> Any
                 raise type(error)(error.mistakes, called) from None
 
     def __reduce__(self: Any) -> tuple[Any, ...]:
-        values = [getattr(self, field.name) for field in dataclasses.fields(self) if field.init]
-        return type(self), tuple(values)
+        made = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}
+        return partial(type(self), **made), ()
 
     __post_init__.__wrapped__ = own
     cls.__post_init__ = __post_init__

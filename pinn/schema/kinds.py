@@ -188,7 +188,7 @@ class Choice(Kind):
 
     @property
     def what(self) -> str:
-        return f"one of {listed(self.options)}"
+        return f"one of {listed(self.options)}" if self.options[1:] else self.options[0]
 
     def check(self, value: Any) -> str:
         if not isinstance(value, str) or value not in self.options:
@@ -318,6 +318,31 @@ class Numbers(OneOrMore):
 
 
 @dataclass(frozen=True)
+class OneOrList(Kind):
+    """One value, or a list of values as a tuple; which of them goes by its form."""
+
+    one: Kind
+    many: Items
+
+    @property
+    def what(self) -> str:
+        return f"{self.one.what} or {self.many.what}"
+
+    def _kind(self, value: Any) -> Kind:
+        lists = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
+        return self.many if lists or isinstance(value, Sequence) else self.one
+
+    def check(self, value: Any) -> Any:
+        return self._kind(value).check(value)
+
+    def read(self, node: Node, path: Path, reader: Reader) -> Any:
+        return self._kind(node).read(node, path, reader)
+
+    def dump(self, value: Any) -> Any:
+        return self._kind(value).dump(value)
+
+
+@dataclass(frozen=True)
 class Names(Kind):
     """A mapping from names of the user's choice to values of one kind."""
 
@@ -412,29 +437,33 @@ class NotSaved:
 
 @dataclass(frozen=True)
 class OneOf(Kind):
-    """A value of the first of several kinds that takes it; a node goes by its form.
+    """One of a few texts, or a mapping."""
 
-    scalar: the kind of a node that is a text. mapping: the kind of one that is a mapping.
-    """
-
-    scalar: Kind
+    scalar: Choice
     mapping: Kind
 
     @property
     def what(self) -> str:
         return f"{self.scalar.what} or {self.mapping.what}"
 
-    def _kind(self, value: Any) -> Kind:
-        return self.mapping if isinstance(value, Mapping | MappingNode) else self.scalar
-
     def check(self, value: Any) -> Any:
-        return self._kind(value).check(value)
+        if isinstance(value, Mapping):
+            return self.mapping.check(value)
+        if not isinstance(value, str) or value not in self.scalar.options:
+            hint = nearest(value, self.scalar.options)
+            refuse(f"expected {self.what}, got {shown(value)}{hint}")
+        return value
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
-        return self._kind(node).read(node, path, reader)
+        if isinstance(node, MappingNode) or (isinstance(node, Scalar) and node.is_null):
+            return self.mapping.read(node, path, reader)
+        if isinstance(node, Scalar) and node.text in self.scalar.options:
+            return node.text
+        hint = nearest(node.text, self.scalar.options) if isinstance(node, Scalar) else ""
+        return refuse_node(self, node, path, reader, hint)
 
     def dump(self, value: Any) -> Any:
-        return self._kind(value).dump(value)
+        return self.mapping.dump(value) if isinstance(value, Mapping) else value
 
 
 def listed(names: Iterable[object]) -> str:

@@ -16,11 +16,13 @@ from autograd.devices import DeviceError
 from pinn.checks import nearest
 from pinn.equations.axes import Computed
 from pinn.equations.functions import TENSOR_FUNCTIONS
+from pinn.equations.leaves import Coordinate, UnknownLeaf
 from pinn.equations.nested import NestedPlan, NestedValues
 from pinn.equations.term import Term
 from pinn.equations.values import coordinate_columns
 from pinn.expressions import nodes
 from pinn.files import DamagedFile, read_npz, write_npz
+from pinn.geometry import projection
 from pinn.models import NotSavedModel
 from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.report import Report
@@ -93,25 +95,31 @@ class Solution:
         return {name: c.item() for name, c in self._parameters.coefficients().items()}
 
     def evaluate(self, **coordinates: Any) -> dict[str, np.ndarray]:
-        """Return every unknown at points: solution.evaluate(x=xs, t=ts)["u"].
+        """Return every unknown and field at points: solution.evaluate(x=xs, t=ts)["u"].
 
-        coordinates: a number or array for each coordinate of the problem; they broadcast, and the
-        results have the broadcast shape. Points outside the domain are extrapolated. Raises
+        coordinates: a number or array for each coordinate of the problem, families included; they
+        broadcast, and the results have the broadcast shape. Without some of them the result has the
+        fields that do not depend on these. Points outside the domain are extrapolated. Raises
         TypeError for a missing or unknown coordinate, ValueError for shapes that do not broadcast.
         """
-        points, shape = self._points(coordinates)
+        names = [name for name in self.problem.outputs if self._sees(name) <= coordinates.keys()]
+        needed = set().union(*map(self._sees, names)) if names else None
+        points, shape = self._points(coordinates, needed)
         with one_blas_thread():
             outputs = np.concatenate([np.asarray(chunk) for chunk in self._run(points)])
-        return {
-            unknown: outputs[:, j].reshape(shape)
-            for j, unknown in enumerate(self.problem.unknowns)
-        }
+        number = self.problem.scope.unknown_number
+        return {name: outputs[:, number[name]].reshape(shape) for name in names}
+
+    def _sees(self, name: str) -> set[str]:
+        """Return the coordinates that an unknown or field depends on."""
+        return set(self.problem.scope.inputs_of(name))
 
     def derivative(self, expression: str, **coordinates: Any) -> np.ndarray:
         """Return a derivative, or any expression of an equation, at points.
 
         expression: text such as "u_xx", "laplacian(u)" or "u_t + u*u_x - nu*u_xx". coordinates: as
-        in evaluate. Raises ValueError, with a caret under the place, for a text without a meaning.
+        in evaluate; those that nothing in it depends on may be left out. Raises ValueError, with a
+        caret under the place, for a text without a meaning.
         """
         return self.derivatives([expression], **coordinates)[0]
 
@@ -120,9 +128,10 @@ class Solution:
 
         Arguments and errors are as of `derivative`; the results are in the order of expressions.
         """
-        points, shape = self._points(coordinates)
         scope = self.problem.scope
         terms = [Term("derivative", expression, scope) for expression in expressions]
+        needed = set().union(*map(self._needed, terms))
+        points, shape = self._points(coordinates, needed)
         plan = NestedPlan([leaf for term in terms for leaf in term.leaves or ()], scope)
         with one_blas_thread():
             return [array.reshape(shape) for array in self._derivatives(terms, plan, points)]
@@ -162,7 +171,7 @@ class Solution:
         ).errors(self.evaluate)
 
     def field_data(self, unknown: str, **held: float) -> FieldData:
-        """Return an unknown on an even grid, ready for pinn.figures.
+        """Return an unknown or a field on an even grid, ready for pinn.figures.
 
         A problem in one or two coordinates is taken whole. Of more, the first two are drawn and the
         others held at the middle of their bounds, unless `held` says which are held and where.
@@ -172,19 +181,20 @@ class Solution:
         """
         from pinn.figures.field_data import FieldData
 
-        if unknown not in self.problem.unknowns:
+        if unknown not in self.problem.outputs:
             raise ValueError(
-                f"expected one of the unknowns {', '.join(self.problem.unknowns)}, "
-                f"got {unknown!r}{nearest(unknown, self.problem.unknowns)}"
+                f"expected one of the unknowns {', '.join(self.problem.outputs)}, "
+                f"got {unknown!r}{nearest(unknown, self.problem.outputs)}"
             )
-        bounds = self.problem.domain.bounds
+        domain = projection(self.problem.domain, self._sees(unknown))
+        bounds = domain.bounds
         for name in held:
             if name not in bounds:
                 raise ValueError(
                     f"expected coordinates out of {', '.join(bounds)}, got {name!r}"
                     f"{nearest(name, bounds)}"
                 )
-        families = {family.name: family.middle for family in self.problem.families}
+        families = {family.name: family.middle for family in domain.families}
         free = [name for name in bounds if name not in held]
         drawn = [name for name in free if name not in families][:2] or free[:2]
         if not drawn:
@@ -194,18 +204,19 @@ class Solution:
             for name, (low, high) in bounds.items()
             if name not in drawn
         }
-        counts = _plot_points({n: bounds[n] for n in drawn}, self.problem.domain.time)
+        counts = _plot_points({n: bounds[n] for n in drawn}, domain.time)
         grids = {name: np.linspace(*bounds[name], counts[name]) for name in drawn}
         meshed = dict(zip(drawn, np.meshgrid(*grids.values(), indexing="ij"), strict=True))
         shape = meshed[drawn[0]].shape
         points = np.stack([np.broadcast_to(meshed.get(n, fixed.get(n)), shape) for n in bounds], -1)
-        inside = self.problem.domain.contains(points.reshape(-1, len(bounds))).reshape(shape)
+        inside = domain.contains(points.reshape(-1, len(bounds))).reshape(shape)
         if not inside.any():
             places = ", ".join(f"{name} = {value:.6g}" for name, value in fixed.items())
             raise ValueError(f"no point of the domain has {places}; hold them elsewhere")
         there = dict(zip(bounds, points[inside].T, strict=True))
-        exact = (self.problem.exact(there) or {}).get(unknown)
-        time = self.problem.domain.time
+        anywhere = dict.fromkeys(self.problem.domain.coordinates, np.array(math.nan))
+        exact = (self.problem.exact(anywhere | there) or {}).get(unknown)
+        time = domain.time
         return FieldData(
             unknown=unknown,
             coordinates=grids,
@@ -280,17 +291,32 @@ class Solution:
             raise ValueError(f"expected a file name that ends in .npz, got {str(path)!r}")
         write_npz(path, self.arrays())
 
-    def _points(self, coordinates: Mapping[str, Any]) -> tuple[np.ndarray, tuple[int, ...]]:
-        """Return points (n, d) in declared order, and the broadcast shape."""
+    def _needed(self, term: Term) -> set[str]:
+        """Return the coordinates that the value of a text depends on."""
+        needed = set()
+        for node in nodes(term.tree):
+            if isinstance(node, Coordinate):
+                needed.add(node.name)
+            elif isinstance(node, UnknownLeaf):
+                needed |= self._sees(node.unknown) - set(getattr(node, "names", ()))
+        return needed
+
+    def _points(
+        self, coordinates: Mapping[str, Any], needed: set[str] | None = None
+    ) -> tuple[np.ndarray, tuple[int, ...]]:
+        """Return points (n, d) in declared order, and the broadcast shape.
+
+        needed: the coordinates that must be given, all where left out; others are then nan.
+        """
         names = self.problem.domain.coordinates
-        missing = [name for name in names if name not in coordinates]
+        missing = [n for n in names if n not in coordinates and (needed is None or n in needed)]
         unknown = [name for name in coordinates if name not in names]
         if missing or unknown:
             raise TypeError(
                 f"expected the coordinates {', '.join(names)}; missing: "
                 f"{', '.join(missing) or 'none'}, not known: {', '.join(unknown) or 'none'}"
             )
-        arrays = [np.asarray(coordinates[name], dtype=np.float64) for name in names]
+        arrays = [np.asarray(coordinates.get(n, math.nan), dtype=np.float64) for n in names]
         try:
             arrays = np.broadcast_arrays(*arrays)
         except ValueError as error:
@@ -333,13 +359,17 @@ def _filled(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def load(
-    path: str | os.PathLike[str], model: Any = None, device: str | None = None
+    path: str | os.PathLike[str],
+    model: Any = None,
+    device: str | None = None,
+    fields: Mapping[str, Any] | None = None,
 ) -> Solution:
     """Read a solution that `Solution.save` wrote, or a checkpoint of a run.
 
     model: where the solution was trained with a module or a class of one's own, which a file cannot
-    hold: the same again. device: where it is evaluated, "cpu" or "cuda"; the one it was trained on
-    where left out. Nothing in the file is ever run. Raises FileNotFoundError, ValueError for a
+    hold: the same again. fields: the same of the models of fields, by name. device: where
+    it is evaluated, "cpu" or "cuda"; the one it was trained on where left out. Nothing in the file
+    is ever run. Raises FileNotFoundError, ValueError for a
     solution whose model has to be given, pinn.files.DamagedFile for a file that is not such a file,
     and autograd.devices.DeviceError where there is no such device.
     """
@@ -347,6 +377,8 @@ def load(
     experiment = contents.experiment
     if device is not None:
         experiment = dataclasses.replace(experiment, device=device)
+    if fields:
+        experiment = _with_field_models(experiment, fields)
     if model is not None:
         experiment = dataclasses.replace(experiment, model=model)
     elif isinstance(experiment.model, NotSavedModel):
@@ -354,6 +386,13 @@ def load(
             f"{path}: its model is a {experiment.model.name}, whose class a file cannot hold; "
             f"give it: pinn.load(path, model={experiment.model.name}(...))"
         )
+    for one in experiment.problem.fields:
+        if isinstance(one.model, NotSavedModel):
+            raise ValueError(
+                f"{path}: the model of its field {one.name!r} is a {one.model.name}, whose class a "
+                f"file cannot hold; give it: pinn.load(path, fields={{{one.name!r}: "
+                f"{one.model.name}(...)}})"
+            )
     try:
         return Solution(experiment, contents.theta, contents.report)
     except DeviceError as error:
@@ -365,3 +404,16 @@ def load(
         ) from error
     except SIGNS_OF_DAMAGE as error:
         raise DamagedFile(f"{path}: its parts do not fit together ({error})") from error
+
+
+def _with_field_models(experiment: Experiment, models: Mapping[str, Any]) -> Experiment:
+    """Return the declaration of a run with other models for some of its fields."""
+    problem = experiment.problem
+    known = [one.name for one in problem.fields]
+    for name in models:
+        if name not in known:
+            raise ValueError(f"fields: expected some of {', '.join(known) or 'none'}, got {name!r}")
+    fields = [
+        dataclasses.replace(one, model=models.get(one.name, one.model)) for one in problem.fields
+    ]
+    return dataclasses.replace(experiment, problem=dataclasses.replace(problem, fields=fields))

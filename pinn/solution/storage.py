@@ -146,6 +146,8 @@ def _check_size(experiment: Experiment, theta: Mapping[str, np.ndarray]) -> None
     problem = experiment.problem
     there = sum(part.size for part in theta.values())
     declared = parameter_count(experiment.model, problem.domain, problem.unknowns) or 0
+    for one in problem.fields:
+        declared += parameter_count(one.model, one.domain(problem.domain), [one.name]) or 0
     if declared > there:
         raise ValueError(f"its model has {declared} parameters and the file {there}")
 

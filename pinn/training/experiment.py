@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import autograd as T
 from pinn.conditions.hard import HardModel
-from pinn.models import MLP, AnyModel, Spaced, build_module
+from pinn.models import MLP, AnyModel, Spaced, build_module, check_model, settled_model
 from pinn.objective import Objective
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import AnyWeighting, Fixed
@@ -21,6 +21,7 @@ from pinn.schema.kinds import Items, Optional
 from pinn.training.batches import Batches
 from pinn.training.collocation import Collocation, Residuals
 from pinn.training.defaults import default_training
+from pinn.training.given import fit_last_layers, given_values
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
 
@@ -52,6 +53,11 @@ class Experiment:
         with at("weighting"):
             self.weighting.check(self.problem)
         self.collocation  # noqa: B018 - what does not fit the problem is refused here
+        with at("model"):
+            domain, unknowns = self.problem.domain, self.problem.unknowns
+            check_model(self.model, domain, unknowns)
+            given = given_values(self.problem, self.draw_points)
+            object.__setattr__(self, "model", settled_model(self.model, given, unknowns))
         if self.training is None:
             stages = default_training(self.initial_parameters().size, self.seconds)
             object.__setattr__(self, "training", tuple(stages))
@@ -62,7 +68,7 @@ class Experiment:
         return PRECISIONS[self.precision]
 
     def initial_parameters(self) -> FlatParameters:
-        """Build the model from the seed, with the problem's coefficients at their start."""
+        """Build the model and the fields from the seed, with the coefficients at their start."""
         module = build_module(
             self.model,
             self.problem.domain,
@@ -74,7 +80,14 @@ class Experiment:
         module = Spaced.around(module, self.problem.domain)
         if self.problem.ansatz is not None:
             module = HardModel(module, self.problem.ansatz)
-        return FlatParameters(module, self.problem.parameters, self.dtype, self.device)
+        number = self.problem.scope.coordinate_number
+        fields = {}
+        for one in self.problem.fields:
+            rng = stream(self.seed, "field", one.name)
+            network = one.build(self.problem.domain, rng, self.dtype, self.device)
+            taken = [number[name] for name in self.problem.scope.inputs_of(one.name)]
+            fields[one.name] = (network, taken)
+        return FlatParameters(module, self.problem.parameters, self.dtype, self.device, fields)
 
     @property
     def collocation(self) -> Collocation:
@@ -98,7 +111,7 @@ class Experiment:
 
     def objective(self) -> Objective:
         """Build the objective at its start."""
-        return Objective(
+        objective = Objective(
             self.problem,
             self.initial_parameters(),
             self.draw_points(),
@@ -109,3 +122,5 @@ class Experiment:
             derivatives=self.derivatives,
             threads=self.threads,
         )
+        fit_last_layers(objective)
+        return objective

@@ -23,33 +23,40 @@ class Trained(Protocol):
 
 
 def load_start(
-    parameters: FlatParameters, start: Trained | Mapping[str, np.ndarray] | np.ndarray
+    parameters: FlatParameters,
+    start: Trained | Mapping[str, np.ndarray] | np.ndarray,
+    problem: Problem,
 ) -> None:
     """Set the parameters to those of an old solution, of named parts, or of a whole vector.
 
-    A solution has to be of the same model, part by part. Of its coefficients those go on that are
-    declared alike in both problems; others begin at their `initial`. Raises ValueError, naming what
-    does not fit, or TypeError.
+    A solution has to be of the same model, part by part. Of its coefficients and fields those go on
+    that are declared alike in both problems; others begin as they do without it. Raises
+    ValueError, naming what does not fit, or TypeError.
     """
     try:
-        parameters.load(_theta(parameters, start))
+        parameters.load(_theta(parameters, start, problem))
     except ValueError as error:
         raise ValueError(f"start: {error}") from error
 
 
 def _theta(
-    parameters: FlatParameters, start: Trained | Mapping[str, np.ndarray] | np.ndarray
+    parameters: FlatParameters,
+    start: Trained | Mapping[str, np.ndarray] | np.ndarray,
+    problem: Problem,
 ) -> np.ndarray:
     if isinstance(start, np.ndarray):
         theta = start
     elif isinstance(start, Mapping):
         theta = parameters.from_named(start)
     elif isinstance(start, Trained):
-        old, own = set(start.problem.parameters), set(parameters.parameters)
-        dropped = {p.name for p in old - own}
-        parts = {name: part for name, part in start.named_theta.items() if name not in dropped}
+        old = (*start.problem.parameters, *start.problem.fields)
+        own = (*problem.parameters, *problem.fields)
+        carried = {"model", *(one.name for one in own if one in old)}
         begun = parameters.named(parameters.theta)
-        theta = parameters.from_named({p.name: begun[p.name] for p in own - old} | parts)
+        theta = parameters.from_named(
+            {name: part for name, part in begun.items() if _owner(name) not in carried}
+            | {n: part for n, part in start.named_theta.items() if _owner(n) in carried}
+        )
     else:
         raise TypeError(
             f"start: expected a pinn.Solution, a mapping of its named_theta or a vector, got "
@@ -59,3 +66,7 @@ def _theta(
     if bad.size:
         raise ValueError(f"expected finite numbers, got {theta[bad[0]]} at place {bad[0]}")
     return theta
+
+
+def _owner(part: str) -> str:
+    return part.partition(".")[0]

@@ -236,7 +236,10 @@ class _Splitter:
         inputs = [self._lifted(i, len(output.shape)) for i in instruction.inputs]
         if instruction.op.elementwise or name == "matmul":
             pass
-        elif name in ("reshape", "expand", "sum_to"):
+        elif name == "sum_to":
+            self.batched[output] = self._sum_on_batch(instruction)
+            return
+        elif name in ("reshape", "expand"):
             attributes["shape"] = shape
         elif name in ("cat", "stack"):
             attributes["dim"] = attributes["dim"] % len(output.shape) + 1
@@ -251,6 +254,18 @@ class _Splitter:
         else:
             raise CannotSplitRows(f"operation '{name}' on contracted values")
         self.batched[output] = self._emit(name, inputs, shape, **attributes)
+
+    def _sum_on_batch(self, instruction: Instruction) -> Value:
+        """Sum a contracted value, dimension by dimension: the rows are no part of the alignment."""
+        (x,) = instruction.inputs
+        (output,) = instruction.outputs
+        total = self.batched[x]
+        aligned = (1,) * (len(x.shape) - len(output.shape)) + output.shape
+        for shape, name in ((aligned, "sum_to"), (output.shape, "reshape")):
+            if total.shape != (self.rows, *shape):
+                to = (self.rows, *shape)
+                total = self._emit(name, (total,), to, shape=to)
+        return total
 
     def _lifted(self, argument: Argument, ndim: int) -> Argument:
         """Return the per-row version, with ones after the row axis so that it broadcasts."""

@@ -140,3 +140,23 @@ def test_nested_derivatives_keep_their_rows():
         one = [T.tensor(column[k : k + 1]) for column in columns]
         (expected,) = fn([*one, T.tensor(seed[k : k + 1])])
         np.testing.assert_allclose(found[k], expected.numpy(), rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_a_single_number_that_all_points_share(shape):
+    """Its gradient is summed over points and then over what it was broadcast to."""
+    factor = T.tensor(rng.normal(size=shape), requires_grad=True)
+    weight = T.tensor(rng.normal(size=(4, 2)), requires_grad=True)
+    points, seed = rng.uniform(-1, 1, (7, 1)), np.ones((7, 1))
+
+    def fn(rows):
+        x, ones = rows
+        waves = T.cat([T.cos(x * 3.0 * factor), T.sin(x * 3.0 * factor)], dim=1)
+        r = T.nn.functional.linear(waves, weight).sum(1)
+        gradients = T.grad(r, [factor, weight], ones.reshape(-1))
+        return [T.cat([g.reshape(-1) for g in gradients])]
+
+    (found,) = Chunked(fn, [factor, weight], ["per_row"], executor="numpy")([points, seed])
+    for k in range(7):
+        (expected,) = fn([T.tensor(points[k : k + 1]), T.tensor(seed[k : k + 1])])
+        np.testing.assert_allclose(found[k], expected.numpy(), rtol=1e-11, atol=1e-13)

@@ -11,7 +11,7 @@ import pytest
 
 from pinn.conditions import CONDITIONS
 from pinn.geometry import SHAPES
-from pinn.models import MODELS
+from pinn.models import EMBEDDINGS, MODELS
 from pinn.objective.weighting import WEIGHTINGS
 from pinn.optimizers import STAGES
 from pinn.problem import references
@@ -19,7 +19,8 @@ from pinn.sampling import ADAPTIVE, METHODS
 
 PAGE = Path(__file__).parents[3] / "docs" / "extending.md"
 FAMILIES = {
-    "slope": CONDITIONS, "diamond": SHAPES, "ridges": MODELS, "descent": STAGES, "even": WEIGHTINGS,
+    "slope": CONDITIONS, "diamond": SHAPES, "ridges": MODELS, "gated": MODELS,
+    "squares": EMBEDDINGS, "descent": STAGES, "even": WEIGHTINGS,
 }  # fmt: skip
 FUNCTIONS = {"thirds": METHODS, "largest": ADAPTIVE}
 REFERENCE = "heat-mode"

@@ -330,3 +330,40 @@ def test_a_class_whose_annotations_say_too_little_is_refused_when_it_is_entered(
     with pytest.raises(TypeError, match="Vague.size: no kind of value stands for"):
         MODELS.add("vague", Vague)
     assert "vague" not in MODELS
+
+
+# ---- a network of parts, and an embedding
+
+
+def test_a_network_of_parts_has_what_networks_have(page, config):
+    text = config.read_text().replace(
+        "model: {ridges: {count: 8}}",
+        "model: {gated: {width: 5, features: [x, y, x*t], embedding: squares, scale: {u: 3}}}",
+    )
+    config.write_text(text)
+    experiment = load(config).experiment
+    model = page.Gated(
+        width=5, features=["x", "y", "x*t"], embedding=page.Squares(), scale={"u": 3}
+    )
+    assert experiment.model == model
+    problem = experiment.problem
+    module = model.build(problem.domain, ["u"], np.random.default_rng(0), page.T.float64)
+    assert model.parameter_count(problem.domain, ["u"]) == 2 * (6 + 1) * 5 + 6
+    points = np.random.default_rng(1).uniform(0, 1, (4, 3))
+    x, y, t = points.T
+    seen = np.stack([x / 2, y / 2, x * t], axis=1)
+    seen = np.hstack([seen, seen**2])
+    a = {name: tensor.detach().numpy() for name, tensor in module.named_parameters()}
+    gate, value = (seen @ a[f"weight{name}"].T for name in ("_gate", "_value"))
+    expected = 3 * (value / (1 + np.exp(-gate))) @ a["weight_last"].T
+    got = module(page.T.tensor(points)).detach().numpy()
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+def test_what_an_embedding_cannot_be_is_told_at_its_line(page, config):
+    text = config.read_text()
+    config.write_text(text.replace("ridges: {count: 8}", "gated: {embedding: square}"))
+    with pytest.raises(ConfigError) as raised:
+        load(config)
+    assert "model.gated.embedding.square: expected one embedding out of" in str(raised.value)
+    assert "did you mean 'squares'?" in str(raised.value)

@@ -20,6 +20,9 @@ ANGLES = np.linspace(0, 2 * np.pi, 40, endpoint=False)
 SHAPES = {
     "disk": pinn.Disk((0.2, 0.1), 0.7),
     "ball": pinn.Ball((0, 0, 1), 1.5),
+    "ellipse": pinn.Ellipse((1, 0), (0.5, 2)),
+    "bored ellipse": pinn.Ellipse(radii=(2, 1)) - pinn.Ellipse((0.5, 0), (0.3, 0.6)),
+    "ring in 5": pinn.Ball((0,) * 5) - pinn.Ball((0,) * 5, 0.5),
     "triangle": pinn.Triangle((0, 0), (0, 1), (1, 0.2)),
     "box": SQUARE * Z,
     "L": pinn.Polygon([(0, 0), (1, 0), (1, -1), (-1, -1), (-1, 1), (0, 1)]),
@@ -38,6 +41,7 @@ SHAPES = {
     "cylinder": pinn.Disk() * pinn.Interval("z", 0, 2),
     "two intervals": pinn.Interval("x", 0, 3) - pinn.Interval("x", 1, 2),
 }  # fmt: skip
+JETS = ("disk", "ellipse", "L", "box hole", "union", "turned", "cylinder")
 CASES = [(name, part) for name in SHAPES for part in ("all", *range(len(SHAPES[name].parts)))]
 
 
@@ -83,7 +87,7 @@ def test_its_text_is_of_the_language(name):
     np.testing.assert_array_equal(values(again, shape, inside), values(tree, shape, inside))
 
 
-@pytest.mark.parametrize("name", ["disk", "L", "box hole", "union", "turned", "cylinder"])
+@pytest.mark.parametrize("name", JETS)
 @pytest.mark.parametrize("part", ["all", 0, -1])
 def test_jets_equal_nested_derivatives_and_finite_differences(name, part):
     """Inside, on the part itself, where it vanishes, and on the lines that its edges go on in."""
@@ -131,6 +135,13 @@ def test_a_piece_of_a_boundary_is_trimmed():
     off, _ = disk.sample_boundary(disk.select("x > 0.5"), 200, METHODS["uniform"], stream(0, "a"))
     assert np.abs(values(tree, disk, on)).max() < 1e-14
     assert values(tree, disk, off).min() > 1e-6
+    tree = disk.distance_function("x > -0.5 and y > 0")
+    arc = disk.select("x > -0.5 and y > 0")
+    assert arc[0].measure == pytest.approx(2 * np.pi / 3, rel=1e-3)
+    on, _ = disk.sample_boundary(arc, 200, METHODS["uniform"], stream(0, "a"))
+    off, _ = disk.sample_boundary(disk.parts, 200, METHODS["uniform"], stream(0, "a"))
+    off = off[(off[:, 0] < -0.51) | (off[:, 1] < -0.01)]
+    assert np.abs(values(tree, disk, on)).max() < 1e-14 and values(tree, disk, off).min() > 1e-6
     with pytest.raises(TypeError, match="which is of more than the coordinates x, y"):
         disk.distance_function("normal_y > 0")
 

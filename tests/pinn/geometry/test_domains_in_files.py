@@ -1,11 +1,13 @@
 """Domains of shapes in config files and saved solutions, trained, evaluated and drawn."""
 
+import json
 import math
 
 import numpy as np
 import pytest
 
 import pinn
+from pinn.cli import main
 from pinn.config import ConfigError, load
 from pinn.schema import dump
 from pinn.schema.reader import Reader
@@ -183,3 +185,16 @@ def test_poisson_on_a_disk_is_solved():
         [pinn.SSBroyden(steps=120)], seed=0,
     )  # fmt: skip
     assert solution.errors().rel_l2["u"] < 1e-2
+
+
+def test_a_file_is_trained_and_drawn_on_an_l(tmp_path):
+    text = CASE.format(domain=FORMS[6][0]).replace("steps: 5", "steps: 60")
+    (tmp_path / "corner.yaml").write_text(text)
+    run = tmp_path / "run"
+    assert main(["train", str(tmp_path / "corner.yaml"), "--out", str(run), "--quiet"]) == 0
+    solution = pinn.load(run / "solution.npz")
+    assert solution.problem.domain == pinn.Polygon(CORNERS)
+    lines = (run / "metrics.jsonl").read_text().splitlines()
+    first, last = (json.loads(line)["loss"] for line in (lines[0], lines[-1]))
+    assert last < 0.5 * first
+    assert (run / "figures" / "field_u.png").is_file()

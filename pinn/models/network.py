@@ -1,0 +1,166 @@
+"""What networks have in common: inputs, layers, outputs."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+
+import autograd as T
+from pinn.checks import nearest
+from pinn.geometry import Shape
+from pinn.models.embeddings import AnyEmbeddings, Embedding
+from pinn.models.inputs import InputPlan, Inputs
+from pinn.models.model import Given, Model
+from pinn.models.parts import Factorization, Maker, Part
+from pinn.schema import declared
+from pinn.schema.errors import refuse
+from pinn.schema.kinds import Choice, Items, Names, Number, OneOf, Text
+
+_FEATURES = Items(
+    Text("an expression of coordinates such as sin(t)"),
+    "a list of expressions of coordinates such as [x, sin(t)]",
+)
+_OFFSET = Names(Number(), "a mapping from unknowns to numbers")
+_SCALE = OneOf(
+    Choice(("data",)), Names(Number(above=0.0), "a mapping from unknowns to numbers > 0")
+)
+
+
+@declared(kw_only=True)
+class Network(Model):
+    """A network made of parts: what it sees, its layers, what its outputs stand for.
+
+    A network of one's own says what its parts are (`parts`) and how they act (`forward`), and has
+    the rest: features, embeddings, factorised weights, the scale of its outputs, the number of its
+    parameters, how it is built and saved.
+
+    features: what the network sees instead of the coordinates, each an expression of them: [x, t,
+    sin(t)]. Coordinates are scaled from their bounds to [-1, 1], other expressions taken as they
+    are. embedding: what is applied to that, one after the other. factorization: random weight
+    factorisation of all layers. offset, scale: unknown -> number, so that u = offset + scale * N
+    with an N of about 1; 0 and 1 where they are left out. scale may be "data": then both come from
+    the values that conditions give to each unknown, their mean and standard deviation.
+    """
+
+    features: Annotated[tuple[str, ...], _FEATURES] = ()
+    embedding: AnyEmbeddings = ()
+    factorization: Factorization | None = None
+    offset: Annotated[Mapping[str, float], _OFFSET] = field(default_factory=dict)
+    scale: Annotated[Mapping[str, float] | Literal["data"], _SCALE] = field(default_factory=dict)
+
+    fits_last_layer: ClassVar[bool] = False
+    """Whether the last part, a linear layer, starts as the fit of the values that are given."""
+
+    @abstractmethod
+    def parts(self, inputs: int, outputs: int) -> dict[str, Part]:
+        """Return the parts, by name, of a network (n, inputs) -> (n, outputs)."""
+
+    @abstractmethod
+    def forward(self, parts: Mapping[str, Any], z: T.Tensor) -> T.Tensor:
+        """Return the outputs (n, outputs) for z (n, inputs); parts: what `parts` was made into."""
+
+    def embeddings(self) -> tuple[Embedding, ...]:
+        """Return all embeddings: those that were given, and those of the network's own."""
+        return self.embedding
+
+    def check(self, domain: Shape, unknowns: Sequence[str]) -> None:
+        """Raise DeclarationError, with the key, for what does not go with a problem."""
+        self._plan(domain)
+        for key, given in (("offset", self.offset), ("scale", self.scale)):
+            for name in given if isinstance(given, Mapping) else ():
+                if name not in unknowns:
+                    refuse(
+                        f"expected some of the unknowns {', '.join(unknowns)}, got {name!r}"
+                        f"{nearest(name, unknowns)}",
+                        key,
+                    )
+
+    def parameter_count(self, domain: Shape, unknowns: Sequence[str]) -> int:
+        """Return how many numbers the network has, without building it."""
+        plan = self._plan(domain)
+        parts = self.parts(plan.width, len(unknowns)).values()
+        return plan.count() + sum(part.count(self.factorization) for part in parts)
+
+    def settled(self, given: Given, unknowns: Sequence[str]) -> Network:
+        """Return the network with the numbers that `scale: data` stands for."""
+        if self.scale != "data":
+            return self
+        offsets, scales = {}, {}
+        for name in unknowns:
+            values = given(name)
+            if not values.size:
+                refuse(
+                    f"no condition gives values of {name!r} itself; write its scale as a number, "
+                    f"{{{name}: 1}}",
+                    "scale",
+                )
+            offset, spread = float(values.mean()), float(values.std())
+            offsets[name] = self.offset.get(name, offset)
+            # one value everywhere says nothing of how large the others are
+            scales[name] = spread if spread > 1e-9 * abs(offset) else 1.0
+        return replace(self, offset=offsets, scale=scales)
+
+    def build(
+        self,
+        domain: Shape,
+        unknowns: Sequence[str],
+        rng: np.random.Generator,
+        dtype: T.dtype,
+        device: str = "cpu",
+    ) -> T.nn.Module:
+        """Return the network (n, coordinates) -> (n, unknowns), initialised from `rng`.
+
+        Raises as `check` does, and ValueError while `scale` is "data".
+        """
+        self.check(domain, unknowns)
+        if self.scale == "data":
+            refuse("expected numbers here; pinn.solve puts them in", "scale")
+        scale = [self.scale.get(name, 1.0) for name in unknowns]
+        offset = [self.offset.get(name, 0.0) for name in unknowns]
+        maker = Maker(rng, dtype, device, self.factorization)
+        return NetworkModule(self, self._plan(domain), scale, offset, maker)
+
+    def _plan(self, domain: Shape) -> InputPlan:
+        return InputPlan(domain, self.features, self.embeddings())
+
+
+class NetworkModule(T.nn.Module):
+    """A network of an InputPlan and parts: points (n, coordinates) -> (n, unknowns)."""
+
+    def __init__(
+        self,
+        network: Network,
+        plan: InputPlan,
+        scale: Sequence[float],
+        offset: Sequence[float],
+        maker: Maker,
+    ) -> None:
+        super().__init__()
+        self.inputs = Inputs(plan, maker)
+        parts = network.parts(plan.width, len(scale))
+        self.parts = {name: part.make(self, name, maker) for name, part in parts.items()}
+        self.last_layer = list(self.parts.values())[-1] if network.fits_last_layer else None
+        self._run: Callable[[Mapping[str, Any], T.Tensor], T.Tensor] = network.forward
+        self._scaled = any(number != 1 for number in scale)
+        self._moved = any(offset)
+        if self._scaled:
+            self.register_buffer("scale", maker.tensor(scale), persistent=False)
+        if self._moved:
+            self.register_buffer("offset", maker.tensor(offset), persistent=False)
+
+    def forward(self, points: T.Tensor) -> T.Tensor:
+        return self._outputs(self.inputs(points))
+
+    def forward_columns(self, columns: Sequence[T.Tensor]) -> T.Tensor:
+        """Return the unknowns (n, unknowns) from a column (n, 1) for each coordinate."""
+        return self._outputs(self.inputs.of_columns(columns))
+
+    def _outputs(self, z: T.Tensor) -> T.Tensor:
+        values = self._run(self.parts, z)
+        if self._scaled:
+            values = values * self.scale
+        return values + self.offset if self._moved else values

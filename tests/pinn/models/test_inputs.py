@@ -1,0 +1,258 @@
+"""What networks see: features, periodic and Fourier embeddings, and what comes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autograd as T
+import pinn
+from autograd.jets import choose_channels, sweep
+from pinn.config import ConfigError, load
+from pinn.equations.jets import JetPlan, JetValues
+from pinn.equations.leaves import Derivative
+from pinn.equations.scope import Scope
+from pinn.equations.values import coordinate_columns
+from pinn.models.inputs import InputPlan, Inputs
+from pinn.models.parts import Maker
+from pinn.training.experiment import Experiment
+
+DOMAIN = pinn.Interval("x", -1, 3) * pinn.Time("t", 0, 0.5)
+POINTS = np.random.default_rng(1).uniform([-1, 0], [3, 0.5], (20, 2))
+X, TIME = POINTS.T
+ZX, ZT = (X - 1) / 2, (TIME - 0.25) / 0.25
+
+
+def seen(features=(), *embeddings, domain=DOMAIN, seed=0):
+    maker = Maker(np.random.default_rng(seed), T.float64, "cpu")
+    module = Inputs(InputPlan(domain, features, embeddings), maker)
+    return module, module(T.tensor(POINTS)).detach().numpy()
+
+
+def agrees(got, *columns):
+    np.testing.assert_allclose(got, np.stack(columns, axis=1), rtol=1e-13, atol=1e-14)
+
+
+def test_coordinates_go_from_minus_one_to_one():
+    agrees(seen()[1], ZX, ZT)
+
+
+def test_features_stand_for_the_coordinates():
+    agrees(seen(["sin(x)", "t*x"])[1], np.sin(X), TIME * X)
+    agrees(seen(["t", "x", "x/(1 + t)"])[1], ZT, ZX, X / (1 + TIME))
+
+
+def test_a_periodic_coordinate_becomes_waves():
+    phase = np.pi * ZX
+    agrees(seen((), pinn.PeriodicEmbedding("x"))[1], np.cos(phase), np.sin(phase), ZT)
+    phase = 2 * np.pi * (X - 1) / 3
+    agrees(
+        seen((), pinn.PeriodicEmbedding("x", period=3, harmonics=2))[1],
+        np.cos(phase), np.sin(phase), np.cos(2 * phase), np.sin(2 * phase), ZT,
+    )  # fmt: skip
+
+
+def test_both_coordinates_may_be_periodic():
+    got = seen((), pinn.PeriodicEmbedding("t"), pinn.PeriodicEmbedding("x"))[1]
+    angles = np.pi * ZX, np.pi * ZT
+    agrees(got, *(wave(angle) for angle in angles for wave in (np.cos, np.sin)))
+
+
+def test_fourier_features():
+    """Tancik et al. 2020: [cos(2 pi B v), sin(2 pi B v)] of v in [0, 1], up to the phase."""
+    module, got = seen((), pinn.FourierEmbedding(5, 2.0))
+    b = module.embedding0.frequencies.detach().numpy()
+    phases = np.stack([ZX, ZT], axis=1) @ b.T
+    np.testing.assert_allclose(got, np.concatenate([np.cos(phases), np.sin(phases)], 1), atol=1e-13)
+    assert b.shape == (5, 2) and not list(module.parameters())
+
+
+def test_fourier_frequencies_have_the_scales_asked_for():
+    module, _ = seen((), pinn.FourierEmbedding(4000, [1.0, 10.0]))
+    b = module.embedding0.frequencies.detach().numpy() / np.pi
+    assert b.shape == (8000, 2)
+    assert b[:4000].std() == pytest.approx(1, rel=0.03)
+    assert b[4000:].std() == pytest.approx(10, rel=0.03)
+
+
+def test_fourier_after_periodic_after_features():
+    features = ["x", "t", "x*t"]
+    module, got = seen(features, pinn.PeriodicEmbedding("x"), pinn.FourierEmbedding(3))
+    b = module.embedding1.frequencies.detach().numpy()
+    z = np.stack([np.cos(np.pi * ZX), np.sin(np.pi * ZX), ZT, X * TIME], axis=1)
+    np.testing.assert_allclose(got, np.hstack([np.cos(z @ b.T), np.sin(z @ b.T)]), atol=1e-13)
+
+
+def test_an_expression_means_the_values_of_a_logarithmic_family():
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"one": "u_x - nu"}, [pinn.Dirichlet("u", 0, on="x=0")],
+        families=[pinn.Family("nu", 0.01, 1, spacing="log")],
+    )  # fmt: skip
+    model = pinn.MLP(width=3, depth=1, features=["x", "nu", "x/nu"])
+    module = Experiment(problem, model).initial_parameters().module
+    at = np.array([[0.5, 0.01], [0.25, 0.1], [1.0, 1.0]])
+    got = []
+    run = module.network._run
+    module.network._run = lambda parts, z: got.append(z.detach().numpy()) or run(parts, z)
+    module(T.tensor(at))
+    expected = [[0, -1, 50], [-0.5, 0, 2.5], [1, 1, 1]]
+    np.testing.assert_allclose(got[0], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_what_is_made_of_x_alone_carries_no_derivative_in_t():
+    module, _ = seen(["sin(x)", "x", "t"], pinn.PeriodicEmbedding("t"))
+    columns = [T.tensor(POINTS[:, j : j + 1]) for j in range(2)]
+    found = sweep(
+        lambda *c: module._features(c), columns, choose_channels([(0, 0), (1, 1), (0, 1)])
+    )
+    assert [set(channels) - {()} for channels in found] == [{(0,), (0, 0)}, {(0,)}, {(1,)}]
+
+
+SCOPE = Scope(("u",), ("x", "t"), ("x",), {})
+
+
+@pytest.mark.parametrize("model", [
+    pinn.MLP(10, 2, embedding=pinn.PeriodicEmbedding("x", harmonics=3)),
+    pinn.PirateNet(10, 1, embedding=[pinn.PeriodicEmbedding("x")]),
+    pinn.MLP(10, 2, features=["sin(pi*x/2)", "cos(pi*x/2)", "t"]),
+], ids=["waves", "pirate", "features"])  # fmt: skip
+def test_a_periodic_network_is_periodic_with_all_its_derivatives(model):
+    module = model.build(DOMAIN, ["u"], np.random.default_rng(0), T.float64)
+    time = np.linspace(0, 0.5, 7)
+    leaves = [Derivative("u", ("x",) * order) for order in range(5)]
+    found = []
+    for x in (-1.0, 3.0):
+        at = np.stack([np.full(7, x), time], axis=1)
+        columns = coordinate_columns(at, T.float64, "cpu")
+        values = JetValues(module, SCOPE, columns, {}, JetPlan(leaves, SCOPE))
+        found.append([values[leaf].detach().numpy() for leaf in leaves])
+    for low, high in zip(*found, strict=True):
+        assert np.abs(low - high).max() <= 1e-13 * np.abs(low).max()
+
+
+def test_a_trained_period_finds_the_period_of_its_data():
+    """u = cos(2 pi x / 3): the network starts with the period 4."""
+    domain = pinn.Interval("x", 0, 4)
+    problem = pinn.Problem(domain, ["u"], {"known": "u - cos(2*pi*x/3)"})
+    model = pinn.MLP(5, 1, embedding=pinn.PeriodicEmbedding("x", trainable=True))
+    solution = pinn.solve(
+        problem, model, pinn.Sampling(interior=60, redraw=None, adaptive=None),
+        [pinn.Adam(steps=100, learning_rate=0.02), pinn.SSBroyden(steps=150)],
+    )  # fmt: skip
+    theta = solution.experiment.initial_parameters().named(solution.theta)
+    period = 4 / theta["model.inputs.embedding0.factor"]
+    assert period == pytest.approx(3, rel=1e-3)
+
+
+def test_fourier_features_find_what_a_plain_network_does_not():
+    """sin(2 pi x) + 0.1 sin(50 pi x), of which a plain network finds the slow part only."""
+    domain = pinn.Interval("x", 0, 1)
+    problem = pinn.Problem(domain, ["u"], {"known": "u - sin(2*pi*x) - 0.1*sin(50*pi*x)"})
+    x = np.linspace(0, 1, 401)
+    expected = np.sin(2 * np.pi * x) + 0.1 * np.sin(50 * np.pi * x)
+    errors = []
+    for embedding in ((), pinn.FourierEmbedding(20, [1.0, 20.0])):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("pinn.solving.unsolved", lambda residual: None)
+            solution = pinn.solve(
+                problem, pinn.MLP(20, 2, embedding=embedding),
+                pinn.Sampling(interior=200, method="grid", redraw=None, adaptive=None),
+                [pinn.Adam(steps=400, learning_rate=5e-3)],
+            )  # fmt: skip
+        error = solution.evaluate(x=x)["u"] - expected
+        errors.append(np.linalg.norm(error) / np.linalg.norm(expected))
+    plain, fourier = errors
+    assert plain > 0.09  # 0.1 / sqrt(1.01) is the fast part
+    assert fourier < 0.02
+
+
+@pytest.mark.parametrize(
+    ("features", "embeddings", "message"),
+    [
+        (["x", "t", "sin(y)"], (), "features.2: .*unknown name 'y'"),
+        (["sin(t)"], (), r"features: none of them has x, .* such as \[x, sin\(t\)\]"),
+        (["x", "t +"], (), "features.1: "),
+        ((), [pinn.PeriodicEmbedding("z")], "embedding.0.coordinate: .* x, t, got 'z'"),
+        (
+            (), [pinn.FourierEmbedding(), pinn.PeriodicEmbedding("x")],
+            "embedding.1.coordinate: expected one of the coordinates that come in, none, got 'x'",
+        ),
+        (
+            ["x*t"], [pinn.PeriodicEmbedding("x")],
+            "embedding.0.coordinate: expected one of the coordinates that come in, none",
+        ),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused_at_its_key(features, embeddings, message):
+    model = pinn.MLP(features=features, embedding=embeddings)
+    problem = pinn.Problem(DOMAIN, ["u"], {"heat": "u_t - u_xx"})
+    with pytest.raises(ValueError, match=message) as raised:
+        pinn.solve(problem, model)
+    assert str(raised.value).startswith("solve: model.")
+
+
+CONFIG = """\
+problem:
+  domain: {x: [-1, 3], t: {time: [0, 0.5]}}
+  unknowns: [u]
+  equations: {heat: u_t - u_xx}
+model:
+  mlp:
+    width: [40, 40, 20]
+    activation: sin
+    adaptive: neuron
+    features: [x, t, sin(t)]
+    embedding: [periodic: {coordinate: x}, fourier: {count: 8, scale: [1, 5]}]
+    factorization: {mean: 0.5}
+    scale: {u: 10}
+    offset: {u: 300}
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "case.yaml"
+    path.write_text(CONFIG)
+    return path
+
+
+def test_a_config_says_all_of_it(file):
+    expected = pinn.MLP(
+        [40, 40, 20], activation="sin", adaptive="neuron", features=["x", "t", "sin(t)"],
+        embedding=[pinn.PeriodicEmbedding("x"), pinn.FourierEmbedding(8, [1, 5])],
+        factorization=pinn.Factorization(0.5), scale={"u": 10}, offset={"u": 300},
+    )  # fmt: skip
+    config = load(file)
+    assert config.experiment.model == expected
+    file.write_text(config.text())
+    assert load(file).experiment.model == expected
+
+
+@pytest.mark.parametrize("written", ["fourier", "{fourier: {}}", "[fourier]", "[fourier: {}]"])
+def test_one_embedding_needs_no_list(file, written):
+    text = CONFIG[: CONFIG.index("  mlp:")] + f"  siren: {{embedding: {written}}}\n"
+    file.write_text(text)
+    assert load(file).experiment.model == pinn.Siren(embedding=pinn.FourierEmbedding())
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("sin(t)]", "sin(tt)]", "10: model.mlp.features.2: "),
+        ("coordinate: x", "coordinate: y", "11: model.mlp.embedding.0.periodic.coordinate: exp"),
+        ("fourier: {c", "furier: {c", "11: model.mlp.embedding.1.furier: expected one embedding"),
+        ("count: 8", "count: 0", "11: model.mlp.embedding.1.fourier.count: expected a whole num"),
+        ("mean: 0.5", "men: 0.5", "12: model.mlp.factorization.men: unknown key; valid keys: mean"),
+        ("{u: 10}", "{v: 10}", "13: model.mlp.scale: expected some of the unknowns u, got 'v'"),
+        ("{u: 10}", "{u: -1}", "13: model.mlp.scale.u: expected a number > 0, got '-1'"),
+        ("{u: 10}", "10", "13: model.mlp.scale: expected data or a mapping from unknowns to"),
+        ("[40, 40, 20]", "[40, x]", "7: model.mlp.width.1: expected a whole number >= 1"),
+        ("[40, 40, 20]", "many", "7: model.mlp.width: expected a whole number >= 1, got 'many'"),
+    ],
+)
+def test_a_mistake_is_told_at_its_line_and_key(file, right, wrong, message):
+    assert CONFIG.count(right) == 1
+    file.write_text(CONFIG.replace(right, wrong))
+    with pytest.raises(ConfigError) as raised:
+        load(file)
+    assert str(raised.value).splitlines()[0].startswith(f"{file}:{message}")
