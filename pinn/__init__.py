@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pinn.conditions import (
         Condition,
+        Data,
         Dirichlet,
         Initial,
+        Integral,
+        Interface,
         Neumann,
         Operator,
+        Periodic,
         PointValue,
         Robin,
         Terminal,
@@ -108,6 +112,7 @@ __all__ = [
     "Callback",
     "Causal",
     "Condition",
+    "Data",
     "Difference",
     "Dirichlet",
     "Disk",
@@ -119,6 +124,8 @@ __all__ = [
     "FourierEmbedding",
     "GradNorm",
     "Initial",
+    "Integral",
+    "Interface",
     "Intersection",
     "Interval",
     "Mesh",
@@ -129,6 +136,7 @@ __all__ = [
     "Neumann",
     "Operator",
     "Parameter",
+    "Periodic",
     "PerUnknown",
     "PeriodicEmbedding",
     "PirateNet",
@@ -170,8 +178,8 @@ __all__ = [
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
 _HOMES = {
     "pinn.conditions": (
-        "Condition", "Dirichlet", "Initial", "Neumann", "Operator", "PointValue", "Robin",
-        "Terminal",
+        "Condition", "Data", "Dirichlet", "Initial", "Integral", "Interface", "Neumann",
+        "Operator", "Periodic", "PointValue", "Robin", "Terminal",
     ),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
     "pinn.geometry": (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pinn.equations.scope import Scope
-from pinn.geometry import Face, Shape
+from pinn.geometry import Part, Shape
 from pinn.residuals import Residual
 from pinn.schema import Family
 from pinn.schema.errors import refuse
@@ -23,16 +23,34 @@ Value = Annotated[str | float | Table | Callable[[Any], Any], FormulaOrTable()]
 
 @dataclass(frozen=True)
 class Exact:
-    """What a hard condition asks of an unknown: its value (or rate of change, order 1) on a face.
+    """What a hard condition asks of an unknown on a part of the boundary or at an end of time.
 
-    condition: the name of the condition that asks for it.
+    condition: the name of the condition that asks for it. order: 0 for the value, 1 for the rate of
+    change in time. ratio: a and b where a*u + b*dn(u) is asked for instead.
     """
 
     condition: str
     unknown: str
-    face: Face
+    face: Part
     value: Value
     order: int = 0
+    ratio: tuple[Value, Value] | None = None
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """All that was given."""
+        return (self.value, *(self.ratio or ()))
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """That an unknown, and its derivatives below `orders`, are the same at both ends."""
+
+    condition: str
+    unknown: str
+    coordinate: str
+    orders: int
+    values: tuple[Value, ...] = ()
 
 
 class Condition(ABC):
@@ -56,7 +74,7 @@ class Condition(ABC):
         scope: the names of the problem. Raises ValueError where the condition does not fit them.
         """
 
-    def exact(self, domain: Shape) -> Sequence[Exact]:
+    def exact(self, domain: Shape) -> Sequence[Exact | Repeats]:
         """Return what holds exactly where the condition is hard; ValueError where it cannot be."""
         refuse(f"a {type(self).__name__} condition cannot be hard; leave it out", "hard")
 

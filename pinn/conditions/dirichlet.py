@@ -8,10 +8,10 @@ from pinn.conditions.condition import Condition, Exact, Value
 from pinn.conditions.places import boundary
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
-from pinn.geometry import Face, On, Shape
+from pinn.geometry import On, Shape
 from pinn.residuals import Residual
 from pinn.schema import Name, declared
-from pinn.schema.errors import at, refuse
+from pinn.schema.errors import at
 
 
 @declared
@@ -20,8 +20,8 @@ class Dirichlet(Condition):
 
     value: text, number or callable. on: None for the whole boundary, or what `Shape.select` takes:
     a face such as "x=-1", a part's name, a comparison such as "x < 0.5", a list of these. hard:
-    hold exactly instead of in training. A part that the domain does not have is a ValueError when
-    the problem is made.
+    hold exactly instead of in training, on the parts of any shape that has a formula for them. A
+    part that the domain does not have is a ValueError when the problem is made.
     """
 
     unknown: Name
@@ -46,10 +46,4 @@ class Dirichlet(Condition):
     def exact(self, domain: Shape) -> Sequence[Exact]:
         name = self.label(domain)
         parts = boundary("a Dirichlet condition", domain, self.on).parts
-        for part in parts:
-            if not isinstance(part, Face):
-                refuse(
-                    f"{name!r} cannot be hard on {part}, which is no whole face; leave it out",
-                    "hard",
-                )
         return [Exact(name, self.unknown, part, self.value) for part in parts]

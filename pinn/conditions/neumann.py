@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pinn.conditions.condition import Condition, Value
-from pinn.conditions.places import boundary
+from pinn.conditions.condition import Condition, Exact, Value
+from pinn.conditions.places import boundary, faces
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.geometry import On, Shape
@@ -20,12 +20,14 @@ class Neumann(Condition):
 
     value: text, number or callable; it may use the normal, as in "k*normal_x", and "dn(sin(x))" is
     the slope of a known function. At the lower end of an interval dn(u) is -u_x. on: None for the
-    whole boundary in space, or what `Shape.select` takes, as of a Dirichlet condition.
+    whole boundary in space, or what `Shape.select` takes, as of a Dirichlet condition. hard: hold
+    exactly, on faces of a box.
     """
 
     unknown: Name
     value: Value
     on: On = None
+    hard: bool = False
 
     def label(self, domain: Shape) -> str:
         place = [] if self.on is None else [domain.label(self.on)]
@@ -41,3 +43,8 @@ class Neumann(Condition):
             given = scope.of_values(held=place.held).with_columns(place.columns)
             right = Term(what, self.value, given)
         return [Residual(name, what, left, place, right)]
+
+    def exact(self, domain: Shape) -> Sequence[Exact]:
+        name = self.label(domain)
+        parts = faces(name, domain, self.on)
+        return [Exact(name, self.unknown, part, self.value, ratio=(0.0, 1.0)) for part in parts]

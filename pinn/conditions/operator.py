@@ -15,10 +15,10 @@ from pinn.residuals import Residual
 from pinn.schema import Name, declared
 from pinn.schema.errors import at as under
 from pinn.schema.errors import refuse
-from pinn.schema.kinds import Formula, Names, Numbers
+from pinn.schema.kinds import NUMBERS, Formula, Names
 
 _EXPRESSION = Formula("an expression such as dn(u) - k*v", number=False)
-POINTS = Names(Numbers(), "a mapping from coordinates to numbers such as {x: 0, t: [0, 1]}")
+_POINTS = Names(NUMBERS, "a mapping from coordinates to numbers such as {x: 0, t: [0, 1]}")
 
 
 @declared
@@ -34,7 +34,7 @@ class Operator(Condition):
 
     expression: Annotated[str | Callable[[Any], Any], _EXPRESSION]
     on: On = None
-    at: Annotated[Mapping[str, tuple[float, ...]], POINTS] = field(default_factory=dict)
+    at: Annotated[Mapping[str, tuple[float, ...]], _POINTS] = field(default_factory=dict)
     name: Name | None = None
 
     def label(self, domain: Shape) -> str:

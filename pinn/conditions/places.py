@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pinn import expressions
-from pinn.geometry import Shape
+from pinn.geometry import Face, Shape
 from pinn.residuals import Boundary, End, Listed, Source, Start
 from pinn.schema.errors import at as under
 from pinn.schema.errors import refuse
@@ -27,6 +27,22 @@ def boundary(
         )
     with under("on"):
         return Boundary(domain, domain.select(on), normals)
+
+
+def faces(name: str, domain: Shape, on: str | Sequence[str] | None) -> tuple[Face, ...]:
+    """Return the whole faces that a hard condition on slopes holds on.
+
+    name: that of the condition. Raises ValueError for parts that are none.
+    """
+    parts = boundary("a hard condition", domain, on).parts
+    for part in parts:
+        if not isinstance(part, Face):
+            refuse(
+                f"{name!r} cannot be hard on {part}, which is no whole face of a box; leave it out "
+                "there, so that it is trained",
+                "hard",
+            )
+    return parts
 
 
 def places(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pinn.conditions.condition import Condition, Value
-from pinn.conditions.places import boundary
+from pinn.conditions.condition import Condition, Exact, Value
+from pinn.conditions.places import boundary, faces
 from pinn.equations.namespace import Namespace
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
@@ -24,7 +24,7 @@ class Robin(Condition):
     Neumann condition; trainable coefficients of the problem may be in them. A wall that passes heat
     to surroundings at temperature T, -k dn(u) = h (u - T), is Robin("u", "h", "k", "h*T"). on: None
     for the whole boundary in space, or what `Shape.select` takes. Factors that depend on unknowns
-    are a matter of pinn.Operator.
+    are a matter of pinn.Operator. hard: hold exactly, on faces of a box; b may not vanish there.
     """
 
     unknown: Name
@@ -32,6 +32,7 @@ class Robin(Condition):
     b: Value
     value: Value
     on: On = None
+    hard: bool = False
 
     def label(self, domain: Shape) -> str:
         place = [] if self.on is None else [domain.label(self.on)]
@@ -50,6 +51,12 @@ class Robin(Condition):
         with at("value"):
             right = Term(what, self.value, given)
         return [Residual(name, what, left, place, right)]
+
+    def exact(self, domain: Shape) -> Sequence[Exact]:
+        name = self.label(domain)
+        parts = faces(name, domain, self.on)
+        ratio = (self.a, self.b)
+        return [Exact(name, self.unknown, part, self.value, ratio=ratio) for part in parts]
 
     def _left(self) -> Any:
         factors = (self.a, self.b)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pinn.conditions.condition import Condition, Value
+from pinn.conditions.condition import Condition, Exact, Value
 from pinn.conditions.initial import need_time
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
@@ -19,7 +19,8 @@ class Terminal(Condition):
     """u = value at the end of time, for equations that run backwards.
 
     value: text, number or callable. Raises ValueError when the problem is made for a domain without
-    a time coordinate. It has as many points as an initial condition, `Sampling.initial`.
+    a time coordinate. It has as many points as an initial condition, `Sampling.initial`. hard: hold
+    exactly instead of in training.
     """
 
     unknown: Name
@@ -38,3 +39,7 @@ class Terminal(Condition):
         with at("value"):
             right = Term(what, self.value, scope.of_values(held=(str(domain.time),)))
         return [Residual(name, what, left, End(domain), right)]
+
+    def exact(self, domain: Shape) -> Sequence[Exact]:
+        need_time("a terminal condition", domain)
+        return [Exact(self.label(domain), self.unknown, domain.end, self.value)]

@@ -82,7 +82,7 @@ def load(path: str | Path, overrides: Iterable[Override] = ()) -> Config:
     for override in overrides:
         override.apply(root)
 
-    reader = Reader()
+    reader = Reader(folder=Path(path).parent)
     reader.note((), Place(shown))
     values = read_fields(sections(), root, (), reader)
     if values is not INVALID:

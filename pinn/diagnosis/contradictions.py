@@ -7,9 +7,11 @@ from itertools import combinations
 
 import numpy as np
 
+from pinn.diagnosis.balance import unbalanced
 from pinn.diagnosis.linear import Linear
 from pinn.diagnosis.planes import Plane
 from pinn.diagnosis.statement import Stated, Statement
+from pinn.equations.leaves import Derivative
 from pinn.sampling import Points
 
 # Above rounding, relative to the sizes of what is compared.
@@ -23,12 +25,14 @@ def contradictions(statement: Statement) -> list[str]:
 
     Pairs at the same points whose slopes are multiples of each other and whose values are not; and
     pairs of conditions on one unknown whose values differ where their planes meet. An initial
-    condition whose value changes with time, though time does not there.
+    condition whose value changes with time, though time does not there. A source inside that does
+    not leave through a boundary where all slopes are given.
     """
     return [
         *_opposed(statement),
         *_disagreeing(statement),
         *_held_coordinates(statement),
+        *unbalanced(statement),
     ]
 
 
@@ -37,6 +41,8 @@ def _opposed(statement: Statement) -> Iterator[str]:
     for one, other in combinations(everything, 2):
         if one.residual.source != other.residual.source or not (one.is_finite and other.is_finite):
             continue
+        if one.residual.whole or other.residual.whole:
+            continue  # a row is made of many points
         if not one.leaves or set(one.leaves) != set(other.leaves):
             continue
         gap = _gap(one, other)
@@ -75,9 +81,9 @@ def _gap(one: Stated, other: Stated) -> float | None:
 
 def _disagreeing(statement: Statement) -> Iterator[str]:
     hard = {c.name for c in statement.conditions} - {r.name for r in statement.problem.residuals}
-    simple = [c for c in statement.conditions if c.is_finite and len(c.leaves) == 1]
+    simple = [c for c in statement.conditions if c.is_finite and _is_value(c)]
     for one, other in combinations(simple, 2):
-        if one.leaves != other.leaves or one.leaves[0].order or {one.name, other.name} <= hard:
+        if one.leaves != other.leaves or {one.name, other.name} <= hard:
             continue
         points = [
             meeting
@@ -94,6 +100,14 @@ def _disagreeing(statement: Statement) -> Iterator[str]:
                 f"{statement.place(point)} the first gives {unknown} = {a:.6g}, the second "
                 f"{unknown} = {b:.6g}; no continuous function has both"
             )
+
+
+def _is_value(stated: Stated) -> bool:
+    """Return whether a condition is about the value of one unknown at its points."""
+    if len(stated.leaves) != 1 or stated.residual.whole:
+        return False
+    (leaf,) = stated.leaves
+    return isinstance(leaf, Derivative) and not leaf.order
 
 
 def _meeting(statement: Statement, first: Plane, second: Plane) -> np.ndarray | None:
@@ -153,7 +167,7 @@ def _held_coordinates(statement: Statement) -> Iterator[str]:
     low, high = statement.problem.domain.bounds[time]
     for condition in statement.conditions:
         array = condition.points.coordinates
-        if not condition.is_finite or not np.all(array[:, j] == low):
+        if not condition.is_finite or condition.residual.whole or not np.all(array[:, j] == low):
             continue
         moved = array.copy()
         moved[:, j] = low + 0.37 * (high - low)

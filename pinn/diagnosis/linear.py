@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import autograd as T
-from pinn.equations.leaves import Derivative, Laplacian, ParameterRef, UnknownLeaf
+from pinn.equations.leaves import (
+    At,
+    Constant,
+    Derivative,
+    Laplacian,
+    ParameterRef,
+    UnknownLeaf,
+)
 from pinn.equations.scope import Scope
 from pinn.equations.values import Values
+from pinn.expressions import Binary, Number, Unary, nodes
 from pinn.residuals import Residual
 from pinn.sampling import Points
 
-Leaf = Derivative | Laplacian
+Leaf = Derivative | Laplacian | At
 State = Callable[[Leaf, int], np.ndarray]
 """(leaf, n) -> its values at n points."""
 
@@ -42,17 +50,36 @@ class Linear:
         return all(np.isfinite(a).all() for a in (self.value, *self.slopes.values()))
 
 
+def is_local(leaf: UnknownLeaf, elsewhere: bool) -> bool:
+    """Return whether a leaf is one of those that `linear` gives slopes in.
+
+    elsewhere: whether a value on a plane, at(u, x=1), is.
+    """
+    if not isinstance(leaf, At):
+        return isinstance(leaf, Derivative | Laplacian)
+    known = Number | Constant | Unary | Binary
+    return elsewhere and all(
+        isinstance(node, known) for replaced in leaf.replacements for node in nodes(replaced)
+    )
+
+
 class _NotLocal(Exception):
-    """A leaf that is no value, nor a derivative, of an unknown at the point itself."""
+    """A leaf that is no value, nor a derivative, of an unknown at the point or a fixed place."""
 
 
 class _LeafValues(Values):
     """`values[leaf]` for the leaves of an equation: independent tensors for the unknowns' ones."""
 
     def __init__(
-        self, scope: Scope, points: Points, state: State, coefficients: Mapping[str, float]
+        self,
+        scope: Scope,
+        points: Points,
+        state: State,
+        coefficients: Mapping[str, float],
+        elsewhere: bool,
     ) -> None:
         self.n = len(points)
+        self._elsewhere = elsewhere
         self.found: dict[Leaf, T.Tensor] = {}
         self.coefficients: set[str] = set()
         self._state = state
@@ -67,17 +94,26 @@ class _LeafValues(Values):
     def __contains__(self, leaf: Any) -> bool:
         return True
 
-    def at(self, *elsewhere: Any) -> Any:
-        """Raise _NotLocal: nothing is known of the unknowns at other points."""
-        raise _NotLocal
+    def at(self, leaf: At, replacements: Sequence[Any]) -> Any:
+        """Return a value on another plane, such as the other end of a period.
+
+        Raises _NotLocal elsewhere: nothing is known of an unknown where the points themselves say
+        the place, as in at(u, t=t - 1).
+        """
+        if not is_local(leaf, self._elsewhere):
+            raise _NotLocal
+        return self._leaf(leaf)
 
     def __getitem__(self, leaf: Any) -> Any:
         if isinstance(leaf, ParameterRef):
             self.coefficients.add(leaf.name)
         if not isinstance(leaf, UnknownLeaf):
             return super().__getitem__(leaf)
-        if not isinstance(leaf, Derivative | Laplacian):
+        if not is_local(leaf, self._elsewhere):
             raise _NotLocal
+        return self._leaf(leaf)
+
+    def _leaf(self, leaf: Leaf) -> T.Tensor:
         if leaf not in self.found:
             values = np.asarray(self._state(leaf, self.n), dtype=np.float64)
             self.found[leaf] = T.tensor(values, requires_grad=True)
@@ -90,13 +126,15 @@ def linear(
     points: Points,
     state: State,
     coefficients: Mapping[str, float],
+    elsewhere: bool = False,
 ) -> Linear | None:
     """Return a residual with its slopes at points, float64, where its leaves have given values.
 
     No network is run. None for a residual that takes values from elsewhere, and for a function that
-    needs more than the values of its leaves: nothing is known about those.
+    needs more than the values of its leaves: nothing is known about those. elsewhere: whether a
+    value on a plane, at(u, x=1), is a leaf like others.
     """
-    values = _LeafValues(scope, points, state, coefficients)
+    values = _LeafValues(scope, points, state, coefficients, elsewhere)
     try:
         with np.errstate(all="ignore"):
             result = residual.evaluate(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from pinn.diagnosis.linear import Leaf, Linear
 from pinn.diagnosis.orders import conditions_taken, parts_of
 from pinn.diagnosis.planes import Plane
 from pinn.diagnosis.statement import Stated, Statement
+from pinn.equations.leaves import At
 
 # Slopes are the same below this share of their size.
 _ROUNDING = 1e-9
@@ -165,7 +167,10 @@ def _sentence(
         takes = f"equations {names} take"
     there = "none is given"
     if given:
-        places = ", ".join(f"{name} at {coordinate} = {plane.value:g}" for name, plane in given)
+        places = ", ".join(
+            name if math.isnan(plane.value) else f"{name} at {coordinate} = {plane.value:g}"
+            for name, plane in given
+        )
         there = f"{len(given)} {'are' if len(given) > 1 else 'is'} given ({places})"
     return (
         f"the solution seems not to be determined in {coordinate}: the {takes} {taken} "
@@ -262,27 +267,45 @@ def _free_shifts(statement: Statement, system: _System, held: Held) -> Iterator[
     if not all(one.is_finite for one in stated):
         return
     for unknown in system.unknowns:
-        leaves = [
-            leaf
-            for one in stated
-            for leaf in one.leaves
-            if leaf.unknown == unknown and any(np.any(k.slopes[leaf]) for k in one.linear)
-        ]
-        if not leaves or not all(_annihilates(leaf, (), statement) for leaf in leaves):
+        if not any(leaf.unknown == unknown for one in stated for leaf in one.leaves):
+            continue
+        if not all(_unseen(one, unknown, (), statement) for one in stated):
             continue
         if any(held(unknown, coordinate, 1) for coordinate in statement.coordinates):
             continue
         free: tuple[str, ...] = ()
         for coordinate in reversed(statement.coordinates):
-            if all(_annihilates(leaf, (*free, coordinate), statement) for leaf in leaves):
+            if all(_unseen(one, unknown, (*free, coordinate), statement) for one in stated):
                 free = (*free, coordinate)
         shift = f"a function of {', '.join(free)}" if free else "a constant"
+        leaves = [leaf for one in stated for leaf in one.leaves if leaf.unknown == unknown]
         shown = ", ".join(dict.fromkeys(map(str, leaves)))
+        never = f" and never for {unknown!r} itself"
+        if any(not _annihilates(leaf, (), statement) for leaf in leaves):
+            never = f" and of {unknown!r} itself for differences alone"
         yield (
             f"{unknown!r} seems to be determined only up to {shift}: the equations and conditions "
-            f"ask for {shown} and never for {unknown!r} itself; fix it by one more condition, such "
-            "as its value at a place"
+            f"ask for {shown}{never}; fix it by one more condition, such as its value at a place"
         )
+
+
+def _unseen(one: Stated, unknown: str, free: Sequence[str], statement: Statement) -> bool:
+    """Whether a residual stays the same when a function of the coordinates `free` is added."""
+    for state in one.linear:
+        # What is added has the same value on every plane across the other coordinates.
+        sums: dict[Leaf, np.ndarray] = {}
+        sizes: dict[Leaf, np.ndarray] = {}
+        for leaf, slope in state.slopes.items():
+            if leaf.unknown != unknown or not np.any(slope):
+                continue
+            if _annihilates(leaf, free, statement):
+                continue
+            same = leaf.leaf if isinstance(leaf, At) and not set(leaf.names) & set(free) else leaf
+            sums[same] = sums.get(same, 0.0) + slope
+            sizes[same] = sizes.get(same, 0.0) + np.abs(slope)
+        if any(np.any(np.abs(sums[leaf]) > _ROUNDING * sizes[leaf]) for leaf in sums):
+            return False
+    return True
 
 
 def _annihilates(leaf: Leaf, free: Sequence[str], statement: Statement) -> bool:

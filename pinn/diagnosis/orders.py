@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pinn.diagnosis.linear import Leaf
-from pinn.equations.leaves import Derivative
+from pinn.equations.leaves import At, Derivative
 
 # Below this share of what it is the sum of, a coefficient is rounding.
 _ROUNDING = 1e-12
@@ -72,7 +72,12 @@ def _symbol(
 
 
 def parts_of(leaf: Leaf, space: Sequence[str]) -> Sequence[tuple[tuple[str, ...], float]]:
-    """Return the coordinates of each derivative that a leaf is the sum of, with its count."""
+    """Return the coordinates of each derivative that a leaf is the sum of, with its count.
+
+    A value on another plane is one of the same derivative.
+    """
+    if isinstance(leaf, At):
+        return parts_of(leaf.leaf, space)
     if isinstance(leaf, Derivative):
         return ((leaf.coordinates, 1.0),)
     return tuple(leaf.terms(space))

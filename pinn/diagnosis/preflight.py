@@ -16,7 +16,7 @@ from pinn.diagnosis.network import (
 )
 from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.statement import MOST_COORDINATES, MOST_RESIDUALS, Statement
-from pinn.equations.leaves import Derivative
+from pinn.equations.leaves import At, Derivative
 from pinn.objective import Objective
 from pinn.sampling import stream
 
@@ -94,7 +94,9 @@ def _idle_coefficients(objective: Objective) -> Iterator[str]:
 def _straight(objective: Objective, statement: Statement) -> Iterator[str]:
     """Tell of a network without second derivatives where they are asked for."""
     stated = [*statement.equations, *statement.conditions]
-    asked = dict.fromkeys(leaf for one in stated for leaf in one.leaves)
+    asked = dict.fromkeys(
+        leaf.leaf if isinstance(leaf, At) else leaf for one in stated for leaf in one.leaves
+    )
     high, seconds = [], {}
     for leaf in asked:
         for names, _ in parts_of(leaf, objective.problem.domain.space):

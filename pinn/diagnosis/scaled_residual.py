@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
-from pinn.diagnosis.linear import Leaf, Linear, linear
+from pinn.diagnosis.linear import Leaf, Linear, is_local, linear
 from pinn.residuals import Interior, Residual, Source
 from pinn.sampling import Points, Sampling, stream
 from pinn.solution.solution import Solution
@@ -28,8 +29,9 @@ def scaled_residuals(solution: Solution) -> dict[str, float]:
         rms (|r| / S), which tells of a field that died out, where everything is small.
 
     A condition has rms |r| over the size of its terms, with the rms of the unknown inside for the
-    unknown: where u = 0 is asked for, u itself would be no measure. What cannot be told is left
-    out: residuals with values from elsewhere.
+    unknown: where u = 0 is asked for, u itself would be no measure. Of data whose noise is known
+    only what is beyond the noise counts. What cannot be told is left out: residuals with values
+    from elsewhere.
     """
     fields = _Fields(solution)
     with np.errstate(all="ignore"):
@@ -76,7 +78,8 @@ class _Fields:
         self._points: dict[Source, Points] = {}
         self._values: dict[Source, dict[Leaf, np.ndarray]] = {}
         for residual in solution.problem.residuals:
-            leaves = [leaf for leaf in residual.leaves or () if isinstance(leaf, Leaf)]
+            elsewhere = not self.is_equation(residual)
+            leaves = [leaf for leaf in residual.leaves or () if is_local(leaf, elsewhere)]
             self._asked.setdefault(residual.source, {}).update(dict.fromkeys(leaves))
             if not self.is_equation(residual):
                 self._asked[self._inside].update(dict.fromkeys(leaves))
@@ -94,6 +97,7 @@ class _Fields:
         found = linear(
             residual, problem.scope, self._points[source],
             lambda leaf, n: self._value(source, leaf), self._solution.parameters,
+            elsewhere=not self.is_equation(residual),
         )  # fmt: skip
         return found if found is not None and found.is_finite else None
 
@@ -127,9 +131,19 @@ def _of_condition(fields: _Fields, residual: Residual) -> float | None:
     if found is None:
         return None
     terms = _terms(found)
-    rest = found.value - sum(terms.values())
-    usual = sum(_rms(found.slopes[leaf]) * _rms(fields.inside(leaf)) for leaf in terms)
-    return _share(_rms(found.value), usual + _rms(rest))
+    rest = found.value - _rows(residual, sum(terms.values()))
+    usual = sum(
+        _rms(_rows(residual, np.abs(found.slopes[leaf]))) * _rms(fields.inside(leaf))
+        for leaf in terms
+    )
+    noise = residual.source.noise or 0.0
+    beyond = math.sqrt(max(_rms(found.value) ** 2 - noise**2, 0.0))
+    return _share(beyond, usual + _rms(rest))
+
+
+def _rows(residual: Residual, array: np.ndarray) -> np.ndarray:
+    """Return the sums of what belongs to points over the points of each row."""
+    return array if residual.nodes is None else array.reshape(-1, residual.nodes).sum(axis=1)
 
 
 def _terms(found: Linear) -> dict[Leaf, np.ndarray]:

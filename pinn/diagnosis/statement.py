@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -100,7 +101,8 @@ class Statement:
             return self._values[key]
 
         coefficients = self._coefficients[min(state, 1)]
-        return linear(residual, self.problem.scope, points, values, coefficients)
+        elsewhere = residual.name not in self.problem.equations
+        return linear(residual, self.problem.scope, points, values, coefficients, elsewhere)
 
     def on_bounds(self, stated: Stated) -> dict[str, tuple[Linear, ...] | None]:
         """Return an equation at a few points of each coordinate's bounds, by coordinate."""
@@ -120,6 +122,11 @@ class Statement:
     def _stated(self, residual: Residual) -> Stated:
         points = self._draw(residual.source)
         planes, scattered = planes_of(points, self.coordinates)
+        if residual.whole:
+            # A mean fixes a constant: as much as a condition along a line, else no function.
+            alone = len(self.coordinates) == 1
+            planes = [Plane(self.coordinates[0], math.nan, points.coordinates)] if alone else []
+            scattered = False
         found = self.linear(residual, points)
         return Stated(residual, points, found, tuple(planes), scattered)
 

@@ -16,13 +16,14 @@ from pinn.equations.leaves import UnknownLeaf, derivatives_in
 from pinn.equations.namespace import Namespace
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
+from pinn.expressions import Expression
 from pinn.schema.errors import DeclarationTypeError, Mistake
 from pinn.schema.kinds import Formula
 from pinn.tables import Table
 
 
 class Term:
-    """A text, a number, a table or a function of the namespace; `what` names it in messages.
+    """A text, number, table, resolved tree or function of the namespace; `what` names it.
 
     Raises ExpressionError for a text that means nothing in the scope, DeclarationError for a source
     of another kind.
@@ -37,6 +38,8 @@ class Term:
             self.tree = scope.table(source)
         elif isinstance(source, str):
             self.tree = scope.resolve(source)
+        elif isinstance(source, Expression):
+            self.tree = source
         else:
             Formula().check(source)
             if callable(source):

@@ -433,7 +433,7 @@ class Shape(ABC):
         """
         d = len(self.coordinates)
         share = _share(self, part)
-        rows = draw(n, d - 1, lambda unit: self._rows(part, unit), share, sampler, rng)
+        rows = draw(n, d - 1, lambda unit: self.rows(part, unit), share, sampler, rng)
         return rows[:, :d], rows[:, d:]
 
     def sample_boundary(
@@ -454,11 +454,11 @@ class Shape(ABC):
         ]
         return np.concatenate([p for p, _ in drawn]), np.concatenate([m for _, m in drawn])
 
-    def _rows(self, part: Part, unit: np.ndarray) -> np.ndarray:
+    def rows(self, part: Part, unit: np.ndarray) -> np.ndarray:
         """Return the points of a part with their normals beside them, nan where there are none."""
         if not isinstance(part, Piece):
             return np.column_stack(self.on_part(part, unit))
-        rows = self._rows(part.part, unit)
+        rows = self.rows(part.part, unit)
         d = len(self.coordinates)
         with np.errstate(invalid="ignore"):
             rows[~part.holds(self._columns(rows[:, :d], rows[:, d:]))] = np.nan
@@ -473,7 +473,7 @@ class Shape(ABC):
     def _probed(self, part: Part, count: int = 4096) -> tuple[np.ndarray, np.ndarray]:
         d = len(self.coordinates)
         unit = probes(count, d - 1) if d > 1 else np.empty((1, 0))
-        rows = self._rows(part, unit)
+        rows = self.rows(part, unit)
         rows = rows[~np.isnan(rows).any(axis=1)]
         return rows[:, :d], rows[:, d:]
 
@@ -538,7 +538,7 @@ def _share(shape: Shape, part: Part | None) -> float:
     d = len(shape.coordinates)
     if part is None:
         return kept_share(d, shape.from_unit)
-    return kept_share(d - 1, lambda unit: shape._rows(part, unit))
+    return kept_share(d - 1, lambda unit: shape.rows(part, unit))
 
 
 @lru_cache(maxsize=256)

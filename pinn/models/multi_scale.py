@@ -10,9 +10,9 @@ from pinn.models.activations import ACTIVATIONS, Activation
 from pinn.models.network import Network
 from pinn.models.parts import Frequencies, Layer, Part
 from pinn.schema import Count, declared
-from pinn.schema.kinds import Number, Numbers
+from pinn.schema.kinds import Number, Several
 
-_SCALES = Numbers(Number(above=0.0), "a number > 0 or a list of them")
+_SCALES = Several(Number(above=0.0), "a number > 0 or a list of them")
 
 
 @declared

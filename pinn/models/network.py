@@ -118,7 +118,11 @@ class Network(Model):
         """
         self.check(domain, unknowns)
         if self.scale == "data":
-            refuse("expected numbers here; pinn.solve puts them in", "scale")
+            refuse(
+                "only the model of a problem's unknowns gets its scale from data, by pinn.solve; "
+                "write numbers here",
+                "scale",
+            )
         scale = [self.scale.get(name, 1.0) for name in unknowns]
         offset = [self.offset.get(name, 0.0) for name in unknowns]
         maker = Maker(rng, dtype, device, self.factorization)

@@ -70,7 +70,7 @@ class Problem:
     """A domain, unknowns on it, equations that hold inside and conditions at its edges.
 
     domain: an Interval, Time or Box. unknowns: names. equations: name -> text or function of the
-    namespace, whose value is to be zero. conditions: Initial, Dirichlet. constants: name -> number
+    namespace, whose value is to be zero. conditions: of pinn.conditions. constants: name -> number
     or text such as "0.01/pi", which may use other constants. parameters: trainable coefficients.
     fields: unknown coefficients that depend on the place, each with a network of its own.
     families: constants that are inputs of the network, so that one training solves the problem for
@@ -305,7 +305,8 @@ class Problem:
         if repeated:
             refuse(
                 f"two equations or conditions are called {repeated[0]!r}; each needs its own name "
-                "(a condition's name is made of its kind, its unknown and its face)",
+                "(a condition's is made of its kind, its unknown and its place; Operator, "
+                "Interface, Integral and Data take a `name` of yours)",
                 "conditions",
             )
 

@@ -1,6 +1,31 @@
 """Residuals: what has to vanish, and the points at which it does."""
 
+from pinn.residuals.quadrature import WEIGHT, Nodes, space_of
 from pinn.residuals.residual import Residual
-from pinn.residuals.sources import Boundary, End, Interior, Listed, Source, Start
+from pinn.residuals.sources import (
+    Boundary,
+    End,
+    Interior,
+    Listed,
+    Measured,
+    Section,
+    Source,
+    Start,
+    Surface,
+)
 
-__all__ = ["Boundary", "End", "Interior", "Listed", "Residual", "Source", "Start"]
+__all__ = [
+    "WEIGHT",
+    "Boundary",
+    "End",
+    "Interior",
+    "Listed",
+    "Measured",
+    "Nodes",
+    "Residual",
+    "Section",
+    "Source",
+    "Start",
+    "Surface",
+    "space_of",
+]

@@ -8,7 +8,7 @@ from typing import Any
 
 import autograd as T
 from pinn.equations.functions import TENSOR_FUNCTIONS
-from pinn.equations.leaves import Derivative, UnknownLeaf
+from pinn.equations.leaves import Column, Derivative, UnknownLeaf
 from pinn.equations.term import Term
 from pinn.residuals.sources import Source
 
@@ -20,6 +20,11 @@ class Residual:
     name is the block's name, `what` names it in messages. left has a number a point; right may be
     one number for all of them. whole: a row may depend on all points at once, as a mean does; then
     the sides may have any number of rows, and the points are never split into chunks.
+
+    factor: the column of the source that the difference is multiplied by, as one over the standard
+    deviation of a measurement. huber: a threshold h in units of the source's noise beyond which a
+    row counts less: its square is Huber's loss, r^2 up to there and 2*h*|r| - h^2 beyond. nodes: a
+    row is the sum over so many points that follow each other, as an integral is; then it is whole.
     """
 
     name: str
@@ -28,6 +33,13 @@ class Residual:
     source: Source
     right: Term | None = None
     whole: bool = False
+    factor: str | None = None
+    huber: float | None = None
+    nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.nodes is not None:
+            object.__setattr__(self, "whole", True)
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -40,6 +52,8 @@ class Residual:
         left = self.left.tree
         if not isinstance(left, Derivative) or left.coordinates:
             return None
+        if self.whole or self.huber is not None:
+            return None  # a sum of values, or no line in them
         return left.unknown if self.right is None or not self.right.scope.unknowns else None
 
     @property
@@ -64,6 +78,16 @@ class Residual:
         There is a row a point, any number of them for a residual of the points as a whole. Raises
         ValueError, naming the block, for a function whose result has another shape.
         """
+        found = self._difference(values)
+        if self.factor is not None:
+            found = found * values[Column(self.factor)]
+        if self.nodes is not None:
+            found = found.reshape(-1, self.nodes).sum(dim=1)
+        if self.huber is None:
+            return found
+        return _huber(found, self.huber * (self.source.noise or 1.0))
+
+    def _difference(self, values: Any) -> T.Tensor:
         left = self._rows(self.left.evaluate(values, TENSOR_FUNCTIONS), values.n)
         if self.right is None:
             return left
@@ -89,7 +113,7 @@ class Residual:
                 f"got {type(value).__name__}"
             )
         shape = tuple(value.shape)
-        if self.whole:
+        if self.whole and self.nodes is None:
             if len(shape) > 1 or shape == (0,):
                 raise ValueError(
                     f"{self.what}: expected a number or a residual of shape (rows,) from all "
@@ -103,3 +127,15 @@ class Residual:
                 f"them with shape ({n}, 1) broadcasts"
             )
         return value.reshape(-1)
+
+
+def _huber(residual: T.Tensor, threshold: float) -> T.Tensor:
+    """Return rows whose squares are Huber's loss of a residual, with its sign: C^1 in it.
+
+    Huber, Ann. Math. Stat. 35 (1964) 73.
+    """
+    size = T.abs(residual)
+    edge = T.tensor(threshold, dtype=residual.dtype, device=residual.device)
+    # Up to the edge the root is that of edge^2, whose slope is zero and not nan.
+    beyond = T.sqrt(2 * edge * T.maximum(size, edge) - edge * edge)
+    return T.where(size <= edge, residual, T.sign(residual) * beyond)

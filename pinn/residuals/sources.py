@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from operator import mul
+from typing import Literal
 
 import numpy as np
 
 from pinn.equations.names import normal_name
 from pinn.files import Table
 from pinn.geometry import Part, Piece, Shape, check_value
+from pinn.geometry.unit_cube import draw, kept_share
 from pinn.sampling import LATTICES, Points, Sampling
 
 
@@ -26,6 +31,11 @@ class Source(ABC):
     def held(self) -> tuple[str, ...]:
         """The coordinates that have one value at all points."""
         return ()
+
+    @property
+    def noise(self) -> float | None:
+        """The size of the residual where the solution is exact and data are not; None for none."""
+        return None
 
     @abstractmethod
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
@@ -150,6 +160,120 @@ class Listed(Source):
 
     def _named(self, point: tuple[float | None, ...]) -> list[tuple[str, float | None]]:
         return list(zip(self.domain.coordinates, point, strict=True))
+
+
+@dataclass(frozen=True)
+class Measured(Source):
+    """Points of the user's own with what was measured there, all of them used.
+
+    key: a text that tells different measurements apart. names: those of the columns. read: gives
+    the points, when they are first drawn, and the size of the noise.
+    """
+
+    domain: Shape
+    key: str
+    names: tuple[str, ...]
+    read: Callable[[], tuple[Points, float | None]] = field(compare=False)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names
+
+    @cached_property
+    def _found(self) -> tuple[Points, float | None]:
+        return self.read()
+
+    def check(self) -> None:
+        """Read what was measured; ValueError where it cannot be used."""
+        self._found  # noqa: B018 - it is kept
+
+    @property
+    def noise(self) -> float | None:
+        return self._found[1]
+
+    def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
+        """Return all of them."""
+        return self._found[0]
+
+
+@dataclass(frozen=True)
+class Section(Source):
+    """The points of a domain where some coordinates have given numbers.
+
+    fixed: pairs of coordinate and number. kind: the field of Sampling with the number of points.
+    normal: a coordinate along which the unit normal points, attached where it is given.
+    """
+
+    domain: Shape
+    fixed: tuple[tuple[str, float], ...]
+    kind: Literal["initial", "boundary"] = "boundary"
+    normal: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return () if self.normal is None else tuple(map(normal_name, self.domain.space))
+
+    def count(self, sampling: Sampling) -> int | None:
+        free = len(self.fixed) < len(self.domain.coordinates)
+        return getattr(sampling, self.kind) if free else None
+
+    def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
+        """Return points there; ValueError where there are none."""
+        free = len(self.domain.coordinates) - len(self.fixed)
+        share = kept_share(free, self._placed)
+        n = getattr(sampling, self.kind)
+        points = draw(n, free, self._placed, share, sampling.sampler, rng)
+        if not len(points):
+            shown = ", ".join(f"{name} = {value:g}" for name, value in self.fixed)
+            raise ValueError(f"no point of the domain {self.domain!r} has {shown}")
+        normals = {
+            name: np.full(len(points), float(coordinate == self.normal))
+            for name, coordinate in zip(self.columns, self.domain.space, strict=False)
+        }
+        return Points(points, normals)
+
+    def _placed(self, unit: np.ndarray) -> np.ndarray:
+        points, columns, fixed = np.empty((len(unit), 0)), iter(unit.T), dict(self.fixed)
+        for name, (low, high) in self.domain.bounds.items():
+            column = (
+                np.full(len(unit), fixed[name]) if name in fixed
+                else np.clip(low + (high - low) * next(columns), low, high)
+            )  # fmt: skip
+            points = np.column_stack([points, column])
+        points[~self.domain.contains(points)] = np.nan
+        return points
+
+
+@dataclass(frozen=True)
+class Surface(Source):
+    """The boundary of a body inside of a domain, with the normals that point out of the body."""
+
+    domain: Shape
+    body: Shape
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(map(normal_name, self.domain.space))
+
+    def count(self, sampling: Sampling) -> int:
+        return sampling.boundary
+
+    def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
+        """Return points there, fewer than asked for where some of it lies outside of the domain."""
+        own = set(self.body.coordinates)
+        others = [factor for factor in self.domain.factors if not own & set(factor.coordinates)]
+        whole = reduce(mul, [self.body, *others])
+        labels = {part.label for part in self.body.parts}
+        parts = [part for part in whole.parts if part.label in labels]
+        points, normals = whole.sample_boundary(parts, sampling.boundary, sampling.sampler, rng)
+        order = [whole.coordinates.index(name) for name in self.domain.coordinates]
+        inside = self.domain.contains(points[:, order])
+        if not inside.any():
+            raise ValueError(f"no point of the boundary of {self.body!r} lies in {self.domain!r}")
+        along = {normal_name(n): column for n, column in zip(whole.space, normals.T, strict=True)}
+        return Points(
+            points[inside][:, order], {name: along[name][inside] for name in self.columns}
+        )
 
 
 @dataclass(frozen=True)

@@ -306,15 +306,20 @@ class OneOrMore(Items):
 
 
 @dataclass(frozen=True)
-class Numbers(OneOrMore):
-    """A number, or a list or an array of numbers, as a tuple of one or more."""
+class Several(OneOrMore):
+    """A text or a number, or a list of them; as a tuple of one or more."""
 
-    kind: Kind = Number()
-    named: str = "a number or a list of numbers"
     least: int = 1
 
-    def check(self, value: Any) -> tuple[float, ...]:
-        return super().check((value,) if isinstance(value, numbers.Real) else value)
+    def check(self, value: Any) -> tuple:
+        return super().check((value,) if isinstance(value, str | numbers.Real) else value)
+
+    def dump(self, value: Any) -> Any:
+        found = super().dump(value)
+        return found[0] if len(found) == 1 else found
+
+
+NUMBERS = Several(Number(), "a number or a list of numbers")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from pinn.schema.errors import DeclarationError, Path
@@ -32,10 +33,12 @@ class Complaint:
 class Reader:
     """Collects the mistakes, and remembers where every key stands.
 
-    stored: the tree comes from a file that pinn wrote, where null may stand for a function.
+    stored: the tree comes from a file that pinn wrote, where null may stand for a function. folder:
+    what paths in the tree are relative to.
     """
 
     stored: bool = False
+    folder: FilePath = FilePath()
     complaints: list[Complaint] = field(default_factory=list)
     _places: dict[Path, Place] = field(default_factory=dict)
     _tags: dict[Path, str] = field(default_factory=dict)

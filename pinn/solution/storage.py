@@ -157,7 +157,7 @@ def experiment_json(experiment: Experiment) -> str:
     problem = experiment.problem
     for condition in problem.conditions:
         held = condition.exact(problem.domain) if condition.hard else ()
-        if any(callable(exact.value) for exact in held):
+        if any(callable(value) for exact in held for value in exact.values):
             raise TypeError(
                 f"the hard condition {held[0].condition!r} has a Python function as its value, "
                 "which a file cannot hold, and the solution is made of it; give the value as text "

@@ -58,6 +58,9 @@ class Experiment:
             check_model(self.model, domain, unknowns)
             given = given_values(self.problem, self.draw_points)
             object.__setattr__(self, "model", settled_model(self.model, given, unknowns))
+        for one in self.problem.fields:
+            with at("problem", "fields", one.name, "model"):
+                check_model(one.model, one.domain(domain), [one.name])
         if self.training is None:
             stages = default_training(self.initial_parameters().size, self.seconds)
             object.__setattr__(self, "training", tuple(stages))
@@ -69,17 +72,19 @@ class Experiment:
 
     def initial_parameters(self) -> FlatParameters:
         """Build the model and the fields from the seed, with the coefficients at their start."""
+        ansatz = self.problem.ansatz
+        inputs = self.problem.domain if ansatz is None else ansatz.inputs
         module = build_module(
             self.model,
-            self.problem.domain,
+            inputs,
             self.problem.unknowns,
             stream(self.seed, "model"),
             self.dtype,
             self.device,
         )
-        module = Spaced.around(module, self.problem.domain)
-        if self.problem.ansatz is not None:
-            module = HardModel(module, self.problem.ansatz)
+        module = Spaced.around(module, inputs)
+        if ansatz is not None:
+            module = HardModel(module, ansatz)
         number = self.problem.scope.coordinate_number
         fields = {}
         for one in self.problem.fields:

@@ -8,20 +8,22 @@ from types import MappingProxyType
 from typing import Any
 
 import autograd as T
-from pinn.conditions.condition import Condition, Exact, Value
-from pinn.conditions.hard.compatibility import check_data
-from pinn.conditions.hard.data import Data, check_faces
+from pinn.conditions.condition import Condition, Exact, Repeats, Value
+from pinn.conditions.hard.compatibility import check_data, check_formulas, check_repeats
+from pinn.conditions.hard.data import Data, check_faces, is_face
 from pinn.conditions.hard.formula import MAX_NODES, formula
 from pinn.conditions.hard.functions import Functions
-from pinn.conditions.hard.trees import Given, Network, freeze
+from pinn.conditions.hard.periods import with_periods
+from pinn.conditions.hard.trees import Given, Network, Place, freeze, with_normal
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.leaves import ParameterRef
+from pinn.equations.names import normal_name
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.equations.values import Values
 from pinn.expressions import Expression, nodes
-from pinn.expressions.algebra import number
+from pinn.expressions.algebra import divide, literal, number
 from pinn.geometry import Box, Interval, Shape, Time
 
 
@@ -32,10 +34,10 @@ class Ansatz:
     unknown -> what holds exactly, face by face. scope: the names of the problem, those of domain,
     constants and parameters where left out.
 
-    Raises ValueError, naming the conditions, for what cannot hold exactly: on a domain that is no
-    box; u_t(0) without u(0); a value with a trainable parameter in it; two conditions on one face;
-    values that are not finite or that disagree where faces meet; a function without derivatives;
-    an interval too short or too long for float64.
+    Raises ValueError, naming the conditions, for what cannot hold exactly: slopes on a domain that
+    is no box, or beside other parts; u_t(0) without u(0); a value with a trainable parameter in it;
+    two conditions on one face; values that are not finite or that disagree where faces meet; a
+    function without derivatives; an interval too short or too long for float64.
     """
 
     def __init__(
@@ -59,17 +61,37 @@ class Ansatz:
         self._scope = scope.of_values(parameters=False)
         self._text_scope = scope.of_values()
         found: dict[str, list[Data]] = {unknown: [] for unknown in self.unknowns}
+        repeats: list[Repeats] = []
         for condition in conditions:
             if condition.hard:
-                for unknown, data in self._data(condition):
+                for unknown, data in self._data(condition, repeats):
                     found[unknown].append(data)
         self.data = MappingProxyType(found)
         for unknown, data in found.items():
             check_faces(domain, unknown, data)
         check_data(self)
+        self.repeats = check_repeats(self, repeats)
         self.formulas = MappingProxyType(
             {unknown: self._formula(unknown) for unknown in self.unknowns}
         )
+        check_formulas(self)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where the formulas take the network's outputs: () for the points themselves."""
+        trees = self.formulas.values()
+        leaves = (node for tree in trees for node in nodes(tree) if isinstance(node, Network))
+        return tuple(dict.fromkeys(leaf.place for leaf in leaves))
+
+    @property
+    def periodic(self) -> tuple[str, ...]:
+        """The coordinates in which everything repeats."""
+        return tuple(dict.fromkeys(repeat.coordinate for repeat in self.repeats))
+
+    @property
+    def inputs(self) -> Shape:
+        """The domain that the network is built for."""
+        return with_periods(self.domain, self.periodic) if self.periodic else self.domain
 
     @classmethod
     def of(
@@ -91,25 +113,24 @@ class Ansatz:
         return "\n".join(f"{unknown} = {tree}" for unknown, tree in self.formulas.items())
 
     def evaluate(
-        self, tree: Expression, values: Mapping[str, T.Tensor], network: T.Tensor | None = None
+        self,
+        tree: Expression,
+        values: Mapping[str, T.Tensor],
+        network: Mapping[Place, T.Tensor] | None = None,
     ) -> T.Tensor | float:
         """Return the value of a tree of this ansatz, by operations on tensors.
 
-        values: coordinate -> (n, 1) tensor. network: what N stands for, (n, 1). Returns a tensor
-        (n, 1), or a number for a tree of numbers. The result can be differentiated in everything
-        that is given.
+        values: coordinate -> (n, 1) tensor. network: what N stands for at each of `places`, (n, 1).
+        Returns a tensor (n, 1), or a number for a tree of numbers. The result can be differentiated
+        in everything that is given.
         """
         return evaluate_resolved(tree, _FormulaValues(self, values, network), TENSOR_FUNCTIONS)
 
-    def _data(self, condition: Condition) -> Iterator[tuple[str, Data]]:
-        """Give the unknowns and the data of one condition, face by face."""
+    def _data(
+        self, condition: Condition, repeats: list[Repeats]
+    ) -> Iterator[tuple[str, Data]]:
+        """Give the unknowns and the data of one condition, face by face; add what repeats."""
         domain = self.domain
-        name = condition.label(domain)
-        if not isinstance(domain, Box | Interval | Time):
-            raise ValueError(
-                f"{name!r} cannot be hard on a {type(domain).__name__}; exact "
-                "conditions are made for a box, a product of Interval and Time; leave out hard"
-            )
         sources: list[tuple[Value, Expression]] = []
         for exact in condition.exact(domain):
             if exact.unknown not in self.unknowns:
@@ -117,26 +138,61 @@ class Ansatz:
                     f"{exact.condition!r}: expected one of the unknowns "
                     f"{', '.join(self.unknowns)}, got {exact.unknown!r}"
                 )
+            if isinstance(exact, Repeats):
+                repeats.append(exact)
+                continue
+            if exact.ratio is not None:
+                if not isinstance(domain, Box | Interval | Time):
+                    raise ValueError(
+                        f"{exact.condition!r} cannot be hard on a {type(domain).__name__}: slopes "
+                        "are held on faces of a box, a product of Interval and Time; leave out hard"
+                    )
+                yield exact.unknown, self._slope_data(exact)
+                continue
             # The faces of one condition mostly share one value, which is then one tree.
             source = next((tree for value, tree in sources if value is exact.value), None)
             if source is None:
-                source = self._source(exact)
+                scope = self._text_scope.of_values(held=tuple(exact.face.fixed))
+                source = self._source(exact.condition, exact.value, scope)
                 sources.append((exact.value, source))
-            tree = self._held(source, {exact.face.coordinate: exact.face.value})
-            yield exact.unknown, Data(exact.condition, exact.face, source, tree, exact.order)
+            face = exact.face
+            wall = not is_face(domain, face)
+            tree = self._held(source, {} if wall else dict(face.fixed))
+            yield exact.unknown, Data(
+                exact.condition, face, source, tree, exact.order, is_wall=wall
+            )
 
-    def _source(self, exact: Exact) -> Expression:
-        what = f"condition {exact.condition!r}"
-        if callable(exact.value):
-            return self._functions.add(exact.condition, Term(what, exact.value, self._scope))
-        scope = self._text_scope.of_values(held=(exact.face.coordinate,))
-        term = Term(what, exact.value, scope)
+    def _slope_data(self, exact: Exact) -> Data:
+        """Return a*u + b*dn(u) = g as dn(u) + (a/b) u = g/b on one face."""
+        face, name = exact.face, exact.condition
+        outward = 1.0 if face.side == "high" else -1.0
+        normal = {normal_name(x): outward * (x == face.coordinate) for x in self.domain.space}
+        scope = self._text_scope.with_columns(tuple(normal))
+        a, b, g = (
+            with_normal(self._source(name, value, scope), normal)
+            for value in (*exact.ratio, exact.value)
+        )
+        if literal(b) == 0:
+            raise ValueError(
+                f"{name!r} cannot be hard at {face}, where b is 0 and no slope is left in it; use "
+                "pinn.Dirichlet there"
+            )
+        place = {face.coordinate: face.value}
+        kappa, source = divide(a, b), divide(g, b)
+        tree = self._held(source, place)
+        return Data(name, face, source, tree, kappa=self._held(kappa, place))
+
+    def _source(self, condition: str, value: Value, scope: Scope) -> Expression:
+        what = f"condition {condition!r}"
+        if callable(value):
+            return self._functions.add(condition, Term(what, value, self._scope))
+        term = Term(what, value, scope)
         if term.tree is None:
-            return number(float(exact.value))
+            return number(float(value))
         trained = [node.name for node in nodes(term.tree) if isinstance(node, ParameterRef)]
         if trained:
             raise ValueError(
-                f"{exact.condition!r} cannot be hard, since its value depends on the trainable "
+                f"{condition!r} cannot be hard, since its value depends on the trainable "
                 f"parameter {trained[0]!r}; leave out hard"
             )
         return term.tree
@@ -158,7 +214,7 @@ class Ansatz:
 
     def _formula(self, unknown: str) -> Expression:
         data = self.data[unknown]
-        tree = formula(self.domain, data, self._held)
+        tree = formula(self.domain, data, self._held, self._scope.resolve)
         found = nodes(tree)
         if len(found) > MAX_NODES:
             names = ", ".join(dict.fromkeys(item.condition for item in data))
@@ -184,7 +240,7 @@ class _FormulaValues(Values):
 
     def __getitem__(self, leaf: Expression) -> Any:
         if isinstance(leaf, Network):
-            return self._network
+            return self._network[leaf.place]
         if isinstance(leaf, Given):
             return self._ansatz._functions.value(leaf, self._columns)
         return super().__getitem__(leaf)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pinn.expressions import Expression
-from pinn.geometry import Face, Shape
+from pinn.geometry import Face, Interval, Part, Shape, Time
 
 # An interval whose fourth power leaves float64 has squares of second derivatives that do.
 _LEAST_WIDTH, _MOST_WIDTH = 1e-75, 1e75
@@ -16,30 +16,51 @@ _LEAST_WIDTH, _MOST_WIDTH = 1e-75, 1e75
 class Data:
     """The data of one hard condition on one face.
 
-    condition: the condition's name. face: a Face, where time has ends too. source: the resolved
-    tree of the value. tree: the same with the face's number and all constants worked in. order: 1
-    for the rate of change in time.
+    condition: the condition's name. face: a Face, where time has ends too, or another part. source:
+    the resolved tree of the value. tree: the same with the face's number and all constants worked
+    in. order: 1 for the rate of change in time. kappa: where dn(u) + kappa*u is what is given.
+    is_wall: whether the part is no whole face of an interval, so that only a formula of the shape
+    tells where it is.
     """
 
     condition: str
-    face: Face
+    face: Part
     source: Expression
     tree: Expression
     order: int = 0
+    kappa: Expression | None = None
+    is_wall: bool = False
 
     @property
     def place(self) -> dict[str, float]:
-        """The coordinate of the face at its number."""
-        return {self.face.coordinate: self.face.value}
+        """The coordinate of a face at its number; nothing for another part."""
+        return {} if self.is_wall else dict(self.face.fixed)
+
+
+def is_face(domain: Shape, part: Part) -> bool:
+    """Return whether a part is an end of time or a whole face of an interval."""
+    names = [f.name for f in domain.factors if isinstance(f, Interval | Time)]
+    return isinstance(part, Face) and part.coordinate in names
+
+
+def has_walls(data: Iterable[Data]) -> bool:
+    """Return whether some data are on walls."""
+    return any(item.is_wall for item in data)
 
 
 def check_faces(domain: Shape, unknown: str, data: Iterable[Data]) -> None:
     """Raise ValueError, naming the conditions, for data on faces that no formula can hold."""
-    taken: dict[tuple[str, str, int], str] = {}
+    taken: dict[tuple[str, str, int | str], str] = {}
+    data = list(data)
+    if has_walls(data):
+        _check_parts(unknown, data)
     for item in data:
+        if item.is_wall:
+            continue
         _check_width(domain, item)
         _check_order(domain, item)
-        key = (item.face.coordinate, item.face.side, item.order)
+        what = item.order if item.kappa is None else "slope"
+        key = (item.face.coordinate, item.face.side, what)
         if key in taken:
             raise ValueError(
                 f"{taken[key]!r} and {item.condition!r} of {unknown!r} are both hard "
@@ -47,7 +68,7 @@ def check_faces(domain: Shape, unknown: str, data: Iterable[Data]) -> None:
             )
         taken[key] = item.condition
     for (coordinate, side, order), name in taken.items():
-        if order and (coordinate, side, 0) not in taken:
+        if order == 1 and (coordinate, side, 0) not in taken:
             raise ValueError(
                 f"{name!r} cannot be hard without a hard initial value of "
                 f"{unknown!r} itself (order 0); make that one hard too, or leave out hard here"
@@ -58,6 +79,25 @@ def check_faces(domain: Shape, unknown: str, data: Iterable[Data]) -> None:
                 f"{name!r} and {other!r} of {unknown!r} hold at both ends of time, and only one "
                 "end can be hard; leave out hard in one of them"
             )
+
+
+def _check_parts(unknown: str, data: Iterable[Data]) -> None:
+    """Raise ValueError for a part that is held twice, and for slopes beside parts."""
+    taken: dict[Part, str] = {}
+    for item in data:
+        if item.kappa is not None:
+            other = next(d for d in data if d.is_wall)
+            raise ValueError(
+                f"{item.condition!r} and {other.condition!r} of {unknown!r} cannot both be hard: "
+                f"beside {other.face}, which is no face of a box, a slope cannot be held exactly; "
+                f"leave out hard in {item.condition!r}, which is then trained"
+            )
+        if not item.order and item.face in taken:
+            raise ValueError(
+                f"{taken[item.face]!r} and {item.condition!r} of {unknown!r} are both hard "
+                f"on {item.face}; leave out hard in one of them"
+            )
+        taken[item.face] = item.condition
 
 
 def _check_order(domain: Shape, item: Data) -> None:

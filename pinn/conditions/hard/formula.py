@@ -12,7 +12,8 @@ terms grow as 3^d; where one smooth expression gives the data of all faces, it i
 
 B vanishes on the same faces and is of size one elsewhere: 4 (x - a)(b - x) / (b - a)^2 for two
 faces, (x - a) / (b - a) for one. These are polynomials, whose derivatives end: u_xx needs three
-channels of B and u_xxx no fourth. Time is pinn.conditions.hard.start.
+channels of B and u_xxx no fourth. Time is pinn.conditions.hard.start, a coordinate with slopes
+pinn.conditions.hard.edges: there N is not only multiplied, but its values at the faces stay.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
-from pinn.conditions.hard.data import Data
+from pinn.conditions.hard.data import Data, has_walls
+from pinn.conditions.hard.edges import Edge
 from pinn.conditions.hard.start import Start
 from pinn.conditions.hard.trees import Given, Network
+from pinn.conditions.hard.walls import wall_formula
 from pinn.equations.leaves import Coordinate
 from pinn.expressions import Binary, Call, Expression, Number, Unary, nodes
 from pinn.expressions.algebra import add, divide, literal, multiply, number, subtract
@@ -38,18 +41,43 @@ Held = Callable[[Expression, Mapping[str, float]], Expression]
 _SMOOTH = ("sin", "cos", "exp", "tanh", "sinh", "cosh")
 
 
-def formula(domain: Shape, data: Sequence[Data], held: Held) -> Expression:
-    """Return the tree of u = A + B*N, of at most MAX_NODES nodes where one can be found."""
+def formula(
+    domain: Shape, data: Sequence[Data], held: Held, resolve: Callable[[Expression], Expression]
+) -> Expression:
+    """Return the tree of u = A + B*N, of at most MAX_NODES nodes where one can be found.
+
+    resolve: gives the names of a tree their meaning.
+    """
     if not data:
         return Network()
-    return add(_interpolant(domain, data, held), multiply(_vanishing(domain, data), Network()))
+    if has_walls(data):
+        walls = [item for item in data if domain.time not in item.face.fixed]
+        return wall_formula(domain, walls, _start(domain, data), held, resolve)
+    edges = _edges(domain, data)
+
+    def network(place: Mapping[str, float], rest: tuple[Edge, ...] = edges) -> Expression:
+        """Return N with the homogeneous slopes of the edges that are left, at a place."""
+        if not rest:
+            return Network(tuple(place.items()))
+        first, *others = rest
+        return first.homogeneous(lambda more: network({**place, **more}, tuple(others)))
+
+    inside = multiply(_vanishing(domain, data), network({}))
+    return add(_interpolant(domain, data, held), inside)
+
+
+def _edges(domain: Shape, data: Sequence[Data]) -> tuple[Edge, ...]:
+    """Return the coordinates in which slopes are given."""
+    names = dict.fromkeys(item.face.coordinate for item in data if item.kappa is not None)
+    return tuple(Edge(name, domain.bounds[name], data) for name in names)
 
 
 def _interpolant(domain: Shape, data: Sequence[Data], held: Held) -> Expression:
     """Return A: the shorter of the boolean sum and of an expression that gives the data anyway."""
     start = _start(domain, data)
     walls = [item for item in data if item.face.coordinate != domain.time]
-    extended = _extended(domain, walls, held, start)
+    sloped = any(item.kappa is not None for item in walls)
+    extended = None if sloped else _extended(domain, walls, held, start)
     smooth = extended is not None and _smooth(extended, functions=False)
     limit = min(len(nodes(extended)), MAX_NODES) if smooth else MAX_NODES
     blended = _blended(domain, walls, held, start.interpolant(), limit)
@@ -61,7 +89,7 @@ def _interpolant(domain: Shape, data: Sequence[Data], held: Held) -> Expression:
 
 def _start(domain: Shape, data: Sequence[Data]) -> Start:
     """Return the interpolation in time."""
-    mine = {item.order: item for item in data if item.face.coordinate == domain.time}
+    mine = {item.order: item for item in data if domain.time in item.face.fixed}
     if not mine:
         return Start()
     low, high = domain.bounds[domain.time]
@@ -73,7 +101,11 @@ def _blended(
     domain: Shape, walls: Sequence[Data], held: Held, tree: Expression, limit: int
 ) -> Expression:
     """Return the boolean sum; one of more than `limit` nodes is not finished."""
+    edges = {edge.coordinate: edge for edge in _edges(domain, walls)}
     for coordinate in domain.space:
+        if coordinate in edges:
+            tree = edges[coordinate].repaired(tree, held)
+            continue
         low, high = domain.bounds[coordinate]
         x, width = Coordinate(coordinate), number(high - low)
         misses = {
@@ -151,8 +183,9 @@ def _vanishing(domain: Shape, data: Sequence[Data]) -> Expression:
     """
     scale, pairs = 1.0, 0
     factors: list[Expression] = []
+    sloped = {item.face.coordinate for item in data if item.kappa is not None}
     for coordinate, (low, high) in domain.bounds.items():
-        if coordinate == domain.time:
+        if coordinate == domain.time or coordinate in sloped:
             continue
         sides = [item.face.side for item in data if item.face.coordinate == coordinate]
         if set(sides) == {"low", "high"}:

@@ -15,7 +15,7 @@ _SCATTERED = 256
 
 
 def tried(domain: Shape, fixed: Mapping[str, float]) -> np.ndarray:
-    """Return points (n, d) of the closed domain, where some coordinates are fixed.
+    """Return points (n, d) of the closed domain, where some coordinates are fixed; perhaps none.
 
     With one coordinate free they are an even grid with both ends; with more, the corners and
     scattered points, the same ones each time.
@@ -28,7 +28,8 @@ def tried(domain: Shape, fixed: Mapping[str, float]) -> np.ndarray:
         # With more than 8 coordinates the corners are those of the first 8.
         corners = np.pad(corners, ((0, 0), (0, len(free) - corners.shape[1])))
         unit = np.concatenate([corners, _scattered(len(free))])
-    return _placed(domain, fixed, unit)
+    points = _placed(domain, fixed, unit)
+    return points[domain.contains(points)]
 
 
 def scattered(domain: Shape, fixed: Mapping[str, float]) -> np.ndarray:

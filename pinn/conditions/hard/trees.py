@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pinn.equations.leaves import Constant, Coordinate
-from pinn.expressions import Binary, Expression, algebra, fold
+from pinn.equations.leaves import Column, Constant, Coordinate
+from pinn.expressions import Binary, Expression, Unary, algebra, fold
 
 _MOST_FACTORS = 16
 
@@ -26,16 +26,57 @@ class Given(Expression):
         return f"{self.condition}({', '.join(f'{n}={v:g}' for n, v in self.fixed)})"
 
 
+Place = tuple[tuple[str, float], ...]
+"""Coordinates and the numbers that they are held at."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Network(Expression):
-    """The output of the network for one unknown."""
+    """The output of the network for one unknown, at a place where one is given."""
+
+    place: Place = ()
 
     @property
-    def label(self) -> tuple[()]:
-        return ()
+    def label(self) -> tuple[Place]:
+        return (self.place,)
 
     def text(self) -> str:
-        return "N"
+        held = ", ".join(f"{name}={value:g}" for name, value in self.place)
+        return f"N({held})" if held else "N"
+
+
+def slope(tree: Expression, coordinate: str) -> Expression:
+    """Return the derivative of a tree in a coordinate.
+
+    Raises ValueError for a function of a condition: how it changes, only its evaluation tells.
+    """
+
+    def rule(part: Expression, inner: list[Expression]) -> Expression:
+        if isinstance(part, Coordinate):
+            return algebra.ONE if part.name == coordinate else algebra.ZERO
+        if isinstance(part, Given) and coordinate not in dict(part.fixed):
+            raise ValueError(
+                f"{part.condition!r} has a function as its value, whose slope in {coordinate} a "
+                "hard condition needs; give it as text, or make one of them soft (leave out hard)"
+            )
+        if not part.children or all(value is algebra.ZERO for value in inner):
+            return algebra.ZERO
+        if isinstance(part, Unary):
+            return inner[0] if part.operator == "+" else algebra.negate(inner[0], part)
+        return algebra.RULES[part.label[0]](part, part.children, inner)
+
+    return fold(tree, rule)
+
+
+def with_normal(tree: Expression, normal: Mapping[str, float]) -> Expression:
+    """Return a tree with the normal's components as numbers."""
+
+    def rule(part: Expression, children: list[Expression]) -> Expression:
+        if isinstance(part, Column):
+            return algebra.number(normal[part.name], part)
+        return part.with_children(children) if children else part
+
+    return fold(tree, rule)
 
 
 def freeze(

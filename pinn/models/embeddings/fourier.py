@@ -9,9 +9,9 @@ import autograd as T
 from pinn.models.embeddings.embedding import Embedding, Piece
 from pinn.models.parts import Frequencies, Part
 from pinn.schema import Count, declared
-from pinn.schema.kinds import Number, Numbers
+from pinn.schema.kinds import Number, Several
 
-_SCALES = Numbers(Number(above=0.0), "a number > 0 or a list of them")
+_SCALES = Several(Number(above=0.0), "a number > 0 or a list of them")
 
 
 @declared

@@ -190,3 +190,19 @@ def test_running_out_of_memory_says_what_to_do(folder, capsys, monkeypatch):
     monkeypatch.setattr(pinn, "solve", hungry)
     assert main(["train", "heat.yaml"]) == 4
     assert "Unable to allocate 9 TiB; take fewer points" in capsys.readouterr().err
+
+
+def test_points_of_your_own_that_do_not_fit_are_told_with_their_line(folder, capsys):
+    (folder / "points.csv").write_text("x,t\n0,0.5\n0,7\n")
+    (folder / "own.yaml").write_text(
+        "problem: {domain: {x: [-1, 1], t: {time: [0, 1]}}, unknowns: u, equations: "
+        "{heat: u_t - u_xx}, conditions: [initial: {unknown: u, value: 0}]}\n"
+        "sampling: {blocks: {heat: {points: points.csv}}}\n"
+    )
+    assert main(["train", "own.yaml", "--quiet"]) == 2
+    err = capsys.readouterr().err
+    assert "sampling.blocks.heat.points: points.csv:3: expected a point of the domain" in err
+    (folder / "points.csv").unlink()
+    assert main(["train", "own.yaml", "--quiet"]) == 2
+    assert "points.csv: expected a file with points, found none" in capsys.readouterr().err
+    assert not (folder / "runs").exists()

@@ -62,7 +62,7 @@ def test_a_config_has_them_too(tmp_path):
         (X * TIME, pinn.PointValue("u", 0, x=1), "conditions.0.at: expected a number for each"),
         (X, pinn.PointValue("u", 0, x=3), "conditions.0.at: expected a point of the domain"),
         (X, pinn.PointValue("v", 0, x=1), "conditions.0.unknown: expected one of the unknowns"),
-        (X * TIME, pinn.Terminal("u", 0, hard=True), "a Terminal condition cannot be hard"),
+        (X, pinn.Terminal("u", 0, hard=True), "a terminal condition needs a time coordinate"),
     ],
 )
 def test_conditions_that_do_not_fit_are_refused(domain, condition, message):

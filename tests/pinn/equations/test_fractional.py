@@ -220,7 +220,7 @@ def test_functions_mean_the_same_and_engines_agree():
     for other in found[1:]:
         for one, two in zip(found[0], other, strict=True):
             np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-10 * np.abs(one).max())
-    assert case.groups[0].spread == 12 * 6
+    assert case.groups[0].spread == 2 * 100
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,37 @@ def test_jets_and_nested_derivatives_agree(network):
 
 
 @every
+def test_hard_conditions_hold_around_it_before_training(network):
+    stated = pinn.Problem(
+        DOMAIN, ["u", "v"], {"first": "u_t - u_xx", "second": "v_tt - v_xx"},
+        [
+            pinn.Initial("u", "sin(x)*(1 + t)", hard=True),
+            pinn.Dirichlet("u", lambda s: s.sin(s.x) + s.t, hard=True),
+            pinn.Initial("v", "x", hard=True), pinn.Initial("v", "x**2", order=1, hard=True),
+        ],
+    )  # fmt: skip
+    made = Experiment(stated, network, POINTS, threads=1).objective()
+    x = np.linspace(-1, 3, 9)
+    start = np.column_stack([x, np.zeros(9)])
+    edge = np.column_stack([np.full(9, 3.0), np.linspace(0, 0.5, 9)])
+    module = made.parameters.module
+    leaves = [Derivative("u"), Derivative("v"), Derivative("v", ("t",))]
+
+    def values(at, kind, plan):
+        columns = coordinate_columns(at, T.float64, "cpu")
+        found = kind(module, SCOPE, columns, {}, plan(leaves, SCOPE))
+        return [found[leaf].detach().numpy() for leaf in leaves]
+
+    for kind, plan in ((JetValues, JetPlan), (NestedValues, NestedPlan)):
+        u, v, v_t = values(start, kind, plan)
+        np.testing.assert_allclose(u, np.sin(x), atol=1e-12)
+        np.testing.assert_allclose(v, x, atol=1e-12)
+        np.testing.assert_allclose(v_t, x**2, atol=1e-12)
+        u, *_ = values(edge, kind, plan)
+        np.testing.assert_allclose(u, np.sin(3) + edge[:, 1], atol=1e-12)
+
+
+@every
 def test_points_and_columns_give_the_same(network):
     module, at = build(network), points()
     columns = coordinate_columns(at, T.float64, "cpu")

@@ -35,7 +35,8 @@ def make(n=N, whole=True, **options):
     added = [residual(*item) for item in texts.items()]
     problem.__dict__["residuals"] = (*problem.residuals, *added)
     setup = Experiment(
-        problem, pinn.MLP(width=6, depth=2), pinn.Sampling(interior=n), weighting=WEIGHTS, seed=1
+        problem, pinn.MLP(width=6, depth=2), pinn.Sampling(interior=n, adaptive=None),
+        weighting=WEIGHTS, seed=1,
     )
     return Objective(
         problem, setup.initial_parameters(), setup.draw_points(), WEIGHTS, dtype=T.float64,

@@ -1,0 +1,133 @@
+"""Whether what flows through the boundary is what the equation makes inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pinn.diagnosis.linear import Linear
+from pinn.diagnosis.orders import parts_of
+from pinn.diagnosis.statement import Stated, Statement
+from pinn.equations.leaves import At, Derivative
+from pinn.equations.names import normal_name
+from pinn.geometry import Face, Part
+from pinn.residuals import WEIGHT, Boundary, Nodes, Residual
+from pinn.sampling import Points, Sampling, stream
+
+# Above the error of the quadrature for smooth data on a box; on other shapes it is 1e-3.
+_UNBALANCED = 1e-2
+_ROUNDING = 1e-9
+
+
+def unbalanced(statement: Statement) -> Iterator[str]:
+    """Yield a sentence for each equation whose source does not leave through the boundary.
+
+    Of c*laplacian(u) + f = 0 with dn(u) = g on all of the boundary, the integral of f over the
+    domain and c times that of g over the boundary have to cancel (Gauss). A period counts as a
+    boundary without a flux. Nothing is said of other equations, and of domains with time.
+    """
+    domain = statement.problem.domain
+    if domain.coordinates != domain.space:
+        return
+    for equation in statement.equations:
+        factor = _laplacian_factor(statement, equation)
+        if factor is None:
+            continue
+        unknown = equation.leaves[0].unknown
+        if sum(unknown in {leaf.unknown for leaf in e.leaves} for e in statement.equations) > 1:
+            continue
+        slopes = {c.name: c for c in statement.conditions if _is_slope(statement, c, unknown)}
+        closed = {part for c in statement.conditions for part in _period(statement, c, unknown)}
+        through = [part for c in slopes.values() for part in c.residual.source.parts]
+        given = closed | set(through)
+        if given != set(domain.parts) or len(set(through)) < len(through):
+            continue
+        made, size = _integral(statement, equation.residual, None)
+        flow = 0.0
+        for condition in slopes.values():
+            one, other = _integral(statement, condition.residual, condition.residual.source.parts)
+            flow, size = flow - factor * one, size + abs(factor) * other
+        if abs(made + flow) > _UNBALANCED * size:
+            names = ", ".join(slopes) or "the periods"
+            yield (
+                f"{equation.residual.what} and {names} contradict each other: integrated over the "
+                f"domain, the equation asks for {-made / factor:.6g} as the integral of "
+                f"dn({unknown}) over the boundary, and the conditions give {flow / factor:.6g}; no "
+                "function can satisfy both"
+            )
+
+
+def _laplacian_factor(statement: Statement, equation: Stated) -> float | None:
+    """Return c of an equation c*laplacian(u) + f(x) = 0; None for another."""
+    unknowns = {leaf.unknown for leaf in equation.leaves}
+    if len(unknowns) != 1 or not equation.is_finite or equation.linear[0].coefficients:
+        return None
+    space = statement.problem.domain.space
+    sums: dict[tuple[str, ...], np.ndarray] = {}
+    for leaf in equation.leaves:
+        slopes = np.concatenate([state.slopes[leaf] for state in equation.linear])
+        for names, count in parts_of(leaf, space):
+            sums[names] = sums.get(names, 0.0) + count * slopes
+    factors = np.array([sums.pop((name, name), np.zeros(1))[0] for name in space])
+    every = [np.zeros(1), *sums.values()]
+    if any(np.any(one) for one in every) or not factors.all():
+        return None
+    varies = max(
+        np.ptp(np.concatenate([state.slopes[leaf] for state in equation.linear]))
+        for leaf in equation.leaves
+    )
+    spread = max(varies, float(np.ptp(factors)))
+    return float(factors[0]) if spread <= _ROUNDING * np.abs(factors).max() else None
+
+
+def _is_slope(statement: Statement, condition: Stated, unknown: str) -> bool:
+    """Return whether a condition is dn(u) = g on parts of the boundary."""
+    source = condition.residual.source
+    if not isinstance(source, Boundary) or not source.normals or not condition.is_finite:
+        return False
+    if condition.linear[0].coefficients:
+        return False  # trained, so that it may come right
+    space = statement.problem.domain.space
+    asked = {Derivative(unknown, (name,)): normal_name(name) for name in space}
+    if not condition.leaves or set(condition.leaves) - asked.keys():
+        return False
+    return all(
+        np.array_equal(state.slopes.get(leaf, 0.0), condition.points.columns[name])
+        or (leaf not in state.slopes and not np.any(condition.points.columns[name]))
+        for state in condition.linear
+        for leaf, name in asked.items()
+    )
+
+
+def _period(statement: Statement, condition: Stated, unknown: str) -> tuple[Part, ...]:
+    """Return the two faces between which a condition makes the slope repeat."""
+    domain = statement.problem.domain
+    if not condition.is_finite or len(condition.leaves) != 2:
+        return ()
+    here, there = condition.leaves
+    if not isinstance(there, At) or there.leaf != here or here.unknown != unknown:
+        return ()
+    (first, *_) = condition.linear
+    faces = [p for p in domain.parts if isinstance(p, Face) and p.coordinate in there.names]
+    repeats = isinstance(here, Derivative) and here.coordinates == there.names
+    if not repeats or np.any(first.slopes[here] + first.slopes[there]):
+        return ()
+    return tuple(faces)
+
+
+def _integral(
+    statement: Statement, residual: Residual, parts: tuple[Part, ...] | None
+) -> tuple[float, float]:
+    """Return the integral of what a residual has besides its leaves, and that of its size."""
+    source = Nodes(statement.problem.domain, parts, None, 1)
+    points = source.draw(Sampling(), stream(0, "balance"))
+    weights = points.columns[WEIGHT]
+    columns = {name: points.columns[name] for name in points.columns if name != WEIGHT}
+    (found, *_) = statement.linear(residual, Points(points.coordinates, columns))
+    rest = _rest(found)
+    return float(weights @ rest), float(weights @ np.abs(rest))
+
+
+def _rest(found: Linear) -> np.ndarray:
+    return found.value - sum(found.slopes[leaf] * found.leaves[leaf] for leaf in found.slopes)
