@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from pinn.sampling import Sampling
     from pinn.schema import declared
     from pinn.solution import Report, Solution, load
-    from pinn.solving import solve
+    from pinn.solving import check, solve
     from pinn.tables import Table
     from pinn.training import Callback, Progress, default_training
 
@@ -169,6 +169,7 @@ __all__ = [
     "Union",
     "UnsolvedWarning",
     "Weighting",
+    "check",
     "declared",
     "default_training",
     "load",
@@ -221,7 +222,7 @@ _HOMES = {
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),
     "pinn.solution": ("Report", "Solution", "load"),
-    "pinn.solving": ("solve",),
+    "pinn.solving": ("check", "solve"),
     "pinn.tables": ("Table",),
     "pinn.training": ("Callback", "Progress", "default_training"),
 }

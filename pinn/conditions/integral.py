@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from pinn.conditions.condition import Condition, Value
+from pinn.conditions.sums import combined
 from pinn.equations.leaves import At, Coordinate, Derivative, Laplacian
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.expressions import Call, Expression, nodes, parse
+from pinn.expressions.algebra import number
 from pinn.geometry import On, Shape
 from pinn.residuals import WEIGHT, Nodes, Residual, Section, space_of
 from pinn.schema import Count, Name, declared
@@ -70,8 +72,9 @@ class Integral(Condition):
             left = Term(what, self.expression, scope.with_columns(normals))
             _need_unknown(left, scope)
         with at("value"):
-            Term(what, self.value, scope.of_values())
-            right = Term(what, self._share(source.measure), scope.of_values())
+            # The sum over the nodes adds it up again.
+            share = [(Term(what, self.value, scope.of_values()), number(1 / source.measure))]
+            right = combined(what, share, scope.of_values())
         return [
             Residual(
                 self.label(domain), what, left, source, right, factor=WEIGHT, nodes=source.each
@@ -84,12 +87,6 @@ class Integral(Condition):
         with at("expression"):
             tree = parse(self.expression)
         return any(isinstance(n, Call) and n.function == "integral" for n in nodes(tree))
-
-    def _share(self, measure: float) -> Any:
-        """Return the value over the measure: the sum over the nodes adds it up again."""
-        if callable(self.value):
-            return lambda s: self.value(s) / measure
-        return f"({self.value})/{measure!r}"
 
     def _as_told(self, what: str, domain: Shape, scope: Scope) -> Residual:
         """Return the residual of a text that integrates by itself, where what is left leads."""

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 from pinn import expressions
 from pinn.conditions.condition import Condition, Value
-from pinn.equations.namespace import Namespace
+from pinn.conditions.sums import combined
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
+from pinn.expressions.algebra import negate
 from pinn.geometry import Shape
 from pinn.geometry.declaration import DomainKind
 from pinn.residuals import Residual, Section, Source, Surface
@@ -88,9 +89,12 @@ class Interface(Condition):
         given = scope.of_values().with_columns(place.columns)
         name = self.label(domain)
         what, flux = f"condition {name!r}", f"condition '{name}_flux'"
-        for key in ("k_inner", "k_outer"):
+        factors = {}
+        for key in ("k_outer", "k_inner"):
             with at(key):
-                Term(flux, getattr(self, key), given)
+                factors[key] = Term(flux, getattr(self, key), given)
+        out, into = (here.resolve(f"dn({unknown})") for unknown in (self.outer, self.inner))
+        pairs = [(factors["k_outer"], out), (factors["k_inner"], negate(into))]
         with at("jump"):
             jump = Term(what, self.jump, given)
         with at("flux_jump"):
@@ -98,7 +102,7 @@ class Interface(Condition):
         value = Term(what, f"{self.outer} - {self.inner}", here)
         return [
             Residual(name, what, value, place, jump),
-            Residual(f"{name}_flux", flux, Term(flux, self._flux(), here), place, flux_jump),
+            Residual(f"{name}_flux", flux, combined(flux, pairs, here), place, flux_jump),
         ]
 
     def _place(self, domain: Shape) -> Source:
@@ -121,16 +125,3 @@ class Interface(Condition):
         if not low < value < high:
             raise ValueError(f"expected a place between {low:g} and {high:g}, got {self.on!r}")
         return Section(domain, ((name, value),), normal=name)
-
-    def _flux(self) -> Any:
-        sides = ((self.k_outer, self.outer), (self.k_inner, self.inner))
-        if not any(callable(k) for k, _ in sides):
-            return " - ".join(f"({k})*dn({unknown})" for k, unknown in sides)
-
-        def flux(s: Namespace) -> Any:
-            out, into = (
-                (k(s) if callable(k) else s(f"{k}")) * s(f"dn({unknown})") for k, unknown in sides
-            )
-            return out - into
-
-        return flux

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pinn.conditions.condition import Condition, Exact, Value
 from pinn.conditions.places import boundary, faces
-from pinn.equations.namespace import Namespace
+from pinn.conditions.sums import combined
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.geometry import On, Shape
@@ -44,10 +43,13 @@ class Robin(Condition):
         name = self.label(domain)
         what = f"condition {name!r}"
         given = scope.of_values(held=place.held).with_columns(place.columns)
+        factors = []
         for key in ("a", "b"):
             with at(key):
-                Term(what, getattr(self, key), given)
-        left = Term(what, self._left(), scope.with_columns(place.columns))
+                factors.append(Term(what, getattr(self, key), given))
+        here = scope.with_columns(place.columns)
+        sides = [here.resolve(text) for text in (self.unknown, f"dn({self.unknown})")]
+        left = combined(what, list(zip(factors, sides, strict=True)), here)
         with at("value"):
             right = Term(what, self.value, given)
         return [Residual(name, what, left, place, right)]
@@ -57,15 +59,3 @@ class Robin(Condition):
         parts = faces(name, domain, self.on)
         ratio = (self.a, self.b)
         return [Exact(name, self.unknown, part, self.value, ratio=ratio) for part in parts]
-
-    def _left(self) -> Any:
-        factors = (self.a, self.b)
-        if not any(map(callable, factors)):
-            a, b = (f"({factor})" for factor in factors)
-            return f"{a}*{self.unknown} + {b}*dn({self.unknown})"
-
-        def left(s: Namespace) -> Any:
-            a, b = (f(s) if callable(f) else s(f"{f}") for f in factors)
-            return a * s(self.unknown) + b * s(f"dn({self.unknown})")
-
-        return left

@@ -1,7 +1,11 @@
 """What seems wrong with a problem before training, and with a solution after it."""
 
+from pinn.diagnosis.check import BlockCheck, Check, StageCheck, check_run
 from pinn.diagnosis.preflight import preflight
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
+from pinn.diagnosis.recovery import recovery
 from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
 
-__all__ = ["ProblemWarning", "UnsolvedWarning", "preflight", "scaled_residuals", "unsolved"]
+__all__ = [
+    "ProblemWarning", "UnsolvedWarning", "preflight", "recovery", "scaled_residuals", "unsolved",
+]

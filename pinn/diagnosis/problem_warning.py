@@ -8,4 +8,4 @@ class ProblemWarning(UserWarning):
 
 
 class UnsolvedWarning(ProblemWarning):
-    """Training has ended, and the equations do not seem to hold."""
+    """Training has ended, and the equations do not seem to hold, or data do not fit."""

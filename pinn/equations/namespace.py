@@ -69,8 +69,13 @@ class Namespace:
                 message = f"no function {name!r}; write s.{ALIASES[name]}"
             raise AttributeError(f"{self._what}: {message}") from None
 
-    def __call__(self, text: str) -> Any:
-        """Return the value of a text of the expression language; a vector's as a tuple."""
+    def __call__(self, text: str | Expression) -> Any:
+        """Return the value of a text of the expression language; a vector's as a tuple.
+
+        A tree is taken as it is, with its names resolved.
+        """
+        if isinstance(text, Expression):
+            return self._value(text)
         try:
             return self._evaluate(text)
         except ExpressionError as error:

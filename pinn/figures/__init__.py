@@ -4,6 +4,7 @@ Every function makes a `matplotlib.figure.Figure` of its own: nothing here touch
 global state or a window, so figures can be drawn in any thread of any process.
 """
 
+from pinn.figures.coefficients import plot_coefficients
 from pinn.figures.field_data import FieldData
 from pinn.figures.history import plot_history
 from pinn.figures.lines import plot_overlay
@@ -12,6 +13,6 @@ from pinn.figures.slices import plot_slices
 from pinn.figures.style import DPI, figure_png
 
 __all__ = [
-    "DPI", "FieldData", "figure_png", "plot_error", "plot_field", "plot_history", "plot_overlay",
-    "plot_panels", "plot_reference", "plot_slices",
+    "DPI", "FieldData", "figure_png", "plot_coefficients", "plot_error", "plot_field",
+    "plot_history", "plot_overlay", "plot_panels", "plot_reference", "plot_slices",
 ]

@@ -32,10 +32,11 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     records: the lines of metrics.jsonl in order: `step`, `stage`, `loss`, `losses` (of the blocks,
     by name) and, where a reference exists, `rel_l2` (a number, or a dict by unknown); where a
     scheme chooses them, the `weights` of blocks. Values that are missing, null, zero or not finite
-    leave a gap. Raises ValueError without a record.
+    leave a gap. Steps that training went back on are left out. Raises ValueError without a record.
     """
     if not records:
         raise ValueError("no metrics to draw: the run has not logged a step")
+    records = _kept(records)
     steps = np.array([float(record["step"]) for record in records])
     losses = _columns([record.get("losses") or {} for record in records])
     errors = _errors_by_name(records)
@@ -89,7 +90,7 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
             axes.set_xlim(steps[0], steps[-1])
     panels[-1].set_xlabel("step", fontsize=12)
     panels[-1].xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    _mark_stages(panels, steps, [record.get("stage") for record in records])
+    mark_stages(panels, steps, [record.get("stage") for record in records])
     return figure
 
 
@@ -109,6 +110,15 @@ def _errors_by_name(records: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarra
     return {name: values for name, values in columns.items() if np.isfinite(values).any()}
 
 
+def _kept(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the records without those that a later one of their step, or an earlier, undid."""
+    kept: list[Mapping[str, Any]] = []
+    for record in reversed(records):
+        if not kept or record["step"] < kept[-1]["step"]:
+            kept.append(record)
+    return kept[::-1]
+
+
 def _draw_history(
     axes: Axes, steps: np.ndarray, values: np.ndarray, name: str, **look: Any
 ) -> None:
@@ -120,7 +130,7 @@ def _draw_history(
     )
 
 
-def _mark_stages(panels: Sequence[Axes], steps: np.ndarray, stages: Sequence[Any]) -> None:
+def mark_stages(panels: Sequence[Axes], steps: np.ndarray, stages: Sequence[Any]) -> None:
     """Mark where each training stage begins, and write its name at the top."""
     starts = [i for i, stage in enumerate(stages) if i == 0 or stage != stages[i - 1]]
     if stages[0] is None and len(starts) == 1:

@@ -63,14 +63,15 @@ class KAN(Network):
         return T.cat(found, dim=1)
 
     def _splines(self, z: T.Tensor) -> T.Tensor:
-        """Return silu(z) and the splines of tanh z, (n, (1 + grid + degree) * inputs)."""
+        """Return silu(z) and the splines of tanh z, (n, inputs + inputs * (grid + degree))."""
         # the centres of the splines that do not vanish on [-1, 1], in cells of width 2 / grid
-        first = -(self.grid + self.degree - 1) / 2
-        t = T.tanh(z) * (self.grid / 2)
-        splines = [
-            bspline(t - (first + k), self.degree) for k in range(self.grid + self.degree)
-        ]
-        return T.cat([T.nn.functional.silu(z), *splines], dim=1)
+        count = self.grid + self.degree
+        centres = np.arange(count) - (count - 1) / 2
+        rows, inputs = z.shape
+        t = T.tanh(z).reshape(rows, inputs, 1) * (self.grid / 2)
+        # one operation for all of them: a recorded step is as long for any grid
+        splines = bspline(t - T.tensor(centres, dtype=z.dtype, device=z.device), self.degree)
+        return T.cat([T.nn.functional.silu(z), splines.reshape(rows, inputs * count)], dim=1)
 
     def _chebyshev_coefficients(
         self, rng: np.random.Generator, outputs: int, columns: int

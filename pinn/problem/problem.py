@@ -62,7 +62,9 @@ _PIECEWISE = Names(
     "a mapping from names to values by region such as {k: {left: 1, elsewhere: 2}}",
 )
 _FIELDS = Keyed(Field, "a mapping from names to {coordinates, model, lower, upper, initial}")
-_FAMILIES = Keyed(Family, "a mapping from names to {low, high, spacing}")
+_FAMILIES = Keyed(
+    Family, "a mapping from names to [low, high] or {low, high, spacing}", listed=("low", "high")
+)
 
 
 @declared(eq=False, repr=False)
@@ -173,6 +175,12 @@ class Problem:
                 [parameter.name for parameter in self.parameters],
                 self.scope,
             )
+
+    def check(self, **arguments: Any) -> Any:
+        """Return what a run would be made of, without training; arguments as of pinn.check."""
+        import pinn  # the front door: what checks a run stands above problems
+
+        return pinn.check(self, **arguments)
 
     def exact(self, points: Mapping[str, np.ndarray]) -> dict[str, np.ndarray] | None:
         """Return the reference solution by unknown at points, or None where there is none.

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pinn.figures.coefficients import plot_coefficients
 from pinn.figures.field_data import FieldData
 from pinn.figures.history import plot_history
 from pinn.figures.maps import plot_error, plot_field, plot_reference
@@ -19,7 +20,7 @@ from pinn.solution.solution import Solution
 def draw_run(run: Run, solution: Solution) -> list[Path]:
     """Draw every unknown and field of a solution, and the run's own history, into figures/."""
     fields = [solution.field_data(unknown) for unknown in solution.problem.outputs]
-    return render_figures(run, fields)
+    return render_figures(run, fields, errors=solution.report.recovery.standard_errors)
 
 
 def render_figures(
@@ -27,13 +28,15 @@ def render_figures(
     fields: Sequence[FieldData],
     records: Sequence[Mapping[str, Any]] | None = None,
     dpi: int = DPI,
+    errors: Mapping[str, float] | None = None,
 ) -> list[Path]:
     """Write the figures of a run under figures/ and return their paths.
 
     field_U.png, reference_U.png, error_U.png and slices_U.png for every unknown U with two
     coordinates (reference and error where there is one); field_U.png with everything in it for one
-    coordinate; history.png when steps were logged. records: None reads the run's own. Raises
-    OSError from the disk, DamagedFile for metrics that cannot be read.
+    coordinate; history.png when steps were logged, and coefficients.png where there are some.
+    records: None reads the run's own. errors: the standard errors of coefficients. Raises OSError
+    from the disk, DamagedFile for metrics that cannot be read.
     """
     if not isinstance(run, Run):
         run = Run.open(run)
@@ -49,6 +52,8 @@ def render_figures(
         records = run.metrics()
     if records:
         figures["history"] = plot_history(records)
+    if any(record.get("parameters") for record in records):
+        figures["coefficients"] = plot_coefficients(records, errors)
     paths = []
     for name, figure in figures.items():
         path = run.figure_path(name)

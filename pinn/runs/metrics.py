@@ -90,6 +90,7 @@ _FORM = {
     "stage": lambda value: value is None or isinstance(value, str),
     "loss": _is_number,
     "losses": lambda value: value is None or _is_numbers(value),
+    "parameters": lambda value: value is None or _is_numbers(value),
     "weights": lambda value: value is None or _is_numbers(value),
     "rel_l2": lambda value: _is_number(value) or _is_numbers(value),
 }

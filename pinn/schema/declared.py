@@ -19,6 +19,7 @@ from pinn.schema.kinds import Kind, bracket_hint, listed, refuse_node
 from pinn.schema.reader import INVALID, Reader
 from pinn.schema.tree import Mapping as MappingNode
 from pinn.schema.tree import Node, Scalar
+from pinn.schema.tree import Sequence as SequenceNode
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 
@@ -215,11 +216,15 @@ class Member(Kind):
 
 @dataclass(frozen=True)
 class Keyed(Kind):
-    """Objects of one class that carry their name; in a file a mapping from names to the rest."""
+    """Objects of one class that carry their name; in a file a mapping from names to the rest.
+
+    listed: the arguments that a list in the file stands for, in order.
+    """
 
     cls: Any
     named: str
     key: str = "name"
+    listed: tuple[str, ...] = ()
 
     @property
     def what(self) -> str:
@@ -239,11 +244,18 @@ class Keyed(Kind):
         for name, body in node.entries.items():
             below = (*path, name)
             reader.note(below, node.key_places[name])
-            values = read_fields(fields, body, below, reader)
+            values = read_fields(fields, self._spelled(body), below, reader)
             if values is not INVALID:
                 values = built(self.cls, {self.key: name, **values}, below, reader)
             made.append(values)
         return INVALID if any(one is INVALID for one in made) else tuple(made)
+
+    def _spelled(self, node: Node) -> Node:
+        """Return a list of as many values as `listed` as the mapping that it stands for."""
+        if not isinstance(node, SequenceNode) or len(node.items) != len(self.listed):
+            return node
+        items = dict(zip(self.listed, node.items, strict=True))
+        return MappingNode(items, node.place, {name: item.place for name, item in items.items()})
 
     def dump(self, value: Any) -> dict[str, Any]:
         return {

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, is_dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
 from pinn.solution.accuracy import Errors
-from pinn.training.records import StageReport, TrainingResult
+from pinn.solution.recovery import Recovery
+from pinn.training.records import Setback, StageReport, TrainingResult
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,10 @@ class Report:
     thinned step records. fresh_loss is the loss on points that training never saw, nan where it is
     not known: much larger than loss, it says that the points are fitted and not the equations.
     residual is how far each equation and soft condition is from holding, by block, relative to the
-    size of its terms (pinn.diagnosis.scaled_residuals); warnings are what was said before training
-    and after it.
+    size of its terms (pinn.diagnosis.scaled_residuals); recovery has the standard errors of
+    the coefficients and the fit of the data; warnings are what was said before training and after
+    it. setbacks tell of numbers that were not finite, and of the steps to which training went back
+    after them.
     """
 
     stop_reason: str
@@ -39,7 +42,9 @@ class Report:
     history: list[dict[str, Any]] = field(default_factory=list, repr=False)
     fresh_loss: float = math.nan
     residual: dict[str, float] = field(default_factory=dict)
+    recovery: Recovery = Recovery()
     warnings: tuple[str, ...] = ()
+    setbacks: tuple[Setback, ...] = ()
 
     @classmethod
     def of(
@@ -59,6 +64,7 @@ class Report:
             parameters=dict(parameters),
             history=result.history,
             fresh_loss=result.fresh_loss,
+            setbacks=result.setbacks,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -67,7 +73,9 @@ class Report:
         return vars(self) | {
             "stop_reason": str(self.stop_reason),
             "stages": stages,
+            "recovery": self.recovery.as_dict(),
             "warnings": list(self.warnings),
+            "setbacks": [vars(setback) for setback in self.setbacks],
         }
 
     @classmethod
@@ -91,12 +99,15 @@ class Report:
             f"stopped: {self.stop_reason}",
             f"loss {self.loss:.3e}{fresh}",
             f"{self.steps} steps in {self.wall_seconds:.1f} s",
-            *(f"{name} = {value:.6g}" for name, value in self.parameters.items()),
+            *self.recovery.text(self.parameters),
             *(
                 f"relative L2 error of {name} {value:.2e} (max {self.max_error[name]:.2e})"
                 for name, value in self.rel_l2.items()
             ),
         ]
+        if self.setbacks:
+            count = len(self.setbacks)
+            parts.append(f"went back {'once' if count == 1 else f'{count} times'}")
         if self.warnings:
             count = len(self.warnings)
             parts.append("1 warning" if count == 1 else f"{count} warnings")

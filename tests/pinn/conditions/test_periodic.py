@@ -1,5 +1,7 @@
 """Periodic, interface and integral conditions: rows by hand, training, and what is refused."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -124,9 +126,29 @@ def test_an_integral_is_taken_over_parts_of_the_boundary(source):
     np.testing.assert_allclose(found, 1.5 * inner - 2 * t, atol=1e-12)
 
 
+@pytest.mark.parametrize("options", ENGINES)
+def test_a_text_says_what_it_integrates_over(options):
+    condition = pinn.Integral("integral(v, x, -1, 2) - y", "t")
+    ((name, (found, points)),) = rows(condition, **options).items()
+    x, y, t = points.coordinates.T
+    assert name == "integral_v_x_1_2_y" and len(points) == 15 and np.all(x == -1)
+    np.testing.assert_allclose(found, 1.5 * (np.sin(2) + np.sin(1)) * t**3 - y - t, atol=1e-12)
+    whole = pinn.Integral("integral(integral(u, x, -1, 2), y, 0, 1)", lambda s: s.t, name="all")
+    ((_, (found, points)),) = rows(whole, **options).items()
+    t = points.coordinates[:, 2]
+    # of a sin(x y): a (1 - cos(x y)) / y over x, and of that over y, by its series
+    k = np.arange(1, 12)
+    size = np.array([2 * j * math.factorial(2 * j) for j in range(1, 12)], dtype=float)
+    series = (-1.0) ** (k + 1) * (2.0 ** (2 * k) - 1) / size
+    assert np.all(points.coordinates[:, 1] == 0)
+    np.testing.assert_allclose(found, 1.5 * series.sum() + 1.5 * t**2 - t, atol=1e-10)
+
+
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
+        (pinn.Integral("integral(u, x, 0, 1)", mean=True), "conditions.0.mean: leave it out"),
+        (pinn.Integral("integral(u, x, 0, 1)", on="x=2"), "conditions.0.on: leave it out"),
         (pinn.Periodic("w", "x"), "conditions.0.unknown: expected one of the unknowns u, v"),
         (pinn.Periodic("u", "z"), "conditions.0.coordinate: expected a coordinate out of x, y, t"),
         (pinn.Interface("x=2", "u", "v"), "conditions.0.on: expected a place between -1 and 2"),

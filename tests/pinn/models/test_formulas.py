@@ -182,8 +182,8 @@ def test_spline_layers():
             BSpline.basis_element(knots[j : j + degree + 2], extrapolate=False)(t)
             for j in range(grid + degree)
         ]
-        columns = [z / (1 + np.exp(-z)), *np.nan_to_num(splines)]
-        z = layer(a, k, np.concatenate(columns, axis=1))
+        splines = np.stack(np.nan_to_num(splines), axis=2).reshape(len(z), -1)  # input by input
+        z = layer(a, k, np.concatenate([z / (1 + np.exp(-z)), splines], axis=1))
     agrees(got, z)
 
 

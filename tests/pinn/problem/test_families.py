@@ -170,6 +170,11 @@ problem:
     assert (problem.domain, problem.families) == (X * TIME * NU, (NU,))
     path.write_text(config.text())
     assert load(path).experiment.problem.domain == problem.domain
+    path.write_text(text.replace("{low: 0.1/2, high: 0.5, spacing: log}", "[0.1/2, 0.5]"))
+    assert load(path).experiment.problem.families == (pinn.Family("nu", 0.05, 0.5),)
+    path.write_text(text.replace("{low: 0.1/2, high: 0.5, spacing: log}", "[0.5]"))
+    with pytest.raises(ValueError, match=r"heat.yaml:4.*families.nu: expected a mapping with keys"):
+        load(path)
     path.write_text(text.replace("low: 0.1/2", "low: 0"))
     with pytest.raises(ValueError, match=r"heat.yaml:4.*families.nu.low: expected low > 0"):
         load(path)

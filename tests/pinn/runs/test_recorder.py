@@ -264,3 +264,28 @@ def check_that_all_loads(directory):
     if run.config_path.exists():
         assert run.config() == "seed: 0\n"
     assert [record["step"] for record in run.metrics()] in ([], [1], [1, 2])
+
+
+def test_coefficients_have_a_history_a_figure_and_standard_errors(tmp_path):
+    times = np.linspace(0, 1, 6)
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + k*u"},
+        [pinn.Initial("u", 1.0),
+         pinn.Data("u", {"t": times, "u": np.exp(-times)}, sigma=10.0)],
+        parameters=[pinn.Parameter("k", 0.5)],
+    )  # fmt: skip
+    recorder = Recorder(tmp_path / "run", "", log_every=2)
+    with pytest.warns(pinn.ProblemWarning):  # such noise determines nothing
+        solution = pinn.solve(
+            problem, pinn.MLP(width=4, depth=1), pinn.Sampling(interior=20),
+            [pinn.Adam(steps=4)], callbacks=[recorder],
+        )  # fmt: skip
+    recorder.write_results(solution)
+    records = recorder.run.metrics()
+    assert [list(record["parameters"]) for record in records] == [["k"]] * len(records)
+    assert records[-1]["parameters"] == solution.report.history[-1]["parameters"]
+    assert recorder.run.summary()["recovery"] == json.loads(
+        json.dumps(solution.report.recovery.as_dict())
+    )
+    paths = figures.draw_run(recorder.run, solution)
+    assert "coefficients.png" in [path.name for path in paths]

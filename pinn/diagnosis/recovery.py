@@ -1,0 +1,308 @@
+"""How well the data determine the coefficients of an inverse problem.
+
+Where training has ended, noise e in the data moves the point of least loss. With J the Jacobian of
+the trained problem's weighted rows in the network's parameters and in the coefficients c, the
+network follows a change of c by as much as leaves the rows least changed; R = J_c - J_n X is what
+is left, and I = R^T R is the Schur complement of the Gauss-Newton matrix. Then c moves by
+-I^-1 R^T e, and
+
+    covariance = I^-1 (sum over the data rows of variance * R_i R_i^T) I^-1.
+
+Rows of equations and other conditions count with their weights in training, and have no noise. See
+docs/decisions/0024-standard-errors.md. Seber and Wild, Nonlinear Regression (1989), chapter 2; the
+sandwich is that of Huber, Proc. Fifth Berkeley Symp. 1 (1967) 221.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+import autograd as T
+from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
+from pinn.objective import Block, Objective
+from pinn.residuals import Measured
+from pinn.solution.recovery import DataFit, Recovery
+from pinn.training.resources import one_blas_thread
+
+MOST_SIZE = 4000
+"""The size of theta up to which standard errors are computed."""
+
+# Directions of the network below this share of the largest are not resolved.
+_RANK = 1e-12
+# A coefficient as near to its bound as this share of its reach stands there.
+_AT_BOUND = 1e-6
+# The part of a coefficient in a direction that nothing determines, to be named for it.
+_INVOLVED = 0.1
+_UNLIKELY = 1e-3
+
+
+@dataclass(frozen=True)
+class _Coefficient:
+    """A coefficient at the end of training; unit: raw numbers a reach of the coefficient."""
+
+    name: str
+    value: float
+    reach: float
+    unit: float
+    bound: str | None
+
+
+@dataclass(frozen=True)
+class _Data:
+    """A block of data: residuals (n,) in units of its noise, what a row is scaled by, its rows."""
+
+    block: Block
+    residual: np.ndarray
+    noise: float
+    told: bool
+    scale: np.ndarray
+
+    @property
+    def variances(self) -> np.ndarray:
+        """The variance of the noise in each weighted row."""
+        return (self.noise * self.scale) ** 2
+
+
+def recovery(objective: Objective) -> tuple[Recovery, list[ProblemWarning]]:
+    """Return what the data say of a trained problem's coefficients, and what there is to warn of.
+
+    Data that do not fit are an UnsolvedWarning, a coefficient that they do not determine is none.
+    The objective stands where training left it. Without data nothing is said; with more than
+    MOST_SIZE trainable numbers nothing of standard errors. Takes about 2 n P^2 operations for n
+    rows and P trainable numbers.
+    """
+    data = [_data(objective, block) for block in objective.blocks
+            if isinstance(block.residual.source, Measured)]  # fmt: skip
+    if not data:
+        return Recovery(), []
+    if objective.size > MOST_SIZE:
+        fits = {one.block.name: _fit(one, 0.0) for one in data}
+        sentence = (
+            f"no standard errors: the problem has {objective.size} trainable numbers, and they are "
+            f"computed for up to {MOST_SIZE}; take a smaller network"
+        )
+        doubts = [ProblemWarning(sentence)] if objective.problem.parameters else []
+        return Recovery(data=fits), doubts
+    coefficients = _coefficients(objective)
+    with one_blas_thread():
+        return _analysed(objective, data, coefficients)
+
+
+def _analysed(
+    objective: Objective, data: list[_Data], coefficients: list[_Coefficient]
+) -> tuple[Recovery, list[ProblemWarning]]:
+    free = [one for one in coefficients if one.bound is None]
+    columns, unit = _columns(objective, free)
+    upper, norm = _triangle(objective, columns, unit)
+    noise = max(float(one.variances.mean()) for one in data)
+    network = len(columns) - len(free)
+    rank = _RANK * norm
+    ridge = np.zeros(len(columns))
+    ridge[:network] = np.maximum(rank, np.sqrt(noise) / _spreads(objective)[columns[:network]])
+    upper = np.linalg.qr(np.vstack([upper, np.diag(ridge)]), mode="r")
+    rows = _data_rows(objective, data, columns, unit)
+    information = upper[network:, network:].T @ upper[network:, network:]
+    values, vectors = np.linalg.eigh(information)
+    certain = values > max(noise, rank**2)
+    safe = np.where(certain, values, 1.0)
+    fits, meat = {}, np.zeros_like(information)
+    for one in data:
+        block = rows[one.block.name]
+        followed = _divided(block[:, :network], upper[:network, :network])
+        left = block[:, network:] - followed @ upper[:network, network:]
+        fitted = (left @ vectors)[:, certain] / np.sqrt(safe[certain])
+        fit = _fit(one, float(np.sum(followed**2) + np.sum(fitted**2)))
+        fits[one.block.name] = fit
+        meat += left.T @ (left * ((fit.sigma * one.scale) ** 2)[:, None])
+    inner = vectors.T @ meat @ vectors / np.outer(safe, safe)
+    inner[~certain] = inner[:, ~certain] = 0.0
+    with np.errstate(divide="ignore"):
+        inner[~certain, ~certain] = noise / values[~certain].clip(0.0)
+    found = Recovery(*_errors(free, vectors, inner), fits)
+    return found, [
+        *map(ProblemWarning, _undetermined(free, vectors[:, ~certain], found)),
+        *map(ProblemWarning, _at_bounds(coefficients)),
+        *map(UnsolvedWarning, _misfits(fits)),
+    ]
+
+
+# ---- the rows
+
+
+def _coefficients(objective: Objective) -> list[_Coefficient]:
+    named = objective.parameters.named(objective.theta)
+    found = []
+    for one in objective.problem.parameters:
+        raw = T.tensor(float(named[one.name]), dtype=T.float64, requires_grad=True)
+        value = one.value(raw)
+        (slope,) = T.grad(value, [raw])
+        reach = max(one.reach, 0.0 if one.lower is not None and one.upper is not None
+                    else abs(value.item()))  # fmt: skip
+        bound = None
+        if slope.item() < _AT_BOUND * reach:
+            near = [(abs(value.item() - b), f"{what} bound {b:g}")
+                    for what, b in (("lower", one.lower), ("upper", one.upper)) if b is not None]
+            bound = min(near)[1]
+        unit = reach / slope.item() if bound is None else 0.0
+        found.append(_Coefficient(one.name, value.item(), reach, unit, bound))
+    return found
+
+
+def _columns(
+    objective: Objective, free: list[_Coefficient]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the columns of the Jacobian, the network's first, and what each is multiplied by."""
+    parts = objective.parameters.parts
+    names = {one.name for one in objective.problem.parameters}
+    network = [np.arange(part.start, part.stop) for n, (part, _) in parts.items() if n not in names]
+    own = [[parts[one.name][0].start] for one in free]
+    columns = np.concatenate([*network, *own]).astype(int)
+    unit = np.ones(len(columns))
+    unit[len(columns) - len(free) :] = [one.unit for one in free]
+    return columns, unit
+
+
+def _triangle(
+    objective: Objective, columns: np.ndarray, unit: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Return the factor R of the Jacobian's QR decomposition, and the Jacobian's norm."""
+    upper = np.zeros((0, len(columns)))
+    for _, jacobian in objective.jacobian_chunks(objective.theta, rows=max(1024, objective.size)):
+        chunk = jacobian[:, columns].astype(np.float64) * unit
+        upper = np.linalg.qr(np.vstack([upper, chunk]), mode="r")
+    return upper, float(np.linalg.norm(upper))
+
+
+def _data_rows(
+    objective: Objective, data: list[_Data], columns: np.ndarray, unit: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return the weighted Jacobian of each block of data, (n, columns)."""
+    wanted = {one.block.name for one in data}
+    found = {}
+    for block, (_, jacobian) in zip(
+        objective.blocks, objective.jacobian_chunks(objective.theta, rows=None), strict=True
+    ):
+        if block.name in wanted:
+            found[block.name] = jacobian[:, columns].astype(np.float64) * unit
+    return found
+
+
+def _spreads(objective: Objective) -> np.ndarray:
+    """Return how far each parameter of a network may well move: the size of its tensor, or 1."""
+    theta = objective.theta
+    found = np.ones_like(theta)
+    for part, _ in objective.parameters.parts.values():
+        found[part] = max(1.0, float(np.sqrt(np.mean(theta[part] ** 2))))
+    return found
+
+
+def _divided(rows: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Return rows @ upper^-1."""
+    from scipy.linalg import solve_triangular
+
+    return solve_triangular(upper, rows.T, trans="T").T
+
+
+def _data(objective: Objective, block: Block) -> _Data:
+    residual = objective.residuals(objective.theta)[block.name].astype(np.float64)
+    noise = block.residual.source.noise
+    if block.residual.huber is not None:
+        residual = _without_huber(residual, block.residual.huber * noise)
+    size = float(np.sqrt(np.mean(residual**2))) if noise is None else noise
+    scale = np.broadcast_to(block.row_scale(), residual.shape)
+    return _Data(block, residual, size, noise is not None, scale)
+
+
+def _without_huber(rows: np.ndarray, edge: float) -> np.ndarray:
+    """Return the residuals whose Huber loss has these roots: h^2 = 2 k |r| - k^2 beyond k."""
+    far = np.abs(rows) > edge
+    return np.where(far, np.sign(rows) * (rows**2 + edge**2) / (2 * edge), rows)
+
+
+def _fit(data: _Data, leverage: float) -> DataFit:
+    from scipy.special import gammaincc
+
+    squares = float(np.sum(data.residual**2))
+    rows = len(data.residual)
+    freedom = max(rows - leverage, 0.0)
+    if not data.told:
+        sigma = float(np.sqrt(squares / freedom)) if freedom else 0.0
+        return DataFit(rows, sigma, freedom, freedom)
+    chi_square = squares / data.noise**2
+    probability = float(gammaincc(freedom / 2, chi_square / 2)) if freedom else np.nan
+    return DataFit(rows, data.noise, freedom, chi_square, probability)
+
+
+# ---- what is said
+
+
+def _errors(
+    free: list[_Coefficient], vectors: np.ndarray, inner: np.ndarray
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    reaches = np.array([one.reach for one in free])
+    weights = vectors**2
+    with np.errstate(invalid="ignore"):
+        diagonal = np.diag(inner)
+        endless = np.isinf(diagonal)
+        finite = np.where(endless[:, None] | endless, 0.0, inner)
+        covariance = vectors @ finite @ vectors.T
+        variances = np.diag(covariance).clip(0.0).copy()
+        variances[(weights[:, endless] > _INVOLVED**2).any(axis=1)] = np.inf
+        deviations = np.sqrt(variances)
+        shares = np.outer(deviations, deviations)
+        usable = np.isfinite(shares) & (shares > 0)
+        correlations = np.divide(covariance, shares, out=np.zeros_like(shares), where=usable)
+    np.fill_diagonal(correlations, 1.0)
+    names = [one.name for one in free]
+    errors = {n: float(d * r) for n, d, r in zip(names, deviations, reaches, strict=True)}
+    clipped = np.clip(correlations, -1.0, 1.0).tolist()
+    return errors, {n: dict(zip(names, row, strict=True)) for n, row in zip(names, clipped,
+                                                                           strict=True)}
+
+
+def _undetermined(
+    free: list[_Coefficient], directions: np.ndarray, found: Recovery
+) -> Iterator[str]:
+    for direction in directions.T:
+        involved = [
+            one for one, part in zip(free, direction, strict=True) if abs(part) > _INVOLVED
+        ]
+        names = ", ".join(repr(one.name) for one in involved)
+        if len(involved) == 1:
+            (one,) = involved
+            yield (
+                f"the data do not determine the parameter {names}: its standard error, "
+                f"{found.standard_errors[one.name]:.2g}, is larger than its range, "
+                f"{one.reach:.2g}; measure where it matters, or give it as a constant"
+            )
+        else:
+            yield (
+                f"the data do not tell the parameters {names} apart: they may change together, by "
+                "more than their range, and the data stay as they are; measure something else, or "
+                "give one of them as a constant"
+            )
+
+
+def _at_bounds(coefficients: list[_Coefficient]) -> Iterator[str]:
+    for one in coefficients:
+        if one.bound is not None:
+            yield (
+                f"the parameter {one.name!r} stands at its {one.bound}, so it has no standard "
+                "error; widen the bound if values beyond make sense"
+            )
+
+
+def _misfits(fits: dict[str, DataFit]) -> Iterator[str]:
+    """Name the data that lie further off than their noise; a sigma may well be a cautious one."""
+    for name, fit in fits.items():
+        if fit.probability < _UNLIKELY:
+            yield (
+                f"the data of {name} lie {fit.scatter:.2g} of their sigma from the solution, where "
+                f"1 is expected (chi-square {fit.chi_square:.4g} for {fit.freedom:.4g} degrees of "
+                "freedom): the solution does not fit them, or sigma is too small; train longer, "
+                "give the data a larger weight, or see whether the equations are those of the "
+                "measurement"
+            )

@@ -1,0 +1,60 @@
+"""What the data say of the coefficients of an inverse problem, and how well they are fitted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class DataFit:
+    """How far a solution is from a block of data, in units of their noise.
+
+    rows       how many measurements there are
+    sigma      the standard deviation of their noise: what was given (of several the mean in the
+               sense of 1/sigma^2), else estimated from what is left of them
+    freedom    rows less the numbers that were fitted to them (the trace of the hat matrix)
+    chi_square the sum of the squares of what is left, in units of sigma; about `freedom` where the
+               noise is what was said
+    probability  of a sum as large or larger if so; nan where sigma was estimated
+    """
+
+    rows: int
+    sigma: float
+    freedom: float
+    chi_square: float
+    probability: float = math.nan
+
+    @property
+    def scatter(self) -> float:
+        """How far the data lie from the solution in units of sigma; 1 is expected."""
+        return math.sqrt(self.chi_square / self.freedom) if self.freedom > 0 else math.nan
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """Standard errors of the coefficients, their correlations, and the fit of each block of data.
+
+    standard_errors: coefficient -> one standard deviation. A coefficient at its bound has none. Of
+    one that nothing determines it is larger than the whole range of the coefficient. correlations:
+    coefficient -> coefficient -> number in [-1, 1]. data: block -> DataFit. All are empty where
+    there are no data; see pinn.diagnosis.recovery.
+    """
+
+    standard_errors: dict[str, float] = field(default_factory=dict)
+    correlations: dict[str, dict[str, float]] = field(default_factory=dict)
+    data: dict[str, DataFit] = field(default_factory=dict)
+
+    def text(self, parameters: Mapping[str, float]) -> list[str]:
+        """Return each coefficient with its standard error: "k = 0.301 ± 0.004"."""
+        return [
+            f"{name} = {value:.6g}"
+            + (f" ± {self.standard_errors[name]:.2g}" if name in self.standard_errors else "")
+            for name, value in parameters.items()
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return vars(self) | {"data": {name: dict(vars(fit)) for name, fit in self.data.items()}}
