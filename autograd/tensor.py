@@ -69,6 +69,10 @@ else:
     Operations = object  # operations are added as methods: `stubs` tells type checkers which
 
 
+class NotOneElement(RuntimeError):
+    """A tensor was taken for one number, or one truth value, and has more elements or none."""
+
+
 class Tensor(Operations):
     """A multi-dimensional array that records what is done to it.
 
@@ -176,7 +180,7 @@ class Tensor(Operations):
         """Return the only element as a Python number; RuntimeError when there is not one."""
         _look("item()")
         if self._data.size != 1:
-            raise RuntimeError(
+            raise NotOneElement(
                 f"a Tensor with {self._data.size} elements (shape {list(self._data.shape)}) cannot "
                 "be converted to a Python number; reduce or index it to one element first"
             )
@@ -219,7 +223,7 @@ class Tensor(Operations):
     def __bool__(self) -> bool:
         _look("bool()")
         if self._data.size != 1:
-            raise RuntimeError(
+            raise NotOneElement(
                 f"Boolean value of a Tensor with {self._data.size} elements is ambiguous; "
                 "use .any() or .all()"
             )

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from pinn.sampling import Sampling
     from pinn.schema import declared
     from pinn.solution import Report, Solution, load
-    from pinn.solving import solve
+    from pinn.solving import check, solve
     from pinn.training import Callback, Progress, default_training
 
 __version__ = "0.1.0"
@@ -167,6 +167,7 @@ __all__ = [
     "Union",
     "UnsolvedWarning",
     "Weighting",
+    "check",
     "declared",
     "default_training",
     "load",
@@ -219,7 +220,7 @@ _HOMES = {
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),
     "pinn.solution": ("Report", "Solution", "load"),
-    "pinn.solving": ("solve",),
+    "pinn.solving": ("check", "solve"),
     "pinn.training": ("Callback", "Progress", "default_training"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from pinn.diagnosis import (
+    Check,
     ProblemWarning,
     UnsolvedWarning,
+    check_run,
     preflight,
     recovery,
     scaled_residuals,
@@ -22,6 +24,7 @@ from pinn.objective.weighting import Weighting
 from pinn.optimizers import Stage, StopReason
 from pinn.problem.problem import Problem
 from pinn.sampling import Points, Sampling
+from pinn.schema.errors import at
 from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.recovery import Recovery
 from pinn.solution.report import Report
@@ -121,20 +124,13 @@ def solve(
     Raises TypeError or ValueError, naming the argument, before training begins.
     """
     callbacks = check_callbacks(callbacks)
-    given = {
-        "model": model, "sampling": sampling, "weighting": weighting, "training": training,
-        "seconds": seconds, "precision": precision, "device": device, "engine": engine,
-        "derivatives": derivatives, "threads": threads, "seed": seed,
-    }  # fmt: skip
-    experiment = Experiment(problem, **{k: v for k, v in given.items() if v is not None})
+    experiment = _experiment(
+        problem, model=model, sampling=sampling, weighting=weighting, training=training,
+        seconds=seconds, precision=precision, device=device, engine=engine,
+        derivatives=derivatives, threads=threads, seed=seed,
+    )  # fmt: skip
     with training_resources():
-        objective = experiment.objective()
-        for stage in experiment.training:
-            stage.check_size(objective.size)
-        if start is not None:
-            load_start(objective.parameters, start, problem)
-        # Before training, so that a reference that fails does so at once.
-        test = TestSet(problem, (block.points.coordinates for block in objective.blocks))
+        objective, test = _begin(experiment, start)
         fresh = FreshLoss(objective, fresh_points(experiment))
         said = preflight(objective)
         for sentence in said:
@@ -171,6 +167,62 @@ def solve(
     for doubt in doubts:
         warnings.warn(doubt, stacklevel=2)
     return solution
+
+
+def check(
+    problem: Problem,
+    model: Any = None,
+    sampling: Sampling | None = None,
+    training: Iterable[Stage] | None = None,
+    weighting: Weighting | Mapping[str, float] | None = None,
+    seed: int = 0,
+    precision: str = "float64",
+    device: str = "cpu",
+    callbacks: Iterable[Any] = (),
+    *,
+    seconds: float | None = None,
+    start: Solution | Mapping[str, np.ndarray] | np.ndarray | None = None,
+    engine: str = "recorded",
+    derivatives: str = "jets",
+    threads: int | None = None,
+) -> Check:
+    """Return what a run would be made of, and what seems wrong with it, without training.
+
+    The arguments are those of `solve`. Printed, the result is a table of the blocks: points, rows,
+    derivatives, size at the start, memory and time a step; pinn.diagnosis.Check has the numbers.
+    What cannot be evaluated at all is among its `errors`.
+
+    Raises what solve raises before training begins.
+    """
+    check_callbacks(callbacks)
+    experiment = _experiment(
+        problem, model=model, sampling=sampling, weighting=weighting, training=training,
+        seconds=seconds, precision=precision, device=device, engine=engine,
+        derivatives=derivatives, threads=threads, seed=seed,
+    )  # fmt: skip
+    with training_resources():
+        objective, _ = _begin(experiment, start)
+        return check_run(experiment, objective)
+
+
+def _experiment(problem: Problem, **given: Any) -> Experiment:
+    return Experiment(problem, **{k: v for k, v in given.items() if v is not None})
+
+
+def _begin(
+    experiment: Experiment, start: Solution | Mapping[str, np.ndarray] | np.ndarray | None
+) -> tuple[Objective, TestSet]:
+    """Return the objective where training begins, and the test points."""
+    objective = experiment.objective()
+    for number, stage in enumerate(experiment.training):
+        with at("training", number):
+            stage.check_size(objective.size)
+    if start is not None:
+        load_start(objective.parameters, start, experiment.problem)
+    # Before training, so that a reference that fails does so at once.
+    points = (block.points.coordinates for block in objective.blocks)
+    with at("problem", "reference"):
+        return objective, TestSet(experiment.problem, points)
 
 
 def _redraw(experiment: Experiment, objective: Objective) -> Redraw | None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -20,7 +22,7 @@ from .. import modes
 from ..devices import namespace_of
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
-from .executors import default_executor, make_executor
+from .executors import arena_bytes, default_executor, make_executor
 from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
@@ -36,6 +38,22 @@ _MOST_PROGRAMS = 12  # kept: points that grow step by step ask for another size 
 _DEVICE_CHUNK = 1 << 16  # rows a chunk on a GPU: large enough to fill it
 
 Kind = Literal["sum", "rows", "per_row"]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one call of a recorded function takes, counted.
+
+    chunks   it is replayed so often.
+    workers  threads that replay it side by side.
+    nbytes   of the arenas of all workers, which are kept from call to call.
+    flops    floating point operations of all chunks.
+    """
+
+    chunks: int
+    workers: int
+    nbytes: int
+    flops: int
 
 
 class Chunked:
@@ -125,6 +143,24 @@ class Chunked:
             for kind, total, rows_ in zip(self.kinds, totals, joined, strict=True)
         ]
 
+    def cost(self, rows: Sequence[np.ndarray]) -> Cost:
+        """Return what a call with these arrays takes; it is recorded for that, and not run."""
+        with self._lock:
+            self._forget_outdated()
+            count = max(map(len, rows)) if self.whole else len(rows[0])
+            bounds = self._bounds(rows, count)
+            sizes = Counter(stop - start for start, stop in bounds)
+            programs = {size: self.program(rows, size) for size in sizes}
+            on_host = type(rows[0]) is np.ndarray
+            name = "cupy" if self.executor == "auto" and not on_host else self.executor
+            workers = min(self.threads, len(_lanes(len(bounds)))) if on_host else 1
+            return Cost(
+                chunks=len(bounds),
+                workers=workers,
+                nbytes=workers * sum(arena_bytes(name, p) for p in programs.values()),
+                flops=sum(sizes[size] * p.work()[1] for size, p in programs.items()),
+            )
+
     def program(self, rows: Sequence[np.ndarray], count: int | None = None) -> Program:
         """Return the optimized program for chunks of `count` rows."""
         count = len(rows[0]) if count is None else count
@@ -189,10 +225,10 @@ class Chunked:
         if count * self.spread > _TWO_CHUNKS:
             probe = min(guess, max(1, int(_PROBE_ROWS / self.spread)))
         program = self.program(rows, probe)
-        executor = make_executor(self.executor, program, self._given(program, rows))
+        nbytes = arena_bytes(self.executor, program)
         width = max((v.size // probe for i in program.instructions if i.op.ufunc
                      for v in i.outputs), default=1)
-        near = _CACHES * l2_cache_bytes() // max(1, executor.nbytes // probe)
+        near = _CACHES * l2_cache_bytes() // max(1, nbytes // probe)
         size = max(near, _LONG_CALL // max(1, width), 1)
         return min(size, -(-count // 2)) if count * width >= _LONG_CALL else size
 

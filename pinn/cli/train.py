@@ -6,11 +6,12 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pinn.cli.configured import add_config, mistakes_of, read_config
 from pinn.cli.output import QuietStream, say, tell
 from pinn.cli.verdict import DISK_OR_DEVICE, DIVERGED, DONE, INTERRUPTED
 
 if TYPE_CHECKING:
-    from pinn.config import Config, Override
+    from pinn.config import Config
     from pinn.runs.interrupts import Interrupts
     from pinn.runs.recorder import Recorder
     from pinn.solution.solution import Solution
@@ -38,17 +39,7 @@ def add_parser(commands: Any) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("config", metavar="CONFIG", help="a YAML file such as configs/burgers.yaml")
-    parser.add_argument(
-        "--set",
-        metavar="KEY.PATH=VALUE",
-        action="append",
-        default=[],
-        help="change one value of the config, list items by number; may be given many times",
-    )
-    parser.add_argument("--seed", metavar="N", help="the same as --set seed=N")
-    parser.add_argument("--device", metavar="cpu|cuda", help="the same as --set device=...")
-    parser.add_argument("--threads", metavar="N", help="the same as --set threads=N")
+    add_config(parser)
     parser.add_argument("--out", metavar="DIR", help="the run directory")
     parser.add_argument("--overwrite", action="store_true", help="replace the run that is there")
     parser.add_argument("--quiet", action="store_true", help="print only the final line")
@@ -57,12 +48,11 @@ def add_parser(commands: Any) -> None:
 
 def train(arguments: argparse.Namespace) -> int:
     """Train, save and draw; return the exit code."""
-    from pinn.config import load
     from pinn.runs import check_free
     from pinn.runs.interrupts import Interrupts
     from pinn.runs.recorder import Recorder
 
-    config = load(arguments.config, _overrides(arguments))
+    config = read_config(arguments)
     check_free(config.directory, arguments.overwrite)
     recorder = Recorder(
         config.directory, config.text(), config.log_every, arguments.overwrite, warn=tell
@@ -77,20 +67,7 @@ def train(arguments: argparse.Namespace) -> int:
             if isinstance(error, KeyboardInterrupt) and recorder.run is not None:
                 return INTERRUPTED
             raise
-        return _finish(recorder, interrupts, solution)
-
-
-def _overrides(arguments: argparse.Namespace) -> list[Override]:
-    from pinn.config import Override
-
-    overrides = [Override.parse(text, f"--set {text}") for text in arguments.set]
-    shortcuts = {"seed": "seed", "device": "device", "threads": "threads",
-                 "out": "output.directory"}  # fmt: skip
-    for option, path in shortcuts.items():
-        text = getattr(arguments, option)
-        if text is not None:
-            overrides.append(Override.of(path, text, f"--{option} {text}"))
-    return overrides
+        return _finish(recorder, interrupts, solution, arguments.quiet)
 
 
 def _solve(config: Config, recorder: Recorder, callbacks: list, quiet: bool) -> Solution:
@@ -102,8 +79,6 @@ def _solve(config: Config, recorder: Recorder, callbacks: list, quiet: bool) -> 
     import warnings
 
     import pinn
-    from autograd.plan.executors import ExecutorError
-    from pinn.config import Complaint, ConfigError, Place
 
     def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
         if not issubclass(category, pinn.ProblemWarning):
@@ -111,17 +86,10 @@ def _solve(config: Config, recorder: Recorder, callbacks: list, quiet: bool) -> 
         elif not quiet:
             tell(f"warning: {message}")
 
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", pinn.ProblemWarning)
-            usual, warnings.showwarning = warnings.showwarning, show
-            return pinn.solve(**vars(config.experiment), callbacks=callbacks)
-    except ExecutorError:  # of the environment, and of no config
-        raise
-    except (TypeError, ValueError, ImportError) as error:
-        if recorder.run is not None:
-            raise
-        raise ConfigError([Complaint(Place(config.source), "", str(error))]) from error
+    with mistakes_of(config, lambda: recorder.run is not None), warnings.catch_warnings():
+        warnings.simplefilter("always", pinn.ProblemWarning)
+        usual, warnings.showwarning = warnings.showwarning, show
+        return pinn.solve(**vars(config.experiment), callbacks=callbacks)
 
 
 class _Rehearsal:
@@ -144,7 +112,7 @@ def _progress(quiet: bool) -> list:
     import pinn
 
     progress = pinn.Progress(QuietStream(sys.stderr))
-    events = ("on_stage_start", "on_step", "on_stage_end")
+    events = ("on_stage_start", "on_step", "on_setback", "on_stage_end")
     shown = {event: getattr(progress, event) for event in events}
     return [SimpleNamespace(on_start=_announce, **shown)]
 
@@ -176,7 +144,9 @@ def _save_reached(recorder: Recorder, error: BaseException) -> None:
         tell(f"interrupted before the first step; the run is in {recorder.directory}")
 
 
-def _finish(recorder: Recorder, interrupts: Interrupts, solution: Solution) -> int:
+def _finish(
+    recorder: Recorder, interrupts: Interrupts, solution: Solution, quiet: bool
+) -> int:
     """Save the results, say what they are, draw the figures; return the exit code."""
     from pinn.files import sentence_of
     from pinn.runs.figures import draw_run
@@ -192,7 +162,7 @@ def _finish(recorder: Recorder, interrupts: Interrupts, solution: Solution) -> i
                 code = DISK_OR_DEVICE
             say(f"{solution.problem.name}: {report.summary()}; results in {directory}")
             if report.stop_reason == "diverged":
-                tell(_about_divergence(solution, directory))
+                tell(_about_divergence(solution, directory, quiet))
             elif report.stop_reason == "interrupted":
                 tell(f"{report.message}: a checkpoint is in {recorder.run.checkpoint_path}")
         draw_run(recorder.run, solution)
@@ -205,9 +175,12 @@ def _finish(recorder: Recorder, interrupts: Interrupts, solution: Solution) -> i
     return code
 
 
-def _about_divergence(solution: Solution, directory: Any) -> str:
+def _about_divergence(solution: Solution, directory: Any, quiet: bool) -> str:
+    report = solution.report
     remedy = ". A smaller learning_rate of adam or other weighting may help"
-    return (
-        f"training diverged: {solution.report.message}; its last good state is in {directory}"
-        f"{remedy if solution.report.steps else ''}"
-    )
+    untold = report.setbacks if quiet else ()  # else they were told when they came
+    return "\n".join([
+        *(f"went back: {setback}" for setback in untold),
+        f"training diverged: {report.message}; its last good state is in {directory}"
+        f"{remedy if report.steps else ''}",
+    ])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from pinn.models import MLP
 from pinn.sampling import Sampling
 from pinn.schema import Count, declared, dump
 from pinn.schema.declared import Field, Record, built, fields_of, read_fields
+from pinn.schema.errors import DeclarationError
 from pinn.schema.reader import INVALID, Complaint, Reader
 from pinn.schema.tree import Mapping, Place, Scalar, tree_of
 from pinn.training.defaults import default_training
@@ -44,6 +45,7 @@ class Config:
     experiment: Experiment
     output: Output
     source: str
+    reader: Reader = field(default_factory=Reader, repr=False, compare=False)
 
     @property
     def directory(self) -> Path:
@@ -60,6 +62,14 @@ class Config:
     def data(self) -> dict[str, Any]:
         """The config as plain data with every default filled in."""
         return {**dump(self.experiment), _OUTPUT: dump(self.output)}
+
+    def mistakes(self, error: Exception) -> ConfigError:
+        """Return what refused the run later on as mistakes of this file, with their places."""
+        if not isinstance(error, DeclarationError):
+            return ConfigError([Complaint(Place(self.source), "", str(error))])
+        self.reader.complaints.clear()
+        self.reader.refuse(error, ())
+        return ConfigError(self.reader.complaints)
 
     def text(self) -> str:
         """Return the resolved config as YAML; loading it gives the same objects to the last bit."""
@@ -90,7 +100,7 @@ def load(path: str | Path, overrides: Iterable[Override] = ()) -> Config:
         experiment = built(Experiment, values, (), reader)
     if reader.complaints:
         raise ConfigError(reader.complaints)
-    return Config(experiment, output, shown)
+    return Config(experiment, output, shown, reader)
 
 
 def _name_by_file(root: Mapping, path: Path) -> None:

@@ -1,5 +1,6 @@
 """What seems wrong with a problem before training, and with a solution after it."""
 
+from pinn.diagnosis.check import BlockCheck, Check, StageCheck, check_run
 from pinn.diagnosis.preflight import preflight
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
 from pinn.diagnosis.recovery import recovery

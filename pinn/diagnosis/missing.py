@@ -58,6 +58,52 @@ def missing(statement: Statement, held: Held) -> list[str]:
     return sentences
 
 
+def surplus(statement: Statement) -> list[str]:
+    """Return a sentence for each coordinate in which there are more conditions than are taken.
+
+    Data that agree do no harm, and coefficients need them: nothing is said where there are some.
+    """
+    if statement.problem.parameters or not all(one.is_finite for one in statement.equations):
+        return []
+    sentences = []
+    for system in _systems(statement):
+        taken = _taken(statement, system)
+        for coordinate in statement.coordinates if taken is not None else ():
+            given = _given(system, coordinate)
+            count = sum(_deepest([plane for _, plane in given if plane.value == value])
+                        for value in {plane.value for _, plane in given})
+            if count <= taken[coordinate] or not taken[coordinate]:
+                continue
+            places = ", ".join(f"{name} at {coordinate} = {p.value:g}" for name, p in given)
+            sentences.append(
+                f"more is asked for in {coordinate} than the equation"
+                f"{'s' * (len(system.equations) > 1)} "
+                f"{', '.join(repr(one.name) for one in system.equations)} can be given: "
+                f"{count} conditions where {taken[coordinate]} are taken ({places}); unless they "
+                "agree, training finds a compromise"
+            )
+    return sentences
+
+
+def _given(system: _System, coordinate: str) -> list[tuple[str, Plane]]:
+    """Return the conditions across a coordinate, by the planes that they hold on."""
+    return [
+        (condition.name, plane)
+        for condition in system.conditions
+        for plane in condition.planes
+        if plane.coordinate == coordinate
+    ]
+
+
+def _deepest(planes: Sequence[Plane]) -> int:
+    """Return how many pieces of one plane lie on top of each other, at most about."""
+    boxes = [(plane.points.min(axis=0), plane.points.max(axis=0)) for plane in planes]
+    return max(
+        sum(bool(np.all((low <= end) & (start <= high))) for start, end in boxes)
+        for low, high in boxes
+    )
+
+
 def _systems(statement: Statement) -> Iterator[_System]:
     groups: list[tuple[set[str], list[Stated]]] = []
     for equation in statement.equations:
@@ -127,12 +173,7 @@ def _order(
 def _lacking(
     statement: Statement, system: _System, coordinate: str, taken: int, held: Held
 ) -> Iterator[str]:
-    given = [
-        (condition.name, plane)
-        for condition in system.conditions
-        for plane in condition.planes
-        if plane.coordinate == coordinate
-    ]
+    given = _given(system, coordinate)
     if len(given) >= taken:
         return
     if len(statement.coordinates) > 1 and not _says_where(statement, system, coordinate):

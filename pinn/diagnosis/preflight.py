@@ -18,6 +18,7 @@ from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.statement import MOST_COORDINATES, MOST_RESIDUALS, Statement
 from pinn.equations.leaves import At, Derivative
 from pinn.objective import Objective
+from pinn.problem import Problem
 from pinn.sampling import stream
 
 _PROBES = 16
@@ -33,16 +34,14 @@ def preflight(objective: Objective) -> list[str]:
     each residual, and looks at no more than 100 of them, in at most 12 coordinates. The objective
     is left as it was; the random numbers are a stream of their own.
     """
-    problem = objective.problem
-    count = len(problem.residuals) + len(problem.conditions)
-    if count > MOST_RESIDUALS or len(problem.domain.coordinates) > MOST_COORDINATES:
+    statement = statement_of(objective.problem)
+    if statement is None:
         return []
 
     def held(unknown: str, coordinate: str, orders: int) -> int:
         rng = stream(0, "held", unknown, coordinate)
         return held_by_model(objective, unknown, coordinate, orders, rng)
 
-    statement = Statement(problem)
     points = {block.name: block.points for block in objective.blocks}
     training = [
         (stated, points[stated.name][:_MOST_POINTS])
@@ -53,9 +52,31 @@ def preflight(objective: Objective) -> list[str]:
         *not_finite(statement, training),
         *missing(statement, held),
         *contradictions(statement),
+        *_unasked(statement),
         *_idle_coefficients(objective),
         *_straight(objective, statement),
     ]
+
+
+def statement_of(problem: Problem) -> Statement | None:
+    """Return a problem as the checks see it; None for one that they would take too long for."""
+    count = len(problem.residuals) + len(problem.conditions)
+    if count > MOST_RESIDUALS or len(problem.domain.coordinates) > MOST_COORDINATES:
+        return None
+    return Statement(problem)
+
+
+def _unasked(statement: Statement) -> Iterator[str]:
+    """Name the unknowns that conditions ask for and no equation does."""
+    if any(equation.linear is None for equation in statement.equations):
+        return
+    asked = {leaf.unknown for equation in statement.equations for leaf in equation.leaves}
+    for unknown in statement.problem.unknowns:
+        if unknown not in asked:
+            yield (
+                f"no equation uses the unknown {unknown!r}, so nothing but its conditions "
+                "determines it; use it in an equation, or leave it out"
+            )
 
 
 def _idle_coefficients(objective: Objective) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd.tensor import NotOneElement
 from pinn.equations.combine import combine
 from pinn.equations.leaves import UnknownLeaf, derivatives_in
 from pinn.equations.namespace import Namespace
@@ -18,6 +19,9 @@ from pinn.equations.scope import Scope
 from pinn.expressions import Expression, algebra
 from pinn.schema.errors import DeclarationTypeError, Mistake
 from pinn.schema.kinds import Formula
+
+# What numpy says where an array is taken for one number, or one truth value.
+_OF_ARRAYS = ("truth value of an array", "can be converted to Python scalar", "length-1 arrays")
 
 
 class Term:
@@ -81,18 +85,21 @@ class Term:
     def _call(self, namespace: Namespace, functions: Mapping[str, Callable]) -> Any:
         try:
             result = self.source(namespace)
-        except TypeError as error:
+        except Exception as error:
             # What Python, numpy and autograd say of the namespace where a number is expected.
-            if Namespace.__name__ in str(error):
+            if isinstance(error, TypeError) and Namespace.__name__ in str(error):
                 raise TypeError(f"{self.what}: {self._one_namespace()}") from error
-            if "ufunc" in str(error):  # what numpy says of a tensor
+            if isinstance(error, TypeError) and "ufunc" in str(error):  # numpy's, of a tensor
                 raise TypeError(
                     f"{self.what}: numpy's functions do not take these values; use those of the "
                     f"namespace, such as s.sin(s.u) for np.sin(s.u): {', '.join(functions)}"
                 ) from error
-            error.add_note(f"in the function of {self.what}")
-            raise
-        except Exception as error:
+            if isinstance(error, NotOneElement) or any(said in str(error) for said in _OF_ARRAYS):
+                raise TypeError(
+                    f"{self.what}: its function is called once with the values at all points, and "
+                    "takes them for one number; write s.sin(s.u) for math.sin(s.u), "
+                    "s.where(s.x > 0, a, b) for `a if s.x > 0 else b`, s.max(a, b) for max(a, b)"
+                ) from error
             error.add_note(f"in the function of {self.what}")
             raise
         if result is namespace:

@@ -32,10 +32,11 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     records: the lines of metrics.jsonl in order: `step`, `stage`, `loss`, `losses` (of the blocks,
     by name) and, where a reference exists, `rel_l2` (a number, or a dict by unknown); where a
     scheme chooses them, the `weights` of blocks. Values that are missing, null, zero or not finite
-    leave a gap. Raises ValueError without a record.
+    leave a gap. Steps that training went back on are left out. Raises ValueError without a record.
     """
     if not records:
         raise ValueError("no metrics to draw: the run has not logged a step")
+    records = _kept(records)
     steps = np.array([float(record["step"]) for record in records])
     losses = _columns([record.get("losses") or {} for record in records])
     errors = _errors_by_name(records)
@@ -107,6 +108,15 @@ def _errors_by_name(records: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarra
     given = [record.get("rel_l2") for record in records]
     columns = _columns([row if isinstance(row, Mapping) else {"": row} for row in given])
     return {name: values for name, values in columns.items() if np.isfinite(values).any()}
+
+
+def _kept(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the records without those that a later one of their step, or an earlier, undid."""
+    kept: list[Mapping[str, Any]] = []
+    for record in reversed(records):
+        if not kept or record["step"] < kept[-1]["step"]:
+            kept.append(record)
+    return kept[::-1]
 
 
 def _draw_history(

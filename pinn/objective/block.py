@@ -101,14 +101,15 @@ class Block:
         return scale if self.row_weights is None else scale * np.sqrt(self.row_weights)
 
     def _probed(self) -> tuple[T.Tensor, tuple[Any, ...]]:
-        values = self._values_at(self.probe())
+        values = self.values_at(self.probe())
         return self.residual.evaluate(values), tuple(values.asked)
 
     def residual_at(self, points: Points) -> T.Tensor:
         """Return the residual at some points by nested derivatives, with its graph, (rows,)."""
-        return self.residual.evaluate(self._values_at(points))
+        return self.residual.evaluate(self.values_at(points))
 
-    def _values_at(self, points: Points) -> ModelValues:
+    def values_at(self, points: Points) -> ModelValues:
+        """Return the values of any names at some points, by nested derivatives."""
         columns = self.residual.source.columns
         arrays = self._evaluator.arrays(points, columns)
         nothing = NestedPlan((), self._evaluator.problem.scope)

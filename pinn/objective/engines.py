@@ -14,10 +14,13 @@ import numpy as np
 
 import autograd as T
 from autograd.devices import CPU, put
-from autograd.plan.chunks import Chunked, Kind
+from autograd.plan import trace
+from autograd.plan.chunks import Chunked, Cost, Kind
 from autograd.plan.passes.per_row import CannotSplitRows
 
 ENGINES = ("recorded", "eager")
+# Points at which the work of a run that is not recorded is counted.
+_FEW = 64
 Function = Callable[[list[T.Tensor]], Sequence[T.Tensor]]
 
 
@@ -40,9 +43,26 @@ class Engine(Protocol):
         each result is what that gives; arrays may then have different lengths.
         """
 
+    def cost(
+        self,
+        key: Hashable,
+        function: Function,
+        kinds: Sequence[Kind],
+        arrays: Sequence[Any],
+        whole: bool = False,
+        spread: float = 1,
+    ) -> Cost:
+        """Return what such a run takes, without one."""
+
 
 class EagerEngine:
-    """Runs the computation as it is written, on all points at once: for debugging."""
+    """Runs the computation as it is written, on all points at once: for debugging.
+
+    shared: the tensors that computations read besides their points.
+    """
+
+    def __init__(self, shared: Sequence[T.Tensor] = ()) -> None:
+        self._shared = list(shared)
 
     def run(
         self,
@@ -65,6 +85,26 @@ class EagerEngine:
             else np.sum(column, axis=0)
             for kind, column in zip(kinds, zip(*each, strict=True), strict=True)
         ]
+
+    def cost(
+        self,
+        key: Hashable,
+        function: Function,
+        kinds: Sequence[Kind],
+        arrays: Sequence[Any],
+        whole: bool = False,
+        spread: float = 1,
+    ) -> Cost:
+        """Return the operations and results of a run, all of which the graph may keep.
+
+        Counted at a few points, in proportion to their number.
+        """
+        few = list(arrays) if whole else [array[:_FEW] for array in arrays]
+        inputs = [*(T.Tensor(array.copy()) for array in few), *self._shared]
+        program, _ = trace(lambda *given: function(list(given[: len(few)])), inputs)
+        share = len(arrays[0]) / len(few[0])
+        written, flops = program.work()
+        return Cost(1, 1, round(share * written), round(share * flops))
 
 
 class RecordedEngine:
@@ -97,6 +137,37 @@ class RecordedEngine:
     ) -> list[np.ndarray]:
         if key in self._row_by_row:
             return EagerEngine().run(key, function, kinds, arrays)
+        try:
+            results = self._chunked(key, function, kinds, whole, spread)(arrays)
+        except CannotSplitRows as error:
+            self._row_by_row.add(key)
+            warnings.warn(
+                f"rows of the Jacobian of {key} are computed one by one, which is slow: {error}",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+            return EagerEngine().run(key, function, kinds, arrays)
+        return [put(result, CPU) for result in results]
+
+    def cost(
+        self,
+        key: Hashable,
+        function: Function,
+        kinds: Sequence[Kind],
+        arrays: Sequence[Any],
+        whole: bool = False,
+        spread: float = 1,
+    ) -> Cost:
+        return self._chunked(key, function, kinds, whole, spread).cost(arrays)
+
+    def _chunked(
+        self,
+        key: Hashable,
+        function: Function,
+        kinds: Sequence[Kind],
+        whole: bool,
+        spread: float,
+    ) -> Chunked:
         if key not in self._recorded:
             self._recorded[key] = Chunked(
                 function,
@@ -107,17 +178,7 @@ class RecordedEngine:
                 whole=whole,
                 guard=self._guard,
             )
-        try:
-            results = self._recorded[key](arrays)
-        except CannotSplitRows as error:
-            self._row_by_row.add(key)
-            warnings.warn(
-                f"rows of the Jacobian of {key} are computed one by one, which is slow: {error}",
-                RuntimeWarning,
-                stacklevel=4,
-            )
-            return EagerEngine().run(key, function, kinds, arrays)
-        return [put(result, CPU) for result in results]
+        return self._recorded[key]
 
 
 def _host(tensor: T.Tensor) -> np.ndarray:
@@ -135,7 +196,7 @@ def make_engine(
     guard: what computations branch on besides their inputs; they are recorded once a value of it.
     """
     if name == "eager":
-        return EagerEngine()
+        return EagerEngine(shared)
     if name == "recorded":
         return RecordedEngine(shared, threads, guard)
     raise ValueError(f"engine: expected 'recorded' or 'eager', got {name!r}")

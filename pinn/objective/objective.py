@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import autograd as T
+from autograd.plan.chunks import Cost
 from pinn.checks import nearest
 from pinn.objective.block import Block
 from pinn.objective.block_weights import check_weights
@@ -16,7 +17,7 @@ from pinn.objective.engines import make_engine
 from pinn.objective.evaluator import Derivatives, Evaluator
 from pinn.objective.flat_parameters import FlatParameters, fill
 from pinn.objective.group import Group, Placed, sharing
-from pinn.objective.locating import why_not_finite
+from pinn.objective.locating import why_gradient_not_finite, why_not_finite
 from pinn.problem.problem import Problem
 from pinn.residuals import Residual
 from pinn.sampling import Points
@@ -147,6 +148,11 @@ class Objective:
     def rows(self) -> int:
         """The number of residual rows of all blocks."""
         return sum(block.rows for block in self.blocks)
+
+    @property
+    def dtype(self) -> T.dtype:
+        """The dtype that residuals are computed in."""
+        return self._evaluator.dtype
 
     @property
     def theta(self) -> np.ndarray:
@@ -332,6 +338,21 @@ class Objective:
 
     # ---- diagnosis
 
+    def costs(self) -> list[tuple[tuple[Block, ...], Cost]]:
+        """Return what a step's gradient takes, group by group: recorded and counted, not run.
+
+        The arenas do not include the points (`Placed.arrays`), nor the parameters.
+        """
+        cost = self._engine.cost
+        return [
+            (placed.blocks, self._carry(cost, "gradient", placed, _row_weights(placed)))
+            for placed in self._placed
+        ]
+
+    def point_bytes(self) -> int:
+        """Return the bytes of all points and what is attached to them, on the device."""
+        return sum(array.nbytes for placed in self._placed for array in placed.arrays)
+
     def not_finite(self, theta: np.ndarray) -> str | None:
         """Return a sentence naming the first block whose residual or gradient is not finite."""
         for name, residual in self.residuals(theta).items():
@@ -346,7 +367,10 @@ class Objective:
             if not np.isfinite(losses[block.name]):
                 return f"the loss of block {block.name!r} overflows"
             if not np.isfinite(gradients[block.name]).all():
-                return f"the gradient of block {block.name!r} is not finite"
+                alone = self._placed_alone(block)
+                slope = self._computations.gradients(alone.group)
+                names = self.problem.domain.coordinates
+                return why_gradient_not_finite(alone, slope, self.parameters, names)
         return None
 
     def coefficients(self, theta: np.ndarray) -> dict[str, float]:
@@ -377,13 +401,17 @@ class Objective:
         return found
 
     def _run(self, what: str, placed: Placed, further: Sequence[Any] = ()) -> list[np.ndarray]:
+        return self._carry(self._engine.run, what, placed, further)
+
+    def _carry(
+        self, out: Callable[..., Any], what: str, placed: Placed, further: Sequence[Any] = ()
+    ) -> Any:
+        """Hand a computation of a group to a method of the engine."""
         group = placed.group
         weighted = tuple(block.row_weights is not None for block in group.blocks)
         kinds, function = getattr(self._computations, what)(group)
-        return self._engine.run(
-            (what, group.key, weighted), function, kinds, [*placed.arrays, *further], group.whole,
-            group.spread,
-        )
+        key, arrays = (what, group.key, weighted), [*placed.arrays, *further]
+        return out(key, function, kinds, arrays, group.whole, group.spread)
 
     def _training_flags(self) -> tuple[bool, ...]:
         return tuple(module.training for module in self.parameters.module.modules())

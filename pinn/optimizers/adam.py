@@ -45,25 +45,40 @@ class Adam(Stage):
         theta: np.ndarray,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
-        number, first, second = 0, np.zeros_like(theta), np.zeros_like(theta)
+        number, first, second, share = 0, np.zeros_like(theta), np.zeros_like(theta), 1.0
         if state:
             # The gradient at theta is in the moments: new points are met at the next theta.
             number, first, second = int(state["number"]), state["first"], state["second"]
-            theta = self._next(theta, number, first, second)
+            share = float(state["share"])
+            theta = self._next(theta, share * self.rate(number), number, first, second)
         while number < self.steps:
             found = function.value_and_gradient(theta)
             number += 1
             first = self.beta1 * first + (1 - self.beta1) * found.gradient
             second = self.beta2 * second + (1 - self.beta2) * found.gradient**2
-            memory = {"number": np.array(number), "first": first, "second": second}
+            rate = share * self.rate(number)
+            memory = {
+                "number": np.array(number), "first": first, "second": second,
+                "share": np.array(share),
+            }  # fmt: skip
             # The step of this number starts at theta, whose loss is known; its end is not yet.
-            yield Step(number, theta, found.loss, self.rate(number), memory)
-            theta = self._next(theta, number, first, second)
+            yield Step(number, theta, found.loss, rate, memory)
+            theta = self._next(theta, rate, number, first, second)
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
+    def state_bytes(self, size: int) -> int:
+        """Return the bytes of two vectors."""
+        return 2 * 8 * size
+
+    def slower(
+        self, number: int, state: Mapping[str, np.ndarray], tries: int
+    ) -> Mapping[str, np.ndarray]:
+        """Return the state with half the rate of the try before."""
+        return {**state, "share": np.array(0.5**tries)}
+
     def _next(
-        self, theta: np.ndarray, number: int, first: np.ndarray, second: np.ndarray
+        self, theta: np.ndarray, rate: float, number: int, first: np.ndarray, second: np.ndarray
     ) -> np.ndarray:
         mean = first / (1 - self.beta1**number)
         spread = np.sqrt(second / (1 - self.beta2**number))
-        return theta - self.rate(number) * mean / (spread + self.epsilon)
+        return theta - rate * mean / (spread + self.epsilon)

@@ -47,6 +47,16 @@ class LBFGS(Stage):
     ) -> Generator[Step, None, StageEnd]:
         return self._descent().run(function, theta, RecentPairs(theta.size, self.memory), state)
 
+    def state_bytes(self, size: int) -> int:
+        """Return the bytes of the pairs."""
+        return 2 * 8 * self.memory * size
+
+    def slower(
+        self, number: int, state: Mapping[str, np.ndarray], tries: int
+    ) -> Mapping[str, np.ndarray]:
+        """Return a state that has forgotten H, with a first step a tenth of the try before."""
+        return self._descent().slower(number, tries)
+
     def _descent(self) -> Descent:
         return Descent(
             self.name, self.steps, self.transform, self.gradient_tolerance, self.line_search

@@ -20,6 +20,8 @@ _CONDITIONS = Conditions(c1=1e-4, c2=0.9)
 _LEAST_LOSS = np.finfo(np.float64).tiny
 # A step along the gradient by this share of theta that lowers no loss is lost in its rounding.
 _SHORT = math.sqrt(np.finfo(np.float64).eps)
+# How much shorter a first step is after each try that ended in numbers that are not finite.
+_SHORTER = 0.1
 
 
 class Curvature(ABC):
@@ -119,6 +121,10 @@ class Descent:
             else:
                 memory.restart()
 
+    def slower(self, number: int, tries: int) -> Mapping[str, np.ndarray]:
+        """Return the state of an H that knows nothing, with a shorter first step."""
+        return {"number": np.array(number), "reach": np.array(_SHORTER**tries)}
+
     def _point(self, function: LeastSquares, theta: np.ndarray) -> _Point:
         found = function.value_and_gradient(theta)
         loss, gradient = found.loss, found.gradient
@@ -193,7 +199,7 @@ class _Memory:
 
     fresh: H has not learned since the start or the last restart, and stands for the identity.
     previous: the transformed loss one step ago, for the first trial of the next search; NaN where
-    there is none on these points.
+    there is none on these points. reach: the length of the first trial of a fresh H.
     """
 
     def __init__(self, curvature: Curvature) -> None:
@@ -201,6 +207,7 @@ class _Memory:
         self.number = 0
         self.fresh = True
         self.previous = math.nan
+        self.reach = 1.0
         self.evaluations = 1
         self.restarts = 0
 
@@ -224,7 +231,7 @@ class _Memory:
         """The step at which the loss would fall as much as it did last, and at most 1."""
         if self.fresh:
             # A step of length one: nothing is known of the scale.
-            return min(1.0, 1.01 / math.sqrt(-slope))
+            return self.reach * min(1.0, 1.01 / math.sqrt(-slope))
         # NaN, and a rise from other points, lead to 1: the full quasi-Newton step.
         step = 2.02 * (here.value - self.previous) / slope
         return min(1.0, step) if step > 0 else 1.0
@@ -246,14 +253,20 @@ class _Memory:
             "gradient": here.raw,
             "fresh": np.array(self.fresh),
             "previous": np.array(self.previous),
+            "reach": np.array(self.reach),
             "evaluations": np.array(self.evaluations),
             "restarts": np.array(self.restarts),
         }
         return _State(small, self.curvature)
 
     def restore(self, state: Mapping[str, np.ndarray], here: _Point) -> None:
-        """Go on from a state; where the loss is another one by now, only H and the counts stay."""
-        self.number = int(state["number"])
+        """Go on from a state; where the loss is another one by now, only H and the counts stay.
+
+        Of a state from `Descent.slower` there is no H.
+        """
+        self.number, self.reach = int(state["number"]), float(state["reach"])
+        if "fresh" not in state:
+            return
         self.evaluations = int(state["evaluations"])
         self.restarts = int(state["restarts"])
         self.fresh = bool(state["fresh"])

@@ -132,6 +132,21 @@ class Stage(ABC):
         if "name" not in cls.__dict__:
             cls.name = cls.__name__.lower()
 
+    def state_bytes(self, size: int) -> int | None:
+        """Return about how many bytes the state takes for so many numbers; None: unknown."""
+        return None
+
+    def slower(
+        self, number: int, state: Mapping[str, np.ndarray], tries: int
+    ) -> Mapping[str, np.ndarray] | None:
+        """Return the state to go on with from a step after which numbers were not finite.
+
+        Its steps are the shorter the more tries there were in this stage, of which this is number
+        `tries`. number, state: those of the step; what the solver makes when it is read may be
+        gone. None, as here, from a solver that has no shorter steps.
+        """
+        return None
+
     def check_size(self, size: int) -> None:  # noqa: B027 - most solvers take any size
         """Raise ValueError for more trainable numbers than the solver is made for."""
 

@@ -66,6 +66,16 @@ class SSBroyden(Stage):
     ) -> Generator[Step, None, StageEnd]:
         return self._descent().run(function, theta, _Dense(theta.size, self.member), state)
 
+    def state_bytes(self, size: int) -> int:
+        """Return the bytes of the packed triangle of H."""
+        return 8 * size * (size + 1) // 2
+
+    def slower(
+        self, number: int, state: Mapping[str, np.ndarray], tries: int
+    ) -> Mapping[str, np.ndarray]:
+        """Return a state that has forgotten H, with a first step a tenth of the try before."""
+        return self._descent().slower(number, tries)
+
     def _descent(self) -> Descent:
         return Descent(
             self.name, self.steps, self.transform, self.gradient_tolerance, self.line_search

@@ -147,6 +147,12 @@ class Problem:
                 [parameter.name for parameter in self.parameters],
             )
 
+    def check(self, **arguments: Any) -> Any:
+        """Return what a run would be made of, without training; arguments as of pinn.check."""
+        import pinn  # the front door: what checks a run stands above problems
+
+        return pinn.check(self, **arguments)
+
     def exact(self, points: Mapping[str, np.ndarray]) -> dict[str, np.ndarray] | None:
         """Return the reference solution by unknown at points, or None where there is none.
 

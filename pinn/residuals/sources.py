@@ -17,6 +17,7 @@ from pinn.files import Table
 from pinn.geometry import Part, Piece, Shape, check_value
 from pinn.geometry.unit_cube import draw, kept_share
 from pinn.sampling import LATTICES, Points, Sampling
+from pinn.schema.errors import refuse
 
 
 class Source(ABC):
@@ -65,10 +66,10 @@ class Interior(Source):
         """Return points inside; ValueError for a lattice of fewer than 2 points a coordinate."""
         d = len(self.domain.coordinates)
         if sampling.method in LATTICES and sampling.interior < 2**d and d > 1:
-            raise ValueError(
-                f"sampling: method: a {sampling.method} of {sampling.interior} interior points has "
-                f"two cells or more along each of {int(math.log2(sampling.interior))} coordinates "
-                f"at most, and this domain has {d}; take latin-hypercube or sobol"
+            refuse(
+                f"a {sampling.method} of {sampling.interior} interior points has two cells or more "
+                f"along each of {int(math.log2(sampling.interior))} coordinates at most, and this "
+                f"domain has {d}; take latin-hypercube or sobol", "sampling", "method",
             )
         return Points(self.domain.sample_interior(sampling.interior, sampling.sampler, rng))
 

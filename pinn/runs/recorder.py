@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -90,15 +90,20 @@ class Recorder(Callback):
         self._last = record
         if record.stage_step == 1 or record.step % self._log_every == 0:
             self._log(record)
-        if time.monotonic() - self._checkpoint_time >= CHECKPOINT_SECONDS:
+        # One that explodes is of no use to go on from.
+        if record.is_good and time.monotonic() - self._checkpoint_time >= CHECKPOINT_SECONDS:
             self._write_checkpoint(record)
+
+    def on_setback(self, record: StepRecord) -> None:
+        self._last = record
+        self._log(record, {"setback": str(record.setbacks[-1])})
 
     def on_stage_end(self, report: StageReport) -> None:
         if self._last is not None and self._logged != self._last.step:
             self._log(self._last)
 
-    def _log(self, record: StepRecord) -> None:
-        line = {**record.as_dict(), "fresh_loss": self._session.fresh_loss(record)}
+    def _log(self, record: StepRecord, more: Mapping[str, str] | None = None) -> None:
+        line = {**record.as_dict(), "fresh_loss": self._session.fresh_loss(record), **(more or {})}
         errors = self._session.errors(record).rel_l2
         self._logged = record.step
         try:
@@ -183,6 +188,7 @@ class Recorder(Callback):
             "recovery": report.recovery.as_dict(),
             "residual": report.residual,
             "warnings": list(report.warnings),
+            "setbacks": [vars(s) | {"message": str(s)} for s in report.setbacks],
             "stop_reason": str(report.stop_reason),
             "message": report.message,
             "stages": report.as_dict()["stages"],

@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from pinn.solution.accuracy import Errors
 from pinn.solution.recovery import Recovery
-from pinn.training.records import StageReport, TrainingResult
+from pinn.training.records import Setback, StageReport, TrainingResult
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Report:
     residual is how far each equation and soft condition is from holding, by block, relative to the
     size of its terms (pinn.diagnosis.scaled_residuals); recovery has the standard errors of
     the coefficients and the fit of the data; warnings are what was said before training and after
-    it.
+    it. setbacks tell of numbers that were not finite, and of the steps to which training went back
+    after them.
     """
 
     stop_reason: str
@@ -43,6 +44,7 @@ class Report:
     residual: dict[str, float] = field(default_factory=dict)
     recovery: Recovery = Recovery()
     warnings: tuple[str, ...] = ()
+    setbacks: tuple[Setback, ...] = ()
 
     @classmethod
     def of(
@@ -62,6 +64,7 @@ class Report:
             parameters=dict(parameters),
             history=result.history,
             fresh_loss=result.fresh_loss,
+            setbacks=result.setbacks,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -72,6 +75,7 @@ class Report:
             "stages": stages,
             "recovery": self.recovery.as_dict(),
             "warnings": list(self.warnings),
+            "setbacks": [vars(setback) for setback in self.setbacks],
         }
 
     @classmethod
@@ -101,6 +105,9 @@ class Report:
                 for name, value in self.rel_l2.items()
             ),
         ]
+        if self.setbacks:
+            count = len(self.setbacks)
+            parts.append(f"went back {'once' if count == 1 else f'{count} times'}")
         if self.warnings:
             count = len(self.warnings)
             parts.append("1 warning" if count == 1 else f"{count} warnings")

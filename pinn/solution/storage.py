@@ -15,7 +15,7 @@ No random state is stored because none is left over: every stream starts from th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -73,10 +73,11 @@ def checkpoint_arrays(
     experiment: Experiment, last: StepRecord | None
 ) -> dict[str, np.ndarray]:
     """Return the arrays that a checkpoint adds: points, solver state and progress."""
-    progress = {"stage_index": 0, "stage_step": 0, "step": 0, "draw": 0}
+    progress: dict[str, Any] = {"stage_index": 0, "stage_step": 0, "step": 0, "draw": 0}
     solver: Mapping[str, np.ndarray] = {}
     if last is not None:
         progress = {name: getattr(last, name) for name in progress}
+        progress |= {"lowest": last.lowest, "setbacks": [vars(s) for s in last.setbacks]}
         solver = last.solver_state
     drawn = experiment.draw_points() if last is None else last.points
     return {

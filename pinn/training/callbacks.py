@@ -29,6 +29,9 @@ class Callback:
     def on_step(self, record: StepRecord) -> bool | None:
         """Called after every accepted step."""
 
+    def on_setback(self, record: StepRecord) -> None:
+        """Called when training has gone back to a step; its last setback says why."""
+
     def on_stage_end(self, report: StageReport) -> None:
         """Called when a stage has ended, whatever the reason."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,7 +20,9 @@ from pinn.training.batches import Batches, PointsInUse
 from pinn.training.callbacks import check_callbacks, notify
 from pinn.training.fresh import FreshLoss
 from pinn.training.records import (
+    MOST_SETBACKS,
     Resume,
+    Setback,
     StageInfo,
     StageReport,
     StepRecord,
@@ -64,12 +67,14 @@ def train(
 class Training:
     """One training run: `run` trains, and `result` tells what it has reached, at any time.
 
-    A stage that ends at a limit, at a tolerance or without a lower loss hands over to the next. A
-    loss or gradient that is not finite ends training as "diverged", Ctrl-C as "interrupted", a
-    callback that asks for it as "stopped by callback", and `seconds` of wall time, all that `run`
-    does included, as "time limit". Time is up where one more step of ordinary length does not fit.
-    In all cases the result holds the last theta that was accepted, and the objective is left there.
-    Any other exception passes through `run`.
+    A stage that ends at a limit, at a tolerance or without a lower loss hands over to the next.
+    After a loss or gradient that is not finite training goes back to the last good step, with its
+    points and weights, and takes shorter steps (Stage.slower); the next points are others than
+    those that may have been to blame. After three tries in a stage it ends as "diverged", at that
+    step. Ctrl-C ends it as "interrupted", a callback that asks for it as "stopped by callback", and
+    `seconds` of wall time, all that `run` does included, as "time limit"; time is up where one more
+    step of ordinary length does not fit. Then the result holds the last theta that was accepted.
+    The objective is left at the result. Any other exception passes through `run`.
 
     fresh: the loss on points apart, told at the end of each stage. batches: the points that each
     step of a stage takes, where it may see a part of them (Stage.takes_batches); the losses told of
@@ -106,7 +111,7 @@ class Training:
         self._time_is_up = False
         # The seconds of the first evaluation, which records the programs.
         self._recording = 0.0
-        self._function = Watched(objective, lambda: self._after("; theta is back at that step"))
+        self._function = Watched(objective)
         self._index = 0
         self._steps = 0
         self._draws = 0
@@ -118,6 +123,10 @@ class Training:
         self._reports: list[StageReport] = []
         self._history: list[dict[str, Any]] = []
         self._last: StepRecord | None = None
+        # Of the running stage: the step to go back to, and the lowest sum of losses.
+        self._good: StepRecord | None = None
+        self._lowest = math.inf
+        self._setbacks: tuple[Setback, ...] = ()
         self._fresh_loss = math.nan
         self._accepted = Known(
             objective.theta, math.nan, {block.name: math.nan for block in objective.blocks}
@@ -167,6 +176,7 @@ class Training:
             history=self._history,
             last=self._last,
             fresh_loss=self._fresh_loss,
+            setbacks=self._setbacks,
         )
 
     def _ended(self, reason: StopReason, message: str) -> None:
@@ -195,6 +205,7 @@ class Training:
         )
         self._reports.append(report)
         self._stage_step, self._state = 0, None
+        self._good, self._lowest = None, math.inf
         asked = notify(self._callbacks, "on_stage_end", report)
         if asked is not None and self._reason not in _FINAL:
             self._reason, self._message = self._asked(asked)
@@ -202,41 +213,51 @@ class Training:
     def _follow(self, stage: Stage) -> tuple[StopReason, str]:
         """Run a stage to its end, and say why that was."""
         try:
-            if math.isnan(self._accepted.loss):
-                began = time.perf_counter()
-                self._reweigh(stage)
-                self._accepted = self._function.find(self._accepted.theta)
-                self._recording = time.perf_counter() - began
-            pace = _Pace(time.perf_counter())
-            late = self._time_limit(stage, pace)
-            if late is not None:
-                return StopReason.TIME, late
-            if self._state is not None:
-                self._change(stage)  # what comes right after the step that is gone on from
-            else:
-                self._take_batch(stage)
-            end = None
-            while end is None:
-                end = self._pursue(stage, pace)
-                if (
-                    end is not None
-                    and end.reason in (StopReason.LINE_SEARCH, StopReason.NO_DECREASE)
-                    and self._redraw is not None
-                    and self._helped_at != self._steps
-                ):
-                    # On other points there may be a way down.
-                    self._helped_at = self._steps
-                    self._take_new_points()
-                    self._reweigh(stage, new_points=True)
-                    end = None
-            # The step of Adam ends at a theta that has not been evaluated yet.
-            if self._take_all() or not np.array_equal(end.theta, self._accepted.theta):
-                self._accepted = self._function.find(end.theta)
-        except Diverged as diverged:
-            return StopReason.DIVERGED, str(diverged)
+            pace = None
+            while True:
+                try:
+                    if math.isnan(self._accepted.loss):
+                        began = time.perf_counter()
+                        self._reweigh(stage)
+                        self._accepted = self._function.find(self._accepted.theta)
+                        self._recording = time.perf_counter() - began
+                    pace = pace or _Pace(time.perf_counter())
+                    late = self._time_limit(stage, pace)
+                    if late is not None:
+                        return StopReason.TIME, late
+                    end = self._descend(stage, pace)
+                    return end.reason, end.message
+                except Diverged as diverged:
+                    trouble = self._go_back(stage, f"{diverged},{self._after()}")
+                if trouble is not None:
+                    return trouble
         except KeyboardInterrupt:
             return StopReason.INTERRUPTED, f"interrupted{self._after()}"
-        return end.reason, end.message
+
+    def _descend(self, stage: Stage, pace: _Pace) -> StageEnd:
+        """Run a stage from the last accepted step to its end, with other points on the way."""
+        if self._state is not None:
+            self._change(stage)  # what comes right after the step that is gone on from
+        else:
+            self._take_batch(stage)
+        end = None
+        while end is None:
+            end = self._pursue(stage, pace)
+            if (
+                end is not None
+                and end.reason in (StopReason.LINE_SEARCH, StopReason.NO_DECREASE)
+                and self._redraw is not None
+                and self._helped_at != self._steps
+            ):
+                # On other points there may be a way down.
+                self._helped_at = self._steps
+                self._take_new_points()
+                self._reweigh(stage, new_points=True)
+                end = None
+        # The step of Adam ends at a theta that has not been evaluated yet.
+        if self._take_all() or not np.array_equal(end.theta, self._accepted.theta):
+            self._accepted = self._function.find(end.theta)
+        return end
 
     def _pursue(self, stage: Stage, pace: _Pace) -> StageEnd | None:
         """Run a solver from the last accepted theta; None where it has to begin anew."""
@@ -265,6 +286,7 @@ class Training:
         self._stage_step, self._state = step.number, step.state
         theta, loss, losses = self._accepted
         theta.flags.writeable = False
+        self._lowest = min(self._lowest, sum(losses.values()))
         stage = self._stages[self._index]
         everything = self._points.all
         self._last = StepRecord(
@@ -285,10 +307,45 @@ class Training:
             row_weights=everything.row_weights,
             weighting_state=self._weighting_state,
             parameters=self._objective.coefficients(theta),
+            lowest=self._lowest,
+            setbacks=self._setbacks,
         )
+        if self._last.is_good:
+            self._good = self._last
         if step.number == 1 or step.number % HISTORY_STRIDE == 0:
             self._history.append(self._last.as_dict())
         return notify(self._callbacks, "on_step", self._last)
+
+    # ---- numbers that are not finite
+
+    def _go_back(self, stage: Stage, what: str) -> tuple[StopReason, str] | None:
+        """Stand at the last good step of a stage again, before shorter steps.
+
+        Returns why there is no more use in that: the stage has no good step, or no shorter ones, or
+        has tried often enough.
+        """
+        good = self._good
+        if good is None:
+            return StopReason.DIVERGED, what
+        tries = 1 + sum(setback.stage_index == self._index for setback in self._setbacks)
+        state = stage.slower(good.stage_step, good.solver_state, tries)
+        give_up = state is None or tries > MOST_SETBACKS
+        if not give_up:
+            setback = Setback(good.step, stage.name, self._index, tries, what)
+            self._setbacks = (*self._setbacks, setback)
+        self._good = dataclasses.replace(
+            good, solver_state=state or {}, setbacks=self._setbacks
+        )
+        self._history = [line for line in self._history if line["step"] <= good.step]
+        self._stand_at(self._good)
+        if give_up:
+            if stage.takes_batches:  # what was told of the step is the loss of its batch
+                found = self._objective.value_and_gradient(good.theta)
+                self._accepted = Known(good.theta, found.loss, found.losses)
+            tried = f", as after {tries - 1} tries with shorter steps" * (tries > 1)
+            return StopReason.DIVERGED, f"{what}{tried}; back at step {good.step}"
+        asked = notify(self._callbacks, "on_setback", self._good)
+        return None if asked is None else self._asked(asked)
 
     # ---- points and weights
 
@@ -364,8 +421,8 @@ class Training:
         spent = time.perf_counter() - self._began
         return math.inf if self._seconds is None else self._seconds - spent
 
-    def _after(self, more: str = "") -> str:
-        return f", after step {self._steps}{more}" if more else f" after step {self._steps}"
+    def _after(self) -> str:
+        return f" after step {self._steps}"
 
     def _asked(self, why: str) -> tuple[StopReason, str]:
         said = f": {why}" if why else ""
@@ -383,16 +440,26 @@ class Training:
     def _take_up(self, resume: Resume) -> None:
         """Become the run that has just taken this step."""
         record = resume.record
-        self._index, self._steps, self._draws = record.stage_index, record.step, record.draw
-        self._stage_step, self._state = record.stage_step, record.solver_state
+        self._index, self._draws = record.stage_index, record.draw
         self._history, self._reports = list(resume.history), list(resume.stages)
+        self._setbacks = record.setbacks
+        self._lowest = min(record.lowest, sum(record.losses.values()))
+        self._good = record
+        self._stand_at(record)
+        self._began -= record.seconds
+
+    def _stand_at(self, record: StepRecord) -> None:
+        """Take over a step as the last one; the draws go on from where they are."""
+        self._take_all()
+        self._steps, self._stage_step = record.step, record.stage_step
+        self._state = record.solver_state
         self._last = record
         self._accepted = Known(record.theta, record.loss, dict(record.losses))
         self._objective.set_points(record.points)
         self._objective.set_weights(record.weights, record.row_weights)
         self._weighting_state = record.weighting_state
         self._objective.parameters.load(record.theta)
-        self._began -= record.seconds
+        self._function.forget()
 
 
 class _Pace:

@@ -55,6 +55,13 @@ class Progress(Callback):
                 f"{_losses_text(record)}  {rate:.0f} steps/s, at most {_clock(left)} left"
             )
 
+    def on_setback(self, record: StepRecord) -> None:
+        line = str(record.setbacks[-1])
+        if self._bar is not None:
+            self._bar.write(line, file=self._stream)
+        else:
+            self._write(line)
+
     def on_stage_end(self, report: StageReport) -> None:
         if self._bar is not None:
             self._bar.update(report.steps - self._bar.n)

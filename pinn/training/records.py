@@ -25,6 +25,35 @@ class StageInfo:
 
 
 @dataclass(frozen=True)
+class Setback:
+    """Numbers that were not finite, after which training went back to its last good step.
+
+    step: that one, counted over all stages. attempt: how often this stage had gone back, this time
+    included. what: the block, point, derivative and operation that gave them, in a sentence.
+    """
+
+    step: int
+    stage: str
+    stage_index: int
+    attempt: int
+    what: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what}; {self.stage} goes on from step {self.step} with shorter steps, try "
+            f"{self.attempt} of {MOST_SETBACKS}"
+        )
+
+
+# So often a stage goes back before it gives up.
+MOST_SETBACKS = 3
+
+# A step is a good one to go back to while its loss is at most this many times the lowest of its
+# stage. What leads to numbers that are not finite is most often a loss that explodes before.
+_GOOD = 1000.0
+
+
+@dataclass(frozen=True)
 class StepRecord:
     """One accepted step, as callbacks see it.
 
@@ -35,6 +64,8 @@ class StepRecord:
     name; it may be empty after the next step. draw counts how often the points had been drawn
     anew; points are these, by block name. weights and row_weights are those of the loss,
     weighting_state is what their scheme remembers. parameters are the coefficients at `theta`.
+    lowest is the smallest sum of `losses` in this stage so far. setbacks are those of the whole run
+    so far.
     """
 
     step: int
@@ -54,6 +85,13 @@ class StepRecord:
     row_weights: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
     weighting_state: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
     parameters: Mapping[str, float] = field(default_factory=dict)
+    lowest: float = math.inf
+    setbacks: tuple[Setback, ...] = ()
+
+    @property
+    def is_good(self) -> bool:
+        """Whether training may go back to it: its loss has not exploded."""
+        return sum(self.losses.values()) <= _GOOD * self.lowest
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as a line of metrics: numbers and texts, without arrays.
@@ -117,6 +155,7 @@ class TrainingResult:
     history: list[dict[str, Any]]
     last: StepRecord | None
     fresh_loss: float = math.nan
+    setbacks: tuple[Setback, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -22,12 +21,11 @@ class Known(NamedTuple):
 class Watched:
     """An objective (pinn.optimizers.LeastSquares) that remembers what was evaluated.
 
-    where: tells the place in training that a message about a number that is not finite ends with.
+    Numbers that are not finite raise Diverged, which says where they come from.
     """
 
-    def __init__(self, objective: Objective, where: Callable[[], str]) -> None:
+    def __init__(self, objective: Objective) -> None:
         self._objective = objective
-        self._where = where
         # Since the last accepted step: a line search tries several.
         self._tried: list[Known] = []
 
@@ -93,5 +91,6 @@ class Watched:
     def _check(self, theta: np.ndarray, *numbers: float | np.ndarray) -> None:
         if all(np.isfinite(number).all() for number in numbers):
             return
-        what = self._objective.not_finite(theta) or "a weighted sum over the blocks overflows"
-        raise Diverged(f"{what}{self._where()}")
+        raise Diverged(
+            self._objective.not_finite(theta) or "a weighted sum over the blocks overflows"
+        )

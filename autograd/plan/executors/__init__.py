@@ -7,12 +7,16 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from ..passes.arena import plan_memory
 from ..program import Program
 from . import numba_executor
 from .numba_executor import ExecutorError, NumbaExecutor
 from .numpy_executor import NumpyExecutor
 
-__all__ = ["ExecutorError", "NumbaExecutor", "NumpyExecutor", "default_executor", "make_executor"]
+__all__ = [
+    "ExecutorError", "NumbaExecutor", "NumpyExecutor", "arena_bytes", "default_executor",
+    "make_executor",
+]
 
 _warned = False
 
@@ -37,6 +41,19 @@ def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any
 
         return CupyExecutor(program, given)
     raise ExecutorError(f"unknown executor {name!r}; the known ones are: auto, numpy, numba, cupy")
+
+
+def arena_bytes(name: str, program: Program) -> int:
+    """Return the bytes of the arena of a program's executor, which is not made.
+
+    name: as for `make_executor`.
+    """
+    if name == "auto":
+        name = default_executor()
+    executor: type[NumpyExecutor] = NumbaExecutor if name == "numba" else NumpyExecutor
+    if name == "cupy":
+        from .cupy_executor import CupyExecutor as executor
+    return plan_memory(executor.prepared(program)).arena_bytes
 
 
 def default_executor() -> str:

@@ -28,8 +28,12 @@ class CupyExecutor(NumpyExecutor):
         self.xp = self._backend.xp
         arrays = [a for a in given if a is not None]
         self._index = self._backend.index_of(arrays[0]) if arrays else 0
-        fused = run_pass("clusters", partial(fuse, held=in_gpu_loops), program)
-        super().__init__(fused, given)
+        super().__init__(program, given)
+
+    @classmethod
+    def prepared(cls, program: Program) -> Program:
+        """Return the program with its elementwise clusters as loops."""
+        return run_pass("clusters", partial(fuse, held=in_gpu_loops), program)
 
     def _bytes(self, size: int) -> Any:
         return self.xp.empty(max(size, 1), np.uint8)

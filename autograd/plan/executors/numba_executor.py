@@ -57,9 +57,14 @@ class NumbaExecutor(NumpyExecutor):
                 "unset it, or use the executor 'numpy'"
             )
         self._kept: list[Any] = []
+        super().__init__(program, given)
+
+    @classmethod
+    def prepared(cls, program: Program) -> Program:
+        """Return the program with its elementwise clusters as loops, once for all bindings."""
         if program not in _fused:
             _fused[program] = run_pass("clusters", partial(fuse, held=in_cpu_loops), program)
-        super().__init__(_fused[program], given)
+        return _fused[program]
 
     def _bind(self, instruction: Instruction, memory: Memory) -> None:
         if instruction.op is fused_op:

@@ -22,7 +22,13 @@ class NumpyExecutor:
 
     xp: Any = np
 
+    @classmethod
+    def prepared(cls, program: Program) -> Program:
+        """Return the program as it is bound, such as with its loops fused."""
+        return program
+
     def __init__(self, program: Program, given: Sequence[Any] = ()) -> None:
+        program = self.prepared(program)
         self.program = program
         self.memory = plan_memory(program)
         self._arena = self._bytes(self.memory.arena_bytes)

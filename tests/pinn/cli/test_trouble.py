@@ -160,13 +160,37 @@ def test_a_gpu_that_is_not_there_is_a_device_failure(folder, capsys):
 
 
 def test_training_that_diverges_exits_with_3(folder, capsys):
-    assert main(["train", "heat.yaml", "--set", "training.0.adam.learning_rate=1e200"]) == 3
+    wild = ["--set", "training.0.adam.learning_rate=1e200", "--quiet"]
+    assert main(["train", "heat.yaml", *wild]) == 3
     out, err = capsys.readouterr()
     assert out.startswith("heat: stopped: diverged; ")
     assert "training diverged: the residual of block 'heat' is not finite" in err
+    assert "went back: the residual of block 'heat'" in err
     summary = json.loads(Path("runs/heat-0/summary.json").read_text())
     assert summary["stop_reason"] == "diverged"
-    assert np.isfinite(pinn.load("runs/heat-0/checkpoint.npz").theta).all()
+    assert [setback["attempt"] for setback in summary["setbacks"]] == [1, 2, 3]
+    lines = map(json.loads, Path("runs/heat-0/metrics.jsonl").read_text().splitlines())
+    assert [line["setback"][-10:] for line in lines if "setback" in line] == [
+        "try 1 of 3", "try 2 of 3", "try 3 of 3"
+    ]  # fmt: skip
+    checkpoint, solution = (pinn.load(f"runs/heat-0/{n}.npz") for n in ("checkpoint", "solution"))
+    assert np.isfinite(checkpoint.theta).all()
+    assert checkpoint.theta.tobytes() == solution.theta.tobytes()
+    assert checkpoint.report.setbacks == solution.report.setbacks
+    assert len(solution.report.setbacks) == 3
+
+
+def test_training_that_takes_shorter_steps_says_so_and_is_done(folder, capsys):
+    changes = ["training.0.adam.learning_rate=1", "problem.reference=null"]
+    changes += ["problem.equations.heat=u_t - k*u_xx + u*log(u + 1.1)"]
+    arguments = [part for change in changes for part in ("--set", change)]
+    assert main(["train", "heat.yaml", *arguments]) == 0
+    out, err = capsys.readouterr()
+    assert "; went back " in out
+    assert "log(u + 1.1) is nan there for u + 1.1 = -" in err
+    assert "with shorter steps, try 1 of 3" in err
+    summary = json.loads(Path("runs/heat-0/summary.json").read_text())
+    assert summary["steps"] == 17 and summary["setbacks"][0]["stage"] == "adam"
 
 
 def test_an_unexpected_error_is_one_line_and_a_way_to_the_traceback(folder, capsys, monkeypatch):

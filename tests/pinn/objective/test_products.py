@@ -296,7 +296,51 @@ def test_a_number_that_is_not_finite_is_traced_to_block_operation_and_point(engi
 def test_a_gradient_that_is_not_finite_is_named():
     objective = make(burgers("u_t + sqrt(abs(u*0))"))
     said = objective.not_finite(objective.theta)
-    assert said == "the gradient of block 'burgers' is not finite"
+    first = objective.blocks[0].points.coordinates[0]
+    assert said == (
+        f"the gradient of block 'burgers' is not finite at x = {first[0]:.6g}, t = {first[1]:.6g}, "
+        "where the residual is; the first operation to give it is 'sqrt_slope'"
+    )
+
+
+def test_the_point_of_a_gradient_that_is_not_finite_is_found():
+    """At one point of all the root has no slope: u changes it, and it is 0 there."""
+    objective = make(burgers("u_t + sqrt(abs(u*(x - 0.25)))"))
+    points = {b.name: np.array(b.points.coordinates) for b in objective.blocks}
+    points["burgers"][17] = 0.25, 0.5
+    objective.set_points(points)
+    said = objective.not_finite(objective.theta)
+    assert "'burgers' is not finite at x = 0.25, t = 0.5, where the residual is; " in said
+    objective.set_weights({}, {"burgers": np.ones(len(points["burgers"]))})
+    assert objective.not_finite(objective.theta) == said
+
+
+PARTS = [
+    ("u_t + log(u - 5)", "log(u - 5) is nan there for u - 5 = -"),
+    ("u_t + u_xx/(x - x)", "u_xx/(x - x) is "),
+    ("u_t + at(u, t=log(x - 2))", "log(x - 2) is nan there for x - 2 = -"),
+]
+
+
+@pytest.mark.parametrize("equation, said", PARTS)
+def test_the_part_of_an_equation_that_is_not_finite_is_shown(equation, said):
+    objective = make(burgers(equation))
+    told = objective.not_finite(objective.theta)
+    assert f"t = {objective.blocks[0].points.coordinates[0, 1]:.6g}: {said}" in told
+    assert told.endswith("'log'" if "log" in equation else "'div'")
+
+
+def test_the_derivative_that_is_not_finite_is_named():
+    """With a weight of 1e160 the slope is a float64, and the second derivative is not."""
+    objective = make(burgers("u_t + u_xx"))
+    theta = objective.parameters.theta
+    named = objective.parameters.named(theta)
+    named["model.weight0"][...] = 0.0
+    named["model.weight0"][0, 0], named["model.bias0"][0] = 1e160, 0.3
+    points = {b.name: np.array(b.points.coordinates) for b in objective.blocks}
+    points["burgers"][0] = 0.0, 0.25  # in the middle of the step of the tanh
+    objective.set_points(points)
+    assert "first at x = 0, t = 0.25: u_xx is " in objective.not_finite(theta)
 
 
 def test_finite_numbers_give_no_message():

@@ -129,7 +129,7 @@ def test_a_residual_without_a_finite_value_ends_it_as_diverged():
 
 def test_training_shows_the_objective_as_it_is():
     objective = Experiment(PROBLEM, **SMALL).objective()
-    watched, theta = Watched(objective, lambda: ""), objective.theta
+    watched, theta = Watched(objective), objective.theta
     vector, rows = np.linspace(-1, 1, objective.size), np.linspace(-1, 1, objective.rows)
     assert (watched.size, watched.rows) == (objective.size, objective.rows)
     calls = {"value": (), "weighted_rows": (), "jvp": (vector,), "vjp": (rows,),

@@ -245,7 +245,10 @@ def test_a_checkpoint_holds_the_state_of_training():
     stopped = solve(callbacks=[records.append, interrupt])
     arrays = stopped.checkpoint()
     progress = json.loads(str(arrays["progress"]))
-    assert progress == {"stage_index": 0, "stage_step": 9, "step": 9, "draw": 0}
+    assert progress == {
+        "stage_index": 0, "stage_step": 9, "step": 9, "draw": 0,
+        "lowest": min(sum(record.losses.values()) for record in records), "setbacks": [],
+    }  # fmt: skip
     np.testing.assert_array_equal(arrays["solver/first"], records[-1].solver_state["first"])
     assert arrays["points/heat"].shape == (30, 2)
     assert arrays["theta/model.weight0"].shape == (6, 2)

@@ -1,0 +1,58 @@
+"""What commands share that work on a config file: its arguments, and what counts as its mistake."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pinn.config import Config
+
+_SHORTCUTS = {"seed": "seed", "device": "device", "threads": "threads", "out": "output.directory"}
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """Add CONFIG and the options that change it for once."""
+    parser.add_argument("config", metavar="CONFIG", help="a YAML file such as configs/burgers.yaml")
+    parser.add_argument(
+        "--set",
+        metavar="KEY.PATH=VALUE",
+        action="append",
+        default=[],
+        help="change one value of the config, list items by number; may be given many times",
+    )
+    parser.add_argument("--seed", metavar="N", help="the same as --set seed=N")
+    parser.add_argument("--device", metavar="cpu|cuda", help="the same as --set device=...")
+    parser.add_argument("--threads", metavar="N", help="the same as --set threads=N")
+
+
+def read_config(arguments: argparse.Namespace) -> Config:
+    """Return the config of a command line; ConfigError with every mistake."""
+    from pinn.config import Override, load
+
+    overrides = [Override.parse(text, f"--set {text}") for text in arguments.set]
+    for option, path in _SHORTCUTS.items():
+        text = getattr(arguments, option, None)
+        if text is not None:
+            overrides.append(Override.of(path, text, f"--{option} {text}"))
+    return load(arguments.config, overrides)
+
+
+@contextmanager
+def mistakes_of(config: Config, ended: Callable[[], bool] = lambda: False) -> Iterator[None]:
+    """Take what is refused inside the block for a mistake in a config: raise ConfigError.
+
+    ended: whether it is too late for that, as when training has begun.
+    """
+    from autograd.plan.executors import ExecutorError
+
+    try:
+        yield
+    except ExecutorError:  # of the environment, and of no config
+        raise
+    except (TypeError, ValueError, ImportError) as error:
+        if ended():
+            raise
+        raise config.mistakes(error) from error

@@ -1,0 +1,100 @@
+"""What would make a problem easier to train, though nothing is wrong with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from pinn.diagnosis.missing import surplus
+from pinn.diagnosis.orders import parts_of
+from pinn.diagnosis.statement import Stated, Statement
+
+# Sizes that are further apart than this are told of.
+_APART = 1e6
+
+
+def advice(statement: Statement, losses: Mapping[str, float]) -> list[str]:
+    """Return a sentence for each thing that a network will find hard, and what helps.
+
+    losses: of each block, at the start. Looked for are constants, terms of an equation and losses
+    that are a million times apart, and more conditions than an equation takes.
+    """
+    return [
+        *_constants_apart(statement),
+        *_terms_apart(statement),
+        *_losses_apart(losses),
+        *surplus(statement),
+    ]
+
+
+def _constants_apart(statement: Statement) -> Iterator[str]:
+    sizes = {n: abs(v) for n, v in statement.problem.constants.items() if v}
+    if len(sizes) > 1 and max(sizes.values()) >= _APART * min(sizes.values()):
+        small, large = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
+        yield (
+            f"the constants {large} = {_shown(statement, large)} and {small} = "
+            f"{_shown(statement, small)} are {_factor(sizes[large] / sizes[small])} apart; write "
+            f"the problem without units: {_how(statement)}"
+        )
+
+
+def _terms_apart(statement: Statement) -> Iterator[str]:
+    for equation in statement.equations:
+        if not equation.is_finite:
+            continue
+        sizes = {leaf: size for leaf, size in _coefficients(statement, equation).items() if size}
+        if len(sizes) < 2 or max(sizes.values()) < _APART * min(sizes.values()):
+            continue
+        small, large = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
+        yield (
+            f"in equation {equation.name!r} the coefficients of {large} and {small} are "
+            f"{_factor(sizes[large] / sizes[small])} apart (about {sizes[large]:.1g} and "
+            f"{sizes[small]:.1g}, with coordinates measured in widths of the domain): the smaller "
+            f"term will not be seen; choose units in which both count: {_how(statement)}"
+        )
+
+
+def _coefficients(statement: Statement, equation: Stated) -> dict[object, float]:
+    """Return the usual size of each leaf's slope, with coordinates in widths of the domain."""
+    problem = statement.problem
+    widths = {name: high - low for name, (low, high) in problem.domain.bounds.items()}
+    found = {}
+    for leaf in equation.leaves:
+        slopes = np.concatenate([np.abs(state.slopes[leaf]) for state in equation.linear])
+        names, _ = parts_of(leaf, problem.domain.space)[0]
+        found[leaf] = float(np.median(slopes)) / math.prod(widths[name] for name in names)
+    return found
+
+
+def _losses_apart(losses: Mapping[str, float]) -> Iterator[str]:
+    sizes = {name: loss for name, loss in losses.items() if loss > 0 and math.isfinite(loss)}
+    if len(sizes) > 1 and max(sizes.values()) >= _APART * min(sizes.values()):
+        small, large = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
+        yield (
+            f"at the start the loss of {large} ({sizes[large]:.1e}) and "
+            f"that of {small} ({sizes[small]:.1e}) are {_factor(sizes[large] / sizes[small])} "
+            f"apart; divide the equation by its largest coefficient, or set weighting: {{{large}: "
+            f"{10 ** round(math.log10(sizes[small] / sizes[large])):.0e}}}"
+        )
+
+
+def _how(statement: Statement) -> str:
+    units = ", ".join(
+        f"{name} in units of {high - low:g}"
+        for name, (low, high) in statement.problem.domain.bounds.items()
+    )
+    unknowns = ", ".join(statement.problem.unknowns)
+    return (
+        f"measure {units}, {unknowns} in units of the values to be expected, and divide each "
+        "equation by its largest coefficient; the numbers that are left say which terms matter"
+    )
+
+
+def _shown(statement: Statement, name: str) -> str:
+    return f"{statement.problem.constants[name]:.3g}"
+
+
+def _factor(ratio: float) -> str:
+    return f"a factor of 10^{math.floor(math.log10(ratio) + 1e-9)}"

@@ -1,0 +1,253 @@
+"""What a run would be made of, found out without training."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from pinn.diagnosis.advice import advice
+from pinn.diagnosis.preflight import preflight, statement_of
+from pinn.models import MODELS
+from pinn.objective import Evaluation, Objective
+from pinn.objective.block import Block
+from pinn.optimizers import Stage
+from pinn.schema import dump
+from pinn.training.experiment import Experiment
+
+# A step is timed so often, and for so long, at most.
+_RUNS, _SECONDS = 3, 1.0
+# What two evaluations of one row may differ by, relative to the largest: rounding, in the dtype.
+_ROUNDING = 1e3
+
+
+@dataclass(frozen=True)
+class BlockCheck:
+    """One block of the loss at the start of training.
+
+    derivatives: what it asks the network for. rms: the root of the mean square of its residual.
+    after: the block that is evaluated together with it, at the same points, and has the cost of
+    both; "" for none. memory_bytes: of the arenas that a step works in. flops: of a step. seconds:
+    of a step, by the share of its operations.
+    """
+
+    name: str
+    what: str
+    points: int
+    rows: int
+    derivatives: tuple[str, ...]
+    dtype: str
+    rms: float
+    after: str
+    memory_bytes: int
+    flops: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class StageCheck:
+    """One stage of training: its limits, and the bytes of its memory (None: not known)."""
+
+    name: str
+    steps: int
+    seconds: float | None
+    memory_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a run would be made of, and what seems wrong with it; printed, it is a table.
+
+    errors: what cannot work. warnings: what solve warns of. advice: what would be easier to train.
+    memory_bytes: blocks, points, parameters and the largest stage together; flops and seconds are
+    of one evaluation of the loss and its gradient, of which a step takes at least one. Bytes and
+    operations are counted, seconds measured.
+    """
+
+    name: str
+    unknowns: tuple[str, ...]
+    bounds: Mapping[str, tuple[float, float]]
+    constants: Mapping[str, float]
+    model: str
+    parameters: int
+    coefficients: tuple[str, ...]
+    hard: tuple[str, ...]
+    sampling: str
+    precision: str
+    device: str
+    engine: str
+    derivatives: str
+    threads: int
+    blocks: tuple[BlockCheck, ...]
+    stages: tuple[StageCheck, ...]
+    loss: float
+    memory_bytes: int
+    flops: int
+    seconds: float
+    errors: tuple[str, ...]
+    warnings: tuple[str, ...]
+    advice: tuple[str, ...]
+
+    @property
+    def works(self) -> bool:
+        """Whether training can begin."""
+        return not self.errors
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data, for JSON."""
+        return asdict(self) | {"works": self.works}
+
+    def __str__(self) -> str:
+        from pinn.diagnosis.check_table import table
+
+        return table(self)
+
+
+def check_run(experiment: Experiment, objective: Objective) -> Check:
+    """Return what training would begin with; the objective is left at its theta.
+
+    The loss and its gradient are evaluated a few times at the start, as training would; nothing is
+    trained, and nothing is written.
+    """
+    problem, theta = experiment.problem, objective.theta
+    began, seconds = _timed(objective, theta)
+    errors = [*_without_value(objective, began), *_mixed_rows(objective)]
+    costs = objective.costs()
+    flops = sum(cost.flops for _, cost in costs)
+    stages = tuple(_stage(stage, objective.size) for stage in experiment.training)
+    arenas = sum(cost.nbytes for _, cost in costs)
+    held = max((stage.memory_bytes or 0 for stage in stages), default=0)
+    item = np.dtype(experiment.precision).itemsize
+    said = preflight(objective)
+    statement = statement_of(problem)
+    return Check(
+        name=problem.name,
+        unknowns=problem.unknowns,
+        bounds=dict(problem.domain.bounds),
+        constants=dict(problem.constants),
+        model=_model_text(experiment.model),
+        parameters=objective.size,
+        coefficients=tuple(parameter.name for parameter in problem.parameters),
+        hard=_hard_names(experiment),
+        sampling=_sampling_text(experiment),
+        precision=experiment.precision,
+        device=experiment.device,
+        engine=experiment.engine,
+        derivatives=experiment.derivatives,
+        threads=max((cost.workers for _, cost in costs), default=1),
+        blocks=tuple(_blocks(objective, experiment, began, costs, seconds)),
+        stages=stages,
+        loss=began.loss,
+        memory_bytes=arenas + objective.point_bytes() + 2 * item * objective.size + held,
+        flops=flops,
+        seconds=seconds,
+        errors=tuple(errors),
+        warnings=tuple(said),
+        advice=tuple(advice(statement, began.losses) if statement and not errors else ()),
+    )
+
+
+def _timed(objective: Objective, theta: np.ndarray) -> tuple[Evaluation, float]:
+    """Return the loss and gradient, and the seconds that they take once they are recorded."""
+    found = objective.value_and_gradient(theta)
+    took: list[float] = []
+    while len(took) < _RUNS and sum(took) < _SECONDS:
+        began = time.perf_counter()
+        objective.value_and_gradient(theta)
+        took.append(time.perf_counter() - began)
+    return found, min(took)
+
+
+def _without_value(objective: Objective, began: Evaluation) -> Iterator[str]:
+    if not (math.isfinite(began.loss) and np.isfinite(began.gradient).all()):
+        what = objective.not_finite(objective.theta) or "a weighted sum over the blocks overflows"
+        yield f"training cannot begin: {what}"
+
+
+def _mixed_rows(objective: Objective) -> Iterator[str]:
+    """Name functions whose first row changes with the other points, which chunks would change."""
+    for block in objective.blocks:
+        if block.whole or not any(callable(term.source) for term in block.residual.terms):
+            continue
+        points = block.points[:3]
+        if len(points) < 2:
+            continue
+        several, again, alone = (
+            block.residual_at(part).detach().cpu().numpy().astype(np.float64)
+            for part in (points, points, points[:1])
+        )
+        slack = _ROUNDING * np.finfo(objective.dtype).eps * np.abs(several).max()
+        # A model with random numbers of its own has no row that stays the same.
+        if abs(several[0] - again[0]) <= slack < abs(several[0] - alone[0]):
+            yield (
+                f"{block.what}: a row of its function depends on other points: "
+                f"{several[0]:.6g} among {len(points)} points and {alone[0]:.6g} alone, at the "
+                "same point; the points are split into chunks, so use no mean, sum or sort over "
+                "them"
+            )
+
+
+def _blocks(
+    objective: Objective,
+    experiment: Experiment,
+    began: Evaluation,
+    costs: list[tuple[tuple[Block, ...], Any]],
+    seconds: float,
+) -> Iterator[BlockCheck]:
+    first = {blocks[0].name: cost for blocks, cost in costs}
+    leader = {block.name: blocks[0].name for blocks, _ in costs for block in blocks}
+    flops = max(1, sum(cost.flops for _, cost in costs))
+    for block in objective.blocks:
+        cost = first.get(block.name)
+        yield BlockCheck(
+            name=block.name,
+            what=block.what,
+            points=len(block.points),
+            rows=block.rows,
+            derivatives=tuple(dict.fromkeys(map(str, block.asked()))),
+            dtype=experiment.precision,
+            rms=math.sqrt(began.losses[block.name]),
+            after="" if cost else leader[block.name],
+            memory_bytes=cost.nbytes if cost else 0,
+            flops=cost.flops if cost else 0,
+            seconds=seconds * cost.flops / flops if cost else 0.0,
+        )
+
+
+def _stage(stage: Stage, size: int) -> StageCheck:
+    return StageCheck(stage.name, stage.steps, stage.seconds, stage.state_bytes(size))
+
+
+def _hard_names(experiment: Experiment) -> tuple[str, ...]:
+    problem = experiment.problem
+    names = [
+        residual.name
+        for condition in problem.conditions
+        if condition.hard
+        for residual in condition.residuals(problem.domain, problem.scope)
+    ]
+    return tuple(names)
+
+
+def _model_text(model: Any) -> str:
+    """Return a model in a few words: "mlp: width 20, depth 4, activation tanh"."""
+    if type(model) not in dict(MODELS.items()).values():
+        return type(model).__name__
+    settings = [f"{name} {value}" for name, value in dump(model).items() if _is_short(value)]
+    return f"{MODELS.name_of(model)}: {', '.join(settings)}" if settings else MODELS.name_of(model)
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def _sampling_text(experiment: Experiment) -> str:
+    sampling = experiment.sampling
+    redraw = "kept" if sampling.redraw is None else f"drawn anew every {sampling.redraw} steps"
+    adaptive = "" if sampling.adaptive is None else f", by {sampling.adaptive}"
+    batch = "" if sampling.batch is None else f", batches of {sampling.batch}"
+    return f"{sampling.method}, {redraw}{adaptive}{batch}"

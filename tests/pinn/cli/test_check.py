@@ -1,0 +1,54 @@
+"""`check`: the table, JSON and exit codes of the command."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pinn.cli import main
+
+
+def test_the_table_is_printed_and_nothing_is_written(folder, capsys):
+    before = sorted(Path().rglob("*"))
+    assert main(["check", "heat.yaml"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.startswith("heat        u on x in [0, 3.14159], t in [0, 1]\n")
+    assert "constants   k = 0.5\n" in out
+    assert [line.split()[0] for line in out.splitlines() if line[:1].isalpha()][5:10] == [
+        "block", "heat", "initial_u", "dirichlet_u", "total"
+    ]  # fmt: skip
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_json_is_one_object(folder, capsys):
+    assert main(["check", "heat.yaml", "--json", "--set", "sampling.interior=50"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [block["points"] for block in data["blocks"]] == [50, 10, 10]
+    assert data["name"] == "heat" and data["errors"] == []
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_what_cannot_work_is_refused(folder, capsys, as_json):
+    bad = ["--set", "problem.equations.heat=u_t - k*u_xx + log(u - 9)"]
+    assert main(["check", "heat.yaml", *bad, *as_json]) == 2
+    out, err = capsys.readouterr()
+    assert err.startswith("heat.yaml: training cannot begin: the residual of block 'heat'")
+    assert "log(u - 9) is nan there" in out
+
+
+def test_a_mistake_in_the_config_is_told_as_by_train(folder, capsys):
+    assert main(["check", "heat.yaml", "--set", "sampling.interior=none"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("--set sampling.interior=none: sampling.interior: expected a whole")
+    assert main(["check", "haet.yaml"]) == 2
+    assert "haet.yaml: no such file" in capsys.readouterr().err
+
+
+def test_a_stage_that_is_too_large_is_refused(folder, capsys):
+    large = ["--set", "model={mlp: {width: 200}}", "--set", "training=[ssbroyden]"]
+    assert main(["check", "heat.yaml", *large]) == 2
+    assert capsys.readouterr().err.startswith(
+        "--set training=[ssbroyden]: training.0: ssbroyden: its inverse Hessian of 81201"
+    )

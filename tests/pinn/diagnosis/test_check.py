@@ -1,0 +1,294 @@
+"""The check before training: counts against what a run then holds and does, refusals, advice."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import pinn
+from autograd.plan.executors import NumpyExecutor
+from pinn.diagnosis.check_table import bytes_text, seconds_text
+from pinn.files import to_json
+from pinn.training.experiment import Experiment
+
+X, T = pinn.Interval("x", -1, 1), pinn.Time("t", 0, 1)
+SMALL = pinn.Sampling(interior=400, initial=30, boundary=40, redraw=None, adaptive=None)
+MODEL = pinn.MLP(width=12, depth=2)
+STAGES = [pinn.Adam(7), pinn.LBFGS(5, memory=6), pinn.SSBroyden(4)]
+
+
+def problem(equation="u_t + u*u_x - nu*u_xx", conditions=None, **changes):
+    given = [pinn.Initial("u", "-sin(pi*x)"), pinn.Dirichlet("u", 0.0)]
+    settings = {"constants": {"nu": 0.05}, "name": "burgers", **changes}
+    return pinn.Problem(X * T, ["u"], {"flow": equation}, conditions or given, **settings)
+
+
+def checked(problem, **arguments):
+    settings = {"model": MODEL, "sampling": SMALL, "training": STAGES, **arguments}
+    return pinn.check(problem, **settings)
+
+
+@pytest.fixture(scope="module")
+def check():
+    return checked(problem())
+
+
+def test_the_blocks_are_what_training_has(check):
+    assert [(b.name, b.points, b.rows) for b in check.blocks] == [
+        ("flow", 400, 400), ("initial_u", 30, 30), ("dirichlet_u", 40, 40)
+    ]  # fmt: skip
+    assert check.blocks[0].derivatives == ("u_t", "u", "u_x", "u_xx")
+    assert [b.derivatives for b in check.blocks[1:]] == [("u",), ("u",)]
+    assert {b.dtype for b in check.blocks} == {"float64"}
+    setup = Experiment(problem(), MODEL, SMALL, training=STAGES)
+    found = setup.objective()
+    residuals = found.residuals(found.theta)
+    for block in check.blocks:
+        expected = np.sqrt(np.mean(residuals[block.name] ** 2))
+        assert block.rms == pytest.approx(expected, rel=1e-12)
+    assert check.loss == pytest.approx(sum(b.rms**2 for b in check.blocks), rel=1e-12)
+    assert check.parameters == found.size == 2 * 12 + 12 + 12 * 12 + 12 + 12 + 1
+    assert check.works and check.errors == check.warnings == check.advice == ()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_memory_and_operations_are_those_of_a_step(monkeypatch, threads, precision):
+    """Counted in the executors that a step binds and runs, some larger than one chunk."""
+    options = {"threads": threads, "precision": precision}
+    many = pinn.Sampling(interior=6000, initial=30, boundary=40, redraw=None, adaptive=None)
+    found = checked(problem(), sampling=many, **options)
+    bound, operations = [], []
+    really_make, really_run = NumpyExecutor.__init__, NumpyExecutor.run
+
+    def make(self, program, given=()):
+        really_make(self, program, given)
+        bound.append(self)
+
+    def run(self):
+        operations.append(self.program.work()[1])
+        really_run(self)
+
+    monkeypatch.setattr(NumpyExecutor, "__init__", make)
+    monkeypatch.setattr(NumpyExecutor, "run", run)
+    objective = Experiment(problem(), MODEL, many, training=STAGES, **options).objective()
+    objective.value_and_gradient(objective.theta)
+    assert sum(b.memory_bytes for b in found.blocks) == sum(len(e._arena) for e in bound)
+    assert found.flops == sum(b.flops for b in found.blocks) == sum(operations)
+    assert 1 <= found.threads <= threads
+
+
+def test_a_stage_has_the_memory_that_its_state_takes():
+    setup = Experiment(problem(), MODEL, SMALL)
+    for stage, said in zip(STAGES, checked(problem()).stages, strict=True):
+        objective = setup.objective()
+        *_, last = _steps(stage, objective)
+        vectors = [array.nbytes for array in last.values() if array.size > objective.size]
+        single = [a for n, a in last.items() if a.size == objective.size and n != "gradient"]
+        held = sum(vectors) + sum(array.nbytes for array in single)
+        assert said.memory_bytes == held, stage.name
+        assert (said.name, said.steps) == (stage.name, stage.steps)
+
+
+def _steps(stage, objective):
+    for step in stage.run(objective, objective.theta):
+        yield {name: np.array(array) for name, array in step.state.items()}
+
+
+def test_blocks_at_the_same_points_are_counted_once():
+    equations = {"first": "u_t - v_xx", "second": "v_t + u_xx"}
+    conditions = [pinn.Initial("u", 0), pinn.Initial("v", 1), pinn.Dirichlet("u", 0),
+                  pinn.Dirichlet("v", 1)]  # fmt: skip
+    pair = pinn.Problem(X * T, ["u", "v"], equations, conditions)
+    found = checked(pair)
+    assert [b.after for b in found.blocks] == ["", "first", "", "initial_u", "", "dirichlet_u"]
+    assert [b.flops > 0 for b in found.blocks] == [True, False] * 3
+
+
+def test_the_eager_engine_counts_in_proportion():
+    one, two = (
+        checked(problem(), engine="eager", sampling=pinn.Sampling(
+            interior=n, initial=64, boundary=64, redraw=None, adaptive=None)).blocks[0]
+        for n in (640, 1280)
+    )  # fmt: skip
+    assert (two.flops, two.memory_bytes) == (2 * one.flops, 2 * one.memory_bytes)
+
+
+def test_it_is_printed_in_80_columns_and_as_json(check):
+    lines = str(check).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "burgers     u on x in [-1, 1], t in [0, 1]"
+    assert lines[-1] == "Nothing seems wrong."
+    (row,) = [line for line in lines if line.startswith("flow ")]
+    assert row.split()[:3] == ["flow", "400", "400"]
+    assert "u_t, u, u_x, u_xx" in row and f"{check.blocks[0].rms:.1e}" in row
+    (total,) = [line for line in lines if line.startswith("total ")]
+    assert total.split()[1:3] == ["470", "470"]
+    data = json.loads(to_json(check.as_dict()))
+    assert data["blocks"][0]["derivatives"] == ["u_t", "u", "u_x", "u_xx"]
+    assert data["works"] is True and data["bounds"]["x"] == [-1, 1]
+    assert [stage["name"] for stage in data["stages"]] == ["adam", "lbfgs", "ssbroyden"]
+
+
+def test_long_names_and_many_derivatives_stay_in_80_columns():
+    long = "a_name_that_is_longer_than_any_column_should_be"
+    text = "u_t + " + " + ".join(f"diff(u, x, {k})" for k in range(1, 7))
+    named = pinn.Problem(X * T, ["u"], {long: text}, [pinn.Initial("u", 0)], name="long-" * 15)
+    lines = str(checked(named)).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "u_xxxxxx" in str(checked(named))
+
+
+def test_the_problem_has_it_as_a_method(check):
+    again = problem().check(model=MODEL, sampling=SMALL, training=STAGES)
+    assert (again.loss, again.flops) == (check.loss, check.flops)
+
+
+def test_nothing_is_trained_and_the_start_may_be_given(check):
+    start = np.zeros(check.parameters)
+    found = checked(problem(), start=start)
+    assert found.blocks[0].rms == found.blocks[2].rms == 0.0
+    assert found.blocks[1].rms == pytest.approx(math.sqrt(0.5), rel=0.2)
+
+
+@pytest.mark.parametrize(("count", "said"), [
+    (0, "0 B"), (812, "812 B"), (1500, "1.5 kB"), (999_999, "1 MB"), (3_400_000, "3.4 MB"),
+    (250_000_000, "250 MB"), (7 * 10**9, "7 GB"), (4 * 10**12, "4000 GB"),
+])  # fmt: skip
+def test_bytes_are_short(count, said):
+    assert bytes_text(count) == said
+
+
+@pytest.mark.parametrize(("seconds", "said"), [
+    (0.0, "0 us"), (1.2e-5, "12 us"), (3.44e-3, "3.4 ms"), (0.25, "250 ms"), (1.26, "1.3 s"),
+    (42.0, "42 s"), (150.0, "2 min"), (7200.0, "2.0 h"),
+])  # fmt: skip
+def test_durations_are_short(seconds, said):
+    assert seconds_text(seconds) == said
+
+
+# ---- what cannot work
+
+
+def test_a_start_without_a_value_is_an_error():
+    found = checked(problem("u_t + log(u - 9)"))
+    assert not found.works
+    (error,) = found.errors
+    assert error.startswith("training cannot begin: the residual of block 'flow' is not finite")
+    assert "log(u - 9) is nan there" in error
+    assert "error: training cannot begin" in str(found)
+
+
+def test_a_function_whose_rows_depend_on_each_other_is_an_error():
+    found = checked(problem(lambda s: s.u_t - s.u.mean()))
+    (error,) = found.errors
+    assert error.startswith("equation 'flow': a row of its function depends on other points")
+    assert checked(problem(lambda s: s.u_t - s.u * s.u_xx)).errors == ()
+
+
+BROADCAST = [
+    (lambda s: s.u_t.reshape(-1, 1) - s.u, "one number a point, got (3, 3)"),
+    (lambda s: s.u_t.sum(), "one number a point, got ()"),
+]
+NOT_VECTORISED = [
+    lambda s: s.u_t - math.sin(s.u),
+    lambda s: s.u_t if s.x > 0 else s.u,
+    lambda s: s.u_t - max(s.u, s.x),
+    lambda s: s.u_t - float(s.u),
+]
+
+
+@pytest.mark.parametrize(("function", "said"), BROADCAST)
+def test_rows_that_broadcast_are_refused(function, said):
+    with pytest.raises(ValueError) as raised:
+        checked(problem(function))
+    assert str(raised.value).startswith("equation 'flow': expected a residual of shape (3,)")
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize("function", NOT_VECTORISED)
+def test_a_function_of_one_point_is_refused(function):
+    with pytest.raises(TypeError, match="equation 'flow': its function is called once with the v"):
+        checked(problem(function))
+
+
+def test_the_function_of_a_reference_is_called_with_all_points_too():
+    with pytest.raises(TypeError, match="reference: its function is called once"):
+        checked(problem(reference=lambda s: math.sin(s.x)))
+    with pytest.raises(TypeError, match="reference: its function is called once"):
+        checked(problem(reference=lambda s: s.x if s.x > 0 else s.t))
+
+
+def test_an_equation_that_does_not_use_the_unknowns_is_refused():
+    with pytest.raises(ValueError, match="expected at least one of the unknowns u in it"):
+        problem("x*t")
+    with pytest.raises(ValueError, match="'flow'.*depends on the unknowns"):
+        checked(problem(lambda s: s.x * s.t))
+
+
+def test_an_empty_part_of_the_boundary_is_refused():
+    with pytest.raises(ValueError, match="x < -5"):
+        checked(problem(conditions=[pinn.Initial("u", 0), pinn.Dirichlet("u", 0, on="x < -5")]))
+
+
+# ---- what seems wrong
+
+
+def test_an_unknown_that_no_equation_uses_is_told_of():
+    conditions = [pinn.Initial("u", 0), pinn.Dirichlet("u", 0), pinn.Dirichlet("v", 1)]
+    pair = pinn.Problem(X * T, ["u", "v"], {"heat": "u_t - u_xx"}, conditions)
+    (said,) = checked(pair).warnings
+    assert said.startswith("no equation uses the unknown 'v'")
+
+
+def test_a_missing_initial_condition_is_told_of():
+    (said,) = checked(problem(conditions=[pinn.Dirichlet("u", 0)])).warnings
+    assert said.startswith("the solution seems not to be determined in t")
+
+
+def test_more_conditions_than_are_taken_are_advice():
+    extra = [pinn.Initial("u", "sin(pi*x)"), pinn.Dirichlet("u", 0), pinn.Terminal("u", 0)]
+    (said,) = checked(problem(conditions=extra)).advice
+    assert said.startswith("more is asked for in t than the equation 'flow' can be given: 2 ")
+    assert "initial_u at t = 0" in said and "terminal_u at t = 1" in said
+
+
+def test_pieces_of_one_face_are_no_surplus():
+    x, y = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1)
+    pieces = [pinn.Dirichlet("u", 0, on=on) for on in ("x=1", "y=0", "y=1")]
+    pieces += [pinn.Dirichlet("u", 0, on=["x=0"])]
+    poisson = pinn.Problem(x * y, ["u"], {"poisson": "laplacian(u) + 1"}, pieces)
+    assert checked(poisson).advice == ()
+
+
+def test_constants_a_million_times_apart_are_advice():
+    stiff = problem("u_t - k*u_xx + E*u", constants={"k": 1e-3, "E": 2e5})
+    found = checked(stiff)
+    assert found.works
+    assert found.advice[0].startswith(
+        "the constants E = 2e+05 and k = 0.001 are a factor of 10^8 apart; write the problem "
+        "without units: measure x in units of 2, t in units of 1, u in units of the values"
+    )
+
+
+def test_terms_a_million_times_apart_are_advice_in_widths_of_the_domain():
+    thin = pinn.Interval("x", 0, 1e-4) * pinn.Time("t", 0, 1)
+    heat = pinn.Problem(
+        thin, ["u"], {"heat": "u_t - u_xx"}, [pinn.Initial("u", 0), pinn.Dirichlet("u", 1)]
+    )
+    said = checked(heat).advice
+    assert said[0].startswith(
+        "in equation 'heat' the coefficients of u_xx and u_t are a factor of 10^8 apart "
+        "(about 1e+08 and 1, with coordinates measured in widths"
+    )
+    same = pinn.Problem(
+        thin, ["u"], {"heat": "u_t - 1e-8*u_xx"}, [pinn.Initial("u", 0), pinn.Dirichlet("u", 1)]
+    )
+    assert not any("in equation" in sentence for sentence in checked(same).advice)
+
+
+def test_losses_a_million_times_apart_are_advice():
+    (said,) = checked(problem("1e5*(u_t + u*u_x - nu*u_xx)")).advice
+    assert said.startswith("at the start the loss of flow (")
+    assert "weighting: {flow: 1e-" in said
