@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import special
 
 import autograd as T
 from autograd.ops.pointwise import pointwise
@@ -51,6 +50,8 @@ class _LogGamma:
     """log G and its derivatives."""
 
     def values(self, xp: Any, xs: tuple[Any, ...], orders: tuple[int, ...]) -> Any:
+        from scipy import special
+
         (x,), (order,) = xs, orders
         x = x.get() if hasattr(x, "get") else x
         found = special.gammaln(x) if order == 0 else special.polygamma(order - 1, x)
@@ -61,7 +62,7 @@ _LOG_GAMMA = _LogGamma()
 
 
 def _log_gamma(x: Any) -> Any:
-    return pointwise(_LOG_GAMMA, x) if isinstance(x, T.Tensor) else float(special.gammaln(x))
+    return pointwise(_LOG_GAMMA, x) if isinstance(x, T.Tensor) else math.lgamma(x)
 
 
 def _exp(x: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.spatial import Delaunay, QhullError
 
 # The spline solves a dense system of so many equations, and each evaluation takes as many terms.
 MOST_POINTS = 4000
@@ -59,6 +58,8 @@ class LinearFunction(ScatteredFunction):
     """
 
     def __init__(self, points: np.ndarray, values: np.ndarray) -> None:
+        from scipy.spatial import Delaunay, QhullError
+
         super().__init__(points, values)
         try:
             self._mesh = Delaunay(points)

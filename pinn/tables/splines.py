@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 
 DEGREES = {"nearest": 0, "linear": 1, "spline": 3}
 
@@ -103,5 +102,7 @@ def _interpolating(
         return np.concatenate([axis[:1], middles, axis[-1:]]), values
     if degree == 1:
         return np.concatenate([axis[:1], axis, axis[-1:]]), values
+    from scipy.interpolate import make_interp_spline
+
     spline = make_interp_spline(axis, np.moveaxis(values, along, 0), k=degree)
     return spline.t, np.moveaxis(spline.c, 0, along)
