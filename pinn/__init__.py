@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from pinn.schema import declared
     from pinn.solution import Report, Solution, load
     from pinn.solving import check, solve
+    from pinn.tables import Table
     from pinn.training import Callback, Progress, default_training
 
 __version__ = "0.1.0"
@@ -161,6 +162,7 @@ __all__ = [
     "Stage",
     "StopReason",
     "Surface",
+    "Table",
     "Terminal",
     "Time",
     "Triangle",
@@ -221,6 +223,7 @@ _HOMES = {
     "pinn.schema": ("declared",),
     "pinn.solution": ("Report", "Solution", "load"),
     "pinn.solving": ("check", "solve"),
+    "pinn.tables": ("Table",),
     "pinn.training": ("Callback", "Progress", "default_training"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -12,12 +12,13 @@ from pinn.geometry import Part, Shape
 from pinn.residuals import Residual
 from pinn.schema import Family
 from pinn.schema.errors import refuse
-from pinn.schema.kinds import Formula
+from pinn.tables import FormulaOrTable, Table
 
 CONDITIONS = Family("condition", example="pinn.Dirichlet('u', 0.0)")
 
-Value = Annotated[str | float | Callable[[Any], Any], Formula()]
-"""Text in the coordinates, constants and parameters; a number; or a function of the namespace."""
+Value = Annotated[str | float | Table | Callable[[Any], Any], FormulaOrTable()]
+"""Text in the coordinates, constants and parameters; a number; a table, as a pinn.Table or arrays
+(xs, us); or a function of the namespace."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class Dirichlet(Condition):
         what = f"condition {name!r}"
         left = Term(what, self.unknown, scope)
         with at("value"):
-            right = Term(what, self.value, scope.of_values())
+            right = Term(what, self.value, scope.of_values(held=place.held))
         return [Residual(name, what, left, place, right)]
 
     def exact(self, domain: Shape) -> Sequence[Exact]:

@@ -46,7 +46,7 @@ class Initial(Condition):
         what = f"condition {name!r}"
         left = Term(what, str(Derivative(self.unknown, (domain.time,) * self.order)), scope)
         with at("value"):
-            right = Term(what, self.value, scope.of_values())
+            right = Term(what, self.value, scope.of_values(held=(str(domain.time),)))
         return [Residual(name, what, left, Start(domain), right)]
 
     def exact(self, domain: Shape) -> Sequence[Exact]:

@@ -40,7 +40,8 @@ class Neumann(Condition):
         what = f"condition {name!r}"
         left = Term(what, f"dn({self.unknown})", scope.with_columns(place.columns))
         with at("value"):
-            right = Term(what, self.value, scope.of_values().with_columns(place.columns))
+            given = scope.of_values(held=place.held).with_columns(place.columns)
+            right = Term(what, self.value, given)
         return [Residual(name, what, left, place, right)]
 
     def exact(self, domain: Shape) -> Sequence[Exact]:

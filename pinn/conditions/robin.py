@@ -42,7 +42,7 @@ class Robin(Condition):
         scope.check_unknown(self.unknown)
         name = self.label(domain)
         what = f"condition {name!r}"
-        given = scope.of_values().with_columns(place.columns)
+        given = scope.of_values(held=place.held).with_columns(place.columns)
         factors = []
         for key in ("a", "b"):
             with at(key):

@@ -37,7 +37,7 @@ class Terminal(Condition):
         what = f"condition {name!r}"
         left = Term(what, self.unknown, scope)
         with at("value"):
-            right = Term(what, self.value, scope.of_values())
+            right = Term(what, self.value, scope.of_values(held=(str(domain.time),)))
         return [Residual(name, what, left, End(domain), right)]
 
     def exact(self, domain: Shape) -> Sequence[Exact]:

@@ -8,7 +8,7 @@ does not depend on the nodes of a level has length 1 there, or no such axis, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
@@ -30,6 +30,9 @@ class Axes(Protocol):
     def summed(self, level: int, value: Any) -> Any:
         """Return the sum over the axis of a level."""
 
+    def running_product(self, level: int, value: Any) -> Any:
+        """Return the products of the first ones along the axis of a level."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Variable(Expression):
@@ -42,8 +45,8 @@ class Variable(Expression):
         return (self.name,)
 
 
-class OverNodes(Expression):
-    """What is made of nodes: its value comes from those of its children and from the axes."""
+class Computed(Expression):
+    """What has a value of its own rule, made of those of its children and of the axes."""
 
     def value(self, axes: Axes, children: Sequence[Any]) -> Any:
         """Return the value, given those of the children."""
@@ -51,7 +54,7 @@ class OverNodes(Expression):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Nodes(OverNodes):
+class Nodes(Computed):
     """The nodes of a Gauss-Legendre rule between two limits, along the axis of their level."""
 
     level: int
@@ -76,7 +79,7 @@ class Nodes(OverNodes):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Integral(OverNodes):
+class Integral(Computed):
     """The integral between two limits of an integrand, in which its `variable` stands."""
 
     level: int
@@ -110,6 +113,56 @@ class Integral(OverNodes):
         return (upper - lower) * axes.summed(self.level, weights * integrand)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Axis(Computed):
+    """Numbers along the axis of a level."""
+
+    level: int
+    numbers: tuple[float, ...]
+
+    @classmethod
+    def of(cls, level: int, numbers: Iterable[float]) -> Axis:
+        """Return an axis from any numbers."""
+        return cls(level, tuple(map(float, numbers)))
+
+    @property
+    def label(self) -> tuple[int, tuple[float, ...]]:
+        return (self.level, self.numbers)
+
+    def text(self) -> str:
+        return f"axis{self.level}({len(self.numbers)})"
+
+    def value(self, axes: Axes, children: Sequence[Any]) -> Any:
+        return axes.along(self.level, np.array(self.numbers))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sum(Computed):
+    """The sum of terms over the axis of a level, which they have."""
+
+    level: int
+    terms: Expression
+
+    @property
+    def label(self) -> tuple[int]:
+        return (self.level,)
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return (self.terms,)
+
+    def pieces(self) -> list[str | Expression]:
+        return [f"sum{self.level}(", self.terms, ")"]
+
+    def value(self, axes: Axes, children: Sequence[Any]) -> Any:
+        return axes.summed(self.level, children[0])
+
+
+def next_level(tree: Expression) -> int:
+    """Return the first level that no sum in a tree is over."""
+    return 1 + max((n.level for n in nodes(tree) if isinstance(n, Integral | Sum)), default=0)
+
+
 @lru_cache(maxsize=64)
 def gauss_legendre(count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights of the Gauss-Legendre rule of so many nodes on [0, 1]."""
@@ -121,7 +174,7 @@ def integral_over(
     variable: Variable, integrand: Expression, lower: Expression, upper: Expression, count: int
 ) -> Integral:
     """Return the integral of an integrand in which a variable stands."""
-    level = 1 + max((n.level for n in nodes(integrand) if isinstance(n, Integral)), default=0)
+    level = next_level(integrand)
     bound = Nodes(level, count, lower, upper)
     return Integral(level, count, substituted(integrand, {variable: bound}), lower, upper)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pinn.equations.axes import Integral, Nodes, substituted
+from pinn.equations.axes import Integral, Nodes, Sum, substituted
+from pinn.equations.fractional import Scale, Weights
 from pinn.equations.leaves import (
     At,
     Column,
@@ -16,6 +17,7 @@ from pinn.equations.leaves import (
     in_domain_order,
 )
 from pinn.equations.names import MAX_ORDER
+from pinn.equations.tabulated import Tabulated
 from pinn.expressions import Call, Expression, Unary, algebra, fold, nodes
 
 if TYPE_CHECKING:
@@ -54,6 +56,12 @@ class Calculus:
                 return algebra.ONE if part.name == coordinate else algebra.ZERO
             if isinstance(part, Integral):
                 return self._of_integral(node, part, inner)
+            if isinstance(part, Tabulated):
+                return self._of_table(part, inner)
+            if isinstance(part, Sum):
+                return part.with_children(inner) if inner[0] is not algebra.ZERO else algebra.ZERO
+            if isinstance(part, Scale | Weights) and inner[0] is not algebra.ZERO:
+                raise node.error("the order of a fractional derivative that varies in space")
             if isinstance(part, Nodes):
                 return algebra.ZERO  # as variables; what their limits do is the integral's matter
             if isinstance(part, Column) and not hold_columns:
@@ -149,6 +157,16 @@ class Calculus:
                 node, self._of_unknown(node, part.leaf, name), dict(part.location)
             )
             total = algebra.add(total, algebra.multiply(there, slope, part), part)
+        return total
+
+    @staticmethod
+    def _of_table(part: Tabulated, inner: list[Expression]) -> Expression:
+        """The chain rule, with the table's own slopes."""
+        total: Expression = algebra.ZERO
+        for variable, slope in enumerate(inner):
+            if not algebra.is_number(slope, 0):
+                term = algebra.multiply(part.differentiated(variable), slope, part)
+                total = algebra.add(total, term, part)
         return total
 
     def _of_integral(

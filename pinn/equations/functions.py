@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -29,11 +31,13 @@ def _of_tensors(tensor_function: Callable, plain_function: Callable) -> Callable
     return function
 
 
-def _where(condition: Any, yes: Any, no: Any) -> Any:
+def _where(condition: Any, yes: Any, no: Any, dtype: T.dtype | None = None) -> Any:
     if not isinstance(condition, T.Tensor):
         return yes if condition else no
+    if condition.dtype != T.bool:
+        condition = condition != 0  # a region as a number
     like = next((a for a in (yes, no) if isinstance(a, T.Tensor)), None)
-    dtype = T.get_default_dtype() if like is None else like.dtype
+    dtype = like.dtype if like is not None else dtype or T.get_default_dtype()
     branches = (
         a if isinstance(a, T.Tensor) else T.tensor(a, dtype=dtype, device=condition.device)
         for a in (yes, no)
@@ -84,11 +88,25 @@ TENSOR_FUNCTIONS: dict[str, Callable] = {
     **{name: _of_tensors(getattr(T, name), NUMPY_FUNCTIONS[name]) for name in _ELEMENTWISE},
     **{
         name: _of_tensors(getattr(T, name), NUMPY_FUNCTIONS[name])
-        for name in (*_INVERSE, "hypot", "erf")
+        for name in (*_INVERSE, "hypot")
     },
+    "erf": _of_tensors(T.erf, math.erf),
     "sech": _of_tensors(_tensor_sech, _numpy_sech),
     "min": _of_tensors(T.minimum, min),
     "max": _of_tensors(T.maximum, max),
     "where": _where,
 }
 """The functions of the texts on floats and tensors."""
+
+
+def fitted(functions: Mapping[str, Callable], dtype: T.dtype | None) -> Mapping[str, Callable]:
+    """Return functions of tensors that make numbers of a dtype where two are chosen between.
+
+    A comparison of tensors has no precision of its own; other functions are returned as they are.
+    """
+    return _of_dtype(np.dtype(dtype)) if functions is TENSOR_FUNCTIONS and dtype else functions
+
+
+@lru_cache(maxsize=8)
+def _of_dtype(dtype: T.dtype) -> Mapping[str, Callable]:
+    return {**TENSOR_FUNCTIONS, "where": partial(_where, dtype=dtype)}

@@ -44,6 +44,8 @@ def check_names(
     columns: Iterable[str] = (),
     families: Sequence[str] = (),
     fields: Sequence[str] = (),
+    tables: Iterable[str] = (),
+    definitions: Iterable[str] = (),
 ) -> None:
     """Check that every declared name can be written in an equation and means one thing.
 
@@ -61,6 +63,8 @@ def check_names(
         "a constant": constants,
         "a parameter": parameters,
         "a column of the points": columns,
+        "a table": tables,
+        "a region or a piecewise constant": definitions,
     }
     for kind, names in groups.items():
         for name in names:

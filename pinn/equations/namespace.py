@@ -94,7 +94,7 @@ class Namespace:
     def _tree(self, value: Any) -> Expression:
         """Return what an argument of an operator stands for."""
         if isinstance(value, str):
-            return expressions.parse(value)
+            return self._scope.parse(value)
         if isinstance(value, numbers.Real):
             return algebra.number(expressions.constant(value), Name("number"))
         if isinstance(value, tuple | list):

@@ -16,20 +16,32 @@ from typing import TYPE_CHECKING, Any
 from pinn.equations.axes import (
     DEFAULT_NODES,
     MOST_NODES,
-    OverNodes,
+    Computed,
     Variable,
     integral_over,
 )
 from pinn.equations.calculus import Calculus
+from pinn.equations.fractional import (
+    DEFAULT_DIRECTIONS,
+    DEFAULT_STEPS,
+    MOST_DIRECTIONS,
+    MOST_STEPS,
+    Region,
+    power_of_laplacian,
+    riemann_liouville,
+)
+from pinn.equations.functions import fitted
 from pinn.equations.leaves import (
     At,
     Column,
+    Constant,
     Coordinate,
     Derivative,
     Laplacian,
     in_domain_order,
 )
 from pinn.equations.names import MAX_ORDER, normal_name
+from pinn.equations.tabulated import Tabulated
 from pinn.expressions import (
     CONSTANTS,
     FLOAT_FUNCTIONS,
@@ -48,6 +60,7 @@ from pinn.expressions import (
     nodes,
     suggest,
 )
+from pinn.expressions.conditions import as_number, typed
 
 if TYPE_CHECKING:
     from pinn.equations.scope import Scope
@@ -69,6 +82,9 @@ def resolve(expression: Expression, scope: Scope) -> Expression | Vector:
     outward normal of a boundary, which counts as constant: dn(dn(u)) is the second one along it.
     ``integral(e, s, a, b)`` is by 20 Gauss-Legendre nodes, or as many as ``nodes=`` says; s is a
     name of its own or a coordinate, the limits are any expressions, its derivative is Leibniz's.
+    ``fractional_laplacian(e, alpha)`` is (-laplacian)^(alpha/2) of what is 0 outside of the domain,
+    by 100 steps across it and some directions, or as many as ``steps=`` and ``directions=`` say;
+    ``riemann_liouville(e, x, alpha)`` is the left plus the right derivative of order alpha.
     ``curl`` of a vector is a scalar in two dimensions and a vector in three; of a scalar in two
     dimensions it is vec(u_y, -u_x). ``abs2(u, v)`` is u**2 + v**2, of a vector too.
 
@@ -77,7 +93,8 @@ def resolve(expression: Expression, scope: Scope) -> Expression | Vector:
     derivative of order above 16 or too large to expand.
     """
     variables = _variables(expression, scope)
-    return fold(expression, _Resolver(scope, variables).combine)
+    result = fold(expression, _Resolver(scope, variables).combine)
+    return result if isinstance(result, Vector) else as_number(result)
 
 
 def _variables(expression: Expression, scope: Scope) -> frozenset[str]:
@@ -120,7 +137,7 @@ def evaluate_resolved(
     def leaf(node: Expression, *replacements: Any) -> Any:
         if isinstance(node, At) and hasattr(values, "at"):
             return values.at(node, replacements)
-        if isinstance(node, OverNodes):
+        if isinstance(node, Computed):
             return node.value(values, replacements)
         if node in values:
             return values[node]
@@ -128,7 +145,7 @@ def evaluate_resolved(
             f"no value was given for {node}{suggest(str(node), map(str, values), 'values')}"
         )
 
-    return evaluate_leaves(resolved, leaf, functions)
+    return evaluate_leaves(resolved, leaf, fitted(functions, getattr(values, "dtype", None)))
 
 
 _Value = Expression | Vector
@@ -146,20 +163,28 @@ class _Resolver:
         if isinstance(node, Name):
             return self.name(node)
         if isinstance(node, Call) and node.function in OPERATORS:
-            return getattr(self, node.function)(node, values)
+            numbers = [v if isinstance(v, Vector) else as_number(v) for v in values]
+            return getattr(self, node.function)(node, numbers)
+        if isinstance(node, Call) and node.function in self.scope.tables:
+            return self.table(node, values)
         if any(isinstance(value, Vector) for value in values):
             return self.vector_arithmetic(node, values)
-        return node.with_children(values)
+        return typed(node.with_children(values))
 
     # Names
 
     def name(self, node: Name) -> Expression:
-        leaf = self.scope.leaf(node.name)
+        try:
+            leaf = self.scope.leaf(node.name)
+        except ValueError as error:
+            raise node.error(str(error)) from None
+        if node.name in self.scope.definitions:
+            return leaf
         if node.name in self.variables:
             return Variable(node.name, **algebra.origin(node))
         if leaf is None:
             raise self.unknown_name(node)
-        return leaf.build(leaf.label, (), node.position, node.source)
+        return leaf.build(leaf.label, leaf.children, node.position, node.source)
 
     def unknown_name(self, node: Name) -> ExpressionError:
         name, scope = node.name, self.scope
@@ -222,6 +247,16 @@ class _Resolver:
                     f"diff({base}, {listed})"
                 )
         return None
+
+    def table(self, node: Call, values: list[_Value]) -> Expression:
+        table = self.scope.tables[node.function]
+        if len(values) != len(table.over):
+            raise node.error(
+                f"{node.function} takes {len(table.over)} arguments, {', '.join(table.over)}; "
+                f"got {len(values)}"
+            )
+        arguments = tuple(self.scalar(node, value, i) for i, value in enumerate(values))
+        return Tabulated(table, (0,) * len(arguments), arguments, **algebra.origin(node))
 
     # Operators: each takes the call and its resolved arguments
 
@@ -368,9 +403,7 @@ class _Resolver:
     def integral(self, node: Call, values: list[_Value]) -> _Value:
         integrand, variable = values[:2]
         lower, upper = (self.scalar(node, values[i], i) for i in (2, 3))
-        count = DEFAULT_NODES
-        if node.keywords:
-            count = self.whole(node.arguments[4], values[4], "the number of nodes", MOST_NODES)
+        count = self.named(node, values).get("nodes", DEFAULT_NODES)
         if isinstance(integrand, Vector):
             return Vector(
                 self.integral(node, [part, *values[1:]]) for part in integrand
@@ -387,6 +420,65 @@ class _Resolver:
             )
         self.calculus.visit(node, len(nodes(integrand)))
         return integral_over(variable, integrand, lower, upper, count)
+
+    def fractional_laplacian(self, node: Call, values: list[_Value]) -> Expression:
+        self.need_space(node)
+        operand, alpha = self.scalar(node, values[0], 0), self.order(node, values, 1)
+        space = self.scope.space
+        if len(space) > 3:
+            raise node.error(
+                f"fractional_laplacian is for one to three coordinates; there are {len(space)}"
+            )
+        named = self.named(node, values)
+        steps = named.get("steps", DEFAULT_STEPS)
+        directions = named.get("directions", DEFAULT_DIRECTIONS[len(space)])
+        return power_of_laplacian(
+            operand, alpha, space, self.region(node), steps, directions,
+            lambda replaced: self.calculus.elsewhere(node, operand, replaced),
+        )
+
+    def riemann_liouville(self, node: Call, values: list[_Value]) -> Expression:
+        operand, coordinate = self.scalar(node, values[0], 0), values[1]
+        alpha = self.order(node, values, 2)
+        if not isinstance(coordinate, Coordinate) or coordinate.name not in self.scope.space:
+            raise node.arguments[1].error(
+                f"expected one of the space coordinates {', '.join(self.scope.space) or 'none'}, "
+                f"got {abridge(str(node.arguments[1]))}"
+            )
+        steps = self.named(node, values).get("steps", DEFAULT_STEPS)
+        return riemann_liouville(
+            operand, alpha, coordinate.name, self.scope.space, self.region(node), steps,
+            lambda replaced: self.calculus.elsewhere(node, operand, replaced),
+        )
+
+    def region(self, node: Call) -> Region:
+        """Return what is known of the domain in space, for a sum that ends at its boundary."""
+        if self.scope.region is None:
+            raise node.error(f"{node.function} needs a domain, and none is known here")
+        return self.scope.region
+
+    def order(self, node: Call, values: list[_Value], index: int) -> Expression:
+        """Return the order of a fractional derivative; ExpressionError unless it is in (0, 2]."""
+        alpha = self.scalar(node, values[index], index)
+        number = algebra.literal(alpha)
+        if isinstance(alpha, Constant):
+            number = self.scope.constants[alpha.name]
+        if number is not None and not 0 < number <= 2:
+            raise node.arguments[index].error(
+                f"the order of {node.function} is above 0 and at most 2, got {number:g}"
+            )
+        return alpha
+
+    def named(self, node: Call, values: list[_Value]) -> dict[str, int]:
+        """Return the whole numbers that are given by name."""
+        first = len(node.arguments) - len(node.keywords)
+        most = {"nodes": MOST_NODES, "steps": MOST_STEPS, "directions": MOST_DIRECTIONS}
+        return {
+            keyword.name: self.whole(
+                node.arguments[i], values[i], f"the number of {keyword.name}", most[keyword.name]
+            )
+            for i, keyword in enumerate(node.keywords, first)
+        }
 
     def whole(self, argument: Expression, value: _Value, what: str, most: int) -> int:
         """Return a whole number that is written as one."""

@@ -9,11 +9,21 @@ from typing import Any
 
 from pinn import expressions
 from pinn.checks import nearest
-from pinn.equations.leaves import Column, Constant, Coordinate, Derivative, ParameterRef
+from pinn.equations.fractional import Region
+from pinn.equations.leaves import (
+    Column,
+    Constant,
+    Coordinate,
+    Derivative,
+    ParameterRef,
+    UnknownLeaf,
+)
 from pinn.equations.names import check_names, parse_name
 from pinn.equations.resolve import Vector, resolve
-from pinn.expressions import CONSTANTS, Expression, Number
+from pinn.equations.tabulated import at_names
+from pinn.expressions import CONSTANTS, Expression, Number, nodes
 from pinn.schema.errors import refuse
+from pinn.tables import Table
 
 
 @dataclass(frozen=True)
@@ -22,8 +32,11 @@ class Scope:
 
     coordinates are in domain order; space are those without time, which `laplacian`, `grad`, `div`
     and `dn` run over. columns: the names of what is attached to the points, such as a normal's
-    components. inputs: of an unknown that depends on some coordinates only, these. Raises
-    ValueError for names that are not usable (see `check_names`).
+    components. inputs: of an unknown that depends on some coordinates only, these. tables: known
+    functions by name. region: the domain, for what is 0 outside of it. definitions: names for
+    resolved trees, such as a region's condition. held: the coordinates that have one value where
+    this is asked for; a table without names is not over them.
+    Raises ValueError for names that are not usable (see `check_names`).
     """
 
     unknowns: tuple[str, ...]
@@ -33,6 +46,10 @@ class Scope:
     parameters: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    region: Region | None = field(default=None, repr=False)
+    definitions: Mapping[str, Expression] = field(default_factory=dict)
+    held: tuple[str, ...] = ()
     # A function names the same things at every step; each is resolved once.
     _resolved: dict[str | Expression, Expression | Vector] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -47,11 +64,14 @@ class Scope:
             constants=self.constants,
             parameters=self.parameters,
             columns=self.columns,
+            tables=self.tables,
+            definitions=self.definitions,
         )
 
-    def of_values(self, *, parameters: bool = True) -> Scope:
+    def of_values(self, *, parameters: bool = True, held: tuple[str, ...] = ()) -> Scope:
         """Return the scope of a value: the same names without the unknowns."""
-        return self._variant(unknowns=(), parameters=self.parameters if parameters else ())
+        known = self.parameters if parameters else ()
+        return self._variant(unknowns=(), parameters=known, held=held)
 
     def with_columns(self, columns: tuple[str, ...]) -> Scope:
         """Return the same names with others attached to the points."""
@@ -60,7 +80,17 @@ class Scope:
     def _variant(self, **changes: tuple[str, ...]) -> Scope:
         key = tuple(changes.items())
         if key not in self._variants:
-            self._variants[key] = replace(self, **changes)
+            there = {
+                *changes.get("unknowns", self.unknowns),
+                *changes.get("parameters", self.parameters),
+                *changes.get("columns", self.columns),
+            }
+            kept = {
+                name: tree
+                for name, tree in self.definitions.items()
+                if all(_name_of(node) in there for node in nodes(tree) if _name_of(node))
+            }
+            self._variants[key] = replace(self, **changes, definitions=kept)
         return self._variants[key]
 
     @cached_property
@@ -72,13 +102,16 @@ class Scope:
     def names(self) -> tuple[str, ...]:
         """All declared names."""
         return (
-            *self.unknowns, *self.coordinates, *self.constants, *self.parameters, *self.columns
+            *self.unknowns, *self.coordinates, *self.constants, *self.parameters, *self.columns,
+            *self.tables, *self.definitions,
         )  # fmt: skip
 
     def leaf(self, name: str) -> Expression | None:
         """Return what a name in a text stands for; None for one that means nothing."""
         if name in self._leaves:
             return self._leaves[name]
+        if name in self.tables:
+            return self.table(self.tables[name])
         found = parse_name(name, self.unknown_number, self.coordinate_number)
         if found is None or not set(found.coordinates) <= set(self.inputs_of(found.unknown)):
             return None
@@ -97,7 +130,12 @@ class Scope:
             **{name: Constant(name) for name in self.constants},
             **{name: Coordinate(name) for name in self.coordinates},
             **{name: Number(value) for name, value in CONSTANTS.items()},
+            **self.definitions,
         }
+
+    def table(self, table: Table) -> Expression:
+        """Return a table at the names of its variables; ValueError where one means nothing."""
+        return at_names(table, self._leaves, self.space, self.held)
 
     @cached_property
     def unknown_number(self) -> Mapping[str, int]:
@@ -120,16 +158,31 @@ class Scope:
         """
         result = self.resolve_any(expression)
         if isinstance(result, Vector):
-            tree = expressions.parse(expression) if isinstance(expression, str) else expression
+            tree = self.parse(expression)
             raise tree.error(
                 f"the expression is a vector of {len(result)} components, but a scalar belongs "
                 "here; use dot(...) or div(...), or write one equation a component"
             )
         return result
 
+    def parse(self, expression: str | Expression) -> Expression:
+        """Return the tree of a text, in which tables may be called."""
+        if not isinstance(expression, str):
+            return expression
+        return expressions.parse(expression, self.tables) if self.tables else (
+            expressions.parse(expression)
+        )
+
     def resolve_any(self, expression: str | Expression) -> Expression | Vector:
         """Return the resolved tree of a scalar, or the components of a vector."""
         if expression not in self._resolved:
-            tree = expressions.parse(expression) if isinstance(expression, str) else expression
+            tree = self.parse(expression)
             self._resolved[expression] = resolve(tree, self)
         return self._resolved[expression]
+
+
+def _name_of(node: Expression) -> str | None:
+    """Return the unknown, parameter or column that a leaf belongs to; None for what always is."""
+    if isinstance(node, UnknownLeaf):
+        return node.unknown
+    return node.name if isinstance(node, ParameterRef | Column) else None

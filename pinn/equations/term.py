@@ -12,6 +12,7 @@ import numpy as np
 
 from autograd.tensor import NotOneElement
 from pinn.equations.combine import combine
+from pinn.equations.functions import fitted
 from pinn.equations.leaves import UnknownLeaf, derivatives_in
 from pinn.equations.namespace import Namespace
 from pinn.equations.resolve import evaluate_resolved
@@ -19,13 +20,14 @@ from pinn.equations.scope import Scope
 from pinn.expressions import Expression, algebra
 from pinn.schema.errors import DeclarationTypeError, Mistake
 from pinn.schema.kinds import Formula
+from pinn.tables import Table
 
 # What numpy says where an array is taken for one number, or one truth value.
 _OF_ARRAYS = ("truth value of an array", "can be converted to Python scalar", "length-1 arrays")
 
 
 class Term:
-    """A text, number, resolved tree or function of the namespace; `what` names it in messages.
+    """A text, number, table, resolved tree or function of the namespace; `what` names it.
 
     Raises ExpressionError for a text that means nothing in the scope, DeclarationError for a source
     of another kind.
@@ -36,7 +38,9 @@ class Term:
         self.source = source
         self.scope = scope
         self.tree = None
-        if isinstance(source, str):
+        if isinstance(source, Table):
+            self.tree = scope.table(source)
+        elif isinstance(source, str):
             self.tree = scope.resolve(source)
         elif isinstance(source, Expression):
             self.tree = source
@@ -76,6 +80,7 @@ class Term:
         if self.tree is not None:
             return evaluate_resolved(self.tree, values, functions)
         if callable(self.source):
+            functions = fitted(functions, getattr(values, "dtype", None))
             owner = id(self.source)  # the same at every evaluation, as plans need it
             return self._call(
                 Namespace(values, self.scope, functions, self.what, owner), functions

@@ -49,6 +49,11 @@ class Values(Mapping[Expression, Any]):
         self._like = next((value for value in points if isinstance(value, T.Tensor)), None)
         self._shape = np.broadcast_shapes(*(tuple(value.shape) for value in points))
 
+    @property
+    def dtype(self) -> Any:
+        """The precision of the points where they are tensors, else None."""
+        return None if self._like is None else self._like.dtype
+
     def along(self, level: int, numbers: np.ndarray) -> Any:
         """Return numbers along the axis of a level, ready to broadcast with the points."""
         laid = numbers.reshape(-1, *[1] * (level - 1 + len(self._shape)))
@@ -74,6 +79,13 @@ class Values(Mapping[Expression, Any]):
         return np.broadcast_to(total, self._shape) if self._like is None else total.expand(
             self._shape
         )
+
+    def running_product(self, level: int, value: Any) -> Any:
+        """Return the products of the first ones along the axis of a level."""
+        axis = value.ndim - len(self._shape) - level
+        if self._like is None:
+            return np.cumprod(value, axis=axis)
+        return value.cumprod(dim=axis)
 
     def supply(self, leaf: Supplied, value: Any) -> None:
         """Take the value of a leaf that stands for a value."""
@@ -173,7 +185,7 @@ class ModelValues(Values):
         shape = np.broadcast_shapes(
             (1,), *(tuple(value.shape) for value in given if isinstance(value, T.Tensor))
         )
-        self.spread = max(self.spread, math.prod(shape) / self.n)
+        self.spread = max(self.spread, math.prod(shape) / max(1, self.n))
         like = next(iter(self._columns.values()))
         columns = [_own_column(value, shape, like) for value in given]
         there = type(self)(

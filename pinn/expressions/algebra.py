@@ -12,10 +12,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pinn.expressions.conditions import is_condition
 from pinn.expressions.errors import ExpressionError
 from pinn.expressions.evaluation import evaluate
-from pinn.expressions.language import COMPARISONS
-from pinn.expressions.trees import Binary, Call, Expression, Number, Unary
+from pinn.expressions.language import COMPARISONS, LOGICAL
+from pinn.expressions.trees import Binary, Call, Expression, Number, Unary, nodes
 
 ZERO = Number(0.0)
 ONE = Number(1.0)
@@ -94,7 +95,14 @@ def where(
     at: Expression | None = None,
 ) -> Expression:
     """Return where(left symbol right, yes, no)."""
-    return simplified(apply("where", Binary(symbol, left, right, **origin(at)), yes, no, at=at))
+    return choose(Binary(symbol, left, right, **origin(at)), yes, no, at)
+
+
+def choose(
+    condition: Expression, yes: Expression, no: Expression, at: Expression | None = None
+) -> Expression:
+    """Return where(condition, yes, no)."""
+    return simplified(apply("where", condition, yes, no, at=at))
 
 
 def simplified(node: Expression) -> Expression:
@@ -102,8 +110,10 @@ def simplified(node: Expression) -> Expression:
 
     A node that has no value, such as 1/0, stays as it is: a `where` may not choose it.
     """
+    if not isinstance(node, Unary | Binary | Call):
+        return node
     values = [literal(child) for child in node.children]
-    if isinstance(node, Binary) and node.operator in COMPARISONS:
+    if is_condition(node):
         return node
     if isinstance(node, Call) and node.function == "where":
         return _chosen(node)
@@ -140,7 +150,7 @@ def _chosen(node: Call) -> Expression:
     condition, yes, no = node.arguments
     if yes == no:
         return yes
-    if None in (literal(child) for child in condition.children):
+    if not all(part.children or isinstance(part, Number) for part in nodes(condition)):
         return node
     return yes if evaluate(Call("where", (condition, ONE, ZERO)), {}) else no
 
@@ -227,8 +237,7 @@ def _maximum_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expre
 
 
 def _where_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
-    condition = operands[0]
-    return where(condition.operator, condition.left, condition.right, inner[1], inner[2], f)
+    return choose(operands[0], inner[1], inner[2], f)
 
 
 def _chain(slope: Callable[[Expression, Expression], Expression]) -> _Rule:
@@ -273,7 +282,7 @@ RULES: Mapping[str, _Rule] = {
     "/": _quotient_rule,
     "**": _power_rule,
     # A comparison is the condition of a where; it has no slope of its own.
-    **dict.fromkeys(("<", "<=", ">", ">="), lambda f, operands, inner: ZERO),
+    **dict.fromkeys((*COMPARISONS, *LOGICAL), lambda f, operands, inner: ZERO),
     "sin": _chain(lambda f, a: apply("cos", a, at=f)),
     "cos": _chain(lambda f, a: negate(apply("sin", a, at=f), f)),
     "tan": _chain(lambda f, a: add(ONE, _square(f, f), f)),

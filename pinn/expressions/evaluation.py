@@ -7,7 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pinn.expressions.errors import TOO_LARGE, ExpressionError, abridge, suggest
-from pinn.expressions.language import BINARY, CONSTANTS, FLOAT_FUNCTIONS, OPERATORS, UNARY
+from pinn.expressions.language import (
+    BINARY,
+    CONSTANTS,
+    FLOAT_FUNCTIONS,
+    FUNCTIONS,
+    OPERATORS,
+    UNARY,
+)
 from pinn.expressions.trees import Binary, Call, Expression, Name, Number, Unary, fold
 
 
@@ -16,7 +23,7 @@ def number_or_none(node: Expression, values: list[Any]) -> Any:
         return node.value
     if isinstance(node, Name):
         return CONSTANTS.get(node.name)
-    if isinstance(node, Call) and node.function in OPERATORS:
+    if isinstance(node, Call) and node.function not in FUNCTIONS:
         return None
     return None if None in values else _apply(node, values, FLOAT_FUNCTIONS)
 

@@ -40,16 +40,25 @@ OPERATORS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
         "at": (1, 1),
         "dn": (1, 1),
         "integral": (4, 4),
+        "fractional_laplacian": (2, 2),
+        "riemann_liouville": (3, 3),
     }
 )
 
 # What an operator takes as `name=expression`, after its other arguments; None: any name, and one at
 # least.
 KEYWORDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
-    {"at": None, "integral": ("nodes",)}
+    {
+        "at": None,
+        "integral": ("nodes",),
+        "fractional_laplacian": ("steps", "directions"),
+        "riemann_liouville": ("steps",),
+    }
 )
 
-RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(OPERATORS)
+LOGICAL = ("and", "or", "not")
+
+RESERVED = frozenset((*FUNCTIONS, *CONSTANTS, *OPERATORS, *LOGICAL))
 
 def _sech(x: float) -> float:
     tail = math.exp(-abs(x))
@@ -69,6 +78,20 @@ FLOAT_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     }
 )
 
+def _both(a: Any, b: Any) -> Any:
+    if type(a) is bool or type(b) is bool:
+        known, other = (a, b) if type(a) is bool else (b, a)
+        return other if known else False
+    return a & b
+
+
+def _either(a: Any, b: Any) -> Any:
+    if type(a) is bool or type(b) is bool:
+        known, other = (a, b) if type(a) is bool else (b, a)
+        return True if known else other
+    return a | b
+
+
 COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -77,8 +100,16 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "/": operator.truediv,
     "**": operator.pow,
     **COMPARISONS,
+    "and": _both,
+    "or": _either,
 }
-UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos}
-PRECEDENCE = {**dict.fromkeys(COMPARISONS, 0), "+": 1, "-": 1, "*": 2, "/": 2, "**": 4}
-UNARY_PRECEDENCE = 3
+UNARY: dict[str, Callable[[Any], Any]] = {
+    "-": operator.neg,
+    "+": operator.pos,
+    "not": lambda a: not a if type(a) is bool else ~a,
+}
+PRECEDENCE = {
+    "or": -3, "and": -2, **dict.fromkeys(COMPARISONS, 0), "+": 1, "-": 1, "*": 2, "/": 2, "**": 4,
+}  # fmt: skip
+UNARY_PRECEDENCE = {"not": -1, "-": 3, "+": 3}
 ATOM_PRECEDENCE = 5

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from pinn.checks import NAME
+from pinn.expressions.conditions import is_condition, typed
 from pinn.expressions.errors import TOO_LARGE, ExpressionError, abridge, suggest
 from pinn.expressions.evaluation import evaluate, number_or_none
 from pinn.expressions.language import (
@@ -16,6 +17,7 @@ from pinn.expressions.language import (
     CONSTANTS,
     FUNCTIONS,
     KEYWORDS,
+    LOGICAL,
     OPERATORS,
     PRECEDENCE,
     UNARY,
@@ -27,8 +29,8 @@ MAX_CHARACTERS = 65_536
 MAX_PENDING = 300
 
 _KEYWORDS = frozenset(
-    "and as assert async await class def del elif else except for from global if import in is "
-    "lambda nonlocal not or pass raise return try while with yield None True False".split()
+    "as assert async await class def del elif else except for from global if import in is "
+    "lambda nonlocal pass raise return try while with yield None True False".split()
 )
 
 _TOKEN = re.compile(
@@ -42,6 +44,10 @@ _TOKEN = re.compile(
 _BY_NAME = {
     "at": ("a coordinate", "what replaces it", "at(u, x=1) or at(u, t=t - tau)"),
     "integral": ("nodes", "their number", "integral(at(u, x=s), s, 0, 1, nodes=40)"),
+    "fractional_laplacian": (
+        "steps or directions", "their number", "fractional_laplacian(u, 1.5, steps=200)",
+    ),
+    "riemann_liouville": ("steps", "their number", "riemann_liouville(u, x, 1.5, steps=200)"),
 }
 _OPENING = re.compile(r"[ \t\r\n]*\(")
 _REFUSED = {
@@ -124,11 +130,14 @@ def _tokens(text: str) -> Iterator[_Token]:
 class _Parser:
     """Operator precedence with explicit stacks (Dijkstra's shunting yard)."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, functions: Collection[str]) -> None:
         self.source = text
+        self.functions = functions
         self.tokens = _tokens(text)
         self.operands: list[Expression] = []
         self.pending: list[_Operator | _Group] = []
+        self.enclosed: set[int] = set()  # what stands in parentheses
+        self.open: set[int] = set()  # products of names, which may be regions
 
     def parse(self) -> Expression:
         want_operand = True
@@ -145,16 +154,19 @@ class _Parser:
         if kind == "number":
             self.number(text, position)
             return False
+        if text in UNARY:
+            self.push(_Operator(text, 1, UNARY_PRECEDENCE[text], position))
+            return True
+        if text in PRECEDENCE and kind == "name":
+            raise self.error(f"expected a comparison before {text!r}", position)
         if kind == "name":
             return self.name(text, position)
-        if text in UNARY:
-            self.push(_Operator(text, 1, UNARY_PRECEDENCE, position))
-            return True
         if text == "(":
             self.push(_Group(position, None, [], [], []))
             return True
         group = self.pending[-1] if self.pending else None
-        if text == ")" and isinstance(group, _Group) and group.callee and not group.arguments:
+        called = isinstance(group, _Group) and group.callee and not group.arguments
+        if text == ")" and called and group.callee.name not in self.functions:
             callee = group.callee
             check_call(Call(callee.name, (), position=callee.position, source=self.source))
         if kind == "equals":
@@ -196,26 +208,19 @@ class _Parser:
             )
         name = Name(text, position=position, source=self.source)
         is_function = text in FUNCTIONS or text in OPERATORS
+        callable_ = is_function or text in self.functions
         if not _OPENING.match(self.source, position + len(text)):
             if is_function:
                 raise name.error(f"{text!r} is a function; write {text}(...)")
             self.operands.append(name)
             return False
-        if not is_function:
-            near = suggest(text, [*FUNCTIONS, *OPERATORS], "functions")
+        if not callable_:
+            near = suggest(text, [*self.functions, *FUNCTIONS, *OPERATORS], "functions")
             raise name.error(f"unknown function {abridge(text)!r}{near}")
         self.push(_Group(next(self.tokens).position, name, [], [], []))
         return True
 
     def binary(self, symbol: str, position: int) -> None:
-        if symbol in COMPARISONS:
-            group = self.reduce_to_group()
-            if not _wants_condition(group) or _is_comparison(self.operands[-1]):
-                raise self.error(
-                    "a comparison is only allowed as the first argument of where, once: "
-                    "where(x < 0, -x, x)",
-                    position,
-                )
         strength = PRECEDENCE[symbol]
         while self.pending and isinstance(self.pending[-1], _Operator):
             top = self.pending[-1].precedence
@@ -250,10 +255,9 @@ class _Parser:
             raise self.error("a ',' only separates the arguments of a function", position)
         if group.callee is None:
             self.pending.pop()
+            self.enclosed.add(id(self.operands[-1]))
             return False
         argument = self.operands.pop()
-        if _wants_condition(group) and not _is_comparison(argument):
-            raise argument.error("the first argument of where is a comparison: where(x < 0, -x, x)")
         group.arguments.append(argument)
         if group.takes_keywords and group.unnamed() > min(
             [OPERATORS[group.callee.name][1], *group.first_keyword]
@@ -267,8 +271,9 @@ class _Parser:
         keywords = tuple(group.keywords)
         place = group.callee.position
         call = Call(function, arguments, keywords, position=place, source=self.source)
-        check_call(call)
-        self.operands.append(call)
+        if function not in self.functions:
+            check_call(call)
+        self.operands.append(self.typed(call))
         return False
 
     def push(self, entry: _Operator | _Group) -> None:
@@ -284,8 +289,32 @@ class _Parser:
         symbol, arity, _, position = self.pending.pop()
         operands = self.operands[-arity:]
         del self.operands[-arity:]
+        place = {"position": position, "source": self.source}
+        left = operands[0]
+        if symbol in COMPARISONS and is_condition(left) and id(left) not in self.enclosed:
+            # a < b < c is a < b and b < c
+            middle = left if left.operator in COMPARISONS else left.right
+            after = self.typed(Binary(symbol, middle.right, operands[1], **place))
+            self.operands.append(Binary("and", left, after, **place))
+            return
         node = Unary if arity == 1 else Binary
-        self.operands.append(node(symbol, *operands, position=position, source=self.source))
+        self.operands.append(self.typed(node(symbol, *operands, **place)))
+
+    def typed(self, node: Expression) -> Expression:
+        """Return a node with its operands as it wants them, as far as names do not decide it."""
+        if isinstance(node, Binary) and node.operator == "*":
+            undecided = list(map(self.undecided, node.children))
+            if any(undecided) and all(
+                open_ or is_condition(child)
+                for open_, child in zip(undecided, node.children, strict=True)
+            ):
+                self.open.add(id(node))
+                return node
+        return node if any(map(self.undecided, _conditions_of(node))) else typed(node)
+
+    def undecided(self, node: Expression) -> bool:
+        """Return whether a node is a condition or a number as its names turn out."""
+        return isinstance(node, Name) or id(node) in self.open
 
     def reduce_to_group(self) -> _Group | None:
         while self.pending and isinstance(self.pending[-1], _Operator):
@@ -293,17 +322,12 @@ class _Parser:
         return self.pending[-1] if self.pending else None
 
 
-def _wants_condition(group: _Group | None) -> bool:
-    return (
-        group is not None
-        and group.callee is not None
-        and group.callee.name == "where"
-        and not group.arguments
-    )
-
-
-def _is_comparison(node: Expression) -> bool:
-    return isinstance(node, Binary) and node.operator in COMPARISONS
+def _conditions_of(node: Expression) -> tuple[Expression, ...]:
+    """Return the operands of a node that have to be conditions."""
+    if isinstance(node, Call) and node.function == "where":
+        return node.children[:1]
+    logical = isinstance(node, Binary | Unary) and node.operator in LOGICAL
+    return node.children if logical else ()
 
 
 def check_call(call: Call) -> None:
@@ -338,8 +362,10 @@ def _found(token: _Token) -> str:
     return "the text ends" if token.kind == "end" else f"found {abridge(token.text)!r}"
 
 
-def parse(text: str) -> Expression:
+def parse(text: str, functions: Collection[str] = ()) -> Expression:
     """Parse a text into a checked tree; nothing in it is ever run.
+
+    functions: names that may be called besides the language's own, with any arguments.
 
     Subexpressions made of numbers alone are checked to have a finite real value; names are not
     looked up yet.
@@ -359,7 +385,11 @@ def parse(text: str) -> Expression:
         )
     if not text.strip():
         raise ExpressionError("expected an expression, got empty text", text)
-    tree = _Parser(text).parse()
+    tree = _Parser(text, functions).parse()
+    if is_condition(tree):
+        raise tree.error(
+            "a comparison is no number: where(x < 0, -x, x) chooses by it, (x < 0)*x counts it as 1"
+        )
     fold(tree, number_or_none)
     return tree
 

@@ -163,7 +163,7 @@ class Call(Expression):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Unary(Expression):
-    """A sign, ``-`` or ``+``, before an operand."""
+    """A sign, ``-`` or ``+``, or ``not``, before an operand."""
 
     operator: str
     operand: Expression
@@ -179,7 +179,7 @@ class Unary(Expression):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Binary(Expression):
-    """One of ``+ - * / **`` between two operands, or a comparison (the condition of a where)."""
+    """One of ``+ - * / **``, a comparison, or ``and``, ``or`` between two operands."""
 
     operator: str
     left: Expression
@@ -288,13 +288,13 @@ def _write(root: Expression, limit: int = 200_000) -> str:
         if isinstance(node, Binary):
             strength = PRECEDENCE[node.operator]
             if node.operator == "**":
-                parts = [(node.left, ATOM_PRECEDENCE), "**", (node.right, UNARY_PRECEDENCE)]
+                parts = [(node.left, ATOM_PRECEDENCE), "**", (node.right, UNARY_PRECEDENCE["-"])]
             else:
                 sign = node.operator if strength == 2 else f" {node.operator} "
                 parts = [(node.left, strength), sign, (node.right, strength + 1)]
         elif isinstance(node, Unary):
-            strength = UNARY_PRECEDENCE
-            parts = [node.operator, (node.operand, strength)]
+            strength = UNARY_PRECEDENCE[node.operator]
+            parts = [node.operator + " " * node.operator.isalpha(), (node.operand, strength)]
         else:
             strength = ATOM_PRECEDENCE
             parts = [piece if isinstance(piece, str) else (piece, 0) for piece in node.pieces()]

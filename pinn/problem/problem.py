@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -22,16 +23,19 @@ from pinn.equations.namespace import Namespace
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.equations.values import Values
-from pinn.geometry import AnyDomain, Family, apart
+from pinn.expressions import Expression
+from pinn.geometry import AnyDomain, Family, Shape, apart
 from pinn.problem import references
 from pinn.problem.constants import ConstantKind, evaluate_constants
 from pinn.problem.field import Field
 from pinn.problem.parameter import Parameter
+from pinn.problem.regions import RegionKind, define
 from pinn.residuals import Interior, Residual
 from pinn.schema import declared
 from pinn.schema.declared import Keyed, Member
 from pinn.schema.errors import Mistakes, at, refuse
 from pinn.schema.kinds import NAME, Formula, Items, Names, OneOrMore, Optional, Text
+from pinn.tables import Table
 
 Equation = str | Callable[[Namespace], Any]
 
@@ -49,6 +53,14 @@ _CONDITIONS = Items(
 )
 _CONSTANTS = Names(ConstantKind(), "a mapping from names to numbers")
 _PARAMETERS = Keyed(Parameter, "a mapping from names to {initial, lower, upper, scale}")
+_TABLES = Keyed(
+    Table, "a mapping from names to {data, over, columns, method, outside}", key="value"
+)
+_REGIONS = Names(RegionKind(), "a mapping from names to comparisons or shapes")
+_PIECEWISE = Names(
+    Names(Formula("a number or an expression"), "a mapping from regions to values"),
+    "a mapping from names to values by region such as {k: {left: 1, elsewhere: 2}}",
+)
 _FIELDS = Keyed(Field, "a mapping from names to {coordinates, model, lower, upper, initial}")
 _FAMILIES = Keyed(
     Family, "a mapping from names to [low, high] or {low, high, spacing}", listed=("low", "high")
@@ -65,6 +77,11 @@ class Problem:
     fields: unknown coefficients that depend on the place, each with a network of its own.
     families: constants that are inputs of the network, so that one training solves the problem for
     a range of each; they become coordinates of the domain that are neither space nor time.
+    tables: known functions given by values, such as a coefficient field or a signal; a(x, y) in a
+    text, and a alone at the coordinates that its variables are called by.
+    regions: names for comparisons such as "x < 0 and y > 0" or for shapes, as in where(hole, 1, 2).
+    piecewise: constants that differ by region, name -> {region: value, ..., elsewhere: value}; of
+    overlapping regions the first one counts.
     reference: None, the name of a shipped reference, a mapping unknown -> text, or a function of
     the namespace with numpy arrays (one array, or a dict by unknown); it is only compared with,
     never trained on.
@@ -85,6 +102,11 @@ class Problem:
     parameters: Annotated[tuple[Parameter, ...], _PARAMETERS] = ()
     fields: Annotated[tuple[Field, ...], _FIELDS] = ()
     families: Annotated[tuple[Family, ...], _FAMILIES] = ()
+    tables: Annotated[tuple[Table, ...], _TABLES] = ()
+    regions: Annotated[Mapping[str, str | Shape], _REGIONS] = field(default_factory=dict)
+    piecewise: Annotated[Mapping[str, Mapping[str, float | str]], _PIECEWISE] = field(
+        default_factory=dict
+    )
     reference: Annotated[Any, Optional(references.ReferenceKind())] = None
     name: Annotated[str, _TITLE] = "problem"
 
@@ -105,14 +127,20 @@ class Problem:
     @cached_property
     def scope(self) -> Scope:
         """The names that an equation may use."""
-        return Scope(
+        scope = Scope(
             self.outputs,
             self.domain.coordinates,
             self.domain.space,
             self.constants,
             tuple(parameter.name for parameter in self.parameters),
             inputs={one.name: one.domain(self.domain).coordinates for one in self.fields},
+            tables={table.value: table for table in self.tables},
+            region=_InSpace(self.domain),
         )
+        if not self.regions and not self.piecewise:
+            return scope
+        definitions = define(scope, self.regions, self.piecewise)
+        return dataclasses.replace(scope, definitions=definitions)
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -145,6 +173,7 @@ class Problem:
                 self.conditions,
                 self.constants,
                 [parameter.name for parameter in self.parameters],
+                self.scope,
             )
 
     def check(self, **arguments: Any) -> Any:
@@ -235,6 +264,8 @@ class Problem:
             "families": ("families", families),
             "constants": ("constants", tuple(self.constants)),
             "parameters": ("parameters", tuple(p.name for p in self.parameters)),
+            "tables": ("tables", tuple(table.value for table in self.tables)),
+            "definitions": ("regions", (*self.regions, *self.piecewise)),
         }
         try:
             check_names(**{group: names for group, (_, names) in groups.items()})
@@ -326,6 +357,22 @@ class Problem:
                 terms[unknown] = Term(f"reference of {unknown!r}", source, scope)
         mistakes.end()
         return terms
+
+
+@dataclass(frozen=True)
+class _InSpace:
+    """A domain in the space coordinates alone."""
+
+    domain: Shape
+
+    def inside_function(self) -> Expression:
+        return self.domain.inside_function()
+
+    def reach(self, direction: np.ndarray) -> float:
+        parts = iter(direction)
+        names = self.domain.coordinates
+        space = set(self.domain.space)
+        return self.domain.reach(np.array([next(parts) if n in space else 0.0 for n in names]))
 
 
 def _check_unknown(name: str, unknowns: tuple[str, ...]) -> None:

@@ -29,6 +29,11 @@ class Source(ABC):
         return ()
 
     @property
+    def held(self) -> tuple[str, ...]:
+        """The coordinates that have one value at all points."""
+        return ()
+
+    @property
     def noise(self) -> float | None:
         """The size of the residual where the solution is exact and data are not; None for none."""
         return None
@@ -89,6 +94,10 @@ class Start(Source):
     def own(self, table: Table) -> Points:
         return _on_part(self.domain, self.domain.start, table)
 
+    @property
+    def held(self) -> tuple[str, ...]:
+        return (str(self.domain.time),)
+
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         return Points(self.domain.sample_initial(sampling.initial, sampling.sampler, rng))
 
@@ -104,6 +113,10 @@ class End(Source):
 
     def own(self, table: Table) -> Points:
         return _on_part(self.domain, self.domain.end, table)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        return (str(self.domain.time),)
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         return Points(self.domain.sample_final(sampling.initial, sampling.sampler, rng))
@@ -300,6 +313,11 @@ class Boundary(Source):
             shown = _shown(self.domain, points.coordinates[row])
             table.refuse(f"expected a point of {', '.join(map(str, self.parts))}, got {shown}", row)
         return points
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        first, *others = (part.fixed.items() for part in self.parts)
+        return tuple(name for name, value in first if all((name, value) in o for o in others))
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         points, normals = self.domain.sample_boundary(

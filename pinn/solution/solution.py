@@ -14,6 +14,7 @@ import numpy as np
 import autograd as T
 from autograd.devices import DeviceError
 from pinn.checks import nearest
+from pinn.equations.axes import Computed
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.leaves import Coordinate, UnknownLeaf
 from pinn.equations.nested import NestedPlan, NestedValues
@@ -139,9 +140,13 @@ class Solution:
         self, terms: Sequence[Term], plan: NestedPlan, points: np.ndarray
     ) -> list[np.ndarray]:
         results: list[list[np.ndarray]] = [[] for _ in terms]
-        for start in range(0, len(points), _CHUNK):
+        start, size = 0, _CHUNK
+        trees = [term.tree for term in terms if term.tree is not None]
+        if any(isinstance(node, Computed) for tree in trees for node in nodes(tree)):
+            size = 1  # the first tells how many points of the model one of these stands for
+        while start < len(points):
             columns = coordinate_columns(
-                points[start : start + _CHUNK], self.experiment.dtype, self.experiment.device
+                points[start : start + size], self.experiment.dtype, self.experiment.device
             )
             values = NestedValues(
                 self._parameters.module,
@@ -155,6 +160,8 @@ class Solution:
                 if isinstance(value, T.Tensor):
                     value = value.detach().cpu().numpy()
                 chunks.append(np.broadcast_to(value, (len(columns[0]),)))
+            start += size
+            size = max(1, int(_CHUNK / values.spread))
         return [np.concatenate(chunks) for chunks in results]
 
     def errors(self) -> Errors:

@@ -31,7 +31,8 @@ class Ansatz:
     """The formula of each unknown in terms of the network's output N; printing it shows them.
 
     formulas: unknown -> tree of coordinates, numbers, functions given by conditions, and N. data:
-    unknown -> what holds exactly, face by face.
+    unknown -> what holds exactly, face by face. scope: the names of the problem, those of domain,
+    constants and parameters where left out.
 
     Raises ValueError, naming the conditions, for what cannot hold exactly: slopes on a domain that
     is no box, or beside other parts; u_t(0) without u(0); a value with a trainable parameter in it;
@@ -46,16 +47,19 @@ class Ansatz:
         conditions: Iterable[Condition],
         constants: Mapping[str, float],
         parameters: Iterable[str] = (),
+        scope: Scope | None = None,
     ) -> None:
         self.domain = domain
         self.unknowns = tuple(unknowns)
         self._constants = dict(constants)
         self._functions = Functions(self._constants)
         # A function gets no parameters: the formula has no place for them.
-        self._scope = Scope((), domain.coordinates, domain.space, self._constants, ())
-        self._text_scope = Scope(
-            (), domain.coordinates, domain.space, self._constants, tuple(parameters)
-        )
+        if scope is None:
+            scope = Scope(
+                (), domain.coordinates, domain.space, self._constants, tuple(parameters)
+            )
+        self._scope = scope.of_values(parameters=False)
+        self._text_scope = scope.of_values()
         found: dict[str, list[Data]] = {unknown: [] for unknown in self.unknowns}
         repeats: list[Repeats] = []
         for condition in conditions:
@@ -97,12 +101,13 @@ class Ansatz:
         conditions: Iterable[Condition],
         constants: Mapping[str, float],
         parameters: Iterable[str] = (),
+        scope: Scope | None = None,
     ) -> Ansatz | None:
         """Return the ansatz of a problem's hard conditions, or None where no condition is hard."""
         conditions = tuple(conditions)
         if not any(condition.hard for condition in conditions):
             return None
-        return cls(domain, unknowns, conditions, constants, parameters)
+        return cls(domain, unknowns, conditions, constants, parameters, scope)
 
     def __str__(self) -> str:
         return "\n".join(f"{unknown} = {tree}" for unknown, tree in self.formulas.items())
@@ -147,7 +152,8 @@ class Ansatz:
             # The faces of one condition mostly share one value, which is then one tree.
             source = next((tree for value, tree in sources if value is exact.value), None)
             if source is None:
-                source = self._source(exact.condition, exact.value, self._text_scope)
+                scope = self._text_scope.of_values(held=tuple(exact.face.fixed))
+                source = self._source(exact.condition, exact.value, scope)
                 sources.append((exact.value, source))
             face = exact.face
             wall = not is_face(domain, face)

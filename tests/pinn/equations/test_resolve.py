@@ -515,6 +515,21 @@ def test_vectors_in_three_dimensions(text, expected):
 
 
 @pytest.mark.parametrize(
+    ("text", "position", "message"),
+    [
+        ("where(u, 1, 2)", 6, "the first argument of where is a comparison"),
+        ("u + where(x < 0 and nu, 1, 2)", 20, "what 'and' joins is a comparison"),
+        ("grad(u) < 2", 8, "a comparison is no number"),
+        ("where(grad(u) < 2, 1, 2)", 14, "'<' has no meaning between a vector"),
+    ],
+)
+def test_a_number_is_no_condition(text, position, message):
+    with pytest.raises(ExpressionError, match=message) as caught:
+        resolved(text)
+    assert caught.value.position == position
+
+
+@pytest.mark.parametrize(
     ("text", "changes", "message"),
     [
         ("curl(vec(u, v, u))", {}, "a vector of 3 in x, y"),

@@ -1,0 +1,229 @@
+"""A known function given by its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+import autograd as T
+from autograd.ops.pointwise import pointwise
+from pinn.schema import declared
+from pinn.schema.errors import at as under
+from pinn.schema.errors import refuse
+from pinn.schema.kinds import NAME, Items, Names
+from pinn.tables.columns import Columns, check_finite
+from pinn.tables.kinds import ColumnsKind
+from pinn.tables.scattered import LinearFunction, NearestFunction, SplineFunction
+from pinn.tables.splines import GridFunction
+
+_PLACE = "place"
+_SCATTERED = {"nearest": NearestFunction, "linear": LinearFunction, "spline": SplineFunction}
+_RENAMED = Names(NAME, "a mapping from names to columns such as {a: permeability}")
+_OVER = Items(NAME, "a list of names such as [x, y]")
+
+
+@declared(eq=False)
+class Table:
+    """A function known by its values, on a grid or at scattered points: a field, a signal.
+
+    value: the name of the column that is interpolated, and of the function in equations. data:
+    arrays by name, or a file (.csv with a line of names, .npz; in a config relative to it). Its
+    other columns, or those in `over`, are what it is a function of: a grid has an increasing array
+    for each and values of shape (n_1, ..., n_d), or a row for each of its nodes; any other rows are
+    scattered points. columns: name -> column, where the file calls them differently.
+
+    method: linear (the derivative is the slope of the piece; at a node of a grid that of the piece
+    above), spline (cubic, twice continuously differentiable; through scattered points by
+    distances cubed, derivatives up to order 2) or nearest (its derivative is 0).
+    outside: refuse (ValueError when it is evaluated there), nearest (the value at the edge of the
+    box; scattered linear: at the nearest point) or extrapolate (the outermost piece goes on).
+
+    Raises ValueError, naming file and line, for a number that is not finite, an array that does not
+    increase, a point given twice, and columns that do not fit together.
+    """
+
+    value: Annotated[str, NAME]
+    data: Annotated[Any, ColumnsKind()]
+    over: Annotated[tuple[str, ...], _OVER] = ()
+    columns: Annotated[Mapping[str, str], _RENAMED] = field(default_factory=dict)
+    method: Literal["linear", "spline", "nearest"] = "linear"
+    outside: Literal["refuse", "nearest", "extrapolate"] = "refuse"
+
+    def __post_init__(self) -> None:
+        chosen = self._chosen()
+        object.__setattr__(self, "data", chosen)
+        object.__setattr__(self, "columns", {})  # the data have the names now
+        object.__setattr__(self, "over", tuple(n for n in chosen.arrays if n != self.value))
+        with under("data"):
+            check_finite(chosen)
+            self._function  # noqa: B018 - what does not fit together is refused here
+
+    def __repr__(self) -> str:
+        return f"<Table {self.value}({', '.join(self.over)}): {self.method}>"
+
+    @property
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """The range of the values' places in each variable."""
+        return dict(zip(self.over, self._function.bounds, strict=True))
+
+    def values(self, xp: Any, xs: tuple[Any, ...], orders: tuple[int, ...]) -> Any:
+        """Return a partial derivative at arrays that broadcast: a PointwiseFunction.
+
+        Raises ValueError for a place outside, where that is refused (on a GPU the value is nan).
+        """
+        if self.outside == "extrapolate":
+            return self._function.values(xp, xs, orders)
+        xs = xp.broadcast_arrays(*xs)
+        bounds = self._function.bounds
+        inside = [self._inside(xp, x, *ends) for x, ends in zip(xs, bounds, strict=True)]
+        if self.outside == "refuse" and xp is np:
+            self._refuse_outside(xs, inside)
+        held = tuple(
+            xp.clip(x, low, high) for x, (low, high) in zip(xs, bounds, strict=True)
+        )
+        found = self._function.values(xp, held, orders)
+        beyond = np.nan if self.outside == "refuse" else 0.0
+        for order, within in zip(orders, inside, strict=True):
+            if order or self.outside == "refuse":
+                found = xp.where(within, found, found.dtype.type(beyond))
+        return found
+
+    @classmethod
+    def of_arrays(cls, arrays: Sequence[Any]) -> Table:
+        """Return a table of arrays for its variables, whose names follow from where it stands."""
+        *places, values = arrays
+        named = {f"{_PLACE}{k}": array for k, array in enumerate(places, 1)}
+        return cls("values", {**named, "values": values})
+
+    @property
+    def by_position(self) -> bool:
+        """Whether its variables have no names of their own."""
+        return all(name == f"{_PLACE}{k}" for k, name in enumerate(self.over, 1))
+
+    def at(self, *xs: Any, orders: Sequence[int] = ()) -> Any:
+        """Return the function, or a partial derivative of it, at tensors or arrays.
+
+        orders: how often the derivative is taken in each variable.
+        """
+        orders = tuple(orders) or (0,) * len(self.over)
+        like = next((x for x in xs if isinstance(x, T.Tensor)), None)
+        if like is None:
+            return self.values(np, tuple(np.asarray(x, dtype=np.float64) for x in xs), orders)
+        tensors = [
+            x if isinstance(x, T.Tensor) else T.full((), x, dtype=like.dtype, device=like.device)
+            for x in xs
+        ]
+        return pointwise(self, *tensors, orders=orders)
+
+    @staticmethod
+    def _inside(xp: Any, x: Any, low: float, high: float) -> Any:
+        spare = 8 * float(np.finfo(x.dtype).eps) * max(abs(low), abs(high), high - low)
+        return (x >= low - spare) & (x <= high + spare)
+
+    def _refuse_outside(self, xs: Sequence[np.ndarray], inside: Sequence[np.ndarray]) -> None:
+        for name, x, within in zip(self.over, xs, inside, strict=True):
+            bad = np.flatnonzero(~within.reshape(-1))
+            if bad.size:
+                low, high = self.bounds[name]
+                raise ValueError(
+                    f"table {self.value!r}: expected {name} in [{low:.6g}, {high:.6g}], got "
+                    f"{x.reshape(-1)[bad[0]]:.6g}; give more values, or say outside: nearest or "
+                    "outside: extrapolate"
+                )
+        if isinstance(self._function, LinearFunction):
+            places = np.stack([np.ravel(x) for x in xs], axis=1)
+            bad = np.flatnonzero(~self._function.inside(places))
+            if bad.size:
+                place = ", ".join(
+                    f"{n} = {v:.6g}" for n, v in zip(self.over, places[bad[0]], strict=True)
+                )
+                raise ValueError(
+                    f"table {self.value!r}: {place} is not between its points; give more points, "
+                    "or say outside: nearest"
+                )
+
+    def _chosen(self) -> Columns:
+        """Return what the table is a function of, then its values."""
+        data: Columns = self.data
+        renamed = {**{name: name for name in self.over}, self.value: self.value, **self.columns}
+        if not self.over:
+            taken = set(renamed.values())
+            others = [name for name in data.arrays if name not in taken]
+            renamed = {**{name: name for name in others}, **renamed}
+        with under("columns" if self.columns else "data"):
+            values = renamed.pop(self.value)
+            chosen = data.chosen({**renamed, self.value: values})
+        if not renamed:
+            refuse(f"expected a column besides {self.value!r}: what it is a function of", "data")
+        return chosen
+
+    @cached_property
+    def _function(self) -> Any:
+        *arrays, values = self.data.arrays.values()
+        shape = tuple(array.size for array in arrays)
+        for name, array in zip(self.over, arrays, strict=True):
+            if array.ndim != 1:
+                raise ValueError(f"{name}: expected a list of numbers, got shape {array.shape}")
+        rows = values.ndim == 1 and set(shape) == {values.size}
+        if values.shape == shape and (len(arrays) == 1 or not rows):
+            axes, table = arrays, values
+            self._check_increasing(axes)
+        elif rows:
+            points = np.stack(arrays, axis=1)
+            self._check_distinct(points)
+            found = _as_grid(points, values)
+            if found is None:
+                return self._scattered(points, values)
+            axes, table = found
+        else:
+            sizes = ", ".join(f"{n} {s}" for n, s in zip(self.over, shape, strict=True))
+            raise ValueError(
+                f"{self.value}: expected values of shape {shape}, or as many as points, for {sizes}"
+                f"; got shape {values.shape}"
+            )
+        return GridFunction(axes, table, self.method)
+
+    def _scattered(self, points: np.ndarray, values: np.ndarray) -> Any:
+        if self.outside == "extrapolate" and self.method == "linear":
+            raise ValueError(
+                "linear pieces between scattered points do not go on outside; say outside: "
+                "nearest, or method: spline"
+            )
+        return _SCATTERED[self.method](points, values)
+
+    def _check_increasing(self, axes: Sequence[np.ndarray]) -> None:
+        for name, axis in zip(self.over, axes, strict=True):
+            bad = np.flatnonzero(np.diff(axis) <= 0)
+            if bad.size:
+                i = int(bad[0]) + 1
+                raise ValueError(
+                    f"{self.data.place(name, i)}: expected increasing numbers, got {axis[i]:.6g} "
+                    f"after {axis[i - 1]:.6g}"
+                )
+
+    def _check_distinct(self, points: np.ndarray) -> None:
+        _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
+        again = np.flatnonzero(first[inverse.reshape(-1)] != np.arange(len(points)))
+        if again.size:
+            i, name = int(again[0]), self.over[0]
+            raise ValueError(
+                f"{self.data.place(name, i)}: the point is given twice, first at "
+                f"{self.data.place(name, int(first[inverse.reshape(-1)[i]]))}"
+            )
+
+
+def _as_grid(
+    points: np.ndarray, values: np.ndarray
+) -> tuple[list[np.ndarray], np.ndarray] | None:
+    """Return the axes and values of rows that are the nodes of a grid, None for other rows."""
+    axes, places = zip(*(np.unique(x, return_inverse=True) for x in points.T), strict=True)
+    shape = tuple(len(axis) for axis in axes)
+    if np.prod(shape) != len(points) or min(shape) < 2:
+        return None
+    table = np.empty(shape)
+    table[tuple(place.reshape(-1) for place in places)] = values
+    return list(axes), table
