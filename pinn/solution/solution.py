@@ -213,6 +213,12 @@ class Solution:
         if not inside.any():
             places = ", ".join(f"{name} = {value:.6g}" for name, value in fixed.items())
             raise ValueError(f"no point of the domain has {places}; hold them elsewhere")
+
+        def contains(places: np.ndarray) -> np.ndarray:
+            at = {**fixed, **dict(zip(drawn, places.T, strict=True))}
+            columns = [np.broadcast_to(at[name], len(places)) for name in bounds]
+            return domain.contains(np.stack(columns, axis=-1))
+
         there = dict(zip(bounds, points[inside].T, strict=True))
         anywhere = dict.fromkeys(self.problem.domain.coordinates, np.array(math.nan))
         exact = (self.problem.exact(anywhere | there) or {}).get(unknown)
@@ -225,6 +231,7 @@ class Solution:
             time=time if time in drawn else None,
             fixed=fixed,
             inside=inside,
+            contains=contains if len(drawn) == 2 else None,
         )
 
     def plot(
