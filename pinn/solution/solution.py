@@ -290,8 +290,9 @@ class Solution:
 
         An equation or value that is a Python function is not saved: the solution loads and
         evaluates all the same, but its residual cannot be computed. Raises ValueError for a name
-        that does not end in .npz, TypeError for a model of a class that pinn does not ship, OSError
-        from the disk.
+        that does not end in .npz, TypeError for a model of a class that pinn does not ship and for
+        a hard condition whose value is a Python function (the field is made of it: write it as a
+        text), OSError from the disk.
         """
         path = Path(path)
         if path.suffix != ".npz":
