@@ -93,6 +93,13 @@ def held(values: Mapping[str, float]) -> list[str]:
     return [f"{symbol(n)} = {v:.4g}".replace("-", "\N{MINUS SIGN}") for n, v in values.items()]
 
 
+def headline(figure: Figure, text: str) -> None:
+    """Write a line at the top left corner of a figure, above those that are there."""
+    above = figure.get_suptitle()
+    text = f"{text}\n{above}" if above else text
+    figure.suptitle(text, x=0.02, ha="left", fontsize=12)
+
+
 def figure_png(figure: Figure, dpi: int = DPI) -> bytes:
     """Return a figure, drawn by Agg, as the bytes of a PNG file."""
     buffer = io.BytesIO()
