@@ -134,6 +134,11 @@ class Solution:
 
         Arguments and errors are as of `derivative`; the results are in the order of expressions.
         """
+        if isinstance(expressions, str):
+            raise TypeError(
+                f"expected a list of expressions, got {expressions!r}; put it in [ ], or take "
+                "`derivative` for one"
+            )
         scope = self.problem.scope
         terms = [Term("derivative", expression, scope) for expression in expressions]
         needed = set().union(*map(self._needed, terms))

@@ -123,6 +123,11 @@ def test_coordinates_are_given_by_name(solution):
         solution.evaluate(np.zeros((10, 2)))
 
 
+def test_one_expression_is_no_list_of_them(solution):
+    with pytest.raises(TypeError, match=r"got 'u_x'; put it in \[ \], or take `derivative`"):
+        solution.derivatives("u_x", x=0, t=0)
+
+
 def test_a_normal_is_on_the_boundary_only(solution):
     with pytest.raises(ValueError, match="which only the points of a boundary have; .*such as u_x"):
         solution.derivative("dn(u)", x=0, t=0)
