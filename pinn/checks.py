@@ -13,9 +13,9 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # What other libraries call the things that have a name here, in small letters.
 PEERS: dict[str, tuple[str, ...]] = {
     "circle": ("Disk", "disk"),
-    "cuboid": ("Box", "box"),
-    "hypercube": ("Box", "box"),
-    "rectangle": ("Box", "box"),
+    "cuboid": ("Box",),
+    "hypercube": ("Box",),
+    "rectangle": ("Box",),
     "sphere": ("Ball", "ball"),
     "timedomain": ("Time",),
     "dirichletbc": ("Dirichlet", "dirichlet"),
