@@ -162,6 +162,8 @@ def solve(
             warnings=(*said, *([hint] if hint else []), *map(str, doubts)),
         )  # fmt: skip
     notify(callbacks, "on_end", solution)
+    if result.reason is StopReason.DIVERGED:
+        warnings.warn(f"training diverged: {result.message}", UnsolvedWarning, stacklevel=2)
     if hint:
         warnings.warn(hint, UnsolvedWarning, stacklevel=2)
     for doubt in doubts:

@@ -9,8 +9,9 @@ import numpy as np
 
 from pinn.figures.field_data import FieldData
 from pinn.figures.lines import plot_line
+from pinn.figures.rim import filled_across
 from pinn.figures.scales import Scale, scale_of
-from pinn.figures.style import FAINT, new_figure, subtitle, symbol
+from pinn.figures.style import FAINT, new_figure, sparse_ticks, subtitle, symbol
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -158,33 +159,42 @@ def _colour_bar(axes: Axes, mesh: Any, label: str, extend: str) -> None:
 
 def _mesh(axes: Axes, data: FieldData, values: np.ndarray, colours: str, norm: Any) -> Any:
     import matplotlib
-    from matplotlib.colors import ListedColormap
 
     horizontal, vertical = _axes_of_map(data)
     right, up = data.coordinates[horizontal], data.coordinates[vertical]
-    inside = data.inside
+    masked = not data.inside.all()
+    if masked:
+        values = filled_across(values, data.inside)
     if next(iter(data.coordinates)) == horizontal:
-        values, inside = values.T, inside.T
+        values = values.T
+    # Values that are not finite are grey.
+    colour_map = matplotlib.colormaps[colours].with_extremes(bad=_MISSING)
     drawn = np.ma.masked_invalid(values)
-    bad = _MISSING if inside.all() else "none"
-    colour_map = matplotlib.colormaps[colours].with_extremes(bad=bad)
     mesh = axes.pcolormesh(right, up, drawn, cmap=colour_map, norm=norm, shading="nearest")
-    missing = np.ma.getmaskarray(drawn) & inside
-    if missing.any() and not inside.all():
-        # Values that are not finite are grey; outside of the domain nothing is drawn.
-        grey = np.ma.masked_where(~missing, np.zeros(missing.shape))
-        axes.pcolormesh(right, up, grey, cmap=ListedColormap([_MISSING]), shading="nearest")
     axes.set_xlim(right[0], right[-1])
     axes.set_ylim(up[0], up[-1])
     axes.set_xlabel(symbol(horizontal), fontsize=12)
     axes.set_ylabel(symbol(vertical), fontsize=12)
     axes.tick_params(labelsize=10, color=FAINT)
+    sparse_ticks(axes.xaxis)
     for spine in axes.spines.values():
         spine.set_color(FAINT)
-    if not inside.all():
-        # The rim: without it a hole looks like values in the middle of the colours.
-        axes.contour(right, up, inside, levels=[0.5], colors=FAINT, linewidths=0.8)
-        axes.spines[["top", "right"]].set_visible(False)
+    if masked:
+        _cut_out(axes, mesh, data)
     if data.time is None and _FLATTEST <= _height_over_width(data) <= _STEEPEST:
         axes.set_aspect("equal")
     return mesh
+
+
+def _cut_out(axes: Axes, mesh: Any, data: FieldData) -> None:
+    """Draw nothing outside of the domain, and its rim: a hole could be a value in the middle."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    rim = data.rim
+    if _axes_of_map(data)[0] != next(iter(data.coordinates)):
+        rim = Path(rim.vertices[:, ::-1], rim.codes)
+    line = PathPatch(rim, facecolor="none", edgecolor=FAINT, linewidth=0.8, clip_on=False)
+    axes.add_patch(line)
+    mesh.set_clip_path(rim, axes.transData)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -71,9 +71,10 @@ _FAMILIES = Keyed(
 class Problem:
     """A domain, unknowns on it, equations that hold inside and conditions at its edges.
 
-    domain: an Interval, Time or Box. unknowns: names. equations: name -> text or function of the
-    namespace, whose value is to be zero. conditions: of pinn.conditions. constants: name -> number
-    or text such as "0.01/pi", which may use other constants. parameters: trainable coefficients.
+    domain: a shape, or a product of shapes and Time. unknowns: names. equations: name -> text or
+    function of the namespace, whose value is to be zero. conditions: of pinn.conditions. constants:
+    name -> number or text such as "0.01/pi", which may use other constants. parameters: trainable
+    coefficients.
     fields: unknown coefficients that depend on the place, each with a network of its own.
     families: constants that are inputs of the network, so that one training solves the problem for
     a range of each; they become coordinates of the domain that are neither space nor time.

@@ -224,6 +224,12 @@ class Solution:
         if not inside.any():
             places = ", ".join(f"{name} = {value:.6g}" for name, value in fixed.items())
             raise ValueError(f"no point of the domain has {places}; hold them elsewhere")
+
+        def contains(places: np.ndarray) -> np.ndarray:
+            at = {**fixed, **dict(zip(drawn, places.T, strict=True))}
+            columns = [np.broadcast_to(at[name], len(places)) for name in bounds]
+            return domain.contains(np.stack(columns, axis=-1))
+
         there = dict(zip(bounds, points[inside].T, strict=True))
         anywhere = dict.fromkeys(self.problem.domain.coordinates, np.array(math.nan))
         exact = (self.problem.exact(anywhere | there) or {}).get(unknown)
@@ -236,6 +242,7 @@ class Solution:
             time=time if time in drawn else None,
             fixed=fixed,
             inside=inside,
+            contains=contains if len(drawn) == 2 else None,
         )
 
     def plot(
@@ -294,8 +301,9 @@ class Solution:
 
         An equation or value that is a Python function is not saved: the solution loads and
         evaluates all the same, but its residual cannot be computed. Raises ValueError for a name
-        that does not end in .npz, TypeError for a model of a class that pinn does not ship, OSError
-        from the disk.
+        that does not end in .npz, TypeError for a model of a class that pinn does not ship and for
+        a hard condition whose value is a Python function (the field is made of it: write it as a
+        text), OSError from the disk.
         """
         path = Path(path)
         if path.suffix != ".npz":

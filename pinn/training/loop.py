@@ -187,7 +187,9 @@ class Training:
 
     def _run_stage(self, stage: Stage) -> None:
         began = time.perf_counter()
-        info = StageInfo(self._index, len(self._stages), stage.name, stage.steps, stage.seconds)
+        seconds = min(self._left(), math.inf if stage.seconds is None else stage.seconds)
+        limit = None if math.isinf(seconds) else seconds
+        info = StageInfo(self._index, len(self._stages), stage.name, stage.steps, limit)
         self._function.forget()
         asked = notify(self._callbacks, "on_stage_start", info)
         self._ended(*(self._follow(stage) if asked is None else self._asked(asked)))

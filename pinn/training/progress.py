@@ -34,8 +34,10 @@ class Progress(Callback):
         if self._terminal:
             from tqdm import tqdm
 
+            # Beside a limit in time that of the steps is none: a bar of its share would mislead.
+            total = info.steps if info.seconds is None else None
             self._bar = tqdm(
-                total=info.steps, desc=info.name, unit="step", file=self._stream, dynamic_ncols=True
+                total=total, desc=info.name, unit="step", file=self._stream, dynamic_ncols=True
             )
 
     def on_step(self, record: StepRecord) -> None:
@@ -44,16 +46,25 @@ class Progress(Callback):
         if now - self._shown < (0.1 if self._bar is not None else self._interval):
             return
         self._shown = now
+        losses, time_left = _losses_text(record), self._time_left(record, now - self._began)
         if self._bar is not None:
-            self._bar.set_postfix_str(_losses_text(record), refresh=False)
+            if self._info.seconds is not None:
+                losses = f"{losses}, {time_left}"
+            self._bar.set_postfix_str(losses, refresh=False)
             self._bar.update(record.stage_step - self._bar.n)
         else:
+            count = f"/{record.stage_steps}" if self._info.seconds is None else ""
             rate = record.stage_step / (now - self._began)
-            left = (record.stage_steps - record.stage_step) / rate
             self._write(
-                f"{record.stage} {record.stage_step}/{record.stage_steps}  "
-                f"{_losses_text(record)}  {rate:.0f} steps/s, at most {_clock(left)} left"
+                f"{record.stage} {record.stage_step}{count}  {losses}  {rate:.0f} steps/s, "
+                f"{time_left}"
             )
+
+    def _time_left(self, record: StepRecord, spent: float) -> str:
+        left = (record.stage_steps - record.stage_step) * spent / record.stage_step
+        if self._info.seconds is not None:
+            left = min(left, max(self._info.seconds - spent, 0.0))
+        return f"at most {_clock(left)} left"
 
     def on_setback(self, record: StepRecord) -> None:
         line = str(record.setbacks[-1])

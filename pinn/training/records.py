@@ -15,7 +15,10 @@ from pinn.sampling import Points
 
 @dataclass(frozen=True)
 class StageInfo:
-    """A stage that begins: its name, its place among `count` stages, and its limits."""
+    """A stage that begins: its name, its place among `count` stages, and its limits.
+
+    seconds: its own limit, or what is left of that of all stages where that is less.
+    """
 
     index: int
     count: int

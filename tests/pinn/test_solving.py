@@ -197,3 +197,10 @@ def test_float32():
     solution = pinn.solve(ODE, **SMALL, training=[pinn.LBFGS(100)], precision="float32")
     assert solution.evaluate(t=0.5)["u"].dtype == np.float32
     assert solution.report.rel_l2["u"] < 1e-2
+
+
+def test_a_run_that_diverges_warns_with_the_place():
+    problem = pinn.Problem(pinn.Time("t", 0, 1), ["u"], {"e": "u_t + log(u - 9)"})
+    with pytest.warns(pinn.UnsolvedWarning, match="training diverged: .*log") as caught:
+        solution = pinn.solve(problem, training=[pinn.Adam(2)], sampling=pinn.Sampling(10))
+    assert any(solution.report.message in str(warning.message) for warning in caught)

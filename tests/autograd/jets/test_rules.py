@@ -8,6 +8,8 @@ import pytest
 import autograd as T
 from autograd.jets import Jet, Sum, partials
 from autograd.jets.jet import TAYLOR_RULES
+from autograd.ops.bspline import bspline
+from autograd.ops.pointwise import pointwise
 from autograd.ops.registry import REGISTRY, Op
 
 rng = np.random.default_rng(0)
@@ -21,6 +23,14 @@ KEYS = [
     (0,), (1,), (0, 0), (0, 1), (0, 0, 1), (1, 1, 1),
     Sum((((0, 0), 0.5), ((1, 1), -2.0), ((1,), 3.0))),
 ]  # fmt: skip
+
+
+class Waves:
+    """sin(x) cos(y), with its derivatives."""
+
+    def values(self, xp, xs, orders):
+        x, y = (a + k * np.pi / 2 for a, k in zip(xs, orders, strict=True))
+        return xp.sin(x) * xp.cos(y)
 
 
 def three(x, t):
@@ -67,6 +77,8 @@ CASES = {
     "log_softmax": lambda x, t: last(T.log_softmax(three(x, t), dim=1)),
     "logsumexp": lambda x, t: T.logsumexp(three(x, t), dim=1, keepdim=True),
     "logaddexp": lambda x, t: T.logaddexp(x * t, t),
+    "bspline": lambda x, t: t * bspline(x * t - 0.7, 7),
+    "pointwise": lambda x, t: pointwise(Waves(), x * t, t, orders=(1, 0)),
     "add": lambda x, t: x * t + (2 + t),
     "sub": lambda x, t: (1 - x) - x * t - 2.0,
     "subtract from a constant": lambda x, t: T.tensor(3.0, dtype=T.float64) - x * t,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 import pytest
 
@@ -17,10 +19,21 @@ from autograd.plan.passes.lower import lower
 from autograd.plan.program import INPUT, Instruction, flops
 
 OPERATIONS = {name: op for name, op in REGISTRY.items() if "tests" not in name}
+
+
+class Waves:
+    """The product of the sines of all variables, with its derivatives."""
+
+    def values(self, xp, xs, orders):
+        waves = [xp.sin(x + k * np.pi / 2) for x, k in zip(xs, orders, strict=True)]
+        return reduce(xp.multiply, waves)
+
+
 ATTRIBUTES = {
     "order": 3, "exponent": 2.5, "scale": 1.5, "slope": 0.1, "alpha": 1.0, "outer": 1.0,
     "low": 0.3, "high": 0.7, "decimals": 1, "keep": True, "dtype": np.dtype(np.float32),
     "device": T.devices.CPU, "source": T.devices.CPU,
+    "function": Waves(), "orders": (0,),
 }  # fmt: skip
 OF_INTEGERS = {name for name in OPERATIONS if name.startswith("bitwise")}
 OF_A_CONDITION = {"where": 0, "masked_keep": 1, "masked_fill": 1}  # the position of the bools

@@ -167,13 +167,14 @@ DISK = FieldData("u", {"x": X, "y": T}, np.where(ROUND, 1 + EXACT, 1e6), 1 + EXA
 
 def test_values_outside_of_the_domain_are_not_drawn():
     assert np.isnan(DISK.values[~ROUND]).all() and np.isfinite(DISK.values[ROUND]).all()
-    drawn, rim = plot_field(DISK).axes[0].collections
-    # The rim is drawn, a cell at most from where it is.
-    (line,) = rim.get_paths()
-    np.testing.assert_allclose(np.hypot(line.vertices[:, 0], 2 * line.vertices[:, 1] - 1), 0.81,
-                               atol=0.05)  # fmt: skip
-    np.testing.assert_array_equal(np.ma.getmaskarray(drawn.get_array()), ~ROUND.T)
-    assert drawn.get_cmap().get_bad()[3] == 0
+    figure = plot_field(DISK)
+    (drawn,), (rim,) = figure.axes[0].collections, figure.axes[0].patches
+    # The rim is drawn, a cell at most from where it is, and the colours are cut off there.
+    points = rim.get_path().vertices
+    np.testing.assert_allclose(np.hypot(points[:, 0], 2 * points[:, 1] - 1), 0.81, atol=0.05)
+    clip, _ = drawn.get_clip_path().get_transformed_path_and_affine()
+    np.testing.assert_array_equal(clip.vertices, points)
+    np.testing.assert_array_equal(drawn.get_array().T[ROUND], DISK.values[ROUND])
     inside = DISK.reference[ROUND]
     assert (drawn.norm.vmin, drawn.norm.vmax) == (inside.min(), inside.max())
     picture = pixels(plot_field(DISK), dpi=50)
@@ -187,8 +188,24 @@ def test_errors_are_those_inside():
     broken = np.where(ROUND & (X[:, None] > 0.7), np.inf, 1.0)
     data = FieldData("u", DISK.coordinates, broken, 0 * EXACT + 1, inside=ROUND)
     assert data.summary().startswith(f"not finite at {np.isinf(broken).sum()} of {ROUND.sum():,} ")
-    # Missing values inside are grey, other than the outside.
-    assert len(plot_field(data).axes[0].collections) == 3  # with the rim
+    # Missing values inside are grey, which is no colour of a value.
+    drawn = mesh(plot_field(data).axes[0])
+    missing = np.ma.getmaskarray(drawn.get_array()).T
+    np.testing.assert_array_equal(missing[ROUND], ~np.isfinite(broken[ROUND]))
+    assert drawn.get_cmap().get_bad()[:3] == pytest.approx(181 / 255)
+
+
+def test_tick_labels_of_narrow_panels_do_not_touch():
+    x, y = np.linspace(-0.2, 0.2, 20), np.linspace(-1, 1, 50)
+    values = x[:, None] * y
+    figure = plot_panels(FieldData("u", {"x": x, "y": y}, values, values + 1e-3))
+    pixels(figure)
+    for axes in figure.axes[:3]:
+        labels = [label.get_window_extent() for label in axes.get_xticklabels()]
+        labels = [box for box in labels if box.width]
+        assert len(labels) >= 2
+        for left, right in zip(labels, labels[1:], strict=False):
+            assert right.x0 - left.x1 > 4
 
 
 def test_slices_cross_the_domain_and_end_at_its_rim():

@@ -1,6 +1,7 @@
 """The training loop: reasons for stopping, callbacks, progress."""
 
 import io
+import re
 import time
 
 import numpy as np
@@ -10,7 +11,7 @@ import pinn
 from pinn.optimizers import StopReason
 from pinn.training.callbacks import check_callbacks
 from pinn.training.experiment import Experiment
-from pinn.training.loop import HISTORY_STRIDE, Redraw, train
+from pinn.training.loop import HISTORY_STRIDE, Redraw, Training, train
 from pinn.training.progress import Progress
 
 PROBLEM = pinn.Problem(
@@ -209,6 +210,23 @@ def test_plain_progress_names_the_losses():
         assert text in lines[0]
     assert lines[12].startswith("adam: all 12 steps done; loss ")
     assert lines[-1].startswith("lbfgs: all 3 steps done; loss ")
+
+
+def test_progress_under_a_limit_in_time_counts_no_steps_that_it_leaves_no_time_for():
+    stream = io.StringIO()
+    stages = [pinn.Adam(2), pinn.LBFGS(10_000_000)]
+    heard = []
+
+    def stop(record):
+        heard.append(record)
+        return len(heard) == 4
+
+    run = Training(objective(), stages, [stop, Progress(stream, interval=0.0)], seconds=3000)
+    run.run()
+    line = next(line for line in stream.getvalue().splitlines() if line.startswith("lbfgs 1"))
+    assert line.startswith("lbfgs 1  loss ") and "10000000" not in line
+    minutes = int(re.search(r"at most (\d+):\d\d left", line)[1])
+    assert 45 <= minutes <= 50
 
 
 def test_plain_progress_keeps_to_its_interval():
