@@ -94,7 +94,7 @@ class Solution:
         """The trained coefficients of the problem by name."""
         return {name: c.item() for name, c in self._parameters.coefficients().items()}
 
-    def evaluate(self, **coordinates: Any) -> dict[str, np.ndarray]:
+    def evaluate(self, *points: Any, **coordinates: Any) -> dict[str, np.ndarray]:
         """Return every unknown and field at points: solution.evaluate(x=xs, t=ts)["u"].
 
         coordinates: a number or array for each coordinate of the problem, families included; they
@@ -102,6 +102,12 @@ class Solution:
         fields that do not depend on these. Points outside the domain are extrapolated. Raises
         TypeError for a missing or unknown coordinate, ValueError for shapes that do not broadcast.
         """
+        if points:
+            named = ", ".join(f"{name}=..." for name in self.problem.domain.coordinates)
+            raise TypeError(
+                f"the coordinates are given by name: evaluate({named}), each a number or an array; "
+                "of an array with a column for each, write x=points[:, 0]"
+            )
         names = [name for name in self.problem.outputs if self._sees(name) <= coordinates.keys()]
         needed = set().union(*map(self._sees, names)) if names else None
         points, shape = self._points(coordinates, needed)
@@ -128,6 +134,11 @@ class Solution:
 
         Arguments and errors are as of `derivative`; the results are in the order of expressions.
         """
+        if isinstance(expressions, str):
+            raise TypeError(
+                f"expected a list of expressions, got {expressions!r}; put it in [ ], or take "
+                "`derivative` for one"
+            )
         scope = self.problem.scope
         terms = [Term("derivative", expression, scope) for expression in expressions]
         needed = set().union(*map(self._needed, terms))
@@ -403,13 +414,16 @@ def load(
 ) -> Solution:
     """Read a solution that `Solution.save` wrote, or a checkpoint of a run.
 
-    model: where the solution was trained with a module or a class of one's own, which a file cannot
-    hold: the same again. fields: the same of the models of fields, by name. device: where
-    it is evaluated, "cpu" or "cuda"; the one it was trained on where left out. Nothing in the file
-    is ever run. Raises FileNotFoundError, ValueError for a
-    solution whose model has to be given, pinn.files.DamagedFile for a file that is not such a file,
-    and autograd.devices.DeviceError where there is no such device.
+    path: the file, or the directory of a run, whose solution.npz is read. model: where the solution
+    was trained with a module or a class of one's own, which a file cannot hold: the same again.
+    fields: the same of the models of fields, by name. device: where it is evaluated, "cpu" or
+    "cuda"; the one it was trained on where left out. Nothing in the file is ever run. Raises
+    FileNotFoundError, ValueError for a solution whose model has to be given,
+    pinn.files.DamagedFile for a file that is not such a file, and autograd.devices.DeviceError
+    where there is no such device.
     """
+    if os.path.isdir(path):
+        path = Path(path) / "solution.npz"
     contents = read_arrays(read_npz(path), str(path))
     experiment = contents.experiment
     if device is not None:

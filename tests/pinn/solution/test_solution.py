@@ -121,6 +121,29 @@ def test_other_coordinates_are_refused(solution, coordinates, error, message):
         solution.derivative("u_x", **coordinates)
 
 
+def test_coordinates_are_given_by_name(solution):
+    with pytest.raises(TypeError, match=r"by name: evaluate\(x=\.\.\., t=\.\.\.\)"):
+        solution.evaluate(np.zeros((10, 2)))
+
+
+def test_one_expression_is_no_list_of_them(solution):
+    with pytest.raises(TypeError, match=r"got 'u_x'; put it in \[ \], or take `derivative`"):
+        solution.derivatives("u_x", x=0, t=0)
+
+
+def test_a_normal_is_on_the_boundary_only(solution):
+    with pytest.raises(ValueError, match="which only the points of a boundary have; .*such as u_x"):
+        solution.derivative("dn(u)", x=0, t=0)
+
+
+def test_the_directory_of_a_run_has_its_solution(tmp_path, solution):
+    with pytest.raises(FileNotFoundError, match="solution.npz"):
+        pinn.load(tmp_path)
+    solution.save(tmp_path / "solution.npz")
+    for path in (tmp_path, str(tmp_path)):
+        assert pinn.load(path).evaluate(x=0, t=0) == solution.evaluate(x=0, t=0)
+
+
 def test_other_texts_are_refused(solution):
     with pytest.raises(ValueError, match="unknown name 'w_x'"):
         solution.derivative("w_x", x=0, t=0)
