@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# Letters of a name in the legend, which stands beside the panels.
+_LONGEST = 24
+
 _DASHES = ("-", "--", "-.", ":")
 
 
@@ -32,7 +35,9 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     records: the lines of metrics.jsonl in order: `step`, `stage`, `loss`, `losses` (of the blocks,
     by name) and, where a reference exists, `rel_l2` (a number, or a dict by unknown); where a
     scheme chooses them, the `weights` of blocks. Values that are missing, null, zero or not finite
-    leave a gap. Steps that training went back on are left out. Raises ValueError without a record.
+    leave a gap. `draw`, how often the points had been drawn anew, gives ticks at the bottom: the
+    loss on other points may jump. Steps that training went back on are left out. Raises ValueError
+    without a record.
     """
     if not records:
         raise ValueError("no metrics to draw: the run has not logged a step")
@@ -57,9 +62,12 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     if not any(np.array_equal(total, values) for values in losses.values()):
         _draw_history(top, steps, total, "total", color=INK, linewidth=2.2, zorder=3)
     top.set_ylabel("loss", fontsize=12)
+    _mark_draws(top, steps, [record.get("draw") for record in records])
     handles, labels = top.get_legend_handles_labels()
+    places = sorted(range(len(labels)), key=lambda i: not labels[i].startswith("total  "))
+    handles, labels = [handles[i] for i in places], [labels[i] for i in places]
     top.legend(
-        [*handles[-1:], *handles[:-1]], [*labels[-1:], *labels[:-1]],
+        handles, labels,
         title="last value", title_fontsize=10, alignment="left",
         loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False,
         fontsize=10,
@@ -125,9 +133,28 @@ def _draw_history(
     known = values[np.isfinite(values)]
     last = short(known[-1]) if known.size else "none above zero"
     marker = "o" if known.size == 1 else None  # one value makes no line
-    axes.plot(
-        steps, values, label=f"{name}  {last}".strip(), marker=marker, markersize=4, **look
-    )
+    label = f"{_shortened(name)}  {last}".strip()
+    axes.plot(steps, values, label=label, marker=marker, markersize=4, **look)
+
+
+def _shortened(name: str) -> str:
+    """Return a name without its middle where it would squeeze the panels beside it."""
+    if len(name) <= _LONGEST or name.startswith("$"):
+        return name
+    half = (_LONGEST - 1) // 2
+    return f"{name[: _LONGEST - 1 - half]}\N{HORIZONTAL ELLIPSIS}{name[-half:]}"
+
+
+def _mark_draws(axes: Axes, steps: np.ndarray, draws: Sequence[Any]) -> None:
+    """Mark at the bottom after which of the logged steps the points were drawn anew."""
+    known = [(step, draw) for step, draw in zip(steps, draws, strict=True) if draw is not None]
+    after = [one[0] for one, two in zip(known, known[1:], strict=False) if two[1] != one[1]]
+    if after:
+        axes.plot(
+            after, np.full(len(after), 0.025), transform=axes.get_xaxis_transform(), color=INK,
+            marker="|", markersize=8, markeredgewidth=0.9, linestyle="none",
+            label="points drawn anew",
+        )  # fmt: skip
 
 
 def mark_stages(panels: Sequence[Axes], steps: np.ndarray, stages: Sequence[Any]) -> None:

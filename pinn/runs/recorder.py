@@ -103,7 +103,8 @@ class Recorder(Callback):
             self._log(self._last)
 
     def _log(self, record: StepRecord, more: Mapping[str, str] | None = None) -> None:
-        line = {**record.as_dict(), "fresh_loss": self._session.fresh_loss(record), **(more or {})}
+        fresh_loss = self._session.fresh_loss(record)
+        line = {**record.as_dict(), "draw": record.draw, "fresh_loss": fresh_loss, **(more or {})}
         errors = self._session.errors(record).rel_l2
         self._logged = record.step
         try:

@@ -324,6 +324,30 @@ def test_history_draws_the_weights_that_a_scheme_chooses():
     pixels(figure)
 
 
+def test_history_marks_where_points_were_drawn_anew():
+    records = [{**record, "draw": record["step"] // 251} for record in RECORDS]
+    axes = plot_history(records).axes[0]
+    (marks,) = [line for line in axes.get_lines() if line.get_label() == "points drawn anew"]
+    np.testing.assert_array_equal(marks.get_xdata(), [250, 500, 750])
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels[0].startswith("total  ") and labels[-1] == "points drawn anew"
+    # The marks do not stretch the axis.
+    assert axes.get_ylim() == plot_history(RECORDS).axes[0].get_ylim()
+    kept = [{**record, "draw": 0} for record in RECORDS]
+    for records in (kept, RECORDS):
+        lines = plot_history(records).axes[0].get_lines()
+        assert "points drawn anew" not in [line.get_label() for line in lines]
+
+
+def test_history_shortens_long_names_in_the_middle():
+    name = "momentum_of_the_flow_along_the_channel"
+    label = plot_history(
+        [{"step": s, "loss": 2.0, "losses": {name: 1.0, "u": 1.0}} for s in (0, 1)]
+    ).axes[0].get_lines()[0].get_label()  # fmt: skip
+    first, last = label.split("  ")[0].split("\N{HORIZONTAL ELLIPSIS}")
+    assert name.startswith(first) and name.endswith(last) and len(first) == 12 == len(last) + 1
+
+
 def test_history_leaves_gaps_for_what_is_missing_or_zero():
     records = [
         {"step": 0, "loss": 1.0, "losses": {"wave": 1.0, "initial_u": 0.0}, "rel_l2": None},

@@ -44,6 +44,16 @@ def test_config_and_metrics_are_written_on_the_way(tmp_path):
     assert all("rel_l2" not in record for record in records)
 
 
+def test_metrics_tell_how_often_points_were_drawn_anew(tmp_path):
+    recorder = Recorder(tmp_path / "run", "", log_every=1)
+    pinn.solve(
+        decay(), pinn.MLP(width=4, depth=1), pinn.Sampling(interior=20, redraw=2),
+        [pinn.Adam(steps=5)], callbacks=[recorder],
+    )  # fmt: skip
+    draws = [record["draw"] for record in recorder.run.metrics()]
+    assert draws == [0, 0, 1, 1, 2]
+
+
 def test_checkpoints_are_written_on_the_way_and_the_one_before_is_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(recorder_module, "CHECKPOINT_SECONDS", 0.0)
     recorder = Recorder(tmp_path / "run", "")
