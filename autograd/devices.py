@@ -136,7 +136,10 @@ def backend(device_type: str) -> Backend:
     if found is None:
         if device_type not in _loaders:
             known = sorted({*_by_type, *_loaders})
-            raise DeviceError(f"unknown device type {device_type!r}; the known ones are {known}")
+            hint = "; a GPU is 'cuda' or 'cuda:0'" if device_type.lower() == "gpu" else ""
+            raise DeviceError(
+                f"unknown device type {device_type!r}; the known ones are {known}{hint}"
+            )
         found = _loaders[device_type]()
         _by_type[device_type] = found
         _by_array_type[found.array_type] = found

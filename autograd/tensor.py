@@ -69,6 +69,16 @@ else:
     Operations = object  # operations are added as methods: `stubs` tells type checkers which
 
 
+# What answers numpy's operators with an array on the left, by the name of the ufunc behind them.
+_REFLECTED = {
+    "add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__",
+    "floor_divide": "__rfloordiv__", "remainder": "__rmod__", "power": "__rpow__",
+    "matmul": "__rmatmul__", "less": "__gt__", "less_equal": "__ge__", "greater": "__lt__",
+    "greater_equal": "__le__", "equal": "__eq__", "not_equal": "__ne__",
+    "bitwise_and": "__rand__", "bitwise_or": "__ror__", "bitwise_xor": "__rxor__",
+}  # fmt: skip
+
+
 class NotOneElement(RuntimeError):
     """A tensor was taken for one number, or one truth value, and has more elements or none."""
 
@@ -91,7 +101,6 @@ class Tensor(Operations):
     _accumulator: weakref.ref | None = None
     _hooks: HookList | None = None
     _retains_grad = False
-    __array_ufunc__ = None  # numpy defers to the operators of Tensor
     __dispatch__: Callable | None = None  # subclasses that interpret ops set this
     __hash__ = object.__hash__
 
@@ -210,6 +219,16 @@ class Tensor(Operations):
                     "Use tensor.cpu() to copy it to host memory first."
                 )
         return devices.backend_of(self._data).to_host(self._data)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, how: str, *inputs: Any, **named: Any) -> Tensor:
+        """Answer numpy for `array * tensor`, with the operator of Tensor; refuse its functions."""
+        reflected = _REFLECTED.get(ufunc.__name__)
+        if reflected and how == "__call__" and not named and not isinstance(inputs[0], Tensor):
+            return getattr(self, reflected)(inputs[0])
+        raise TypeError(
+            f"numpy's ufunc {ufunc.__name__} does not take a Tensor; use the functions of "
+            "autograd, such as autograd.sin(tensor), or an array, tensor.detach().numpy()"
+        )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()

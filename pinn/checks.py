@@ -1,4 +1,4 @@
-"""What messages share: the nearest of some names."""
+"""What messages share: the name that was meant, by its letters or by what others call it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,50 @@ from collections.abc import Iterable
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
+# What other libraries call the things that have a name here, in small letters.
+PEERS: dict[str, tuple[str, ...]] = {
+    "circle": ("Disk", "disk"),
+    "cuboid": ("Box",),
+    "hypercube": ("Box",),
+    "rectangle": ("Box",),
+    "sphere": ("Ball", "ball"),
+    "timedomain": ("Time",),
+    "dirichletbc": ("Dirichlet", "dirichlet"),
+    "neumannbc": ("Neumann", "neumann"),
+    "robinbc": ("Robin", "robin"),
+    "periodicbc": ("Periodic", "periodic"),
+    "operatorbc": ("Operator", "operator"),
+    "pointsetbc": ("Data", "data"),
+    "ic": ("Initial", "initial"),
+    "initialcondition": ("Initial", "initial"),
+    "fnn": ("MLP", "mlp"),
+    "feedforward": ("MLP", "mlp"),
+    "fullyconnected": ("MLP", "mlp"),
+    "layers": ("width", "depth"),
+    "layer_sizes": ("width", "depth"),
+    "hidden": ("width", "depth"),
+    "hidden_size": ("width",),
+    "hidden_layers": ("depth",),
+    "num_layers": ("depth",),
+    "num_neurons": ("width",),
+    "lr": ("learning_rate",),
+    "betas": ("beta1", "beta2"),
+    "epochs": ("steps",),
+    "iterations": ("steps",),
+    "max_iter": ("steps",),
+    "num_domain": ("interior",),
+    "num_boundary": ("boundary",),
+    "num_initial": ("initial",),
+    "gpu": ("cuda",),
+}
+
+
 def nearest(name: object, names: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" for the name most like `name`, or "" where none is near."""
     names = list(names)
+    peers = [one for one in PEERS.get(str(name).lower(), ()) if one in names]
+    if peers:
+        return f"; did you mean {' and '.join(map(repr, peers))}?"
     close = difflib.get_close_matches(str(name), names, n=1)
     if not close:  # mlp for MLP
         close = [one for one in names if str(one).lower() == str(name).lower()][:1]

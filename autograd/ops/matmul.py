@@ -145,6 +145,11 @@ def matmul(x: Tensor, other: Tensor) -> Tensor:
     left = reshape_op(x, shape=(1, -1)) if x.ndim == 1 else x
     right = reshape_op(other, shape=(-1, 1)) if other.ndim == 1 else other
     if left._data.shape[-1] != right._data.shape[-2]:
+        if x.ndim == other.ndim == 1:
+            raise RuntimeError(
+                "matmul: inconsistent tensor size, expected vectors of as many elements, got "
+                f"{left.shape[-1]} and {right.shape[-2]}"
+            )
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({_text(x.shape)} and "
             f"{_text(other.shape)}): {left.shape[-1]} columns against {right.shape[-2]} rows; "

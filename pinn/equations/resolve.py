@@ -9,6 +9,7 @@ nodes (`Integral`), and the rest is arithmetic.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -150,6 +151,9 @@ def evaluate_resolved(
 
 _Value = Expression | Vector
 
+# du of du/dt, d2u of d2u/dx2.
+_LEIBNIZ = re.compile(r"d([0-9]?)([A-Za-z][A-Za-z0-9_]*)")
+
 
 class _Resolver:
     """Resolves one expression; its methods take the node they serve, for positions in errors."""
@@ -220,6 +224,14 @@ class _Resolver:
             )
         letters = [x for x in scope.coordinates if len(x) == 1]
         derivatives = [f"{u}_{x}" for u in scope.unknowns[:8] for x in letters]
+        leibniz = _LEIBNIZ.fullmatch(name)
+        if leibniz and leibniz[2] in scope.unknown_number and letters:
+            u, x = leibniz[2], letters[0]
+            written = " and ".join(dict.fromkeys([f"{u}_{letters[-1]}", f"{u}_{x}{x}"]))
+            return node.error(
+                f"unknown name {abridge(name)!r}; derivatives are written {written}, not as "
+                f"fractions such as d2{u}/d{x}2"
+            )
         hint = suggest(name, [*known, *CONSTANTS, *derivatives[:8]])
         return node.error(f"unknown name {abridge(name)!r}{hint}")
 
@@ -379,7 +391,8 @@ class _Resolver:
         if not set(names) <= set(self.scope.columns):
             raise node.error(
                 f"dn needs the outward normal, {' and '.join(names)}, which only the points of a "
-                "boundary have"
+                "boundary have; take the slopes themselves, such as "
+                f"{' and '.join(f'{self.scope.unknowns[0]}_{c}' for c in self.scope.space)}"
             )
         total: Expression = algebra.ZERO
         for name, coordinate in zip(names, self.scope.space, strict=True):

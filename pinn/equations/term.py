@@ -25,6 +25,9 @@ from pinn.tables import Table
 # What numpy says where an array is taken for one number, or one truth value.
 _OF_ARRAYS = ("truth value of an array", "can be converted to Python scalar", "length-1 arrays")
 
+# What autograd and numpy say of arrays whose lengths differ.
+_OF_LENGTHS = ("must match the size of tensor", "could not be broadcast together")
+
 
 class Term:
     """A text, number, table, resolved tree or function of the namespace; `what` names it.
@@ -104,6 +107,15 @@ class Term:
                     f"{self.what}: its function is called once with the values at all points, and "
                     "takes them for one number; write s.sin(s.u) for math.sin(s.u), "
                     "s.where(s.x > 0, a, b) for `a if s.x > 0 else b`, s.max(a, b) for max(a, b)"
+                ) from error
+            if isinstance(error, ValueError | RuntimeError) and any(
+                said in str(error) for said in _OF_LENGTHS
+            ):
+                raise ValueError(
+                    f"{self.what}: its function mixes values of other lengths with those of the "
+                    "points, of which there are more or fewer at every call; make every array of "
+                    "the namespace's values, such as s.x, one value a point, and give measured or "
+                    f"tabulated values as a pinn.Table ({error})"
                 ) from error
             error.add_note(f"in the function of {self.what}")
             raise

@@ -8,11 +8,11 @@ from pinn.figures.coefficients import plot_coefficients
 from pinn.figures.field_data import FieldData
 from pinn.figures.history import plot_history
 from pinn.figures.lines import plot_overlay
-from pinn.figures.maps import plot_error, plot_field, plot_panels, plot_reference
+from pinn.figures.maps import plot_error, plot_field, plot_maps, plot_panels, plot_reference
 from pinn.figures.slices import plot_slices
 from pinn.figures.style import DPI, figure_png
 
 __all__ = [
     "DPI", "FieldData", "figure_png", "plot_coefficients", "plot_error", "plot_field",
-    "plot_history", "plot_overlay", "plot_panels", "plot_reference", "plot_slices",
+    "plot_history", "plot_maps", "plot_overlay", "plot_panels", "plot_reference", "plot_slices",
 ]

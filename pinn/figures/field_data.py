@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pinn.figures.style import short, symbol
+from pinn.figures.rim import rim_of, rim_of_mask
+from pinn.figures.style import held, short, symbol
+
+if TYPE_CHECKING:
+    from matplotlib.path import Path
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +29,8 @@ class FieldData:
     fixed        what the other coordinates of a problem are held at, for the titles
     inside       bool array of the grid's shape: which of its points lie in the domain; None for
                  all. Values outside become nan, are not drawn, and count in no error
+    contains     which of any points, (n, 2), lie in the domain: for a rim that is finer than the
+                 grid; None where `inside` is all that is known
 
     Raises ValueError where these do not fit together.
     """
@@ -34,6 +42,7 @@ class FieldData:
     time: str | None = None
     fixed: Mapping[str, float] = field(default_factory=dict)
     inside: np.ndarray | None = None
+    contains: Callable[[np.ndarray], np.ndarray] | None = None
 
     def __post_init__(self) -> None:
         grids = {n: np.asarray(g, dtype=np.float64) for n, g in self.coordinates.items()}
@@ -79,6 +88,14 @@ class FieldData:
         if self.time is None and "t" in grids:
             object.__setattr__(self, "time", "t")
 
+    @cached_property
+    def rim(self) -> Path:
+        """The rim of the domain in two coordinates, as closed curves; holes turn the other way."""
+        grids = self.coordinates.values()
+        if self.contains is None:
+            return rim_of_mask(*grids, self.inside)
+        return rim_of(*grids, self.contains)
+
     @property
     def error(self) -> np.ndarray | None:
         """The absolute error |values - reference|, or None without a reference."""
@@ -109,5 +126,5 @@ class FieldData:
 
     def title(self) -> str:
         """Return the unknown with its coordinates, such as u(x, t, y = 0.5), as mathematics."""
-        held = "".join(f", {symbol(n)} = {v:.4g}" for n, v in self.fixed.items())
-        return f"{symbol(self.unknown)}({', '.join(map(symbol, self.coordinates))}{held})"
+        names = [*map(symbol, self.coordinates), *held(self.fixed)]
+        return f"{symbol(self.unknown)}({', '.join(names)})"

@@ -15,6 +15,7 @@ from pinn.figures.style import (
     INK,
     LINE_COLOURS,
     RED,
+    held,
     log_ticks,
     new_figure,
     style_axes,
@@ -65,8 +66,9 @@ def plot_overlay(
 ) -> Figure:
     """Draw several fields in the same coordinate in one panel, with their errors below.
 
-    labels: of the lines; None takes the names of the unknowns. References are dashed. Raises
-    ValueError for no field, or fields in other coordinates than the first.
+    labels: of the lines; None takes the names of the unknowns. References are dashed. What all of
+    them are held at is in the title. Raises ValueError for no field, or fields in other
+    coordinates than the first.
     """
     if not fields:
         raise ValueError("expected a field or more to draw over each other, got none")
@@ -96,6 +98,9 @@ def plot_overlay(
     set_range(top, *shown, vmin=vmin, vmax=vmax, log=log)
     unknowns = dict.fromkeys(symbol(data.unknown) for data in fields)
     top.set_ylabel(", ".join(unknowns), fontsize=12)
+    first, *others = [data.fixed.items() for data in fields]
+    shared = {n: v for n, v in first if all((n, v) in one for one in others)}
+    top.set_title(", ".join(held(shared)), fontsize=12, loc="left")
     top.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0,
         frameon=False, fontsize=11,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pinn.figures.field_data import FieldData
 from pinn.figures.lines import plot_line
+from pinn.figures.rim import filled_across
 from pinn.figures.scales import Scale, scale_of
-from pinn.figures.style import FAINT, new_figure, subtitle, symbol
+from pinn.figures.style import FAINT, held, new_figure, sparse_ticks, subtitle, symbol
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,6 +89,70 @@ def plot_panels(
     return figure
 
 
+def plot_maps(
+    fields: Sequence[FieldData],
+    *,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    log: bool = False,
+) -> Figure:
+    """Draw an unknown at several values of what is held, such as times, on one scale.
+
+    A column for each of the fields, with the reference and the error below where all have one; of
+    flat domains a row each, with these beside it. vmin, vmax, log: as in `plot_field`. Raises
+    ValueError for no field, or for fields that are not in the same two coordinates.
+    """
+    if not fields or len({tuple(data.coordinates) for data in fields}) > 1:
+        raise ValueError("expected a field or more in the same coordinates to draw beside others")
+    if len(fields[0].coordinates) != 2:
+        raise ValueError(f"field {fields[0].unknown!r} has one coordinate: draw it as lines")
+    compared = all(data.reference is not None for data in fields)
+    kinds = ("network", "reference", "error")[: 3 if compared else 1]
+    width, height = _map_size(fields[0])
+    flat = height < 0.5 * width
+    rows, columns = (len(fields), len(kinds)) if flat else (len(kinds), len(fields))
+    size = (0.55 if flat else 0.75) * columns * width + 1.2, 0.8 * rows * height + 0.6
+    figure = new_figure(*size, layout="compressed")
+    panels = figure.subplots(rows, columns, squeeze=False)
+    panels = panels.T if flat else panels  # a kind each, then a field each
+    shown = [data.reference if compared else data.values for data in fields]
+    scale = scale_of(*shown, vmin=vmin, vmax=vmax, log=log, centred=True, robust=True)
+    for kind, line in zip(kinds, panels, strict=True):
+        _draw_row(line, fields, kind, scale, "bottom" if flat else "right")
+    for axes, data in zip(panels[0], fields, strict=True):
+        axes.set_title(", ".join(held(data.fixed)), fontsize=12, loc="left")
+    for axes in panels.flat:
+        axes.label_outer()
+    return figure
+
+
+def _draw_row(
+    panels: Sequence[Axes], fields: Sequence[FieldData], kind: str, scale: Scale, bar_at: str
+) -> None:
+    """Draw the values, the references or the errors of fields, with one colour bar."""
+    if kind == "error":
+        drawn = [data.error for data in fields]
+        low, high = _error_range(*drawn)
+        errors = Scale(low, high, "log")
+        meshes = [
+            _mesh(axes, data, errors.shown(data.error), "magma", errors.norm())
+            for axes, data in zip(panels, fields, strict=True)
+        ]
+        for axes, data in zip(panels, fields, strict=True):
+            subtitle(axes, data.summary())
+        label, extend = "absolute error", "min"
+    else:
+        drawn = [data.values if kind == "network" else data.reference for data in fields]
+        meshes = [
+            _mesh(axes, data, scale.shown(values), scale.colours, scale.norm())
+            for axes, data, values in zip(panels, fields, drawn, strict=True)
+        ]
+        note = f"   ({scale.note})" if scale.note else ""
+        label = f"{symbol(fields[0].unknown)},  {kind}{note}"
+        extend = scale.beyond(np.concatenate([values.ravel() for values in drawn]))
+    _colour_bar(list(panels), meshes[0], label, extend, bar_at)
+
+
 def _scale(data: FieldData, vmin: float | None, vmax: float | None, log: bool) -> Scale:
     """Return one scale for field and reference."""
     drawn = data.values if data.reference is None else data.reference
@@ -139,18 +205,27 @@ def _draw_error(axes: Axes, data: FieldData) -> None:
     from matplotlib.colors import LogNorm
 
     error = data.error
-    finite = error[np.isfinite(error)]
-    top = float(finite.max()) if finite.size else 0.0
-    top = top or 1e-16  # the field equals the reference
-    # Four decades hold all that matters; what is smaller takes the lowest colour.
-    mesh = _mesh(axes, data, np.maximum(error, 1e-4 * top), "magma", LogNorm(1e-4 * top, top))
+    low, top = _error_range(error)
+    mesh = _mesh(axes, data, np.maximum(error, low), "magma", LogNorm(low, top))
     _colour_bar(axes, mesh, "absolute error", "min")
     axes.set_title(f"{data.title()},  error\n", fontsize=12, loc="left")
     subtitle(axes, data.summary())
 
 
-def _colour_bar(axes: Axes, mesh: Any, label: str, extend: str) -> None:
-    bar = axes.figure.colorbar(mesh, ax=axes, extend=extend, pad=0.02, aspect=26)
+def _error_range(*errors: np.ndarray) -> tuple[float, float]:
+    """Return four decades: they hold all that matters; what is smaller takes the lowest colour."""
+    finite = np.concatenate([error[np.isfinite(error)] for error in errors])
+    top = float(finite.max()) if finite.size else 0.0
+    top = top or 1e-16  # the field equals the reference
+    return 1e-4 * top, top
+
+
+def _colour_bar(
+    axes: Axes | list[Axes], mesh: Any, label: str, extend: str, location: str = "right"
+) -> None:
+    bar = mesh.figure.colorbar(
+        mesh, ax=axes, extend=extend, pad=0.02, aspect=26, location=location
+    )
     bar.ax.tick_params(labelsize=10, which="both", color=FAINT)
     bar.outline.set_visible(False)
     bar.set_label(label, fontsize=12 if len(label) < 30 else 9)
@@ -158,33 +233,42 @@ def _colour_bar(axes: Axes, mesh: Any, label: str, extend: str) -> None:
 
 def _mesh(axes: Axes, data: FieldData, values: np.ndarray, colours: str, norm: Any) -> Any:
     import matplotlib
-    from matplotlib.colors import ListedColormap
 
     horizontal, vertical = _axes_of_map(data)
     right, up = data.coordinates[horizontal], data.coordinates[vertical]
-    inside = data.inside
+    masked = not data.inside.all()
+    if masked:
+        values = filled_across(values, data.inside)
     if next(iter(data.coordinates)) == horizontal:
-        values, inside = values.T, inside.T
+        values = values.T
+    # Values that are not finite are grey.
+    colour_map = matplotlib.colormaps[colours].with_extremes(bad=_MISSING)
     drawn = np.ma.masked_invalid(values)
-    bad = _MISSING if inside.all() else "none"
-    colour_map = matplotlib.colormaps[colours].with_extremes(bad=bad)
     mesh = axes.pcolormesh(right, up, drawn, cmap=colour_map, norm=norm, shading="nearest")
-    missing = np.ma.getmaskarray(drawn) & inside
-    if missing.any() and not inside.all():
-        # Values that are not finite are grey; outside of the domain nothing is drawn.
-        grey = np.ma.masked_where(~missing, np.zeros(missing.shape))
-        axes.pcolormesh(right, up, grey, cmap=ListedColormap([_MISSING]), shading="nearest")
     axes.set_xlim(right[0], right[-1])
     axes.set_ylim(up[0], up[-1])
     axes.set_xlabel(symbol(horizontal), fontsize=12)
     axes.set_ylabel(symbol(vertical), fontsize=12)
     axes.tick_params(labelsize=10, color=FAINT)
+    sparse_ticks(axes.xaxis)
     for spine in axes.spines.values():
         spine.set_color(FAINT)
-    if not inside.all():
-        # The rim: without it a hole looks like values in the middle of the colours.
-        axes.contour(right, up, inside, levels=[0.5], colors=FAINT, linewidths=0.8)
-        axes.spines[["top", "right"]].set_visible(False)
+    if masked:
+        _cut_out(axes, mesh, data)
     if data.time is None and _FLATTEST <= _height_over_width(data) <= _STEEPEST:
         axes.set_aspect("equal")
     return mesh
+
+
+def _cut_out(axes: Axes, mesh: Any, data: FieldData) -> None:
+    """Draw nothing outside of the domain, and its rim: a hole could be a value in the middle."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    rim = data.rim
+    if _axes_of_map(data)[0] != next(iter(data.coordinates)):
+        rim = Path(rim.vertices[:, ::-1], rim.codes)
+    line = PathPatch(rim, facecolor="none", edgecolor=FAINT, linewidth=0.8, clip_on=False)
+    axes.add_patch(line)
+    mesh.set_clip_path(rim, axes.transData)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -16,7 +16,7 @@ from pinn.figures.lines import (
     plot_overlay,
     set_range,
 )
-from pinn.figures.style import symbol
+from pinn.figures.style import headline, held, symbol
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,8 +33,9 @@ def plot_slices(
 ) -> Figure:
     """Draw the field along one coordinate at three values of the other, with the error below.
 
-    at: where to cut the time (or, without a time, the second coordinate); None takes a quarter,
-    a half and three quarters of its range. The nearest grid points with values there are drawn and
+    at: where to cut the time (or, without a time, the second coordinate); None takes the start, the
+    middle and the end of time, a quarter, a half and three quarters of space. What else is held is
+    in the title. The nearest grid points with values there are drawn and
     named. overlay: all in one panel. vmin, vmax: the ends of the vertical axis. log: whether it is
     logarithmic.
     """
@@ -44,7 +45,7 @@ def plot_slices(
 
     along, across = _axes_of_slices(data)
     slices = _slices(data, along, across, at)
-    names = [f"{symbol(across)} = {one.fixed[across]:.4g}" for one in slices]
+    names = [held({across: one.fixed[across]})[0] for one in slices]
     if overlay:
         return plot_overlay(slices, names, vmin=vmin, vmax=vmax, log=log)
     grid = data.coordinates[along]
@@ -66,8 +67,10 @@ def plot_slices(
         error_limits(panels[1], np.stack([one.error for one in slices]))
         panels[1, 0].set_ylabel("absolute error", fontsize=11)
         figure.legend(
-            handles=handles, loc="outside upper center", ncols=2, frameon=False, fontsize=11
+            handles=handles, loc="outside upper right", ncols=2, frameon=False, fontsize=11
         )
+    if data.fixed:
+        headline(figure, ", ".join(held(data.fixed)))
     return figure
 
 
@@ -85,7 +88,8 @@ def _slices(
     crossed = np.flatnonzero(data.inside.any(axis=1 - axis))
     low, high = cuts[crossed[0]], cuts[crossed[-1]]
     if at is None:
-        at = low + (high - low) * np.array([0.25, 0.5, 0.75])
+        shares = [0.0, 0.5, 1.0] if across == data.time else [0.25, 0.5, 0.75]
+        at = low + (high - low) * np.array(shares)
     places = [int(crossed[np.abs(cuts[crossed] - value).argmin()]) for value in at]
     if not places:
         raise ValueError(f"field {data.unknown!r}: give one place to cut {across!r} or more")

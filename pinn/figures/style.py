@@ -7,6 +7,7 @@ import io
 import math
 import os
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -87,6 +88,18 @@ def short(value: float) -> str:
     return f"{mantissa}e{int(exponent)}" if int(exponent) else mantissa
 
 
+def held(values: Mapping[str, float]) -> list[str]:
+    """Return what coordinates are held at, each as in t = −0.5 with the minus of the axes."""
+    return [f"{symbol(n)} = {v:.4g}".replace("-", "\N{MINUS SIGN}") for n, v in values.items()]
+
+
+def headline(figure: Figure, text: str) -> None:
+    """Write a line at the top left corner of a figure, above those that are there."""
+    above = figure.get_suptitle()
+    text = f"{text}\n{above}" if above else text
+    figure.suptitle(text, x=0.02, ha="left", fontsize=12)
+
+
 def figure_png(figure: Figure, dpi: int = DPI) -> bytes:
     """Return a figure, drawn by Agg, as the bytes of a PNG file."""
     buffer = io.BytesIO()
@@ -100,6 +113,20 @@ def log_ticks(axis: Any) -> None:
 
     axis.set_major_locator(LogLocator(base=10, numticks=8))
     axis.set_minor_formatter(NullFormatter())
+
+
+def sparse_ticks(axis: Any) -> None:
+    """Label a horizontal axis so sparsely that numbers such as −0.75 do not touch."""
+    from matplotlib.ticker import MaxNLocator
+
+    class Sparse(MaxNLocator):
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            # matplotlib leaves three letter heights a label; five hold a sign and four digits.
+            room = 3 * self.axis.get_tick_space() // 5
+            self.set_params(nbins=min(max(room, 2), 9))
+            return super().tick_values(vmin, vmax)
+
+    axis.set_major_locator(Sparse(steps=[1, 2, 2.5, 5, 10]))
 
 
 def subtitle(axes: Axes, text: str) -> None:

@@ -28,5 +28,10 @@ ACTIVATIONS: dict[str, Callable[[T.Tensor], T.Tensor]] = {
 }
 """Smooth ones only: the second derivative of a piecewise linear network is zero."""
 
-Activation = Annotated[str, Entry(ACTIVATIONS)]
+_LINEAR = (
+    "it is piecewise linear, so its second derivative is zero and u_xx with it; take tanh or gelu"
+)
+_REASONS = dict.fromkeys(("relu", "relu6", "leaky_relu", "prelu", "hardtanh"), _LINEAR)
+
+Activation = Annotated[str, Entry(ACTIVATIONS, _REASONS)]
 """The annotation of an activation's name."""

@@ -32,7 +32,7 @@ from pinn.problem.parameter import Parameter
 from pinn.problem.regions import RegionKind, define
 from pinn.residuals import Interior, Residual
 from pinn.schema import declared
-from pinn.schema.declared import Keyed, Member
+from pinn.schema.declared import Keyed, Member, fields_of
 from pinn.schema.errors import Mistakes, at, refuse
 from pinn.schema.kinds import NAME, Formula, Items, Names, OneOrMore, Optional, Text
 from pinn.tables import Table
@@ -220,7 +220,7 @@ class Problem:
                 for unknown, term in self._reference_terms.items()
             }
         return {
-            unknown: np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), shape))
+            unknown: np.array(_at_points(f"reference of {unknown!r}", value, shape))
             for unknown, value in result.items()
         }
 
@@ -313,11 +313,28 @@ class Problem:
         repeated = sorted(name for name, count in Counter(names).items() if count > 1)
         if repeated:
             refuse(
-                f"two equations or conditions are called {repeated[0]!r}; each needs its own name "
-                "(a condition's is made of its kind, its unknown and its place; Operator, "
-                "Interface, Integral and Data take a `name` of yours)",
+                f"two equations or conditions are called {repeated[0]!r}, and each needs a name of "
+                f"its own; {self._renaming(repeated[0])}",
                 "conditions",
             )
+
+    def _renaming(self, block: str) -> str:
+        """Say how the conditions of a block get other names."""
+        for condition in self.conditions:
+            made = [] if condition.hard else condition.residuals(self.domain, self.scope)
+            if block in [residual.name for residual in made]:
+                takes = fields_of(type(condition))
+                kind = type(condition).__name__
+                if "name" in takes:
+                    return f"give one of them a name: {kind}(..., name=\"other\")"
+                if "on" in takes:
+                    return (
+                        f"say with `on` where each {kind} holds, as in on="
+                        f"{str(self.domain.parts[0])!r}, or leave one out where they hold in one "
+                        "place"
+                    )
+                return f"leave one {kind} out, or rename the equation of that name"
+        return "rename one"
 
     def _check_blocks(self) -> None:
         asked = [residual.leaves for residual in self.residuals]
@@ -384,3 +401,13 @@ def _check_unknown(name: str, unknowns: tuple[str, ...]) -> None:
         )
 
 
+def _at_points(what: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return a value of a reference at points of a shape; ValueError for one of another shape."""
+    array = np.asarray(value, dtype=np.float64)
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError as error:
+        raise ValueError(
+            f"{what}: expected one value a point, of shape {shape}, or a number, got shape "
+            f"{array.shape}; make it of the namespace's values, such as s.x, which have that shape"
+        ) from error

@@ -57,12 +57,7 @@ class BlockKind(Record):
         if isinstance(value, int) and not isinstance(value, bool):
             return BlockSampling(count=value)
         if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-            try:
-                return BlockSampling(**value)
-            except TypeError as error:
-                if "unexpected keyword" not in str(error):
-                    raise
-                refuse(f"expected {self.what}, got the keys {', '.join(value)}")
+            return BlockSampling(**value)
         return super().check(value)
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, dataclass_transform
 
 from pinn.checks import nearest
 from pinn.schema import kinds
-from pinn.schema.errors import DeclarationError, Mistakes, Path, refuse_class, refuse_kind, shown
+from pinn.schema.errors import (
+    DeclarationError,
+    DeclarationTypeError,
+    Mistake,
+    Mistakes,
+    Path,
+    refuse_class,
+    refuse_kind,
+    shown,
+)
 from pinn.schema.family import Family
 from pinn.schema.kinds import Kind, bracket_hint, listed, refuse_node
 from pinn.schema.reader import INVALID, Reader
@@ -67,12 +76,40 @@ def declared(cls: type | None = None, *, owner: str = "", **options: Any) -> Any
 
     def __reduce__(self: Any) -> tuple[Any, ...]:
         made = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}
-        return partial(type(self), **made), ()
+        return functools.partial(type(self), **made), ()
 
     __post_init__.__wrapped__ = own
     cls.__post_init__ = __post_init__
     cls.__reduce__ = __reduce__
-    return dataclass(frozen=True, **options)(cls)
+    made = dataclass(frozen=True, **options)(cls)
+    if "__init__" in vars(made):
+        made.__init__ = _naming_arguments(made.__init__, owner)
+    return made
+
+
+def _naming_arguments(init: Callable[..., None], owner: str) -> Callable[..., None]:
+    """Return a constructor that says which arguments there are, for one that there is not."""
+    parameters = inspect.signature(init).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return init
+    names = tuple(parameter.name for parameter in parameters)[1:]
+    known = frozenset(names)
+
+    @functools.wraps(init)
+    def __init__(self: Any, /, *arguments: Any, **named: Any) -> None:
+        if not known.issuperset(named):
+            raise DeclarationTypeError(
+                [
+                    Mistake((name,), f"unknown argument; expected {listed(names)}"
+                            f"{nearest(name, names)}")
+                    for name in named
+                    if name not in known
+                ],
+                owner or type(self).__name__.lower(),
+            )
+        init(self, *arguments, **named)
+
+    return __init__
 
 
 def fields_of(cls: Callable[..., object]) -> dict[str, Field]:
@@ -159,12 +196,15 @@ class Record(Kind):
     def what(self) -> str:
         return f"a mapping with keys out of {listed(fields_of(self.cls))}"
 
+    @property
+    def made(self) -> str:
+        return f"pinn.{self.cls.__name__}(...)"
+
     def check(self, value: Any) -> Any:
         if not isinstance(value, self.cls):
-            made = f"pinn.{self.cls.__name__}(...)"
             if isinstance(value, type) and issubclass(value, self.cls):
-                refuse_class(made, value)
-            refuse_kind(made, value)
+                refuse_class(self.made, value)
+            refuse_kind(self.made, value)
         return value
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
@@ -184,6 +224,10 @@ class Member(Kind):
     @property
     def what(self) -> str:
         return f"one {self.family.noun} out of {listed(self.family)}"
+
+    @property
+    def made(self) -> str:
+        return self.family.example
 
     def check(self, value: Any) -> Any:
         return self.family.check(value)

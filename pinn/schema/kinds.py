@@ -10,7 +10,7 @@ import numbers
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -35,6 +35,11 @@ class Kind(ABC):
     @property
     @abstractmethod
     def what(self) -> str: ...
+
+    @property
+    def made(self) -> str:
+        """How Python makes one, for messages; "" where `what` tells."""
+        return ""
 
     @abstractmethod
     def check(self, value: Any) -> Any:
@@ -124,7 +129,8 @@ class Number(Kind):
         try:
             value = expressions.constant(node.text)
         except expressions.ExpressionError as error:
-            message = f"expected {self.what} such as 1e-3 or 0.01/pi, got {node}: {error}"
+            why = str(error).removeprefix("expected a number, got ")
+            message = f"expected {self.what} such as 1e-3 or 0.01/pi, got {node}: {why}"
             return reader.complain(path, message, node.place)
         return checked_node(self, value, node, path, reader)
 
@@ -182,9 +188,10 @@ class Flag(Kind):
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """One of a few texts."""
+    """One of a few texts. reasons: why a text that one may try is none of them."""
 
     options: tuple[str, ...]
+    reasons: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def what(self) -> str:
@@ -192,31 +199,36 @@ class Choice(Kind):
 
     def check(self, value: Any) -> str:
         if not isinstance(value, str) or value not in self.options:
-            refuse(f"expected {self.what}, got {shown(value)}{nearest(value, self.options)}")
+            refuse(f"expected {self.what}, got {shown(value)}{self._hint(value)}")
         return str(value)
+
+    def _hint(self, value: object) -> str:
+        reason = self.reasons.get(value) if isinstance(value, str) else None
+        return f"; {reason}" if reason else nearest(value, self.options)
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
         if isinstance(node, Scalar) and node.text in self.options:
             return node.text
-        hint = nearest(node.text, self.options) if isinstance(node, Scalar) else ""
+        hint = self._hint(node.text) if isinstance(node, Scalar) else ""
         return refuse_node(self, node, path, reader, hint)
 
 
 @dataclass(frozen=True, eq=False)
 class Entry(Kind):
-    """The name of an entry of a table, which may grow."""
+    """The name of an entry of a table, which may grow. reasons: as of Choice."""
 
     table: Mapping[str, Any]
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def what(self) -> str:
         return f"one of {listed(self.table)}"
 
     def check(self, value: Any) -> str:
-        return Choice(tuple(self.table)).check(value)
+        return Choice(tuple(self.table), self.reasons).check(value)
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
-        return Choice(tuple(self.table)).read(node, path, reader)
+        return Choice(tuple(self.table), self.reasons).read(node, path, reader)
 
 
 @dataclass(frozen=True)
@@ -261,7 +273,7 @@ class Items(Kind):
         if value is None and not self.least and self.length is None:
             return ()
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-            refuse_kind(self.what, value, "; put it in [ ]")
+            refuse_kind(self.what, value, self._remedy(value))
         if isinstance(value, set | frozenset):
             refuse_kind(self.what, value, "; a set has no order, write a list")
         items = tuple(value)
@@ -275,6 +287,17 @@ class Items(Kind):
                 checked.append(self.kind.check(item))
         mistakes.end()
         return tuple(checked)
+
+    def _remedy(self, value: Any) -> str:
+        """Say what makes a list of something else: brackets, where it is one of the items."""
+        if self.length in (None, 1):
+            try:
+                self.kind.check(value)
+            except DeclarationError:
+                pass
+            else:
+                return "; put it in [ ]"
+        return f"; write [{self.kind.made}]" if self.kind.made else ""
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
         if isinstance(node, Scalar) and node.is_null and not self.least and self.length is None:

@@ -94,7 +94,7 @@ class Solution:
         """The trained coefficients of the problem by name."""
         return {name: c.item() for name, c in self._parameters.coefficients().items()}
 
-    def evaluate(self, **coordinates: Any) -> dict[str, np.ndarray]:
+    def evaluate(self, *points: Any, **coordinates: Any) -> dict[str, np.ndarray]:
         """Return every unknown and field at points: solution.evaluate(x=xs, t=ts)["u"].
 
         coordinates: a number or array for each coordinate of the problem, families included; they
@@ -102,6 +102,12 @@ class Solution:
         fields that do not depend on these. Points outside the domain are extrapolated. Raises
         TypeError for a missing or unknown coordinate, ValueError for shapes that do not broadcast.
         """
+        if points:
+            named = ", ".join(f"{name}=..." for name in self.problem.domain.coordinates)
+            raise TypeError(
+                f"the coordinates are given by name: evaluate({named}), each a number or an array; "
+                "of an array with a column for each, write x=points[:, 0]"
+            )
         names = [name for name in self.problem.outputs if self._sees(name) <= coordinates.keys()]
         needed = set().union(*map(self._sees, names)) if names else None
         points, shape = self._points(coordinates, needed)
@@ -128,6 +134,11 @@ class Solution:
 
         Arguments and errors are as of `derivative`; the results are in the order of expressions.
         """
+        if isinstance(expressions, str):
+            raise TypeError(
+                f"expected a list of expressions, got {expressions!r}; put it in [ ], or take "
+                "`derivative` for one"
+            )
         scope = self.problem.scope
         terms = [Term("derivative", expression, scope) for expression in expressions]
         needed = set().union(*map(self._needed, terms))
@@ -213,6 +224,12 @@ class Solution:
         if not inside.any():
             places = ", ".join(f"{name} = {value:.6g}" for name, value in fixed.items())
             raise ValueError(f"no point of the domain has {places}; hold them elsewhere")
+
+        def contains(places: np.ndarray) -> np.ndarray:
+            at = {**fixed, **dict(zip(drawn, places.T, strict=True))}
+            columns = [np.broadcast_to(at[name], len(places)) for name in bounds]
+            return domain.contains(np.stack(columns, axis=-1))
+
         there = dict(zip(bounds, points[inside].T, strict=True))
         anywhere = dict.fromkeys(self.problem.domain.coordinates, np.array(math.nan))
         exact = (self.problem.exact(anywhere | there) or {}).get(unknown)
@@ -225,6 +242,7 @@ class Solution:
             time=time if time in drawn else None,
             fixed=fixed,
             inside=inside,
+            contains=contains if len(drawn) == 2 else None,
         )
 
     def plot(
@@ -238,37 +256,66 @@ class Solution:
     ) -> Figure:
         """Return a matplotlib figure of an unknown: field, reference and error, or a line.
 
-        unknown: the first one where left out; a list draws several over each other, where one
-        coordinate is left to draw. held: as in field_data; a list of values of one coordinate, as
-        in plot("u", t=[0, 0.5, 1]), draws a line for each. vmin, vmax: the ends of the colours or
-        of the vertical axis. log: whether these are logarithmic.
+        unknown: where left out all of them if they are curves of one coordinate, else the first;
+        a list draws several over each other, where one coordinate is left to draw. held: as in
+        field_data; a list of values of one coordinate, as in plot("u", t=[0, 0.5, 1]), draws a line
+        or a map for each. vmin, vmax: the ends of the colours or of the vertical axis. log: whether
+        these are logarithmic. Of training that diverged the figure says so.
         """
-        from pinn.figures import plot_field, plot_overlay, plot_panels
-        from pinn.figures.style import symbol
+        from pinn.figures import plot_field, plot_maps, plot_overlay, plot_panels
+        from pinn.figures.style import headline, symbol
+        from pinn.figures.style import held as held_at
 
-        ends = {"vmin": vmin, "vmax": vmax, "log": log}
         lists = [name for name, value in held.items() if np.ndim(value)]
         if len(lists) > 1:
             raise ValueError(
                 f"lines are drawn for the values of one coordinate, got lists for "
                 f"{', '.join(lists)}; hold the others at one value"
             )
-        unknowns = [self.problem.unknowns[0]] if unknown is None else unknown
-        unknowns = [unknowns] if isinstance(unknowns, str) else list(unknowns)
-        if lists or len(unknowns) > 1:
-            name = lists[0] if lists else None
-            fields, labels = [], []
-            for one in unknowns:
-                for value in np.atleast_1d(held[name]).tolist() if name else [None]:
-                    at = {**held, name: value} if name else held
-                    fields.append(self.field_data(one, **at))
-                    place = [f"{symbol(name)} = {value:.4g}"] if name else []
-                    several = [symbol(one)] if len(unknowns) > 1 else []
-                    labels.append(", ".join([*several, *place]))
-            return plot_overlay(fields, labels, **ends)
-        data = self.field_data(unknowns[0], **held)
-        draw = plot_panels if len(data.coordinates) == 2 else plot_field
-        return draw(data, **ends)
+        name = lists[0] if lists else None
+        places = np.atleast_1d(held[name]).tolist() if name else [None]
+        each = [{**held, name: value} if name else held for value in places]
+        if not each:
+            raise ValueError(f"expected a value of {name} or more to draw, got none")
+        if unknown is None:
+            unknowns = self._drawn_together(each[0])
+        else:
+            unknowns = [unknown] if isinstance(unknown, str) else list(unknown)
+        fields, labels = [], []
+        for one in unknowns:
+            for at in each:
+                fields.append(self.field_data(one, **at))
+                several = [symbol(one)] if len(unknowns) > 1 else []
+                labels.append(", ".join(several + (held_at({name: at[name]}) if name else [])))
+        ends = {"vmin": vmin, "vmax": vmax, "log": log}
+        in_a_plane = len(unknowns) == 1 and len(fields[0].coordinates) == 2
+        if name and in_a_plane:
+            figure = plot_maps(fields, **ends)
+        elif len(fields) != 1:
+            figure = plot_overlay(fields, labels, **ends)
+        else:
+            figure = (plot_panels if in_a_plane else plot_field)(fields[0], **ends)
+        if self.warning_of_figures:
+            headline(figure, self.warning_of_figures)
+        return figure
+
+    @property
+    def warning_of_figures(self) -> str:
+        """What a figure of the solution must say of its training; empty where that went well."""
+        diverged = self.report.stop_reason == "diverged"
+        return "training diverged: its last good state" if diverged else ""
+
+    def _drawn_together(self, held: Mapping[str, float]) -> list[str]:
+        """Return the unknowns that are curves of the coordinate of the first; else that alone."""
+        first, *others = self.problem.unknowns
+        drawn = list(self.field_data(first, **held).coordinates)
+        if len(drawn) > 1:
+            return [first]
+        return [first, *(
+            name for name in others
+            if self._sees(name) >= held.keys()
+            and list(self.field_data(name, **held).coordinates) == drawn
+        )]  # fmt: skip
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a solution file; see pinn.solution.storage."""
@@ -367,13 +414,16 @@ def load(
 ) -> Solution:
     """Read a solution that `Solution.save` wrote, or a checkpoint of a run.
 
-    model: where the solution was trained with a module or a class of one's own, which a file cannot
-    hold: the same again. fields: the same of the models of fields, by name. device: where
-    it is evaluated, "cpu" or "cuda"; the one it was trained on where left out. Nothing in the file
-    is ever run. Raises FileNotFoundError, ValueError for a
-    solution whose model has to be given, pinn.files.DamagedFile for a file that is not such a file,
-    and autograd.devices.DeviceError where there is no such device.
+    path: the file, or the directory of a run, whose solution.npz is read. model: where the solution
+    was trained with a module or a class of one's own, which a file cannot hold: the same again.
+    fields: the same of the models of fields, by name. device: where it is evaluated, "cpu" or
+    "cuda"; the one it was trained on where left out. Nothing in the file is ever run. Raises
+    FileNotFoundError, ValueError for a solution whose model has to be given,
+    pinn.files.DamagedFile for a file that is not such a file, and autograd.devices.DeviceError
+    where there is no such device.
     """
+    if os.path.isdir(path):
+        path = Path(path) / "solution.npz"
     contents = read_arrays(read_npz(path), str(path))
     experiment = contents.experiment
     if device is not None:

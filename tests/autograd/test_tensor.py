@@ -1,5 +1,7 @@
 """What `Tensor(...)` and `Variable(...)` make, and when values may be read as numpy."""
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -53,3 +55,32 @@ def test_values_are_readable_inside_no_grad():
     with T.no_grad():
         assert leaf.numpy().tolist() == [1.0, 2.0]
         assert np.asarray(computed).tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lt", "le", "gt", "ge",
+     "eq", "ne"],
+)  # fmt: skip
+@pytest.mark.parametrize("left", [np.array([3.0, 2.0, 5.0]), np.float64(2.5)])
+def test_an_array_on_the_left_leaves_operators_to_the_tensor(name, left):
+    if name == "matmul" and left.ndim == 0:
+        return
+    right = T.tensor([1.0, 2.0, 3.0], dtype=T.float64)
+    got = getattr(operator, name)(left, right)
+    assert type(got) is T.Tensor
+    np.testing.assert_array_equal(got.numpy(), getattr(operator, name)(left, right.numpy()))
+
+
+@pytest.mark.parametrize(
+    "function", [np.sin, lambda t: np.multiply(t, np.ones(2)), np.add.reduce, np.isfinite]
+)
+def test_functions_of_numpy_are_refused_with_those_to_take(function):
+    with pytest.raises(TypeError, match=r"autograd\.sin\(tensor\), or .*tensor\.detach\(\)\.numpy"):
+        function(T.ones(2, requires_grad=True))
+
+
+def test_an_array_is_not_added_to_in_place():
+    array = np.ones(2)
+    with pytest.raises(TypeError, match="ufunc add does not take a Tensor"):
+        array += T.ones(2)

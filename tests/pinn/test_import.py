@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 
 import pinn
+from pinn.checks import PEERS
+from pinn.conditions.condition import CONDITIONS
+from pinn.geometry.declaration import SHAPES
+from pinn.models.model import MODELS
+from pinn.schema import fields_of
 
 ALL_NAMES = """
 import sys
@@ -56,7 +61,14 @@ def test_type_checkers_see_the_names_where_they_are():
 def test_every_name_is_there_and_listed():
     for name in pinn.__all__:
         assert getattr(pinn, name).__module__.startswith("pinn.")
-    assert set(pinn.__all__) <= set(dir(pinn))
+    assert [name for name in dir(pinn) if not name.startswith("__")] == sorted(pinn.__all__)
+
+
+def test_names_of_other_libraries_mean_names_that_are_there():
+    families = (CONDITIONS, MODELS, SHAPES)
+    fields = {name for cls in (pinn.MLP, pinn.Adam, pinn.Sampling) for name in fields_of(cls)}
+    known = {*pinn.__all__, *fields, "cuda"}.union(*families)
+    assert {name for names in PEERS.values() for name in names} <= known
 
 
 def test_no_module_hides_a_name():
@@ -74,6 +86,9 @@ def test_a_name_that_is_not_there():
 @pytest.mark.parametrize(
     ("name", "said"),
     [("Dirchlet", "; did you mean 'Dirichlet'?"), ("mlp", "; did you mean 'MLP'?"),
+     ("Circle", "; did you mean 'Disk'?"), ("Rectangle", "; did you mean 'Box'?"),
+     ("Sphere", "; did you mean 'Ball'?"), ("DirichletBC", "; did you mean 'Dirichlet'?"),
+     ("IC", "; did you mean 'Initial'?"), ("FNN", "; did you mean 'MLP'?"),
      ("zzz", "; `python -m pinn list` shows what there is"), ("_private", "")],
 )  # fmt: skip
 def test_the_nearest_name_is_told(name, said):

@@ -166,6 +166,8 @@ def test_an_interrupted_run_still_gives_its_solution():
         ({"callbacks": [pinn.Progress]}, TypeError,
          r"callbacks.0: .* got the class Progress; write pinn.Progress\(\)"),
         ({"callbacks": pinn.Progress()}, TypeError, r"callbacks: expected a list.*put it in \[ \]"),
+        ({"device": "gpu"}, ValueError, "got 'gpu'; did you mean 'cuda'"),
+        ({"training": "adam"}, TypeError, r"got 'adam'; write \[pinn\.Adam\(\)\]$"),
         ({"device": "x"}, ValueError, "device: expected one of cpu, cuda"),
         ({"sampling": 2500}, TypeError, "sampling: expected pinn.Sampling"),
         ({"training": []}, ValueError, "training: expected a list of training stages, got none"),

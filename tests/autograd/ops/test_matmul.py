@@ -83,6 +83,7 @@ def test_integer_matrices_multiply_exactly():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
+        (lambda: T.zeros(3) @ T.zeros(4), "expected vectors of as many elements, got 3 and 4$"),
         (lambda: T.zeros(2, 3) @ T.zeros(2, 3), r"shapes cannot be multiplied \(2x3 and 2x3\)"),
         (lambda: T.zeros(2, 3) @ T.tensor(1.0), "at least 1D"),
         (lambda: T.zeros(2, 2, 3) @ T.zeros(3, 3, 2), "must match or be 1"),

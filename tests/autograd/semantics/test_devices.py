@@ -166,3 +166,8 @@ def test_row_073_the_strict_device_refuses_to_mix(dtype):
         assert (there * T.tensor(2.0, dtype=dtype)).tolist() == [2.0, 4.0]
     with pytest.raises(devices.DeviceError, match="strict|cuda"):
         devices.as_device("strict")
+
+
+def test_a_gpu_goes_by_the_name_cuda():
+    with pytest.raises(devices.DeviceError, match="unknown device type 'gpu'.*'cuda' or 'cuda:0'"):
+        devices.as_device("gpu")

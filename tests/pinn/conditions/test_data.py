@@ -149,7 +149,7 @@ def test_a_coordinate_may_be_a_number():
         (lambda: pinn.Data("u", {**TABLE, "w": -SIGMA}, weights="w"), "number of zero or more"),
         (lambda: pinn.Data("u", TABLE, robust="huber"), "robust: expected `sigma`"),
         (lambda: pinn.Data("u", TABLE, sigma=1, robust="cauchy"), "robust: expected .*huber, got"),
-        (lambda: pinn.Data("u", TABLE, hard=True), "unexpected keyword"),
+        (lambda: pinn.Data("u", TABLE, hard=True), "unknown argument"),
     ],
 )  # fmt: skip
 def test_data_that_do_not_fit_are_refused(condition, message):

@@ -88,7 +88,9 @@ def test_a_value_that_was_written_to_is_no_longer_the_unknown():
         (lambda s: s.laplacian("uu"), ValueError, "unknown name 'uu'"),
         (lambda s: s.uu, AttributeError, "unknown name 'uu'; did you mean 'u'"),
         (lambda s: s.arctan(s.u), AttributeError, "no function 'arctan'; write s.atan"),
-        (lambda s: s.dn("u"), ValueError, "dn needs the outward normal"),
+        (lambda s: s.dn("u"), ValueError, "dn needs the outward normal.*such as u_x"),
+        (lambda s: np.zeros(2500) * s.u_xx, ValueError, "values of other lengths.*one value a poi"),
+        (lambda s: s.u_xx * np.zeros(2500), ValueError, "values of other lengths.*one value a poi"),
     ],
 )
 def test_a_mistake_in_a_function_is_told_with_the_equation(function, error, message):

@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from matplotlib.image import imread
 from pinn.figures.field_data import FieldData
 from pinn.figures.history import plot_history
 from pinn.figures.lines import plot_overlay
-from pinn.figures.maps import plot_error, plot_field, plot_panels, plot_reference
+from pinn.figures.maps import plot_error, plot_field, plot_maps, plot_panels, plot_reference
 from pinn.figures.slices import plot_slices
 from pinn.figures.style import figure_png
 from pinn.problem.references import cole_hopf
@@ -103,8 +104,8 @@ def test_panels_hold_field_reference_and_error_or_the_field_alone():
 def test_slices_are_the_field_at_the_times_in_the_titles():
     figure = plot_slices(BURGERS)
     top = figure.axes[:3]
-    assert [axes.get_title() for axes in top] == [f"$t$ = {t}" for t in ("0.25", "0.5", "0.75")]
-    for axes, place in zip(top, (10, 20, 30), strict=True):
+    assert [axes.get_title() for axes in top] == [f"$t$ = {t}" for t in ("0", "0.5", "1")]
+    for axes, place in zip(top, (0, 20, 40), strict=True):
         network, reference = axes.get_lines()
         np.testing.assert_array_equal(network.get_ydata(), BURGERS.values[:, place])
         np.testing.assert_array_equal(reference.get_ydata(), EXACT[:, place])
@@ -116,14 +117,60 @@ def test_slices_over_each_other_are_told_apart_by_colour():
     figure = plot_slices(BURGERS, overlay=True)
     top, bottom = figure.axes
     networks, references = top.get_lines()[::2], top.get_lines()[1::2]
-    assert [line.get_label() for line in networks] == [f"$t$ = {t}" for t in (0.25, 0.5, 0.75)]
+    assert [line.get_label() for line in networks] == [f"$t$ = {t}" for t in (0, 0.5, 1)]
     assert len({line.get_color() for line in networks}) == 3
-    for line, reference, place in zip(networks, references, (10, 20, 30), strict=True):
+    for line, reference, place in zip(networks, references, (0, 20, 40), strict=True):
         np.testing.assert_array_equal(line.get_ydata(), BURGERS.values[:, place])
         np.testing.assert_array_equal(reference.get_ydata(), EXACT[:, place])
     errors = [line.get_color() for line in bottom.get_lines()]
     assert errors == [line.get_color() for line in networks]
     assert [text.get_text() for text in top.get_legend().get_texts()][-1] == "reference"
+
+
+def at_time(t, **changes):
+    """DISK at a time, so much larger."""
+    fields = {"values": DISK.values * (2 + t), "reference": DISK.reference * (2 + t)}
+    return replace(DISK, fixed={"t": t}, **{**fields, **changes})
+
+
+def test_figures_say_what_is_held_with_the_minus_of_the_axes():
+    held = at_time(-1.5)
+    minus = "$t$ = \N{MINUS SIGN}1.5"
+    assert plot_field(held).axes[0].get_title(loc="left") == f"$u$($x$, $y$, {minus}),  network"
+    figure = plot_slices(held)
+    assert figure.get_suptitle() == minus
+    assert plot_slices(held, overlay=True).axes[0].get_title(loc="left") == minus
+    assert plot_slices(BURGERS).get_suptitle() == ""
+    low = plot_slices(FieldData("p", {"x": X, "y": X}, EXACT[:, :1] + X)).axes[0]
+    assert low.get_title() == "$y$ = \N{MINUS SIGN}0.5"
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_maps_at_several_times_share_their_colours(flat):
+    coordinates = {"x": 5 * X, "y": T} if flat else DISK.coordinates
+    fields = [at_time(t, coordinates=coordinates) for t in (-1, 0, 1)]
+    figure = plot_maps(fields)
+    panels = np.array(figure.axes[:9], dtype=object).reshape(3, 3)
+    kinds = panels.T if flat else panels
+    titles = [axes.get_title(loc="left") for axes in kinds[0]]
+    assert titles == ["$t$ = \N{MINUS SIGN}1", "$t$ = 0", "$t$ = 1"]
+    for line, name in zip(kinds[:2], ("values", "reference"), strict=True):
+        for axes, data in zip(line, fields, strict=True):
+            np.testing.assert_array_equal(
+                mesh(axes).get_array().T[ROUND], getattr(data, name)[ROUND]
+            )
+            assert mesh(axes).norm.vmax == fields[-1].reference[ROUND].max()
+    assert len({mesh(axes).norm.vmax for axes in kinds[2]}) == 1
+    words = [" ".join(text.get_text() for text in axes.texts) for axes in kinds[2]]
+    assert words == [data.summary() for data in fields]
+    pixels(figure, 30)
+
+
+def test_maps_need_fields_in_the_same_two_coordinates():
+    with pytest.raises(ValueError, match="a field or more in the same coordinates"):
+        plot_maps([DISK, BURGERS])
+    with pytest.raises(ValueError, match="has one coordinate"):
+        plot_maps([WAVE])
 
 
 def test_unknowns_over_each_other():
@@ -167,13 +214,14 @@ DISK = FieldData("u", {"x": X, "y": T}, np.where(ROUND, 1 + EXACT, 1e6), 1 + EXA
 
 def test_values_outside_of_the_domain_are_not_drawn():
     assert np.isnan(DISK.values[~ROUND]).all() and np.isfinite(DISK.values[ROUND]).all()
-    drawn, rim = plot_field(DISK).axes[0].collections
-    # The rim is drawn, a cell at most from where it is.
-    (line,) = rim.get_paths()
-    np.testing.assert_allclose(np.hypot(line.vertices[:, 0], 2 * line.vertices[:, 1] - 1), 0.81,
-                               atol=0.05)  # fmt: skip
-    np.testing.assert_array_equal(np.ma.getmaskarray(drawn.get_array()), ~ROUND.T)
-    assert drawn.get_cmap().get_bad()[3] == 0
+    figure = plot_field(DISK)
+    (drawn,), (rim,) = figure.axes[0].collections, figure.axes[0].patches
+    # The rim is drawn, a cell at most from where it is, and the colours are cut off there.
+    points = rim.get_path().vertices
+    np.testing.assert_allclose(np.hypot(points[:, 0], 2 * points[:, 1] - 1), 0.81, atol=0.05)
+    clip, _ = drawn.get_clip_path().get_transformed_path_and_affine()
+    np.testing.assert_array_equal(clip.vertices, points)
+    np.testing.assert_array_equal(drawn.get_array().T[ROUND], DISK.values[ROUND])
     inside = DISK.reference[ROUND]
     assert (drawn.norm.vmin, drawn.norm.vmax) == (inside.min(), inside.max())
     picture = pixels(plot_field(DISK), dpi=50)
@@ -187,8 +235,24 @@ def test_errors_are_those_inside():
     broken = np.where(ROUND & (X[:, None] > 0.7), np.inf, 1.0)
     data = FieldData("u", DISK.coordinates, broken, 0 * EXACT + 1, inside=ROUND)
     assert data.summary().startswith(f"not finite at {np.isinf(broken).sum()} of {ROUND.sum():,} ")
-    # Missing values inside are grey, other than the outside.
-    assert len(plot_field(data).axes[0].collections) == 3  # with the rim
+    # Missing values inside are grey, which is no colour of a value.
+    drawn = mesh(plot_field(data).axes[0])
+    missing = np.ma.getmaskarray(drawn.get_array()).T
+    np.testing.assert_array_equal(missing[ROUND], ~np.isfinite(broken[ROUND]))
+    assert drawn.get_cmap().get_bad()[:3] == pytest.approx(181 / 255)
+
+
+def test_tick_labels_of_narrow_panels_do_not_touch():
+    x, y = np.linspace(-0.2, 0.2, 20), np.linspace(-1, 1, 50)
+    values = x[:, None] * y
+    figure = plot_panels(FieldData("u", {"x": x, "y": y}, values, values + 1e-3))
+    pixels(figure)
+    for axes in figure.axes[:3]:
+        labels = [label.get_window_extent() for label in axes.get_xticklabels()]
+        labels = [box for box in labels if box.width]
+        assert len(labels) >= 2
+        for left, right in zip(labels, labels[1:], strict=False):
+            assert right.x0 - left.x1 > 4
 
 
 def test_slices_cross_the_domain_and_end_at_its_rim():
@@ -361,6 +425,12 @@ def test_a_run_gets_all_its_figures(tmp_path):
     assert sorted(p.name for p in (run.directory / "figures").iterdir()) == sorted(
         p.name for p in paths
     )
+
+
+def test_curves_of_a_run_are_drawn_together_as_well(tmp_path):
+    run = Run.create(tmp_path / "run")
+    paths = render_figures(run, [WAVE, FieldData("z", {"t": T}, np.sin(T))], dpi=30)
+    assert [path.stem for path in paths] == ["field_y", "field_z", "field"]
 
 
 def test_a_run_without_metrics_or_reference_gets_what_there_is(tmp_path):

@@ -81,6 +81,9 @@ def test_activations(name):
         ({"width": 0}, ValueError, "mlp: width: expected a whole number >= 1, got 0"),
         ({"depth": 1.5}, TypeError, "mlp: depth: expected a whole number >= 1, got 1.5"),
         ({"activation": "tanhh"}, ValueError, "mlp: activation: .*did you mean 'tanh'"),
+        ({"activation": "relu"}, ValueError, "second derivative is zero.*; take tanh or gelu"),
+        ({"layers": [20, 20]}, TypeError,
+         "mlp: layers: unknown argument; expected width, .*did you mean 'width' and 'depth'"),
     ],
 )
 def test_bad_settings_are_refused(arguments, error, message):

@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
+import pinn
 from pinn.problem import references
 from pinn.problem.references import burgers, cole_hopf
 
@@ -141,6 +142,19 @@ def test_refuses_where_the_quadrature_has_not_converged(nu, t):
 def test_refuses_wrong_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         cole_hopf(*arguments)
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_value_of_another_shape_is_refused_with_the_shape_expected(by_name):
+    def five(s):
+        return np.zeros(5)
+
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": "u_x"}, reference={"u": five} if by_name else five
+    )
+    message = r"reference of 'u': expected one value a point, of shape \(3,\), .*got shape \(5,\)"
+    with pytest.raises(ValueError, match=message):
+        problem.exact({"x": np.zeros(3)})
 
 
 def test_registry_finds_the_reference_and_it_evaluates():

@@ -240,7 +240,7 @@ def test_a_file_that_is_not_there_is_missed_in_training_and_not_in_loading(tmp_p
 REFUSED = [
     ({"frist": 9}, "sampling.blocks.frist: expected a block out of first, .*did you mean 'first'"),
     ({"first": 0}, "blocks.first.count: expected a whole number >= 1, got 0"),
-    ({"first": {"cuont": 9}}, "blocks.first: expected a number of points, or .* the keys cuont"),
+    ({"first": {"cuont": 9}}, "blocks.first.cuont: unknown argument; .*did you mean 'count'"),
     ({"first": {"method": "sobel"}}, "method: .*did you mean 'sobol'"),
     ({"first": {"points": ROWS, "count": 4}}, "blocks.first.*count: expected none of it beside"),
     ({"first": {"points": [["a", 1]]}}, "points: expected the name of a CSV or npz file"),

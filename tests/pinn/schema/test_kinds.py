@@ -212,6 +212,8 @@ def test_a_record_tells_all_its_mistakes():
         ({"rate": "1"}, "solver: rate: expected a number > 0, got '1'"),
         ({"betas": [1]}, "solver: betas: expected a list of 2 values, each a number, got 1 of"),
         ({"betas": 0.5}, "solver: betas: expected a list of 2 values"),
+        ({"rates": 1.0}, "solver: rates: unknown argument; expected steps, rate, betas"),
+        ({"rates": 1.0}, "; did you mean 'rate'?"),
         ({"search": "wolf"}, "search: expected one of wolfe, armijo, got 'wolf'; did you mean"),
         ({"exact": 1}, "solver: exact: expected True or False, got 1"),
         ({"rate": 9.0}, "solver: rate: expected at most 2 steps, got 9.0"),
@@ -231,6 +233,26 @@ def test_a_value_of_another_kind_is_a_type_error_too():
     with pytest.raises(DeclarationError) as caught:
         Solver(0)
     assert not isinstance(caught.value, TypeError)
+
+
+def test_every_unknown_argument_is_told():
+    with pytest.raises(TypeError, match="solver: lr: unknown.*\nsolver: layers: unknown"):
+        Solver(2, lr=1, layers=2)
+
+
+def test_brackets_are_advised_where_they_help():
+    items = Items(Integer(low=1), "counts")
+    for value, advice in ((3, "got 3; put it in [ ]"), ("a", "got 'a'"), ({"a": 1}, "{'a': 1}")):
+        with pytest.raises(DeclarationError) as caught:
+            items.check(value)
+        assert str(caught.value).endswith(advice)
+    pair = Items(Integer(low=1), "two counts", length=2)
+    with pytest.raises(DeclarationError) as caught:
+        pair.check(3)
+    assert str(caught.value) == "expected two counts, got 3"
+    with pytest.raises(DeclarationError) as caught:
+        Items(Record(Solver), "solvers").check({"steps": 2})
+    assert str(caught.value).endswith("got {'steps': 2}; write [pinn.Solver(...)]")
 
 
 def test_every_mistake_of_a_constructor_is_told():
@@ -329,3 +351,9 @@ def test_annotations_name_kinds():
     assert {name: field.kind for name, field in fields_of(take).items()} == {
         "a": Number(below=2.0), "b": Optional(Integer()),
     }  # fmt: skip
+
+
+def test_a_word_for_a_number_is_told_once():
+    message = refusal(Number(above=0.0), "abc")
+    assert message.startswith("f:1: v: expected a number > 0 such as 1e-3 or 0.01/pi, got 'abc': ")
+    assert message.count("expected") == 1

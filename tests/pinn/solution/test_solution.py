@@ -1,6 +1,7 @@
 """Solutions: evaluate, differentiate, draw, save and load."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ import pytest
 import autograd as T
 import pinn
 from pinn.files import DamagedFile, read_npz, write_npz
+from pinn.runs import figures
+from pinn.runs.run import Run
 from pinn.solution.storage import experiment_json
 
 # One face is left free, which is no matter here.
@@ -118,6 +121,29 @@ def test_other_coordinates_are_refused(solution, coordinates, error, message):
         solution.derivative("u_x", **coordinates)
 
 
+def test_coordinates_are_given_by_name(solution):
+    with pytest.raises(TypeError, match=r"by name: evaluate\(x=\.\.\., t=\.\.\.\)"):
+        solution.evaluate(np.zeros((10, 2)))
+
+
+def test_one_expression_is_no_list_of_them(solution):
+    with pytest.raises(TypeError, match=r"got 'u_x'; put it in \[ \], or take `derivative`"):
+        solution.derivatives("u_x", x=0, t=0)
+
+
+def test_a_normal_is_on_the_boundary_only(solution):
+    with pytest.raises(ValueError, match="which only the points of a boundary have; .*such as u_x"):
+        solution.derivative("dn(u)", x=0, t=0)
+
+
+def test_the_directory_of_a_run_has_its_solution(tmp_path, solution):
+    with pytest.raises(FileNotFoundError, match="solution.npz"):
+        pinn.load(tmp_path)
+    solution.save(tmp_path / "solution.npz")
+    for path in (tmp_path, str(tmp_path)):
+        assert pinn.load(path).evaluate(x=0, t=0) == solution.evaluate(x=0, t=0)
+
+
 def test_other_texts_are_refused(solution):
     with pytest.raises(ValueError, match="unknown name 'w_x'"):
         solution.derivative("w_x", x=0, t=0)
@@ -184,6 +210,51 @@ def test_lines_over_each_other(solution):
 def test_colours_are_those_asked_for(solution):
     assert solution.plot("u", vmin=-3, vmax=0.5).axes[0].collections[0].get_clim() == (-3, 0.5)
     assert solution.plot("v", log=True) is not None
+
+
+def orbit():
+    return solve(pinn.Problem(
+        pinn.Time("t", 0, 1), ["r", "p"], {"r": "r_t - p", "p": "p_t + r"},
+        [pinn.Initial("r", 1.0), pinn.Initial("p", 0.0)],
+    ), weighting=None, training=[pinn.Adam(2)])  # fmt: skip
+
+
+def test_curves_of_one_coordinate_are_drawn_together():
+    solution = orbit()
+    top = solution.plot().axes[0]
+    assert [line.get_label() for line in top.get_lines()] == ["$r$", "$p$"]
+    for line, name in zip(top.get_lines(), "rp", strict=True):
+        there = solution.evaluate(t=line.get_xdata())[name]
+        np.testing.assert_allclose(line.get_ydata(), there, rtol=1e-12)
+    assert len(solution.plot("p").axes[0].get_lines()) == 1
+    assert solution.plot("p").get_suptitle() == ""
+
+
+def test_figures_of_training_that_diverged_say_so(tmp_path, monkeypatch):
+    solution = orbit()
+    solution.report = replace(solution.report, stop_reason="diverged")
+    for asked in (None, "r"):
+        assert solution.plot(asked).get_suptitle() == "training diverged: its last good state"
+    drawn = []
+    monkeypatch.setattr(figures, "figure_png", lambda figure, _: drawn.append(figure) or b"")
+    figures.draw_run(Run.create(tmp_path / "run"), solution)
+    assert len(drawn) == 3
+    assert all("training diverged" in figure.get_suptitle() for figure in drawn)
+
+
+def test_a_moving_plane_is_drawn_at_the_start_the_middle_and_the_end(tmp_path, monkeypatch):
+    plane = pinn.Disk((0, 0), 1) * pinn.Time("t", -1, 1)
+    problem = pinn.Problem(plane, ["u"], {"heat": "u_t - laplacian(u)"}, [pinn.Initial("u", 1.0)])
+    solution = solve(problem, weighting=None, training=[pinn.Adam(1)])
+    drawn = []
+    monkeypatch.setattr(figures, "figure_png", lambda figure, _: drawn.append(figure) or b"")
+    paths = figures.draw_run(Run.create(tmp_path / "run"), solution)
+    assert [path.stem for path in paths] == ["field_u", "slices_u"]
+    times = ["$t$ = \N{MINUS SIGN}1", "$t$ = 0", "$t$ = 1"]
+    for figure in (drawn[1], solution.plot("u", t=[-1, 0, 1])):
+        assert [axes.get_title(loc="left") for axes in figure.axes[:3]] == times
+    rim = drawn[0].axes[0].patches[0].get_path().vertices
+    np.testing.assert_allclose(np.hypot(*rim.T), 1, atol=1e-7)
 
 
 def test_bad_plots_are_refused(solution):
