@@ -70,9 +70,11 @@ def surplus(statement: Statement) -> list[str]:
         taken = _taken(statement, system)
         for coordinate in statement.coordinates if taken is not None else ():
             given = _given(system, coordinate)
-            count = sum(_deepest([plane for _, plane in given if plane.value == value])
-                        for value in {plane.value for _, plane in given})
-            if count <= taken[coordinate] or not taken[coordinate]:
+            if not given or not taken[coordinate]:
+                continue
+            column = statement.coordinates.index(coordinate)
+            count = _most_met([plane for _, plane in given], column)
+            if count <= taken[coordinate]:
                 continue
             places = ", ".join(f"{name} at {coordinate} = {p.value:g}" for name, p in given)
             sentences.append(
@@ -95,13 +97,17 @@ def _given(system: _System, coordinate: str) -> list[tuple[str, Plane]]:
     ]
 
 
-def _deepest(planes: Sequence[Plane]) -> int:
-    """Return how many pieces of one plane lie on top of each other, at most about."""
-    boxes = [(plane.points.min(axis=0), plane.points.max(axis=0)) for plane in planes]
-    return max(
-        sum(bool(np.all((low <= end) & (start <= high))) for start, end in boxes)
-        for low, high in boxes
-    )
+def _most_met(planes: Sequence[Plane], column: int) -> int:
+    """Return how many of some planes across a coordinate one line along it meets, about.
+
+    Tried are the lines through the planes' points; a plane reaches as far as its points do.
+    """
+    points = [np.delete(plane.points, column, axis=1) for plane in planes]
+    lines = np.concatenate(points)
+    met = np.zeros(len(lines), int)
+    for each in points:
+        met += np.all((each.min(axis=0) <= lines) & (lines <= each.max(axis=0)), axis=1)
+    return int(met.max())
 
 
 def _systems(statement: Statement) -> Iterator[_System]:

@@ -1,5 +1,6 @@
 """The check before training: counts against what a run then holds and does, refusals, advice."""
 
+import dataclasses
 import json
 import math
 
@@ -260,6 +261,20 @@ def test_pieces_of_one_face_are_no_surplus():
     pieces += [pinn.Dirichlet("u", 0, on=["x=0"])]
     poisson = pinn.Problem(x * y, ["u"], {"poisson": "laplacian(u) + 1"}, pieces)
     assert checked(poisson).advice == ()
+
+
+def test_sides_that_no_line_meets_together_are_no_surplus():
+    step = pinn.Polygon([(0, 0), (4, 0), (4, 2), (2, 2), (2, 1), (0, 1)])
+    poisson = pinn.Problem(
+        step, ["u"], {"poisson": "laplacian(u) + 1"},
+        [pinn.Dirichlet("u", 0, on=on) for on in ("x=0", "x=2", "x=4", "y=0", "y=1", "y=2")],
+    )
+    assert checked(poisson).advice == ()
+    twice = dataclasses.replace(
+        poisson, conditions=[*poisson.conditions, pinn.Neumann("u", 0, on="x=2")]
+    )
+    (said,) = checked(twice).advice
+    assert said.startswith("more is asked for in x than the equation 'poisson' can be given: 3 ")
 
 
 def test_constants_a_million_times_apart_are_advice():
