@@ -97,7 +97,7 @@ ROWS = [
     Row("p4_poisson_boltzmann", "Poisson-Boltzmann", _computed("stationary", "poisson_boltzmann"),
         peer=6.36e-1, peer_source=_PINNACLE),
     Row("p8_heat_two_scales", "Heat, two scales", peer=6.21e-2, peer_source=_PINNACLE),
-    Row("p9_heat_holes", "Heat, 17 holes", _computed("evolution", "heat_holes"),
+    Row("p9_heat_holes", "Heat, 17 holes", _computed("heating", "heat_holes"),
         peer=3.64e-2, peer_source=_PINNACLE),
     Row("p10_heat_long_time", "Heat, long time", _computed("evolution", "heat_long_time"),
         peer=9.99e-1, peer_source=_PINNACLE),
