@@ -7,7 +7,7 @@ from importlib import import_module
 
 from experiments.peers.row import Reference, Row
 
-_PINNACLE = "Hao et al., arXiv 2306.08827, table 3 (PINN)"
+_PINNACLE = "Hao et al., arXiv 2306.08827, table 3 (PINN), still to be checked against the paper"
 
 
 def _computed(module: str, name: str) -> Callable[[], Reference]:
