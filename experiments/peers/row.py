@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 PROBLEMS = Path(__file__).parent / "problems"
+SHIPPED = Path(__file__).resolve().parents[2] / "configs"
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Reference:
 class Row:
     """A problem of the table.
 
-    name: its id and a few words, the name of its config as well. ids: the examples it stands for.
-    reference: makes what to compare with where the config has no formula. up_to_constant: unknowns
+    name: its id and a few words, the name of its config as well. config: the name of its config
+    among those that ship, where it is one of them. reference: makes what to compare with where the config has no formula. up_to_constant: unknowns
     that are determined up to a constant and compared without their means. truth: the coefficients
     to be found. peer: the relative error that the peer's own setting reaches, and who says so.
     note: where the row differs from the peer's, and why.
@@ -45,6 +46,7 @@ class Row:
     peer: float | None = None
     peer_source: str = ""
     note: str = ""
+    config: str = ""
 
     @property
     def id(self) -> str:
@@ -54,4 +56,6 @@ class Row:
     @property
     def file(self) -> Path:
         """The config."""
+        if self.config:
+            return SHIPPED / f"{self.config}.yaml"
         return PROBLEMS / f"{self.name}.yaml"
