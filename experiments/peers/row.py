@@ -31,11 +31,12 @@ class Reference:
 class Row:
     """A problem of the table.
 
-    name: its id and a few words, the name of its config as well. config: the name of its config
-    among those that ship, where it is one of them. reference: makes what to compare with where the config has no formula. up_to_constant: unknowns
-    that are determined up to a constant and compared without their means. truth: the coefficients
-    to be found. peer: the relative error that the peer's own setting reaches, and who says so.
-    note: where the row differs from the peer's, and why.
+    name: its id and a few words, the name of its config as well. reference: makes what to compare
+    with where the config has no formula. up_to_constant: unknowns that are determined up to a
+    constant and compared without their means. truth: the coefficients to be found. peer: the
+    relative error that the peer's own setting reaches, and who says so. note: where the row differs
+    from the peer's, and why. config: the name of its config in configs/, where it is one of those
+    that ship.
     """
 
     name: str
