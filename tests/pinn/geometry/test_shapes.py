@@ -8,6 +8,8 @@ from scipy.integrate import quad
 from scipy.stats import chi2
 
 import pinn
+from pinn.equations.functions import NUMPY_FUNCTIONS
+from pinn.expressions import evaluate
 from pinn.sampling import METHODS, stream
 from pinn.sampling.methods import LATTICES
 
@@ -302,6 +304,31 @@ def test_a_side_is_found_where_it_lies_whatever_the_shape():
     assert turned.label("x=2") == "x_2" and side.fixed == {"x": 2}
     with pytest.raises(ValueError, match="no face 'x=1.5'"):
         turned.select("x=1.5")
+
+
+@pytest.mark.parametrize(
+    ("on", "holds"),
+    [
+        ("x < -0.5 or x > 0.5", lambda x, y: (x < -0.5) | (x > 0.5)),
+        ("-0.5 < x < 0.5", lambda x, y: abs(x) < 0.5),
+        ("not (x < 0 and y < 0)", lambda x, y: (x >= 0) | (y >= 0)),
+        ("x > 0 and (y > 0.5 or y < -pi/6)", lambda x, y: (x > 0) & ((y > 0.5) | (y < -0.5236))),
+    ],
+)
+def test_comparisons_are_the_languages(on, holds):
+    parts = SQUARE.select(on)
+    points, _ = SQUARE.sample_boundary(parts, 400, METHODS["uniform"], stream(0, "a"))
+    assert holds(*points.T).all()
+    everywhere, _ = SQUARE.sample_boundary(SQUARE.parts, 4000, METHODS["uniform"], stream(0, "b"))
+    share = np.mean(holds(*everywhere.T))
+    assert sum(part.measure for part in parts) == pytest.approx(8 * share, rel=0.05)
+    # The formula of a hard condition vanishes there, and inside and on the rest it does not.
+    tree = SQUARE.distance_function(on)
+    at = {"x": points[:, 0], "y": points[:, 1]}
+    assert np.abs(evaluate(tree, at, NUMPY_FUNCTIONS)).max() < 1e-12
+    rest = everywhere[~holds(*everywhere.T)]
+    at = {"x": rest[:, 0], "y": rest[:, 1]}
+    assert (evaluate(tree, at, NUMPY_FUNCTIONS) > 0).all()
 
 
 def test_comparisons_are_joined_by_and():
