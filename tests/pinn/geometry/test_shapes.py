@@ -341,6 +341,28 @@ def test_comparisons_are_joined_by_and():
     assert str(caught.value).splitlines()[1:] == ["    x < 0 and y < $", "                  ^"]
 
 
+def segments_meet(a, b, c, d):
+    """By solving for the place along both; chains of random corners are never parallel."""
+    shares = np.linalg.solve(np.stack([b - a, c - d], axis=1), c - a)
+    return bool(((0 <= shares) & (shares <= 1)).all())
+
+
+def test_a_polygon_is_refused_where_edges_meet_that_are_no_neighbours():
+    rng, refused = np.random.default_rng(0), 0
+    for _ in range(100):
+        corners = rng.random((6, 2))
+        ends = np.roll(corners, -1, axis=0)
+        pairs = [(i, j) for i in range(6) for j in range(i + 2, 6) if (i, j) != (0, 5)]
+        meet = any(segments_meet(corners[i], ends[i], corners[j], ends[j]) for i, j in pairs)
+        refused += meet
+        if meet:
+            with pytest.raises(ValueError, match="edges that meet in corners only"):
+                pinn.Polygon(corners)
+        else:
+            assert len(pinn.Polygon(corners).vertices) == 6
+    assert 20 < refused < 100
+
+
 def test_the_sides_of_a_polygon():
     shape = pinn.Polygon(L, name="wall")
     assert [part.label for part in shape.parts] == [f"wall_{i}" for i in range(1, 7)]
