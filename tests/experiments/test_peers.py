@@ -21,6 +21,7 @@ from pinn.config import load
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.term import Term
 from pinn.equations.values import Values
+from pinn.models.spaced import as_given
 
 
 def problem_of(row):
@@ -44,8 +45,11 @@ class Exact(T.nn.Module):
         self._terms = [Term("exact", problem.reference[u], scope) for u in problem.unknowns]
 
     def forward(self, points):
-        names = self._problem.domain.coordinates
-        columns = {name: points[:, i] for i, name in enumerate(names)}
+        domain = self._problem.domain
+        columns = {name: points[:, i] for i, name in enumerate(domain.coordinates)}
+        for one in domain.families:
+            if one.spacing == "log":  # a network is shown something else
+                columns[one.name] = as_given(one, columns[one.name])
         values = Values(columns, self._problem.constants)
         outputs = [term.evaluate(values, TENSOR_FUNCTIONS) for term in self._terms]
         return self.factor * T.stack(outputs, dim=1)
@@ -120,14 +124,15 @@ def test_a_config_with_a_limit_of_its_own_takes_no_longer_than_that():
 
 
 def facts_of(row, **errors):
-    error, machine = max(errors.values()), {"cores": 2}
-    measured = {"machine": machine}
-    return {"name": row.name, "errors": errors, "error": error, "seconds": 20.2, "measured": measured}
+    error, measured = max(errors.values()), {"machine": {"cores": 2}}
+    facts = {"name": row.name, "errors": errors, "error": error}
+    return {**facts, "seconds": 20.2, "measured": measured}
 
 
 def test_the_header_of_a_config_says_what_was_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(row_module, "SHIPPED", tmp_path)
-    plain, coefficients = Row("f1_a", "", config="a"), Row("i1_b", "", truth={"C": 1, "D": 2}, config="b")
+    plain = Row("f1_a", "", config="a")
+    coefficients = Row("i1_b", "", truth={"C": 1, "D": 2}, config="b")
     (tmp_path / "a.yaml").write_text("# A problem.\n#\n# More.\n\nproblem: {} # error: x\n")
     (tmp_path / "b.yaml").write_text("# error: 1.0e-1, of long ago\nproblem: {}\n")
     table = [facts_of(plain, u=1.234e-5), facts_of(coefficients, C=2e-3, D=1e-10)]
@@ -146,7 +151,9 @@ def test_the_header_of_a_config_says_what_was_measured(tmp_path, monkeypatch):
     assert several == "# error: 3.0e-6 relative L2 of p, the worst, after 20 s (2 cores)"
 
 
-@pytest.mark.parametrize("row", [row for row in [*ROWS, *OWN] if row.config], ids=lambda r: r.config)
+@pytest.mark.parametrize(
+    "row", [row for row in [*ROWS, *OWN] if row.config], ids=lambda row: row.config
+)
 def test_the_headers_that_ship_agree_with_the_table(row):
     """What differs is written by python -m experiments.peers --headers."""
     table = Rows(ROOT / "experiments" / "results" / "peers.json", [row.name]).rows
