@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Literal
 
 import autograd as T
@@ -95,7 +96,7 @@ class Experiment:
             fields[one.name] = (network, taken)
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device, fields)
 
-    @property
+    @cached_property
     def collocation(self) -> Collocation:
         """Where the points of every block are."""
         return Collocation(self.problem, self.sampling, self.seed)
