@@ -56,7 +56,7 @@ def cavity() -> Reference:
         return np.where(x[1] > 1 - 1e-9, 4 * x[0] * (1 - x[0]), 0.0), 0 * x[0]
 
     region = Region([(0, 0), (1, 0), (1, 1), (0, 1)], fine={(0, 1): 0.001, (1, 1): 0.001})
-    return agreed(region, (0.025, 0.0125), flow(0.01, velocity, pin=True))
+    return agreed(region, (0.016, 0.008), flow(0.01, velocity, pin=True))
 
 
 @cache
