@@ -159,8 +159,20 @@ class Ansatz:
             wall = not is_face(domain, face)
             tree = self._held(source, {} if wall else dict(face.fixed))
             yield exact.unknown, Data(
-                exact.condition, face, source, tree, exact.order, is_wall=wall
+                exact.condition, face, source, tree, exact.order, is_wall=wall,
+                power=self._power(exact),
             )
+
+    def _power(self, exact: Exact) -> float:
+        """Return a condition's power as a number."""
+        tree = self._held(self._source(exact.condition, exact.power, self._text_scope), {})
+        found = literal(tree)
+        if found is None or not found > 0:
+            raise ValueError(
+                f"{exact.condition!r}: power: expected a number > 0, or a text of constants that "
+                f"is one, got {exact.power!r}"
+            )
+        return found
 
     def _slope_data(self, exact: Exact) -> Data:
         """Return a*u + b*dn(u) = g as dn(u) + (a/b) u = g/b on one face."""

@@ -1,7 +1,7 @@
 """Values held on any parts of the boundary of any shape: u = E + B*N with a formula for B.
 
-B is the shape's formula that vanishes on the parts (Shape.distance_function), scaled to size one,
-and E gives the data: their own expression where all parts have one, else, for the data g_i on parts
+B is the shape's formula that vanishes on the parts (Shape.distance_function), scaled to size one, to
+the power of the condition, and E gives the data: their own expression where all parts have one, else, for the data g_i on parts
 where B_i vanishes,
 
     E = sum_i g_i W_i / sum_i W_i,   W_i = product of B_j with j != i,
@@ -19,7 +19,7 @@ import numpy as np
 
 from pinn.conditions.hard.data import Data
 from pinn.conditions.hard.start import Start
-from pinn.conditions.hard.trees import Network, slope
+from pinn.conditions.hard.trees import Network, powered, slope
 from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.leaves import Coordinate
 from pinn.equations.resolve import evaluate_resolved
@@ -59,7 +59,12 @@ def wall_formula(
             start.time, start.low, start.high, start.at_end,
         )  # fmt: skip
         tree = add(value, corrected.interpolant())
-    vanishing = _vanishing(domain, walls, resolve)
+    powers: dict[float, list[Data]] = {}
+    for item in walls:
+        powers.setdefault(item.power, []).append(item)
+    vanishing = reduce(multiply, [
+        powered(_vanishing(domain, group, resolve), power) for power, group in powers.items()
+    ])  # fmt: skip
     return add(tree, multiply(multiply(vanishing, start.vanishing()), Network()))
 
 
