@@ -85,11 +85,12 @@ class Kernel(OfOrder):
         like = axes.along(self.level, np.zeros(self.count))
         table = T.tensor(_table(self.count, self.order), dtype=like.dtype, device=like.device)
         z = alpha - 1.0
-        terms = [T.ones_like(z), z]
-        while len(terms) < _TERMS:
-            terms.append(2.0 * z * terms[-1] - terms[-2])
-        weights = T.stack(terms).reshape(1, -1)
-        rows = (weights @ table).reshape(-1, *like.shape)
+        below, here = 1.0, z
+        total = table[0] + table[1] * z
+        for row in range(2, _TERMS):
+            below, here = here, 2.0 * z * here - below
+            total = total + table[row] * here
+        rows = total.reshape(-1, *like.shape)
         return [rows[n] for n in range(self.count)]
 
 

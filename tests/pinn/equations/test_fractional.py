@@ -385,7 +385,7 @@ def test_engines_agree_with_a_time_beside_space():
             sampling=pinn.Sampling(interior=12), **settings,
         ).objective()  # fmt: skip
         loss, gradient, _ = case.value_and_gradient(case.theta)
-        found.append((loss, gradient))
+        found.append((loss, gradient, *case.jacobian(case.theta)))
     for one, two in zip(*found, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-10 * np.abs(one).max())
 
