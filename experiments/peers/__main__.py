@@ -44,13 +44,35 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         f"between two resolutions. Reached means an error below {GOAL:g}: {reached} of "
         f"{len(rows)} rows measured, {len(ROWS)} in all.",
         table(header, [_line(row) for row in rows]),
-        *(f"{_id(row)}: refused: {row['refused']}" for row in rows if "refused" in row),
-        *(f"{_id(row)}: {row['note']}" for row in rows if row["note"]),
-        *(f"{_id(row)}: the peer's figure is from {row['peer_source']}"
-          for row in rows if row["peer_source"]),
-        *(f"{_id(row)}: warning: {text}" for row in rows for text in row.get("warnings", [])),
+        *_section("Not reached", [
+            f"{_id(row)} ({number(row.get('error'), 2)}): {_why(row)}"
+            for row in rows if not row["reached"]
+        ]),
+        *_section("Notes", [
+            f"{_id(row)}: {row['note']}" for row in rows if row["note"] and row["reached"]
+        ]),
+        *_section("Where the peers' figures come from", [
+            f"{', '.join(_id(row) for row in rows if row['peer_source'] == source)}: {source}"
+            for source in dict.fromkeys(row["peer_source"] for row in rows) if source
+        ]),
+        *_section("Warnings of the runs", [
+            f"{', '.join(_id(row) for row in rows if text in row.get('warnings', []))}: {text}"
+            for text in dict.fromkeys(text for row in rows for text in row.get("warnings", []))
+        ]),
     ]
     return "\n\n".join(page) + "\n"
+
+
+def _section(title: str, lines: list[str]) -> list[str]:
+    """Return a heading and its lines, or nothing where there are none."""
+    return [f"## {title}", "\n".join(f"- {line}" for line in lines)] if lines else []
+
+
+def _why(row: dict[str, Any]) -> str:
+    if "refused" in row:
+        return f"refused: {row['refused']}"
+    told = f"stopped after {row['steps']} steps ({row['stop_reason']}), loss {row['loss']:.1e}"
+    return f"{row['note']}; {told}" if row["note"] else told
 
 
 def _machine(measured: dict[str, Any]) -> str:

@@ -25,11 +25,11 @@ class Dirichlet(Condition):
     value: text, number or callable. on: None for the whole boundary, or what `Shape.select` takes:
     a face such as "x=-1", a part's name, a comparison such as "x < 0.5", a list of these. hard:
     hold exactly instead of in training, on the parts of any shape that has a formula for them.
-    power: where hard, how u leaves its value: u - value is as large as distance**power, times a
-    smooth function that the network is. 1 is what solutions of most equations do; 2 holds the slope
-    as well, that of a value which does not depend on the place being 0; those of
-    fractional_laplacian(u, alpha) go like alpha/2. A number, or a text of constants. A part that
-    the domain does not have is a ValueError when the problem is made.
+    power: where hard, u = A + B*N with a smooth A and B as large as distance**power. 1 is how the
+    solutions of most equations leave their values; those of fractional_laplacian(u, alpha) do like
+    alpha/2; 2 holds the slope of A as well, which is 0 where all of the boundary has one number.
+    A number, or a text of constants. A part that the domain does not have is a ValueError when the
+    problem is made.
     """
 
     unknown: Name

@@ -14,6 +14,7 @@ from experiments.peers.measure import relative_l2
 from experiments.peers.references import evolution
 from experiments.peers.row import PROBLEMS
 from experiments.peers.rows import ROWS
+from experiments.resumable import Rows
 from pinn.config import load
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.term import Term
@@ -104,3 +105,13 @@ def test_a_row_is_measured_written_and_kept(tmp_path, capsys):
     capsys.readouterr()
     assert program.main(["--only", "F17x", "--out", str(tmp_path)]) == 2
     assert "got 'F17x'; did you mean 'F17'" in capsys.readouterr().err
+
+
+def test_two_processes_that_measure_side_by_side_keep_the_rows_of_each_other(tmp_path):
+    one, other = (Rows(tmp_path / "rows.json", ["a", "b", "c"]) for _ in range(2))
+    one.put({"name": "b", "error": 1.0}, "first")
+    other.put({"name": "a", "error": 2.0}, "second")
+    one.put({"name": "b", "error": 3.0}, "third")
+    kept = Rows(tmp_path / "rows.json", ["a", "b", "c"]).rows
+    assert [(row["name"], row["error"]) for row in kept] == [("a", 2.0), ("b", 3.0)]
+    assert not Rows(tmp_path / "rows.json", ["a"], anew=True).rows

@@ -1,8 +1,8 @@
 """Values held on any parts of the boundary of any shape: u = E + B*N with a formula for B.
 
-B is the shape's formula that vanishes on the parts (Shape.distance_function), scaled to size one, to
-the power of the condition, and E gives the data: their own expression where all parts have one, else, for the data g_i on parts
-where B_i vanishes,
+B is the shape's formula that vanishes on the parts (Shape.distance_function), scaled to size one,
+to the power of the condition. E gives the data: their own expression where all parts have one, else,
+for the data g_i on parts where B_i vanishes,
 
     E = sum_i g_i W_i / sum_i W_i,   W_i = product of B_j with j != i,
 
@@ -59,12 +59,7 @@ def wall_formula(
             start.time, start.low, start.high, start.at_end,
         )  # fmt: skip
         tree = add(value, corrected.interpolant())
-    powers: dict[float, list[Data]] = {}
-    for item in walls:
-        powers.setdefault(item.power, []).append(item)
-    vanishing = reduce(multiply, [
-        powered(_vanishing(domain, group, resolve), power) for power, group in powers.items()
-    ])  # fmt: skip
+    vanishing = vanishing_on(domain, walls, resolve)
     return add(tree, multiply(multiply(vanishing, start.vanishing()), Network()))
 
 
@@ -74,7 +69,7 @@ def _extension(
     """Return E."""
     if len(groups) == 1:
         return next(iter(groups))
-    functions = [_vanishing(domain, group, resolve) for group in groups.values()]
+    functions = [vanishing_on(domain, group, resolve) for group in groups.values()]
     _check_apart(domain, list(groups.values()), functions)
     weights = [
         reduce(multiply, [f for j, f in enumerate(functions) if j != i])
@@ -84,7 +79,20 @@ def _extension(
     return divide(reduce(add, weighted), reduce(add, weights))
 
 
-def _vanishing(domain: Shape, walls: Sequence[Data], resolve: Resolve) -> Expression:
+def vanishing_on(domain: Shape, walls: Sequence[Data], resolve: Resolve) -> Expression:
+    """Return the shape's formula that vanishes on some walls, of size one inside, to their power.
+
+    Walls of several powers are several formulas, multiplied.
+    """
+    powers: dict[float, list[Data]] = {}
+    for item in walls:
+        powers.setdefault(item.power, []).append(item)
+    return reduce(multiply, [
+        powered(_of_size_one(domain, group, resolve), power) for power, group in powers.items()
+    ])  # fmt: skip
+
+
+def _of_size_one(domain: Shape, walls: Sequence[Data], resolve: Resolve) -> Expression:
     """Return the shape's formula that vanishes on some walls, of size one inside."""
     try:
         tree = resolve(domain.distance_function(list(dict.fromkeys(item.face for item in walls))))
