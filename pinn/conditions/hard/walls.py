@@ -1,8 +1,8 @@
 """Values held on any parts of the boundary of any shape: u = E + B*N with a formula for B.
 
 B is the shape's formula that vanishes on the parts (Shape.distance_function), scaled to size one,
-to the power of the condition. E gives the data: their own expression where all parts have one, else,
-for the data g_i on parts where B_i vanishes,
+to the power of the condition. E gives the data: their own expression where all parts have one,
+else, for the data g_i on parts where B_i vanishes,
 
     E = sum_i g_i W_i / sum_i W_i,   W_i = product of B_j with j != i,
 
