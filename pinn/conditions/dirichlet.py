@@ -12,7 +12,7 @@ from pinn.equations.term import Term
 from pinn.geometry import On, Shape
 from pinn.residuals import Residual
 from pinn.schema import Name, declared
-from pinn.schema.errors import at, refuse
+from pinn.schema.errors import at
 from pinn.schema.kinds import NumberOrText
 
 Power = Annotated[float | str, NumberOrText("a number or a text of constants such as alpha/2")]
@@ -37,10 +37,6 @@ class Dirichlet(Condition):
     on: On = None
     hard: bool = False
     power: Power = 1.0
-
-    def __post_init__(self) -> None:
-        if not self.hard and self.power != 1:
-            refuse("how u leaves its value is said of a hard condition; add hard: true", "power")
 
     def label(self, domain: Shape) -> str:
         place = [] if self.on is None else [domain.label(self.on)]
