@@ -60,7 +60,10 @@ def condition_of(region: str | Shape, scope: Scope) -> Expression:
         tree = scope.resolve(scope.parse(before + region + after))
     except ExpressionError as error:
         place = min(max(error.position - len(before), 0), len(region))
-        raise ExpressionError(error.message, region, place) from error
+        what = f"expected {RegionKind.what}"
+        # `where` says so in its own words, of a text that nobody wrote.
+        message = what if error.message.startswith("the first argument of where") else error.message
+        raise ExpressionError(message, region, place) from error
     condition = tree.children[0]
     if not is_condition(condition):
         raise ExpressionError(f"expected {RegionKind.what}", region)
