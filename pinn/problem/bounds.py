@@ -44,8 +44,8 @@ class Bounds:
     def raw(self, value: float) -> float:
         """Return the raw number that stands for a value strictly inside the bounds."""
         if self.lower is not None and self.upper is not None:
-            share = (value - self.lower) / (self.upper - self.lower)
-            return math.log(share) - math.log1p(-share)
+            # Not by the share of the way: one of 1 - 1e-17 would round to 1.
+            return math.log(value - self.lower) - math.log(self.upper - value)
         if self.lower is not None:
             return _inverse_softplus((value - self.lower) / self.scale)
         if self.upper is not None:

@@ -106,7 +106,8 @@ def test_functions_hold_on_a_part_too_and_what_is_no_part_is_refused(tmp_path):
     assert points_of(problem, "e", interior=20).coordinates.min() > 0.5
     for on, message in {
         "x > 2": "equations.e.on: expected a part of the domain, got x > 2, in which no point of",
-        "lfet": "equations.e.on: unknown name 'lfet'",
+        "lfet": "equations.e.on: expected a comparison such as x < 0.5",
+        "not lfet": "equations.e.on: unknown name 'lfet'",
         "u > 0": "equations.e.on: unknown name 'u'",
         "x + 1": "equations.e.on: expected a comparison",
     }.items():
