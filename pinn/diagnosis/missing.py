@@ -16,6 +16,8 @@ from pinn.equations.leaves import At
 
 # Slopes are the same below this share of their size.
 _ROUNDING = 1e-9
+# Of more conditions than this only the first are named.
+_TOLD = 8
 
 Held = Callable[[str, str, int], int]
 """(unknown, coordinate, orders) -> how many conditions the model keeps by itself."""
@@ -63,7 +65,9 @@ def surplus(statement: Statement) -> list[str]:
 
     Data that agree do no harm, and coefficients need them: nothing is said where there are some.
     """
-    if statement.problem.parameters or not all(one.is_finite for one in statement.equations):
+    if statement.problem.parameters or statement.problem.fields:
+        return []
+    if not all(one.is_finite for one in statement.equations):
         return []
     sentences = []
     for system in _systems(statement):
@@ -76,7 +80,9 @@ def surplus(statement: Statement) -> list[str]:
             count = _most_met([plane for _, plane in given], column)
             if count <= taken[coordinate]:
                 continue
-            places = ", ".join(f"{name} at {coordinate} = {p.value:g}" for name, p in given)
+            places = ", ".join(f"{name} at {coordinate} = {p.value:g}" for name, p in given[:_TOLD])
+            if len(given) > _TOLD:
+                places += f" and {len(given) - _TOLD} more"
             sentences.append(
                 f"more is asked for in {coordinate} than the equation"
                 f"{'s' * (len(system.equations) > 1)} "
