@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pinn.equations.axes import Integral, Nodes, Sum, substituted
-from pinn.equations.fractional import Scale, Weights
+from pinn.equations.fractional import OfOrder
 from pinn.equations.leaves import (
     At,
     Column,
@@ -30,24 +30,35 @@ MAX_EXPANSION = 40_000
 class Calculus:
     """The rules for one expression; `node` is the operator that they serve, for errors' places.
 
-    visited counts the nodes that the rules have been applied to: the work done so far.
+    scope: None for trees without unknowns. visited counts the nodes that the rules have been
+    applied to: the work done so far.
     """
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope | None) -> None:
         self._scope = scope
         self.visited = 0
 
     def derivative(
-        self, node: Call, operand: Expression, coordinate: str, *, hold_columns: bool = False
+        self,
+        node: Call,
+        operand: Expression,
+        coordinate: str,
+        *,
+        hold_columns: bool = False,
+        own: Callable[[Expression], Expression | None] = lambda part: None,
     ) -> Expression:
         """Differentiate a resolved tree once in a coordinate.
 
         hold_columns: whether what is attached to the points counts as constant, as the normal
-        does along itself; otherwise it has no derivative.
+        does along itself; otherwise it has no derivative. own: gives the derivatives of leaves that
+        only who asks knows of, None for others.
         """
 
         def rule(part: Expression, inner: list[Expression]) -> Expression:
             self.visit(node)
+            found = own(part)
+            if found is not None:
+                return found
             if isinstance(part, Derivative | Laplacian):
                 return self._of_unknown(node, part, coordinate)
             if isinstance(part, At):
@@ -60,8 +71,10 @@ class Calculus:
                 return self._of_table(part, inner)
             if isinstance(part, Sum):
                 return part.with_children(inner) if inner[0] is not algebra.ZERO else algebra.ZERO
-            if isinstance(part, Scale | Weights) and inner[0] is not algebra.ZERO:
-                raise node.error("the order of a fractional derivative that varies in space")
+            if isinstance(part, OfOrder):
+                if inner[0] is not algebra.ZERO:
+                    raise node.error("the order of a fractional derivative that varies in space")
+                return part.slope(inner)
             if isinstance(part, Nodes):
                 return algebra.ZERO  # as variables; what their limits do is the integral's matter
             if isinstance(part, Column) and not hold_columns:
