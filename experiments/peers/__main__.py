@@ -2,9 +2,10 @@
 
     python -m experiments.peers [--only F5 ...] [--seconds S] [--seed N] [--anew] [--out DIR]
 
-Each problem is a config of experiments/peers/problems, trained for at most so many seconds; its
-error is measured when training has ended and takes no part in it. After every row the table is
-written. Rows that it has are kept, unless --only names them or --anew begins a new one.
+Each problem is a config of experiments/peers/problems, or a program there where it takes more than
+one training, and has at most so many seconds; its error is measured when training has ended and
+takes no part in it. After every row the table is written. Rows that it has are kept, unless --only
+names them or --anew begins a new one.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         "# The problems that users of the peers solve",
         "\n".join(f"`{command}`" for command in commands),
         "\n".join(machines),
-        "A row is a config of `experiments/peers/problems`. The error is the relative L2 error of "
-        "the worst unknown, or the relative error of the worst coefficient; `seconds` is the whole "
-        "call. `peer` is the error that the peer's own setting reaches, where it is known. The "
-        "reference is a formula or computed by a classical method, its error the difference "
-        f"between two resolutions. Reached means an error below {GOAL:g}: {reached} of "
+        "A row is a config or a program of `experiments/peers/problems`. The error is the relative "
+        "L2 error of the worst unknown, or the relative error of the worst coefficient; `seconds` "
+        "is the whole call. `peer` is the error that the peer's own setting reaches, where it is "
+        "known. The reference is a formula or computed by a classical method, its error the "
+        f"difference between two resolutions. Reached means an error below {GOAL:g}: {reached} of "
         f"{len(rows)} rows measured, {len(ROWS)} in all.",
         table(header, [_line(row) for row in rows]),
         *(f"{_id(row)}: refused: {row['refused']}" for row in rows if "refused" in row),

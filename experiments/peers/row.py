@@ -30,7 +30,7 @@ class Reference:
 class Row:
     """A problem of the table.
 
-    name: its id and a few words, the name of its config as well. ids: the examples it stands for.
+    name: its id and a few words, the name of its file in `problems` as well.
     reference: makes what to compare with where the config has no formula. up_to_constant: unknowns
     that are determined up to a constant and compared without their means. truth: the coefficients
     to be found. peer: the relative error that the peer's own setting reaches, and who says so.
@@ -53,5 +53,6 @@ class Row:
 
     @property
     def file(self) -> Path:
-        """The config."""
-        return PROBLEMS / f"{self.name}.yaml"
+        """The config, or a program with PROBLEM and solve(seconds, seed) in place of one."""
+        program = PROBLEMS / f"{self.name}.py"
+        return program if program.exists() else PROBLEMS / f"{self.name}.yaml"

@@ -36,6 +36,7 @@ ROWS = [
     Row("f4_burgers_residual_based", "Burgers, soft, points by residual"),
     Row("f5_euler_beam", "Euler beam"),
     Row("f6_helmholtz", "Helmholtz 2-D"),
+    Row("f7_helmholtz_search", "Helmholtz 2-D, network and rate by search"),
     Row("f8_helmholtz_hole", "Helmholtz, square with a hole"),
     Row("f9_scattering", "Scattering by a disk, absorbing sides",
         _computed("stationary", "scattered_wave"),

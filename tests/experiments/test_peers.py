@@ -10,20 +10,16 @@ import pytest
 import autograd as T
 import pinn
 from experiments.peers import __main__ as program
-from experiments.peers.measure import relative_l2
+from experiments.peers.measure import problem as problem_of
+from experiments.peers.measure import relative_l2, solve
+from experiments.peers.problems import f7_helmholtz_search as search
 from experiments.peers.references import evolution
 from experiments.peers.row import PROBLEMS
 from experiments.peers.rows import ROWS
 from experiments.resumable import Rows
-from pinn.config import load
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.term import Term
 from pinn.equations.values import Values
-
-
-def problem_of(row):
-    return load(row.file).experiment.problem
-
 
 WITH_FORMULA = [
     row for row in ROWS
@@ -49,8 +45,9 @@ class Exact(T.nn.Module):
         return self.factor * T.stack(outputs, dim=1)
 
 
-def test_every_config_has_a_row_and_every_row_a_config():
-    assert {row.file.name for row in ROWS} == {file.name for file in PROBLEMS.glob("*.yaml")}
+def test_every_config_or_program_has_a_row_and_every_row_one_of_them():
+    files = {file.name for ending in ("yaml", "py") for file in PROBLEMS.glob(f"*.{ending}")}
+    assert {row.file.name for row in ROWS} == files
     assert len({row.id for row in ROWS}) == len(ROWS)
 
 
@@ -105,6 +102,19 @@ def test_a_row_is_measured_written_and_kept(tmp_path, capsys):
     capsys.readouterr()
     assert program.main(["--only", "F17x", "--out", str(tmp_path)]) == 2
     assert "got 'F17x'; did you mean 'F17'" in capsys.readouterr().err
+
+
+def test_a_search_goes_on_with_the_candidate_of_the_lowest_loss_on_fresh_points(monkeypatch):
+    trials, trial = [], search.trial
+    monkeypatch.setattr(search, "trial", lambda *given: trials.append(trial(*given)) or trials[-1])
+    candidates = [(pinn.MLP(4, 1), 1e-6), (pinn.MLP(8, 2, "sin"), 1e-2), (pinn.MLP(6, 1), 1e-6)]
+    monkeypatch.setattr(search, "CANDIDATES", candidates)
+    row = next(row for row in ROWS if row.id == "F7")
+    with pytest.warns(pinn.UnsolvedWarning):
+        solution = solve(row, 0.5, 0)
+    best = min(trials, key=lambda found: found.report.fresh_loss)
+    assert [found.experiment.model for found in trials] == [model for model, _ in candidates]
+    assert solution.experiment.model == best.experiment.model
 
 
 def test_two_processes_that_measure_side_by_side_keep_the_rows_of_each_other(tmp_path):
