@@ -96,10 +96,21 @@ ROWS = [
         truth={"D": 2, "k": 0.1},
         note="the data are ours, on 51 x 51 points, with the coefficients that fit the example's"),
     Row("p1_burgers", "Burgers 1-D", peer=1.45e-2, peer_source=_PINNACLE),
+    Row("p2_burgers_plane", "Burgers 2-D", _computed("waves", "burgers_plane"),
+        note="periodic in the slope as well, from waves of our own, seeded, so small that they "
+             "steepen without breaking before t = 1"),
     Row("p3_poisson_four_holes", "Poisson, 4 holes", _computed("stationary", "four_holes"),
         peer=1.23e-2, peer_source=_PINNACLE),
     Row("p4_poisson_boltzmann", "Poisson-Boltzmann", _computed("stationary", "poisson_boltzmann"),
         peer=1.43e-2, peer_source=_PINNACLE),
+    Row("p5_poisson_four_balls", "Poisson 3-D, 4 balls", _computed("space", "four_balls")),
+    Row("p6_poisson_blocks", "Poisson, 25 blocks", _computed("blocks", "twenty_five_blocks"),
+        note="a lap(u) + f = 0, not the divergence of a grad(u), with numbers of our own: a "
+             "between 0.29 and 82.6, c0 and c1 up to 10, seeded"),
+    Row("p7_heat_random_coefficient", "Heat, random coefficient",
+        _computed("conduction", "random_coefficient"),
+        note="a lap(u), not the divergence of a grad(u), with a smooth random a of our own, a "
+             "spline through 41 x 41 values"),
     Row("p8_heat_two_scales", "Heat, two scales", peer=6.21e-2, peer_source=_PINNACLE),
     Row("p9_heat_holes", "Heat, 17 holes", _computed("heating", "heat_holes"),
         peer=2.39e-2, peer_source=_PINNACLE),

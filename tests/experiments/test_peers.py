@@ -10,10 +10,11 @@ import pytest
 import autograd as T
 import pinn
 from experiments.peers import __main__ as program
+from experiments.peers import measurements
 from experiments.peers.measure import problem as problem_of
 from experiments.peers.measure import relative_l2, solve
 from experiments.peers.problems import f7_helmholtz_search as search
-from experiments.peers.references import evolution
+from experiments.peers.references import evolution, waves
 from experiments.peers.row import PROBLEMS
 from experiments.peers.rows import ROWS
 from experiments.resumable import Rows
@@ -81,6 +82,34 @@ def test_the_error_is_relative_to_the_reference_and_may_leave_out_the_mean():
     assert relative_l2(exact * 1.01, exact) == pytest.approx(0.01)
     assert relative_l2(exact + 5, exact, up_to_constant=True) < 1e-15
     assert relative_l2(exact + 5, exact) == pytest.approx(5 * np.sqrt(3 / 14))
+
+
+def config(name):
+    return problem_of(next(row for row in ROWS if row.name == name))
+
+
+def test_the_waves_of_the_config_are_those_of_the_reference():
+    problem = config("p2_burgers_plane")
+    x, y = np.random.default_rng(0).random((2, 50)) * 4
+    exact = Exact(dataclasses.replace(problem, reference={
+        condition.unknown: condition.value for condition in problem.conditions
+        if isinstance(condition, pinn.Initial)
+    }))  # fmt: skip
+    points = T.tensor(np.stack([x, y, np.zeros(50)], axis=1), dtype=T.float64)
+    with T.no_grad():
+        assert np.abs(exact(points).numpy() - waves.start(x, y).T).max() < 1e-14
+
+
+def test_the_tables_of_random_coefficients_are_their_formulas():
+    rng = np.random.default_rng(0)
+    blocks = measurements.blocks()
+    x, y = rng.random((2, 50)) * 20 - 10
+    place = tuple(np.floor((points + 10) / 4).astype(int) for points in (x, y))
+    for table in config("p6_poisson_blocks").tables:
+        assert table.at(x, y) == pytest.approx(blocks[table.value][place], rel=1e-9)
+    x, y = rng.random((2, 50))
+    (table,) = config("p7_heat_random_coefficient").tables
+    assert table.at(x, y) == pytest.approx(measurements.diffusivity(x, y), rel=1e-4)
 
 
 def test_two_resolutions_of_an_evolution_agree():
