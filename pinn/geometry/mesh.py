@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pinn.geometry.facets import Facets, chosen
+from pinn.geometry.files import Digest, FileName, checked_file, foreign_reader
 from pinn.geometry.parts import Part
 from pinn.geometry.shape import TOLERANCE, Shape, check_names, default_names
-from pinn.geometry.surface import check_file, foreign_reader
-from pinn.schema import Name, Text, declared
+from pinn.schema import Name, declared
 from pinn.schema.errors import refuse
 
 _SUFFIXES = (".msh", ".vtk", ".vtu", ".inp", ".mesh", ".bdf", ".nas", ".su2")
@@ -46,15 +46,18 @@ class Mesh(Shape):
     "pinn[mesh]"); quadrilaterals are cut into triangles, curved cells are taken as straight. Named
     groups of lines (of faces) become parts of the boundary under their names, the rest of it is one
     part. names: of the coordinates; x, y, z where left out. name: of the whole boundary in `on`,
-    "mesh" where left out. A mesh has no formula for hard conditions. Raises ValueError, with the
-    file's name, for a file that is not there, is damaged or has no cells.
+    "mesh" where left out. A mesh has no formula for hard conditions. digest: SHA-256 of the file;
+    it is filled in, kept with the solution, and a file that has changed since is refused. Raises
+    ValueError, with the file's name, for a file that is not there, is damaged or has no cells.
     """
 
-    path: Text
+    path: FileName
     names: tuple[Name, ...] | None = None
     name: Name | None = None
+    digest: Digest = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", checked_file(self.path, _SUFFIXES, self.digest))
         object.__setattr__(self, "_content", _read(self.path))
         check_names(self.names, self._content.cells.shape[2])
 
@@ -105,7 +108,6 @@ class Mesh(Shape):
 
 
 def _read(name: str) -> _Content:
-    check_file(name, _SUFFIXES)
     with foreign_reader("meshio", name), np.errstate(all="ignore"):
         import meshio
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from pinn.geometry.facets import Facets
+from pinn.geometry.files import Digest, FileName, checked_file, foreign_reader
 from pinn.geometry.parts import Part
 from pinn.geometry.shape import TOLERANCE, Shape, check_names
-from pinn.schema import Name, Text, declared
-from pinn.schema.errors import DeclarationError, refuse
+from pinn.schema import Name, declared
+from pinn.schema.errors import refuse
 
 _SUFFIXES = (".stl", ".ply", ".off")
 
@@ -26,16 +26,18 @@ class Surface(Shape):
     path: an STL, PLY or OFF file, read with trimesh (pip install "pinn[mesh]"). names: of the
     coordinates. name: of its boundary in `on`, "surface" where left out; `on="z=0"` and
     `on="normal_z > 0.9"` take what lies there or looks that way. A surface has no formula for hard
-    conditions. Raises ValueError, with the file's name, for a file that is not there or damaged,
-    and for a surface that is not closed.
+    conditions. digest: as of a Mesh. Raises ValueError, with the file's name, for a file that is
+    not there, damaged or another one by now, and for a surface that is not closed.
     """
 
-    path: Text
+    path: FileName
     names: tuple[Name, Name, Name] = ("x", "y", "z")
     name: Name | None = None
+    digest: Digest = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_names(self.names, 3)
+        object.__setattr__(self, "digest", checked_file(self.path, _SUFFIXES, self.digest))
         object.__setattr__(self, "_facets", _read(self.path))
 
     @cached_property
@@ -67,7 +69,6 @@ class Surface(Shape):
 
 
 def _read(name: str) -> Facets:
-    check_file(name, _SUFFIXES)
     with foreign_reader("trimesh", name):
         import trimesh
 
@@ -86,35 +87,3 @@ def _read(name: str) -> Facets:
     facets = Facets(corners)
     facets = facets.subset(facets.sizes > 0)
     return facets if facets.enclosed > 0 else Facets(facets.corners[:, ::-1])
-
-
-def check_file(name: str, suffixes: tuple[str, ...]) -> None:
-    """Refuse a file that is not there or has another suffix."""
-    path = Path(name)
-    if path.suffix.lower() not in suffixes:
-        refuse(f"{name}: expected a file that ends in {' '.join(suffixes)}", "path")
-    if not path.is_file():
-        refuse(f"{name}: there is no such file", "path")
-
-
-@contextlib.contextmanager
-def foreign_reader(package: str, name: str) -> Iterator[None]:
-    """Refuse what a package cannot read with the file's name, and a package that is missing.
-
-    Readers of damaged files fail in every way there is, and one of them calls sys.exit.
-    """
-    said = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            yield
-    except DeclarationError:
-        raise
-    except ModuleNotFoundError as error:
-        if error.name != package:
-            refuse(f"{name}: its reader needs the package {error.name}, which is missing", "path")
-        missing = f"{name} is read with the package {package}, which is missing"
-        refuse(f'{missing}; pip install "pinn[mesh]"', "path")
-    except (Exception, SystemExit) as error:
-        words = str(error) if isinstance(error, Exception) else said.getvalue()
-        reason = " ".join(words.split())[:200] or type(error).__name__
-        refuse(f"{name}: {package} cannot read it, the file may be damaged ({reason})", "path")

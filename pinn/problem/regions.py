@@ -9,7 +9,7 @@ from typing import Any
 from pinn import expressions
 from pinn.checks import nearest
 from pinn.equations.scope import Scope
-from pinn.expressions import Binary, Expression, ExpressionError, algebra
+from pinn.expressions import Binary, Expression, algebra
 from pinn.expressions.conditions import is_condition
 from pinn.geometry import Shape
 from pinn.geometry.declaration import DomainKind
@@ -45,7 +45,8 @@ class RegionKind(Kind):
 def condition_of(region: str | Shape, scope: Scope) -> Expression:
     """Return where a region is, as a condition; ValueError for what is none.
 
-    A point on the boundary of a shape does not belong to it.
+    region: a comparison, the name of a region in the scope, or a shape; a point on the boundary of
+    a shape does not belong to it.
     """
     if isinstance(region, Shape):
         unknown = [name for name in region.space if name not in scope.space]
@@ -55,16 +56,11 @@ def condition_of(region: str | Shape, scope: Scope) -> Expression:
                 f"{', '.join(region.coordinates)}"
             )
         return Binary(">", region.inside_function(), algebra.ZERO)
-    before, after = "where(", ", 1, 0)"
-    try:
-        tree = scope.resolve(scope.parse(before + region + after))
-    except ExpressionError as error:
-        place = min(max(error.position - len(before), 0), len(region))
-        raise ExpressionError(error.message, region, place) from error
-    condition = tree.children[0]
-    if not is_condition(condition):
-        raise ExpressionError(f"expected {RegionKind.what}", region)
-    return condition
+    named = scope.definitions.get(region.strip())
+    if is_condition(named):
+        return named
+    number = scope.resolve(expressions.parse_condition(region, scope.tables))
+    return number.children[0]  # of where(condition, 1, 0)
 
 
 def define(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pinn
+from pinn.config import load
 from pinn.sampling import METHODS, stream
 
 meshio = pytest.importorskip("meshio")
@@ -285,3 +286,42 @@ def test_a_cloud_without_a_boundary_has_no_parts():
 def test_clouds_that_make_no_sense_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         pinn.PointCloud(**arguments)
+
+
+@pytest.mark.parametrize("kind", ["mesh", "surface"])
+def test_a_file_is_seen_from_its_config_and_kept_by_what_is_in_it(kind, tmp_path, monkeypatch):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    name = {"mesh": "part.msh", "surface": "part.stl"}[kind]
+
+    def write(size):
+        if kind == "mesh":
+            plate(folder / name, n=size)
+        else:
+            trimesh.creation.box((size, 2, 2)).export(folder / name)
+
+    write(2)
+    config = folder / "plate.yaml"
+    config.write_text(
+        f"problem: {{domain: {{{kind}: {name}}}, unknowns: [u], equations: {{e: laplacian(u)}},\n"
+        "  conditions: [dirichlet: {unknown: u, value: 0}]}\n"
+        "sampling: {interior: 20, boundary: 10}\ntraining: [adam: {steps: 1}]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    loaded = load(config)
+    shape = loaded.experiment.problem.domain
+    assert shape == type(shape)(str(folder / name)) != type(shape)(str(folder / name), name="rim")
+    with pytest.warns(pinn.ProblemWarning):
+        solution = pinn.solve(loaded.experiment.problem, pinn.MLP(3, 1),
+                              loaded.experiment.sampling, loaded.experiment.training)
+    solution.save(tmp_path / "solution.npz")
+    (tmp_path / "again.yaml").write_text(loaded.text())
+    monkeypatch.chdir(folder)
+    middle = {axis: 0.1 for axis in shape.coordinates}
+    found = pinn.load(tmp_path / "solution.npz")
+    assert found.evaluate(**middle) == solution.evaluate(**middle)
+    assert load(tmp_path / "again.yaml").experiment.problem.domain == shape
+    write(3)
+    with pytest.raises(OSError, match=f"{name}: the file has changed since its digest was taken"):
+        pinn.load(tmp_path / "solution.npz")
+    assert type(shape)(str(folder / name)) != shape
