@@ -17,6 +17,7 @@ import numpy as np
 from pinn.checks import nearest
 from pinn.conditions.condition import CONDITIONS, Condition
 from pinn.conditions.hard import Ansatz
+from pinn.equations.fractional import Chord
 from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.leaves import Coordinate, Derivative, UnknownLeaf
 from pinn.equations.names import check_names
@@ -460,6 +461,9 @@ class _InSpace:
     """A domain in the space coordinates alone."""
 
     domain: Shape
+
+    def chord(self, direction: Mapping[str, Expression]) -> Chord | None:
+        return self.domain.chord(direction)
 
     def inside_function(self) -> Expression:
         return self.domain.inside_function()

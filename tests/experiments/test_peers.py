@@ -78,10 +78,10 @@ def test_a_formula_satisfies_the_equations_and_conditions_of_its_problem(row):
             problem, Exact(problem), pinn.Sampling(20, initial=10, boundary=10),
             [pinn.Adam(steps=1, learning_rate=1e-300)], derivatives="nested", engine="eager",
         )
-    # Of terms of up to 1e4, to rounding; fractional Laplacians are sums, good to a few in a hundred
-    # of their size of up to 10 with the steps and directions that they have by default in a ball.
-    sums = any("fractional_laplacian" in text for text in problem.equations.values())
-    assert solution.report.loss < (0.02 if sums else 1e-16)
+    # Of terms of up to 1e4, to rounding. Fractional powers of what does not leave the boundary as
+    # the theory says, x^3 (1 - x)^3, are good to 1e-4 of their size of 0.2 by 20 nodes.
+    rounded = row.id not in ("F30", "F33")
+    assert solution.report.loss < (1e-16 if rounded else 1e-9)
 
 
 def test_the_error_is_relative_to_the_reference_and_may_leave_out_the_mean():
