@@ -54,7 +54,7 @@ _CONDITIONS = Items(
 _CONSTANTS = Names(ConstantKind(), "a mapping from names to numbers")
 _PARAMETERS = Keyed(Parameter, "a mapping from names to {initial, lower, upper, scale}")
 _TABLES = Keyed(
-    Table, "a mapping from names to {data, over, columns, method, outside}", key="value"
+    Table, "a mapping from names to {table, over, columns, method, outside}", key="value"
 )
 _REGIONS = Names(RegionKind(), "a mapping from names to comparisons or shapes")
 _PIECEWISE = Names(
@@ -113,6 +113,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         self._join_families()
+        self._make_functions()
         with at("constants"):
             object.__setattr__(self, "constants", evaluate_constants(self.constants))
         self._check_names()
@@ -253,6 +254,14 @@ class Problem:
         if families:
             self._check_names(domain.coordinates)  # a product would tell less
             object.__setattr__(self, "domain", functools.reduce(operator.mul, families, domain))
+
+    def _make_functions(self) -> None:
+        mistakes, tables = Mistakes(), []
+        for table in self.tables:
+            with mistakes.under("tables", table.value):
+                tables.append(table.as_function())
+        mistakes.end()
+        object.__setattr__(self, "tables", tuple(tables))
 
     def _check_names(self, coordinates: Sequence[str] | None = None) -> None:
         families = tuple(family.name for family in self.families)

@@ -347,7 +347,10 @@ def built(make: Callable[..., Any], values: Mapping[str, Any], path: Path, reade
 
 
 def dump(value: Any) -> dict[str, Any]:
-    """Return an object as plain data by field; the fields of its class read it back."""
+    """Return an object by field, as plain data and arrays; the fields of its class read it back.
+
+    `pinn.schema.arrays` makes texts of the arrays.
+    """
     found = {}
     for name, entry in fields_of(type(value)).items():
         try:
