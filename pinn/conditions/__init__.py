@@ -1,6 +1,6 @@
 """What must hold at the start of time and on the boundary, one kind of condition a file."""
 
-from pinn.conditions.condition import CONDITIONS, Condition, Exact, Repeats, Value
+from pinn.conditions.condition import CONDITIONS, Condition, Exact, ExactAt, Repeats, Value
 from pinn.conditions.data import Data
 from pinn.conditions.dirichlet import Dirichlet
 from pinn.conditions.initial import Initial
@@ -19,6 +19,7 @@ __all__ = [
     "Data",
     "Dirichlet",
     "Exact",
+    "ExactAt",
     "Initial",
     "Integral",
     "Interface",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -53,6 +53,24 @@ class Repeats:
     values: tuple[Value, ...] = ()
 
 
+@dataclass(frozen=True)
+class ExactAt:
+    """What a hard condition asks of an unknown at one point: a number for each coordinate.
+
+    One for each but the families, of which it holds for the whole range.
+    """
+
+    condition: str
+    unknown: str
+    place: Mapping[str, float]
+    value: Value
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """All that was given."""
+        return (self.value,)
+
+
 class Condition(ABC):
     """Something that holds on a part of the domain.
 
@@ -74,8 +92,12 @@ class Condition(ABC):
         scope: the names of the problem. Raises ValueError where the condition does not fit them.
         """
 
-    def exact(self, domain: Shape) -> Sequence[Exact | Repeats]:
-        """Return what holds exactly where the condition is hard; ValueError where it cannot be."""
+    def exact(self, domain: Shape) -> Sequence[Exact | ExactAt | Repeats]:
+        """Return what holds exactly where the condition is hard; ValueError where it cannot be.
+
+        domain: that of the unknown; a field of some coordinates has its own. `residuals` has been
+        asked before, so what it refuses is not here.
+        """
         refuse(f"a {type(self).__name__} condition cannot be hard; leave it out", "hard")
 
 

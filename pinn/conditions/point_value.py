@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Annotated
 
-from pinn.conditions.condition import Condition, Value
+from pinn.conditions.condition import Condition, ExactAt, Value
 from pinn.conditions.places import listed
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
@@ -25,6 +25,7 @@ class PointValue(Condition):
 
     value: text, number or callable. The point is a number for each coordinate of the domain, as
     keywords or as the mapping `at`; without a number for a family it holds for all of its range.
+    hard: hold exactly, beside other hard conditions too as long as none of them holds at the point.
     Several points of an unknown are told apart by their numbers in the blocks' names. Raises
     ValueError when the problem is made for a point that is not one of the domain.
     """
@@ -61,3 +62,7 @@ class PointValue(Condition):
         with under("value"):
             right = Term(what, self.value, scope.of_values())
         return [Residual(name, what, left, place, right)]
+
+    def exact(self, domain: Shape) -> Sequence[ExactAt]:
+        place = {name: self.at[name] for name in domain.coordinates if name in self.at}
+        return [ExactAt(self.label(domain), self.unknown, place, self.value)]

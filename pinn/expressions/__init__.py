@@ -9,11 +9,19 @@ recursion limit.
 from pinn.expressions.errors import ExpressionError, abridge, suggest
 from pinn.expressions.evaluation import evaluate, evaluate_leaves
 from pinn.expressions.language import CONSTANTS, FLOAT_FUNCTIONS, FUNCTIONS, OPERATORS, RESERVED
-from pinn.expressions.parsing import MAX_CHARACTERS, MAX_PENDING, check_call, constant, parse
+from pinn.expressions.parsing import (
+    MAX_CHARACTERS,
+    MAX_PENDING,
+    check_call,
+    constant,
+    parse,
+    parse_condition,
+)
 from pinn.expressions.trees import Binary, Call, Expression, Name, Number, Unary, fold, nodes
 
 __all__ = [
     "Binary", "CONSTANTS", "Call", "Expression", "ExpressionError", "FLOAT_FUNCTIONS", "FUNCTIONS",
     "MAX_CHARACTERS", "MAX_PENDING", "Name", "Number", "OPERATORS", "RESERVED", "Unary", "abridge",
-    "check_call", "constant", "evaluate", "evaluate_leaves", "fold", "nodes", "parse", "suggest",
+    "check_call", "constant", "evaluate", "evaluate_leaves", "fold", "nodes", "parse",
+    "parse_condition", "suggest",
 ]

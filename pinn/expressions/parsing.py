@@ -375,6 +375,26 @@ def parse(text: str, functions: Collection[str] = ()) -> Expression:
             than 300 open parentheses, signs and operators at one place, or contains a number
             beyond float64, such as ``9**9**9**9``.
     """
+    tree = _parsed(text, functions)
+    if is_condition(tree):
+        raise tree.error(
+            "a comparison is no number: where(x < 0, -x, x) chooses by it, (x < 0)*x counts it as 1"
+        )
+    return tree
+
+
+def parse_condition(text: str, functions: Collection[str] = ()) -> Expression:
+    """Parse a text that is true or false: comparisons, and what and, or, not make of them.
+
+    functions and errors are as of `parse`; a text that is a number is refused too.
+    """
+    tree = _parsed(text, functions)
+    if not is_condition(tree):
+        raise tree.error("expected a comparison such as x < 0.5, or several joined by and, or")
+    return tree
+
+
+def _parsed(text: str, functions: Collection[str]) -> Expression:
     if not isinstance(text, str):
         raise ExpressionError(f"expected an expression as text, got {type(text).__name__}")
     if len(text) > MAX_CHARACTERS:
@@ -386,10 +406,6 @@ def parse(text: str, functions: Collection[str] = ()) -> Expression:
     if not text.strip():
         raise ExpressionError("expected an expression, got empty text", text)
     tree = _Parser(text, functions).parse()
-    if is_condition(tree):
-        raise tree.error(
-            "a comparison is no number: where(x < 0, -x, x) chooses by it, (x < 0)*x counts it as 1"
-        )
     fold(tree, number_or_none)
     return tree
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,17 +14,17 @@ from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.leaves import Coordinate
 from pinn.expressions import (
     CONSTANTS,
-    Call,
+    Binary,
     Expression,
-    ExpressionError,
     Name,
-    Number,
+    Unary,
     evaluate,
     fold,
     nodes,
-    parse,
+    parse_condition,
 )
-from pinn.expressions.algebra import number, subtract
+from pinn.expressions.algebra import negate, number, subtract
+from pinn.geometry.implicit import conjunction, disjunction
 
 if TYPE_CHECKING:
     from pinn.geometry.shape import Shape
@@ -83,10 +84,10 @@ class Face(Part):
 
 @dataclass(frozen=True)
 class Piece(Part):
-    """The points of a part at which a comparison of the coordinates holds, or several do.
+    """The points of a part at which a comparison of the coordinates holds.
 
-    where: such as "x < 0.5" or "x > 0 and y < 1"; the normal's components are names in it too, as
-    in "normal_y > 0".
+    where: such as "x < 0.5", or several joined by and, or, not: "x > 0 and y < 1"; the normal's
+    components are names in it too, as in "normal_y > 0".
     """
 
     label: str = field(init=False)
@@ -109,34 +110,26 @@ class Piece(Part):
         """Return where the comparison holds, bool (n,).
 
         values: coordinate or normal's component -> (n,). Raises ExpressionError for a text that is
-        not one comparison or has other names in it.
+        no comparison or has other names in it.
         """
         n = len(next(iter(values.values())))
-        holds = np.ones(n, bool)
-        for tree in _comparisons(self.where):
-            holds &= np.broadcast_to(evaluate(tree, values, NUMPY_FUNCTIONS), (n,)) == 1.0
-        return holds
+        found = evaluate(parse_condition(self.where), values, NUMPY_FUNCTIONS)
+        return np.broadcast_to(np.asarray(found, dtype=bool), (n,))
 
-    def excesses(self, domain: Shape) -> list[Expression]:
-        """Return a formula for each comparison, positive where it holds, negative elsewhere.
+    def excess(self, domain: Shape) -> Expression:
+        """Return a formula that is positive where the comparison holds, negative elsewhere.
 
         Raises TypeError for a comparison of other names than the domain's coordinates.
         """
-        return [self._excess(tree.arguments[0], domain) for tree in _comparisons(self.where)]
-
-    def _excess(self, condition: Expression, domain: Shape) -> Expression:
-        sides = []
-        for side in condition.children:
-            names = {node.name for node in nodes(side) if isinstance(node, Name)}
-            if not names <= {*domain.coordinates, *CONSTANTS}:
-                raise TypeError(
-                    f"there is no formula that vanishes on {self.where}, which is of more than the "
-                    f"coordinates {', '.join(domain.coordinates)}; name parts instead, or leave "
-                    "out hard"
-                )
-            sides.append(fold(side, _resolved))
-        low, high = sides if condition.operator in ("<", "<=") else reversed(sides)
-        return subtract(high, low)
+        tree = parse_condition(self.where)
+        names = {node.name for node in nodes(tree) if isinstance(node, Name)}
+        if not names <= {*domain.coordinates, *CONSTANTS}:
+            raise TypeError(
+                f"there is no formula that vanishes on {self.where}, which is of more than the "
+                f"coordinates {', '.join(domain.coordinates)}; name parts instead, or leave "
+                "out hard"
+            )
+        return fold(tree, partial(_excess, size=domain.size))
 
 
 @dataclass(frozen=True)
@@ -157,17 +150,30 @@ class Level(Piece):
     def holds(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         return np.abs(values[self.coordinate] - self.value) <= self.slack
 
-    def excesses(self, domain: Shape) -> list[Expression]:
+    def excess(self, domain: Shape) -> Expression:
         raise TypeError(
             f"there is no formula that vanishes on {self.where} alone, which is no part of its own "
             f"of this {type(domain).__name__}; leave out hard"
         )
 
 
-def _resolved(node: Expression, children: list[Expression]) -> Expression:
+def _excess(node: Expression, children: list[Expression], size: float) -> Expression:
+    """Return what is positive where a condition holds, or the value of a part of one."""
     if isinstance(node, Name):
         value = CONSTANTS.get(node.name)
         return Coordinate(node.name) if value is None else number(value)
+    operator = node.operator if isinstance(node, Unary | Binary) else ""
+    match operator, children:
+        case "<" | "<=", [low, high]:
+            return subtract(high, low)
+        case ">" | ">=", [high, low]:
+            return subtract(high, low)
+        case "and", [one, other]:
+            return conjunction(one, other, size)
+        case "or", [one, other]:
+            return disjunction(one, other, size)
+        case "not", [one]:
+            return negate(one)
     return node.with_children(children)
 
 
@@ -181,29 +187,3 @@ def slug(text: str) -> str:
     for symbol, word in (("<", " lt "), (">", " gt "), ("-", " minus "), ("+", " plus ")):
         text = text.replace(symbol, word)
     return "_".join(re.findall(r"[A-Za-z0-9]+", text))
-
-
-def _comparisons(text: str) -> list[Expression]:
-    """Return the trees of where(..., 1, 0) of comparisons that are joined by `and`."""
-    found, start = [], 0
-    for joint in re.finditer(r"\band\b|$", text):
-        try:
-            found.append(_comparison(text[start : joint.start()]))
-        except ExpressionError as error:
-            raise ExpressionError(error.message, text, start + error.position) from error
-        start = joint.end()
-    return found
-
-
-def _comparison(text: str) -> Expression:
-    """Return the tree of where(text, 1, 0): comparisons stand nowhere else in the language."""
-    before, after = "where(", ", 1, 0)"
-    try:
-        tree = parse(before + text + after)
-    except ExpressionError as error:
-        place = min(max(error.position - len(before), 0), len(text))
-        raise ExpressionError(error.message, text, place) from error
-    whole = isinstance(tree, Call) and tree.function == "where"
-    if not whole or not all(isinstance(branch, Number) for branch in tree.arguments[1:]):
-        raise ExpressionError("expected one comparison such as x < 0.5", text, 0)
-    return tree

@@ -232,19 +232,22 @@ def _check(points: np.ndarray, *path: str) -> None:
 def _check_simple(points: np.ndarray, edges: np.ndarray, *path: str) -> None:
     n = len(points)
     ends = points + edges
-    for i in range(n):
-        others = np.array([j for j in range(i + 2, n) if (j + 1) % n != i])
-        if not len(others):
-            continue
+    low, high = np.minimum(points, ends), np.maximum(points, ends)
+    # From left to right, so that those which begin before an edge ends are a slice.
+    order = np.argsort(low[:, 0], kind="stable")
+    begun = np.searchsorted(low[order, 0], high[order, 0], side="right")
+    for place, i in enumerate(order):
+        others = order[place + 1 : begun[place]]
+        near = (low[others, 1] <= high[i, 1]) & (high[others, 1] >= low[i, 1])
+        between = np.abs(others - i)  # 1 and n - 1 of neighbours
+        others = others[near & (between > 1) & (between < n - 1)]
         start = _cross(edges[i], points[others] - points[i])
         end = _cross(edges[i], ends[others] - points[i])
         own_start = _cross(edges[others], points[i] - points[others])
         own_end = _cross(edges[others], ends[i] - points[others])
-        low, high = np.minimum(points, ends), np.maximum(points, ends)
-        near = ((low[others] <= high[i]) & (high[others] >= low[i])).all(axis=1)
-        meet = (start * end <= 0) & (own_start * own_end <= 0) & near
+        meet = (start * end <= 0) & (own_start * own_end <= 0)
         if meet.any():
-            other = int(others[np.flatnonzero(meet)[0]])
+            i, other = sorted((int(i), int(others[np.flatnonzero(meet)[0]])))
             refuse(
                 f"expected edges that meet in corners only, got {_shown(points[i])} to "
                 f"{_shown(ends[i])} and {_shown(points[other])} to {_shown(ends[other])}",
@@ -290,10 +293,13 @@ def _hull(chain: np.ndarray, sign: int) -> list[int]:
     closed = bool((chain[0] == chain[-1]).all())
     while stops[-1] < len(chain) - 1:
         here = stops[-1]
-        last = len(chain) - 1 - (closed and here == 0)
-        best = here + 1
-        for k in range(here + 2, last + 1):
-            if sign * _cross(chain[best] - chain[here], chain[k] - chain[here]) < 0:
-                best = k
-        stops.append(best)
+        offsets = chain[here + 1 : len(chain) - (closed and here == 0)] - chain[here]
+        best = 0
+        while True:
+            # What lies on the other side of the line to the best so far; the first of it is better.
+            beyond = np.flatnonzero(sign * _cross(offsets[best], offsets[best + 1 :]) < 0)
+            if not len(beyond):
+                break
+            best += 1 + int(beyond[0])
+        stops.append(here + 1 + best)
     return stops

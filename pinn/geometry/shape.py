@@ -188,10 +188,7 @@ class Shape(ABC):
         """Return the `part_function` of one of `parts` or of a piece of one."""
         if not isinstance(part, Piece):
             return self.part_function(part, side)
-        function = self.function_of(part.part, side)
-        for excess in part.excesses(self):
-            function = trimmed(function, excess, self.size)
-        return function
+        return trimmed(self.function_of(part.part, side), part.excess(self), self.size)
 
     def _check_vanishing(self, tree: Expression, parts: tuple[Part, ...]) -> None:
         """Raise ValueError for a formula that is not what `distance_function` promises."""
@@ -314,7 +311,7 @@ class Shape(ABC):
 
         on: None for all of them, a face such as "x=0", the name of a part or of the shape it
         belongs to, a comparison such as "x < 0.5" (of coordinates and components of the normal) or
-        "x > 0 and y < 1" that takes the points at which it holds, or a list of these. Raises
+        "0 < x < 1 or y > 2" that takes the points at which it holds, or a list of these. Raises
         ValueError, listing the parts, where there are none.
         """
         if on is None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import autograd as T
+from pinn.expressions import Expression
+from pinn.expressions.algebra import ONE, add, apply, divide, negate, number, subtract
 
 _SPARE = 4
 
@@ -42,13 +44,36 @@ class Bounds:
     def raw(self, value: float) -> float:
         """Return the raw number that stands for a value strictly inside the bounds."""
         if self.lower is not None and self.upper is not None:
-            share = (value - self.lower) / (self.upper - self.lower)
-            return math.log(share) - math.log1p(-share)
+            # Not by the share of the way: one of 1 - 1e-17 would round to 1.
+            return math.log(value - self.lower) - math.log(self.upper - value)
         if self.lower is not None:
             return _inverse_softplus((value - self.lower) / self.scale)
         if self.upper is not None:
             return -_inverse_softplus((self.upper - value) / self.scale)
         return value / self.scale
+
+    def raw_tree(self, value: Expression) -> Expression:
+        """Return the raw number as a tree, of a value as a tree.
+
+        It is nan or infinite where the value is not strictly inside.
+        """
+        if self.lower is not None and self.upper is not None:
+            low = subtract(value, number(self.lower))
+            high = subtract(number(self.upper), value)
+            return apply("log", divide(low, high))
+        scale = number(self.scale)
+        if self.lower is not None:
+            return _raw_share(divide(subtract(value, number(self.lower)), scale))
+        if self.upper is not None:
+            return negate(_raw_share(divide(subtract(number(self.upper), value), scale)))
+        return divide(value, scale)
+
+    def __str__(self) -> str:
+        if self.lower is not None and self.upper is not None:
+            return f"between {self.lower:g} and {self.upper:g}"
+        if self.lower is not None:
+            return f"above {self.lower:g}"
+        return "of any size" if self.upper is None else f"below {self.upper:g}"
 
     def holds(self, value: float) -> bool:
         """Whether a number lies strictly inside."""
@@ -64,6 +89,12 @@ class Bounds:
             for bound, sign in ((self.lower, 1), (self.upper, -1))
         )  # fmt: skip
         return low, high
+
+
+def _raw_share(share: Expression) -> Expression:
+    """Return the inverse of softplus as a tree."""
+    rest = subtract(ONE, apply("exp", negate(share)))
+    return add(share, apply("log", rest))
 
 
 def _inverse_softplus(value: float) -> float:

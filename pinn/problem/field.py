@@ -7,6 +7,7 @@ from typing import Annotated
 import numpy as np
 
 import autograd as T
+from pinn.conditions.hard import Ansatz, HardModel
 from pinn.geometry import Shape, projection
 from pinn.models import MLP, AnyModel, Spaced, build_module
 from pinn.problem.bounds import Bounds
@@ -23,13 +24,13 @@ class Field:
 
     coordinates: those that it depends on; its network sees no others, and its derivatives in them
     are zero. model: the network. Equations and conditions use the field as they use an unknown
-    ("div(a*grad(u))", "a_x", pinn.Dirichlet("a", 1.0, on="x=0")), but no condition on it is hard;
+    ("div(a*grad(u))", "a_x", pinn.Dirichlet("a", 1.0, on="x=0", hard=True));
     `solution.evaluate(x=xs)["a"]` needs its own coordinates alone.
 
     lower, upper: bounds that it stays strictly inside, by the maps of pinn.Parameter. scale: how
     far it may well be from where it starts (with two bounds they say that). initial: where it
     starts, about; the middle between two bounds, lower + 0.7 scale, upper - 0.7 scale or 0 where
-    left out.
+    left out. A field with bounds and hard conditions starts as their values go on instead.
 
     Raises ValueError for a coordinate that is repeated, and unless lower < initial < upper.
     """
@@ -60,20 +61,38 @@ class Field:
         """The map from the network's outputs to values of the field."""
         return Bounds(self.lower, self.upper, self.scale)
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it has a lower or an upper bound."""
+        return self.lower is not None or self.upper is not None
+
     def domain(self, domain: Shape) -> Shape:
         """Return where the field lives: its coordinates of the problem's domain, in their order."""
         return projection(domain, self.coordinates)
 
     def build(
-        self, domain: Shape, rng: np.random.Generator, dtype: T.dtype, device: str
+        self,
+        domain: Shape,
+        rng: np.random.Generator,
+        dtype: T.dtype,
+        device: str,
+        ansatz: Ansatz | None = None,
     ) -> T.nn.Module:
-        """Return the network (n, its coordinates) -> (n, 1); domain: the problem's."""
-        own = self.domain(domain)
+        """Return the network (n, its coordinates) -> (n, 1); domain: the problem's.
+
+        ansatz: the formula that makes its hard conditions hold.
+        """
+        own = self.domain(domain) if ansatz is None else ansatz.inputs
         module = build_module(self.model, own, [self.name], rng, dtype, device)
         module = Spaced.around(module, own)
-        bounds = self.bounds
+        bounds, bounded = self.bounds, self.is_bounded
+        if ansatz is not None and bounded:
+            # Bounds come last: what the formula adds to the network must not leave them.
+            return _Bounded(HardModel(module, ansatz), bounds, 0.0)
         level = 0.0 if self.initial is None else bounds.raw(self.initial)
-        return module if (bounds, level) == (Bounds(), 0.0) else _Bounded(module, bounds, level)
+        if (bounds, level) != (Bounds(), 0.0):
+            module = _Bounded(module, bounds, level)
+        return module if ansatz is None else HardModel(module, ansatz)
 
 
 class _Bounded(T.nn.Module):

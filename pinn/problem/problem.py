@@ -18,14 +18,16 @@ from pinn.checks import nearest
 from pinn.conditions.condition import CONDITIONS, Condition
 from pinn.conditions.hard import Ansatz
 from pinn.equations.functions import NUMPY_FUNCTIONS
+from pinn.equations.leaves import Coordinate
 from pinn.equations.names import check_names
 from pinn.equations.namespace import Namespace
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.equations.values import Values
-from pinn.expressions import Expression
+from pinn.expressions import Expression, nodes
 from pinn.geometry import AnyDomain, Family, Shape, apart
 from pinn.problem import references
+from pinn.problem.bounds import Bounds
 from pinn.problem.constants import ConstantKind, evaluate_constants
 from pinn.problem.field import Field
 from pinn.problem.parameter import Parameter
@@ -89,7 +91,8 @@ class Problem:
 
     `residuals` lists the blocks: one for each equation, under its name, and those of each condition
     that is not hard, under names such as initial_u, initial_u_t, dirichlet_u, dirichlet_u_x_low.
-    `ansatz` is the formula u = A + B*N that makes the hard ones hold, None where there are none.
+    `ansatz` is the formula u = A + B*N that makes the hard ones hold, None where there are none;
+    `field_ansatz` has those of fields, by name.
 
     Raises DeclarationError (a ValueError), naming the equation, condition or name, for all that
     does not fit together; DeclarationTypeError (a TypeError too) for an argument of another kind.
@@ -169,14 +172,53 @@ class Problem:
     def ansatz(self) -> Ansatz | None:
         """The formula that makes the hard conditions hold; None where there are none."""
         with at("conditions"):
-            return Ansatz.of(
-                self.domain,
-                self.unknowns,
-                self.conditions,
-                self.constants,
-                [parameter.name for parameter in self.parameters],
-                self.scope,
-            )
+            fields = {one.name for one in self.fields}
+            hard = [condition for condition, names in self._hard if not names <= fields]
+            return self._ansatz(self.domain, self.unknowns, hard, self.scope)
+
+    @cached_property
+    def field_ansatz(self) -> Mapping[str, Ansatz]:
+        """The formulas of the fields that have hard conditions, by name."""
+        found = {}
+        with at("conditions"):
+            for one in self.fields:
+                hard = [condition for condition, names in self._hard if one.name in names]
+                own = one.domain(self.domain)
+                if not hard:
+                    continue
+                for condition in hard:
+                    try:
+                        condition.exact(own)
+                    except ValueError as error:
+                        names = ", ".join(own.coordinates)
+                        raise ValueError(
+                            f"{condition.label(self.domain)!r} cannot be hard: the field "
+                            f"{one.name!r} depends on {names} alone; {error}"
+                        ) from None
+                bounds = one.bounds if one.is_bounded else None
+                scope = _projected(self.scope, own)
+                found[one.name] = self._ansatz(own, [one.name], hard, scope, bounds)
+        return found
+
+    @cached_property
+    def _hard(self) -> list[tuple[Condition, set[str]]]:
+        """The hard conditions, and the unknowns and fields of each."""
+        return [
+            (condition, {exact.unknown for exact in condition.exact(self.domain)})
+            for condition in self.conditions
+            if condition.hard
+        ]
+
+    def _ansatz(
+        self,
+        domain: Shape,
+        names: Sequence[str],
+        conditions: Sequence[Condition],
+        scope: Scope,
+        bounds: Bounds | None = None,
+    ) -> Ansatz | None:
+        parameters = [parameter.name for parameter in self.parameters]
+        return Ansatz.of(domain, names, conditions, self.constants, parameters, scope, bounds)
 
     def check(self, **arguments: Any) -> Any:
         """Return what a run would be made of, without training; arguments as of pinn.check."""
@@ -357,7 +399,8 @@ class Problem:
                         "not count: they train nothing); leave them out",
                         section,
                     )
-        self.ansatz  # noqa: B018 - what cannot hold exactly is refused here
+        # What cannot hold exactly is refused here.
+        self.ansatz, self.field_ansatz  # noqa: B018
 
     def _check_reference(self) -> None:
         with at("reference"):
@@ -384,6 +427,20 @@ class Problem:
                 terms[unknown] = Term(f"reference of {unknown!r}", source, scope)
         mistakes.end()
         return terms
+
+
+def _projected(scope: Scope, domain: Shape) -> Scope:
+    """Return the names that a value may use on a domain of some of the coordinates."""
+
+    def is_there(node: Expression) -> bool:
+        return not isinstance(node, Coordinate) or node.name in domain.coordinates
+
+    definitions = {
+        name: tree for name, tree in scope.definitions.items() if all(map(is_there, nodes(tree)))
+    }
+    return dataclasses.replace(
+        scope, coordinates=domain.coordinates, space=domain.space, definitions=definitions
+    )
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from typing import Any
 from pinn import expressions
 from pinn.checks import nearest
 from pinn.equations.scope import Scope
-from pinn.expressions import Binary, Expression, ExpressionError, algebra
-from pinn.expressions.conditions import is_condition
+from pinn.expressions import Binary, Expression, algebra
 from pinn.geometry import Shape
 from pinn.geometry.declaration import DomainKind
 from pinn.schema.errors import Mistakes, Path, refuse, refuse_kind
@@ -55,16 +54,8 @@ def condition_of(region: str | Shape, scope: Scope) -> Expression:
                 f"{', '.join(region.coordinates)}"
             )
         return Binary(">", region.inside_function(), algebra.ZERO)
-    before, after = "where(", ", 1, 0)"
-    try:
-        tree = scope.resolve(scope.parse(before + region + after))
-    except ExpressionError as error:
-        place = min(max(error.position - len(before), 0), len(region))
-        raise ExpressionError(error.message, region, place) from error
-    condition = tree.children[0]
-    if not is_condition(condition):
-        raise ExpressionError(f"expected {RegionKind.what}", region)
-    return condition
+    number = scope.resolve(expressions.parse_condition(region, scope.tables))
+    return number.children[0]  # of where(condition, 1, 0)
 
 
 def define(

@@ -89,7 +89,8 @@ class Experiment:
         fields = {}
         for one in self.problem.fields:
             rng = stream(self.seed, "field", one.name)
-            network = one.build(self.problem.domain, rng, self.dtype, self.device)
+            ansatz = self.problem.field_ansatz.get(one.name)
+            network = one.build(self.problem.domain, rng, self.dtype, self.device, ansatz)
             taken = [number[name] for name in self.problem.scope.inputs_of(one.name)]
             fields[one.name] = (network, taken)
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device, fields)

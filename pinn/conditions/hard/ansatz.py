@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 import autograd as T
-from pinn.conditions.condition import Condition, Exact, Repeats, Value
+from pinn.conditions.condition import Condition, Exact, ExactAt, Repeats, Value
 from pinn.conditions.hard.compatibility import check_data, check_formulas, check_repeats
 from pinn.conditions.hard.data import Data, check_faces, is_face
 from pinn.conditions.hard.formula import MAX_NODES, formula
-from pinn.conditions.hard.functions import Functions
+from pinn.conditions.hard.functions import Functions, plain
 from pinn.conditions.hard.periods import with_periods
+from pinn.conditions.hard.pinned import Pinned
+from pinn.conditions.hard.points import columns_of
 from pinn.conditions.hard.trees import Given, Network, Place, freeze, with_normal
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.leaves import ParameterRef
@@ -22,17 +26,29 @@ from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.equations.values import Values
-from pinn.expressions import Expression, nodes
+from pinn.expressions import Expression, ExpressionError, nodes
 from pinn.expressions.algebra import divide, literal, number
 from pinn.geometry import Box, Interval, Shape, Time
+
+
+class Bounds(Protocol):
+    """A map from all numbers to values inside of bounds; its text is such as "between 0 and 1"."""
+
+    def holds(self, value: float) -> bool:
+        """Return whether a number is strictly inside."""
+
+    def raw_tree(self, value: Expression) -> Expression:
+        """Return the number that stands for a value, nan or infinite for one that is not inside."""
 
 
 class Ansatz:
     """The formula of each unknown in terms of the network's output N; printing it shows them.
 
     formulas: unknown -> tree of coordinates, numbers, functions given by conditions, and N. data:
-    unknown -> what holds exactly, face by face. scope: the names of the problem, those of domain,
-    constants and parameters where left out.
+    unknown -> what holds exactly, face by face; points: the same at points. scope: the names of the
+    problem, those of domain, constants and parameters where left out; what a condition asks of its
+    other unknowns is left to their ansatz. bounds: of values that a map behind the formula keeps
+    inside of them; the formula is then that of the raw numbers.
 
     Raises ValueError, naming the conditions, for what cannot hold exactly: slopes on a domain that
     is no box, or beside other parts; u_t(0) without u(0); a value with a trainable parameter in it;
@@ -48,8 +64,10 @@ class Ansatz:
         constants: Mapping[str, float],
         parameters: Iterable[str] = (),
         scope: Scope | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
         self.domain = domain
+        self.bounds = bounds
         self.unknowns = tuple(unknowns)
         self._constants = dict(constants)
         self._functions = Functions(self._constants)
@@ -58,15 +76,18 @@ class Ansatz:
             scope = Scope(
                 (), domain.coordinates, domain.space, self._constants, tuple(parameters)
             )
+        self._others = scope.unknowns
         self._scope = scope.of_values(parameters=False)
         self._text_scope = scope.of_values()
         found: dict[str, list[Data]] = {unknown: [] for unknown in self.unknowns}
+        points: dict[str, list[Pinned]] = {unknown: [] for unknown in self.unknowns}
         repeats: list[Repeats] = []
         for condition in conditions:
             if condition.hard:
                 for unknown, data in self._data(condition, repeats):
-                    found[unknown].append(data)
+                    (found if isinstance(data, Data) else points)[unknown].append(data)
         self.data = MappingProxyType(found)
+        self.points = MappingProxyType(points)
         for unknown, data in found.items():
             check_faces(domain, unknown, data)
         check_data(self)
@@ -102,12 +123,13 @@ class Ansatz:
         constants: Mapping[str, float],
         parameters: Iterable[str] = (),
         scope: Scope | None = None,
+        bounds: Bounds | None = None,
     ) -> Ansatz | None:
         """Return the ansatz of a problem's hard conditions, or None where no condition is hard."""
         conditions = tuple(conditions)
         if not any(condition.hard for condition in conditions):
             return None
-        return cls(domain, unknowns, conditions, constants, parameters, scope)
+        return cls(domain, unknowns, conditions, constants, parameters, scope, bounds)
 
     def __str__(self) -> str:
         return "\n".join(f"{unknown} = {tree}" for unknown, tree in self.formulas.items())
@@ -128,12 +150,14 @@ class Ansatz:
 
     def _data(
         self, condition: Condition, repeats: list[Repeats]
-    ) -> Iterator[tuple[str, Data]]:
+    ) -> Iterator[tuple[str, Data | Pinned]]:
         """Give the unknowns and the data of one condition, face by face; add what repeats."""
         domain = self.domain
         sources: list[tuple[Value, Expression]] = []
         for exact in condition.exact(domain):
             if exact.unknown not in self.unknowns:
+                if exact.unknown in self._others:
+                    continue
                 raise ValueError(
                     f"{exact.condition!r}: expected one of the unknowns "
                     f"{', '.join(self.unknowns)}, got {exact.unknown!r}"
@@ -141,6 +165,16 @@ class Ansatz:
             if isinstance(exact, Repeats):
                 repeats.append(exact)
                 continue
+            if isinstance(exact, ExactAt):
+                scope = self._text_scope.of_values(held=tuple(exact.place))
+                source = self._source(exact.condition, exact.value, scope)
+                yield exact.unknown, self._pinned(exact, source)
+                continue
+            if self.bounds is not None and (exact.ratio is not None or exact.order):
+                raise ValueError(
+                    f"{exact.condition!r} cannot be hard: {exact.unknown!r} has bounds, inside of "
+                    "which values are held and no slopes; leave out hard"
+                )
             if exact.ratio is not None:
                 if not isinstance(domain, Box | Interval | Time):
                     raise ValueError(
@@ -161,6 +195,36 @@ class Ansatz:
             yield exact.unknown, Data(
                 exact.condition, face, source, tree, exact.order, is_wall=wall
             )
+
+    def _pinned(self, exact: ExactAt, source: Expression) -> Pinned:
+        tree = self._held(source, exact.place)
+        point = [exact.place.get(name, low) for name, (low, _) in self.domain.bounds.items()]
+        (value,) = self.values(tree, np.array([point]))
+        if not math.isfinite(value):
+            raise ValueError(
+                f"the value of {exact.condition!r}, which is hard, is {value}{self.unfit}"
+            )
+        return Pinned(exact.condition, exact.place, tree)
+
+    def values(self, tree: Expression, points: np.ndarray) -> np.ndarray:
+        """Return the values of a tree without N at points (n, d), (n,).
+
+        Raises ExpressionError for a number that has none, such as 1/0.
+        """
+        try:
+            with T.no_grad():
+                return plain(self.evaluate(tree, columns_of(self.domain, points)), len(points))
+        except ExpressionError:
+            if self.bounds is None:
+                raise
+            return np.full(len(points), math.nan)  # the logarithm of a negative number
+
+    @property
+    def unfit(self) -> str:
+        """What a message says behind a value that is not finite."""
+        if self.bounds is None:
+            return "; expected a finite number"
+        return f" as a raw number; expected values {self.bounds}, strictly"
 
     def _slope_data(self, exact: Exact) -> Data:
         """Return a*u + b*dn(u) = g as dn(u) + (a/b) u = g/b on one face."""
@@ -185,17 +249,28 @@ class Ansatz:
     def _source(self, condition: str, value: Value, scope: Scope) -> Expression:
         what = f"condition {condition!r}"
         if callable(value):
-            return self._functions.add(condition, Term(what, value, self._scope))
+            return self._raw(what, self._functions.add(condition, Term(what, value, self._scope)))
         term = Term(what, value, scope)
         if term.tree is None:
-            return number(float(value))
+            return self._raw(what, number(float(value)))
         trained = [node.name for node in nodes(term.tree) if isinstance(node, ParameterRef)]
         if trained:
             raise ValueError(
                 f"{condition!r} cannot be hard, since its value depends on the trainable "
                 f"parameter {trained[0]!r}; leave out hard"
             )
-        return term.tree
+        return self._raw(what, term.tree)
+
+    def _raw(self, what: str, tree: Expression) -> Expression:
+        """Return the tree of what the formula has to give, where bounds come behind it."""
+        if self.bounds is None:
+            return tree
+        value = literal(self._held(tree, {}))
+        if value is not None and not self.bounds.holds(value):
+            raise ValueError(
+                f"{what} cannot be hard: expected a value {self.bounds}, strictly, got {value:g}"
+            )
+        return self.bounds.raw_tree(tree)
 
     def _held(self, tree: Expression, place: Mapping[str, float]) -> Expression:
         return freeze(tree, place, self._constants, self._in_corner)
@@ -214,10 +289,11 @@ class Ansatz:
 
     def _formula(self, unknown: str) -> Expression:
         data = self.data[unknown]
-        tree = formula(self.domain, data, self._held, self._scope.resolve)
+        points = self.points[unknown]
+        tree = formula(self.domain, data, points, self._held, self._scope.resolve)
         found = nodes(tree)
         if len(found) > MAX_NODES:
-            names = ", ".join(dict.fromkeys(item.condition for item in data))
+            names = ", ".join(dict.fromkeys(item.condition for item in [*data, *points]))
             raise ValueError(
                 f"the formula of {unknown!r} with {names} hard has more than {MAX_NODES} "
                 "operations: its terms grow as 3^d with the coordinates; give the data of all "

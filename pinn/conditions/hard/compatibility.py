@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pinn.conditions.condition import Repeats
     from pinn.conditions.hard.ansatz import Ansatz
     from pinn.conditions.hard.data import Data
+    from pinn.conditions.hard.pinned import Pinned
     from pinn.expressions import Expression
 
 # Relative to the largest value on the two faces: above rounding, below any accuracy that is sought.
@@ -48,7 +49,7 @@ def _size(ansatz: Ansatz, item: Data) -> float:
     points = tried(ansatz.domain, item.place)
     values = _values(ansatz, item, points)
     if item.kappa is not None:
-        values = values + 0 * _of_tree(ansatz, item.kappa, points)  # of a/b, too
+        values = values + 0 * ansatz.values(item.kappa, points)  # of a/b, too
     _check_finite(ansatz, item, points, values)
     return float(np.abs(values).max(initial=0.0))
 
@@ -60,7 +61,7 @@ def _check_finite(
     if bad.size:
         raise ValueError(
             f"the value of {item.condition!r}, which is hard, is {values[bad[0]]} at "
-            f"{described(ansatz.domain, points[bad[0]])}; expected a finite number"
+            f"{described(ansatz.domain, points[bad[0]])}{ansatz.unfit}"
         )
 
 
@@ -92,7 +93,7 @@ def _check_pair(ansatz: Ansatz, first: Data, second: Data, size: float) -> None:
 
 
 def _values(ansatz: Ansatz, item: Data, points: np.ndarray) -> np.ndarray:
-    return _of_tree(ansatz, item.tree, points)
+    return ansatz.values(item.tree, points)
 
 
 def _rates(ansatz: Ansatz, item: Data, points: np.ndarray) -> np.ndarray:
@@ -161,9 +162,10 @@ def check_formulas(ansatz: Ansatz) -> None:
         slopes = [item for item in data if item.kappa is not None]
         for item in data if slopes else ():
             _check_held(ansatz, tree, item, [s for s in slopes if s is not item] or slopes)
+        held = [*data, *ansatz.points[unknown]]
         for repeat in ansatz.repeats:
-            if repeat.unknown == unknown and data:
-                _check_repeated(ansatz, tree, repeat, data)
+            if repeat.unknown == unknown and held:
+                _check_repeated(ansatz, tree, repeat, held)
 
 
 def _check_held(ansatz: Ansatz, tree: Expression, item: Data, slopes: Sequence[Data]) -> None:
@@ -205,12 +207,12 @@ def _held(
     if item.order:
         return rates[0], max(size, np.abs(rates[0]).max())
     outward = rates[0] * (1.0 if item.face.side == "high" else -1.0)
-    share = _of_tree(ansatz, item.kappa, points) * value
+    share = ansatz.values(item.kappa, points) * value
     return outward + share, max(size, np.abs(outward).max(), np.abs(share).max())
 
 
 def _check_repeated(
-    ansatz: Ansatz, tree: Expression, repeat: Repeats, data: Sequence[Data]
+    ansatz: Ansatz, tree: Expression, repeat: Repeats, data: Sequence[Data | Pinned]
 ) -> None:
     name = repeat.coordinate
     low, high = ansatz.domain.bounds[name]
@@ -258,8 +260,3 @@ def _derivatives(
         value = 0.0 if slope is None else slope
         found.append(plain(value, len(points)))
     return found
-
-
-def _of_tree(ansatz: Ansatz, tree: Expression, points: np.ndarray) -> np.ndarray:
-    with T.no_grad():
-        return plain(ansatz.evaluate(tree, columns_of(ansatz.domain, points)), len(points))

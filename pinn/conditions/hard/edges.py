@@ -28,7 +28,7 @@ from pinn.conditions.hard.data import Data
 from pinn.conditions.hard.trees import slope
 from pinn.equations.leaves import Coordinate
 from pinn.expressions import Expression, Number
-from pinn.expressions.algebra import add, divide, multiply, negate, number, subtract
+from pinn.expressions.algebra import add, divide, literal, multiply, negate, number, subtract
 
 Held = Callable[[Expression, dict[str, float]], Expression]
 
@@ -105,6 +105,18 @@ class Edge:
                     multiply(side.slope.kappa, self._slope(side, other)),
                 )
                 tree = add(tree, multiply(lift, traces[side]))
+        return tree
+
+    def vanishing(self, constants: bool) -> Expression:
+        """Return what has the homogeneous conditions of both faces, times any other coordinates.
+
+        constants: whether a constant will do, which has no slope.
+        """
+        tree: Expression = Number(1)
+        for side in self.sides:
+            free = constants and side.is_traced and literal(side.slope.kappa) == 0
+            for _ in range(0 if free else side.order):
+                tree = multiply(tree, self._share(side))
         return tree
 
     def _share(self, side: _Side) -> Expression:

@@ -24,9 +24,10 @@ from functools import reduce
 
 from pinn.conditions.hard.data import Data, has_walls
 from pinn.conditions.hard.edges import Edge
+from pinn.conditions.hard.pinned import Pinned, with_points
 from pinn.conditions.hard.start import Start
 from pinn.conditions.hard.trees import Given, Network
-from pinn.conditions.hard.walls import wall_formula
+from pinn.conditions.hard.walls import vanishing_on, wall_formula
 from pinn.equations.leaves import Coordinate
 from pinn.expressions import Binary, Call, Expression, Number, Unary, nodes
 from pinn.expressions.algebra import add, divide, literal, multiply, number, subtract
@@ -42,14 +43,27 @@ _SMOOTH = ("sin", "cos", "exp", "tanh", "sinh", "cosh")
 
 
 def formula(
-    domain: Shape, data: Sequence[Data], held: Held, resolve: Callable[[Expression], Expression]
+    domain: Shape,
+    data: Sequence[Data],
+    points: Sequence[Pinned],
+    held: Held,
+    resolve: Callable[[Expression], Expression],
 ) -> Expression:
     """Return the tree of u = A + B*N, of at most MAX_NODES nodes where one can be found.
 
     resolve: gives the names of a tree their meaning.
     """
-    if not data:
-        return Network()
+    tree = _on_faces(domain, data, held, resolve) if data else Network()
+    if not points:
+        return tree
+    vanishing = _with_slopes(domain, data, len(points), resolve)
+    return with_points(domain, tree, points, vanishing, data, held)
+
+
+def _on_faces(
+    domain: Shape, data: Sequence[Data], held: Held, resolve: Callable[[Expression], Expression]
+) -> Expression:
+    """Return the tree with the data of faces and walls."""
     if has_walls(data):
         walls = [item for item in data if domain.time not in item.face.fixed]
         return wall_formula(domain, walls, _start(domain, data), held, resolve)
@@ -64,6 +78,31 @@ def formula(
 
     inside = multiply(_vanishing(domain, data), network({}))
     return add(_interpolant(domain, data, held), inside)
+
+
+def _with_slopes(
+    domain: Shape,
+    data: Sequence[Data],
+    count: int,
+    resolve: Callable[[Expression], Expression],
+) -> Expression:
+    """Return what vanishes wherever data are held, and its slope where slopes are, for points.
+
+    A constant has no slope: of one point, it does where dn(u) alone is held.
+    """
+    if has_walls(data):
+        walls = [item for item in data if domain.time not in item.face.fixed]
+        return multiply(
+            vanishing_on(domain, walls, resolve), _start(domain, data).vanishing()
+        )
+    tree = _vanishing(domain, data)
+    for edge in _edges(domain, data):
+        tree = multiply(tree, edge.vanishing(constants=count == 1))
+    return tree
+
+
+def _is_sloped(data: Sequence[Data], coordinate: str) -> bool:
+    return any(item.kappa is not None and item.face.coordinate == coordinate for item in data)
 
 
 def _edges(domain: Shape, data: Sequence[Data]) -> tuple[Edge, ...]:
@@ -183,9 +222,8 @@ def _vanishing(domain: Shape, data: Sequence[Data]) -> Expression:
     """
     scale, pairs = 1.0, 0
     factors: list[Expression] = []
-    sloped = {item.face.coordinate for item in data if item.kappa is not None}
     for coordinate, (low, high) in domain.bounds.items():
-        if coordinate == domain.time or coordinate in sloped:
+        if coordinate == domain.time or _is_sloped(data, coordinate):
             continue
         sides = [item.face.side for item in data if item.face.coordinate == coordinate]
         if set(sides) == {"low", "high"}:

@@ -87,6 +87,8 @@ def freeze(
 ) -> Expression:
     """Return a resolved tree with the coordinates of `held` and all constants as numbers.
 
+    The network is taken there as well.
+
     given(leaf) has the last word on a function that is held there, and may return a number.
     A part that has no value there (1/x at x = 0) stays as it is: a `where` may not choose it.
     """
@@ -96,6 +98,8 @@ def freeze(
             return algebra.number(held[node.name]) if node.name in held else node
         if isinstance(node, Constant):
             return algebra.number(constants[node.name])
+        if isinstance(node, Network):
+            return Network(tuple(sorted((dict(held) | dict(node.place)).items())))
         if isinstance(node, Given):
             fixed = dict(node.fixed) | dict(held)
             return given(Given(node.condition, tuple(sorted(fixed.items()))))

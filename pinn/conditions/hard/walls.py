@@ -59,7 +59,7 @@ def wall_formula(
             start.time, start.low, start.high, start.at_end,
         )  # fmt: skip
         tree = add(value, corrected.interpolant())
-    vanishing = _vanishing(domain, walls, resolve)
+    vanishing = vanishing_on(domain, walls, resolve)
     return add(tree, multiply(multiply(vanishing, start.vanishing()), Network()))
 
 
@@ -69,7 +69,7 @@ def _extension(
     """Return E."""
     if len(groups) == 1:
         return next(iter(groups))
-    functions = [_vanishing(domain, group, resolve) for group in groups.values()]
+    functions = [vanishing_on(domain, group, resolve) for group in groups.values()]
     _check_apart(domain, list(groups.values()), functions)
     weights = [
         reduce(multiply, [f for j, f in enumerate(functions) if j != i])
@@ -79,7 +79,7 @@ def _extension(
     return divide(reduce(add, weighted), reduce(add, weights))
 
 
-def _vanishing(domain: Shape, walls: Sequence[Data], resolve: Resolve) -> Expression:
+def vanishing_on(domain: Shape, walls: Sequence[Data], resolve: Resolve) -> Expression:
     """Return the shape's formula that vanishes on some walls, of size one inside."""
     try:
         tree = resolve(domain.distance_function(list(dict.fromkeys(item.face for item in walls))))

@@ -8,6 +8,8 @@ from scipy.integrate import quad
 from scipy.stats import chi2
 
 import pinn
+from pinn.equations.functions import NUMPY_FUNCTIONS
+from pinn.expressions import evaluate
 from pinn.sampling import METHODS, stream
 from pinn.sampling.methods import LATTICES
 
@@ -304,6 +306,31 @@ def test_a_side_is_found_where_it_lies_whatever_the_shape():
         turned.select("x=1.5")
 
 
+@pytest.mark.parametrize(
+    ("on", "holds"),
+    [
+        ("x < -0.5 or x > 0.5", lambda x, y: (x < -0.5) | (x > 0.5)),
+        ("-0.5 < x < 0.5", lambda x, y: abs(x) < 0.5),
+        ("not (x < 0 and y < 0)", lambda x, y: (x >= 0) | (y >= 0)),
+        ("x > 0 and (y > 0.5 or y < -pi/6)", lambda x, y: (x > 0) & ((y > 0.5) | (y < -0.5236))),
+    ],
+)
+def test_comparisons_are_the_languages(on, holds):
+    parts = SQUARE.select(on)
+    points, _ = SQUARE.sample_boundary(parts, 400, METHODS["uniform"], stream(0, "a"))
+    assert holds(*points.T).all()
+    everywhere, _ = SQUARE.sample_boundary(SQUARE.parts, 4000, METHODS["uniform"], stream(0, "b"))
+    share = np.mean(holds(*everywhere.T))
+    assert sum(part.measure for part in parts) == pytest.approx(8 * share, rel=0.05)
+    # The formula of a hard condition vanishes there, and inside and on the rest it does not.
+    tree = SQUARE.distance_function(on)
+    at = {"x": points[:, 0], "y": points[:, 1]}
+    assert np.abs(evaluate(tree, at, NUMPY_FUNCTIONS)).max() < 1e-12
+    rest = everywhere[~holds(*everywhere.T)]
+    at = {"x": rest[:, 0], "y": rest[:, 1]}
+    assert (evaluate(tree, at, NUMPY_FUNCTIONS) > 0).all()
+
+
 def test_comparisons_are_joined_by_and():
     found = SQUARE.select("x > -0.5 and x < 0.5 and y > 0")
     assert [str(part.part) for part in found] == ["y=1"]
@@ -312,6 +339,28 @@ def test_comparisons_are_joined_by_and():
     with pytest.raises(ValueError) as caught:
         SQUARE.select("x < 0 and y < $")
     assert str(caught.value).splitlines()[1:] == ["    x < 0 and y < $", "                  ^"]
+
+
+def segments_meet(a, b, c, d):
+    """By solving for the place along both; chains of random corners are never parallel."""
+    shares = np.linalg.solve(np.stack([b - a, c - d], axis=1), c - a)
+    return bool(((0 <= shares) & (shares <= 1)).all())
+
+
+def test_a_polygon_is_refused_where_edges_meet_that_are_no_neighbours():
+    rng, refused = np.random.default_rng(0), 0
+    for _ in range(100):
+        corners = rng.random((6, 2))
+        ends = np.roll(corners, -1, axis=0)
+        pairs = [(i, j) for i in range(6) for j in range(i + 2, 6) if (i, j) != (0, 5)]
+        meet = any(segments_meet(corners[i], ends[i], corners[j], ends[j]) for i, j in pairs)
+        refused += meet
+        if meet:
+            with pytest.raises(ValueError, match="edges that meet in corners only"):
+                pinn.Polygon(corners)
+        else:
+            assert len(pinn.Polygon(corners).vertices) == 6
+    assert 20 < refused < 100
 
 
 def test_the_sides_of_a_polygon():

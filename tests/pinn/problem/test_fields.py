@@ -245,7 +245,7 @@ problem:
         ({"fields": [pinn.Field("u", ["x"])]}, "fields.u: 'u' is declared as an unknown and"),
         ({"fields": [pinn.Field("model", ["x"])]}, "fields.model: 'model' is what the network"),
         ({"equation": "u_t", "conditions": []}, "fields: a appear in no equation"),
-        ({"conditions": [pinn.Dirichlet("a", 1, on="x=0", hard=True)]}, "expected one of the unk"),
+        ({"conditions": [pinn.Dirichlet("b", 1, on="x=0", hard=True)]}, "expected one of the unk"),
         ({"conditions": [pinn.Dirichlet("u", "a")]}, "conditions.0.value: unknown name 'a'"),
         ({"reference": {"b": "x"}}, "reference.b: expected one of the unknowns u, a"),
     ],

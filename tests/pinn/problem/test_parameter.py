@@ -35,6 +35,13 @@ def test_it_starts_at_its_initial_value(parameter):
     assert value(parameter, parameter.raw_initial) == pytest.approx(parameter.initial, rel=1e-14)
 
 
+def test_it_may_start_next_to_a_bound():
+    near = pinn.Parameter("k", 1 - 1e-12, lower=-1e10, upper=1)  # a share of 1 - 1e-22
+    # float64 resolves 1 - 1e-12 to 1e-4 of its distance from the bound.
+    assert near.raw_initial == pytest.approx(math.log(1e22), rel=1e-5)
+    assert pinn.Parameter("k", 1e-200, 0, 1e200).raw_initial == pytest.approx(-400 * math.log(10))
+
+
 @pytest.mark.parametrize("parameter", CASES)
 def test_it_increases_and_stays_in_its_bounds(parameter):
     values = [value(parameter, raw) for raw in RAWS]
