@@ -238,7 +238,7 @@ def numbers_of(value: Any) -> np.ndarray:
         array = np.array(None)
     if array.dtype.kind not in "biuf" or not array.size:
         raise ValueError(f"expected an array of numbers, got {type(value).__name__} {array.dtype}")
-    return np.array(array, dtype=np.float64)
+    return np.array(array, dtype=np.float64, order="C")
 
 
 def _line(array: np.ndarray) -> np.ndarray:
@@ -247,19 +247,29 @@ def _line(array: np.ndarray) -> np.ndarray:
 
 
 def _read(path: Path) -> _Content:
+    shown = _shown(path)
     try:
         size = path.stat().st_size
         data = path.read_bytes() if size <= MOST_BYTES else b""
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         what = sentence_of(error) if isinstance(error, OSError) else str(error)
-        raise ValueError(f"cannot read {path}: {what}") from None
+        raise ValueError(f"cannot read {shown}: {what}") from None
     if size > MOST_BYTES:
-        raise ValueError(f"{path}: expected 2 GiB at most, got {size / 2**30:.1f} GiB; thin it out")
-    content = (_of_npz if path.suffix.lower() == ".npz" else _of_text)(path, data)
-    return replace(content, source=str(path), digest=hashlib.sha256(data).hexdigest())
+        much = f"{size / 2**30:.1f} GiB"
+        raise ValueError(f"{shown}: expected 2 GiB at most, got {much}; thin it out")
+    content = (_of_npz if path.suffix.lower() == ".npz" else _of_text)(shown, data)
+    return replace(content, source=shown, digest=hashlib.sha256(data).hexdigest())
 
 
-def _of_npz(path: Path, data: bytes) -> _Content:
+def _shown(path: Path) -> str:
+    """Return a path as messages show it: from the working directory, where it lies below that."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
+
+
+def _of_npz(path: str, data: bytes) -> _Content:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [m for m in archive.infolist() if m.filename.endswith(".npy")]
@@ -297,7 +307,7 @@ def _npy(data: bytes) -> np.ndarray:
     return np.frombuffer(values, dtype).reshape(shape, order="F" if by_columns else "C")
 
 
-def _of_text(path: Path, data: bytes) -> _Content:
+def _of_text(path: str, data: bytes) -> _Content:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -335,7 +345,7 @@ def _of_text(path: Path, data: bytes) -> _Content:
 
 
 def _columns(
-    path: Path, rows: Sequence[tuple[int, str]], names: Sequence[str], separator: str | None
+    path: str, rows: Sequence[tuple[int, str]], names: Sequence[str], separator: str | None
 ) -> Iterable[np.ndarray | list[str]]:
     """Return the columns of lines: as numbers where all of them are, else as texts."""
     text = io.StringIO("\n".join(line for _, line in rows))

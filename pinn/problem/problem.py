@@ -54,9 +54,16 @@ _CONDITIONS = Items(
     Member(CONDITIONS), "a list of conditions such as [initial: {unknown: u, value: 0}]"
 )
 _CONSTANTS = Names(ConstantKind(), "a mapping from names to numbers")
-_PARAMETERS = Keyed(Parameter, "a mapping from names to {initial, lower, upper, scale}")
+_PARAMETERS = Keyed(
+    Parameter,
+    "a mapping from names to starting values or {initial, lower, upper, scale}",
+    listed=("initial",),
+)
 _TABLES = Keyed(
-    Table, "a mapping from names to {table, over, columns, method, outside}", key="value"
+    Table,
+    "a mapping from names to files or {table, over, columns, method, outside}",
+    key="value",
+    listed=("table",),
 )
 _REGIONS = Names(RegionKind(), "a mapping from names to comparisons or shapes")
 _PIECEWISE = Names(
@@ -76,7 +83,8 @@ class Problem:
     domain: a shape, or a product of shapes and Time. unknowns: names. equations: name -> text or
     function of the namespace, whose value is to be zero. conditions: of pinn.conditions. constants:
     name -> number or text such as "0.01/pi", which may use other constants. parameters: trainable
-    coefficients.
+    coefficients, as a list or by name: {"k": 0.1} starts k at 0.1. fields, families and tables may
+    be given by name as well, with the rest of their arguments.
     fields: unknown coefficients that depend on the place, each with a network of its own.
     families: constants that are inputs of the network, so that one training solves the problem for
     a range of each; they become coordinates of the domain that are neither space nor time.

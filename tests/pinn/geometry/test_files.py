@@ -4,12 +4,15 @@ import builtins
 import copy
 import itertools
 import math
+import os
 import pickle
 
 import numpy as np
 import pytest
 
 import pinn
+from pinn.config import load
+from pinn.files import DamagedFile, write_npz
 from pinn.sampling import METHODS, stream
 
 meshio = pytest.importorskip("meshio")
@@ -285,3 +288,72 @@ def test_a_cloud_without_a_boundary_has_no_parts():
 def test_clouds_that_make_no_sense_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         pinn.PointCloud(**arguments)
+
+
+# ---- saved
+
+
+def loaded_again(tmp_path, shape, **point):
+    """A solution that was saved, after the file of its shape is gone; its residuals too."""
+    problem = pinn.Problem(shape, ["u"], {"e": "laplacian(u) + 1"}, [pinn.Dirichlet("u", 0)])
+    solution = pinn.solve(
+        problem, pinn.MLP(width=4, depth=1), pinn.Sampling(interior=20), [pinn.Adam(2)]
+    )
+    solution.save(tmp_path / "solution.npz")
+    os.unlink(shape.path.file)
+    again = pinn.load(tmp_path / "solution.npz")
+    np.testing.assert_array_equal(again.evaluate(**point)["u"], solution.evaluate(**point)["u"])
+    kept, drawn = (s.experiment.draw_points() for s in (solution, again))
+    for name, points in kept.items():
+        np.testing.assert_array_equal(drawn[name].coordinates, points.coordinates)
+    assert again.problem.domain == shape and again.problem.domain.measure == shape.measure
+    assert [p.label for p in again.problem.domain.parts] == [p.label for p in shape.parts]
+    again.save(tmp_path / "again.npz")
+    assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "solution.npz").read_bytes()
+
+
+def test_a_saved_solution_on_a_mesh_does_not_need_its_file(tmp_path):
+    loaded_again(tmp_path, pinn.Mesh(plate(tmp_path / "part.msh")), x=-0.5, y=0.5)
+    solid = pinn.Mesh(cube_mesh(tmp_path / "cube.vtu"), names=("a", "b", "c"), name="wall")
+    loaded_again(tmp_path, solid, a=0.5, b=0.1, c=0.2)
+
+
+def test_a_saved_solution_in_a_surface_does_not_need_its_file(tmp_path):
+    ball = trimesh.creation.icosphere(subdivisions=1)
+    ball.invert()
+    ball.export(tmp_path / "ball.stl")
+    loaded_again(tmp_path, pinn.Surface(str(tmp_path / "ball.stl")), x=0.5, y=0.1, z=0.2)
+
+
+def test_arrays_of_a_solution_that_were_changed_are_noticed(tmp_path):
+    problem = pinn.Problem(
+        pinn.Mesh(plate(tmp_path / "part.msh")), ["u"], {"e": "laplacian(u)"},
+        [pinn.Dirichlet("u", 0)],
+    )  # fmt: skip
+    arrays = pinn.solve(
+        problem, pinn.MLP(width=4, depth=1), pinn.Sampling(interior=20), [pinn.Adam(1)]
+    ).arrays()
+    beside = [name for name in arrays if name.startswith("arrays/")]
+    assert len(beside) == 2  # facets and cells; a group of 16 is written out
+    write_npz(tmp_path / "changed.npz", {**arrays, beside[0]: arrays[beside[0]] + 1})
+    with pytest.raises(DamagedFile, match="is not the one of digest"):
+        pinn.load(tmp_path / "changed.npz")
+    write_npz(tmp_path / "less.npz", {n: a for n, a in arrays.items() if n != beside[1]})
+    with pytest.raises(DamagedFile, match="domain.*expected corners of"):
+        pinn.load(tmp_path / "less.npz")
+
+
+def test_a_config_names_a_mesh_beside_it_and_the_resolved_one_has_it(tmp_path, monkeypatch):
+    (tmp_path / "case").mkdir()
+    plate(tmp_path / "case" / "part.msh")
+    (tmp_path / "case" / "case.yaml").write_text(
+        "problem: {domain: {mesh: part.msh}, unknowns: u, equations: {e: laplacian(u) + 1},\n"
+        "  conditions: [dirichlet: {unknown: u, value: 0}]}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    config = load("case/case.yaml")
+    domain = config.experiment.problem.domain
+    assert domain == pinn.Mesh("case/part.msh") and domain.measure == pytest.approx(3)
+    (tmp_path / "resolved.yaml").write_text(config.text())
+    os.unlink("case/part.msh")
+    assert load("resolved.yaml").experiment.problem.domain == domain
