@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pinn.equations.axes import Integral, Nodes, Sum, substituted
@@ -30,24 +30,35 @@ MAX_EXPANSION = 40_000
 class Calculus:
     """The rules for one expression; `node` is the operator that they serve, for errors' places.
 
-    visited counts the nodes that the rules have been applied to: the work done so far.
+    scope: None for trees without unknowns. visited counts the nodes that the rules have been
+    applied to: the work done so far.
     """
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope | None) -> None:
         self._scope = scope
         self.visited = 0
 
     def derivative(
-        self, node: Call, operand: Expression, coordinate: str, *, hold_columns: bool = False
+        self,
+        node: Call,
+        operand: Expression,
+        coordinate: str,
+        *,
+        hold_columns: bool = False,
+        own: Callable[[Expression], Expression | None] = lambda part: None,
     ) -> Expression:
         """Differentiate a resolved tree once in a coordinate.
 
         hold_columns: whether what is attached to the points counts as constant, as the normal
-        does along itself; otherwise it has no derivative.
+        does along itself; otherwise it has no derivative. own: gives the derivatives of leaves that
+        only who asks knows of, None for others.
         """
 
         def rule(part: Expression, inner: list[Expression]) -> Expression:
             self.visit(node)
+            found = own(part)
+            if found is not None:
+                return found
             if isinstance(part, Derivative | Laplacian):
                 return self._of_unknown(node, part, coordinate)
             if isinstance(part, At):

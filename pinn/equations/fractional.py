@@ -25,6 +25,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import autograd as T
+from autograd.devices import CPU, device_of, put
 from autograd.ops.pointwise import pointwise
 from pinn.equations.axes import Axes, Axis, Computed, Sum, next_level, substituted
 from pinn.equations.leaves import Coordinate
@@ -53,9 +54,9 @@ class _LogGamma:
         from scipy import special
 
         (x,), (order,) = xs, orders
-        x = x.get() if hasattr(x, "get") else x
-        found = special.gammaln(x) if order == 0 else special.polygamma(order - 1, x)
-        return xp.asarray(np.asarray(found, dtype=x.dtype).reshape(x.shape))
+        host = put(x, CPU)  # a few numbers, and not every device has polygamma
+        found = special.gammaln(host) if order == 0 else special.polygamma(order - 1, host)
+        return put(np.asarray(found, dtype=host.dtype).reshape(host.shape), device_of(x))
 
 
 _LOG_GAMMA = _LogGamma()

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from autograd.devices import CPU, device_of, put
+
 # The spline solves a dense system of so many equations, and each evaluation takes as many terms.
 MOST_POINTS = 4000
 MOST_ORDER = 2
@@ -26,10 +28,9 @@ class ScatteredFunction:
     def values(self, xp: Any, xs: tuple[Any, ...], orders: tuple[int, ...]) -> Any:
         """Return a partial derivative at arrays that broadcast, in their shape and dtype."""
         xs = xp.broadcast_arrays(*xs)
-        on_host = [x.get() if hasattr(x, "get") else x for x in xs]
-        places = np.stack([np.asarray(x, dtype=np.float64).reshape(-1) for x in on_host], axis=1)
-        found = self.at(places, orders)
-        return xp.asarray(found.reshape(xs[0].shape), dtype=xs[0].dtype)
+        columns = [put(x, CPU).astype(np.float64).reshape(-1) for x in xs]
+        found = self.at(np.stack(columns, axis=1), orders)
+        return put(found.reshape(xs[0].shape).astype(xs[0].dtype), device_of(xs[0]))
 
     def at(self, places: np.ndarray, orders: tuple[int, ...]) -> np.ndarray:
         """Return a partial derivative at places (m, d), (m,)."""

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from autograd.devices import Device, device_of, put
+
 DEGREES = {"nearest": 0, "linear": 1, "spline": 3}
 
 
@@ -36,14 +38,14 @@ class GridFunction:
             knots.append(along)
         self._knots = tuple(knots)
         self._coefficients = coefficients
-        self._copies: dict[Any, tuple[list[Any], Any]] = {}
+        self._copies: dict[tuple[Device, np.dtype], tuple[list[Any], Any]] = {}
 
     def values(self, xp: Any, xs: tuple[Any, ...], orders: tuple[int, ...]) -> Any:
         """Return a partial derivative at arrays that broadcast, in their shape and dtype."""
         xs = xp.broadcast_arrays(*xs)
         if max(orders) > self.degree:
             return xp.zeros_like(xs[0])
-        knots, coefficients = self._copy(xp, xs[0].dtype)
+        knots, coefficients = self._copy(device_of(xs[0]), xs[0].dtype)
         along = [
             self._weights(xp, x, t, order) for x, t, order in zip(xs, knots, orders, strict=True)
         ]
@@ -58,12 +60,13 @@ class GridFunction:
             total = term if total is None else total + term
         return total
 
-    def _copy(self, xp: Any, dtype: np.dtype) -> tuple[list[Any], Any]:
-        """Return knots and coefficients on the device of a namespace, made once."""
-        key = (xp.__name__, np.dtype(dtype))
+    def _copy(self, device: Device, dtype: np.dtype) -> tuple[list[Any], Any]:
+        """Return knots and coefficients on a device, made once."""
+        key = (device, np.dtype(dtype))
         if key not in self._copies:
-            knots = [xp.asarray(t, dtype=dtype) for t in self._knots]
-            self._copies[key] = knots, xp.asarray(self._coefficients.reshape(-1), dtype=dtype)
+            flat = self._coefficients.reshape(-1)
+            *knots, table = (put(a.astype(dtype), device) for a in (*self._knots, flat))
+            self._copies[key] = knots, table
         return self._copies[key]
 
     def _weights(self, xp: Any, x: Any, t: Any, order: int) -> tuple[Any, list[Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...devices import CPU, put
 from ..passes.arena import Memory, joined_places, plan_memory
 from ..program import CONSTANT, Instruction, Program, Value
 
@@ -184,14 +185,15 @@ def _generic(
 def find_not_finite(program: Program, inputs: Sequence[Any]) -> str | None:
     """Return the name of the first operation whose result is not finite, or None.
 
-    The program is run as it was recorded, one operation after the other.
+    The program is run as it was recorded, one operation after the other, on the host: inputs and
+    constants of another device are copied.
     """
-    arrays: dict[Value, Any] = dict(zip(program.inputs, inputs, strict=True))
+    arrays = {v: put(a, CPU) for v, a in zip(program.inputs, inputs, strict=True)}
 
     def array_of(argument: Any) -> Any:
         if not isinstance(argument, Value):
             return argument
-        return argument.data if argument.kind == CONSTANT else arrays[argument]
+        return put(argument.data, CPU) if argument.kind == CONSTANT else arrays[argument]
 
     with np.errstate(all="ignore"):
         for instruction in program.instructions:

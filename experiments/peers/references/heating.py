@@ -26,7 +26,7 @@ def heat_holes() -> Reference:
 
     points, kept = region.points(n=1000), 12
     coarse, fine = (
-        {"u": heat(3.0, steps, kept, robin)(region, size, points).ravel()}
+        {"u": heat(3.0, steps, kept, robin)(region.finer(0.4 / size), size, points).ravel()}
         for steps, size in ((60, 0.8), (120, 0.4))
     )
     times = np.repeat(3.0 * np.arange(1, kept + 1) / kept, len(points))

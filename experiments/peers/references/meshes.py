@@ -18,11 +18,13 @@ def plane(
     size: float,
     holes: Sequence[Circle] = (),
     fine: Mapping[tuple[float, float], float] | None = None,
+    scale: float = 1.0,
 ) -> MeshTri2:
     """Return a mesh of a polygon without some disks, of second order, so that circles are round.
 
     size: about the length of its edges, at most a sixth of each circle's radius beside it. fine:
     points near which edges are as short as the number says; they grow by a third of the distance.
+    scale: a factor of all these lengths beside circles and points, and so of how they grow.
     """
     import gmsh
 
@@ -37,12 +39,12 @@ def plane(
         if disks:
             occ.cut([(2, outer)], disks)
         occ.synchronize()
-        sizes = {(x, y): (r, min(size, r / 6)) for x, y, r in holes}
+        sizes = {(x, y): (r, min(size / scale, r / 6)) for x, y, r in holes}
         sizes |= {point: (0.0, value) for point, value in (fine or {}).items()}
 
         def wanted(dim, tag, x, y, z, length):
             near = [
-                value + max(np.hypot(x - px, y - py) - r, 0) / 3
+                scale * (value + max(np.hypot(x - px, y - py) - r, 0) / 3)
                 for (px, py), (r, value) in sizes.items()
             ]
             return min([size, *near])

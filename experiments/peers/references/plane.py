@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sparse
@@ -31,15 +31,20 @@ _METHOD = "quadratic finite elements"
 
 @dataclass(frozen=True)
 class Region:
-    """A polygon without some disks. fine: where the mesh is finer (see meshes.plane)."""
+    """A polygon without some disks. fine, scale: where the mesh is finer (see meshes.plane)."""
 
     corners: Sequence[tuple[float, float]]
     holes: Sequence[Circle] = ()
     fine: Mapping[tuple[float, float], float] | None = None
+    scale: float = 1.0
+
+    def finer(self, factor: float) -> Region:
+        """Return the region with its mesh so many times finer beside circles and points."""
+        return replace(self, scale=self.scale / factor)
 
     def mesh(self, size: float):
         """Return a triangulation with edges of about this length."""
-        return plane(self.corners, size, self.holes, self.fine)
+        return plane(self.corners, size, self.holes, self.fine, self.scale)
 
     def points(self, seed: int = 0, n: int = _POINTS) -> np.ndarray:
         """Return uniform points inside, (n, 2), a thousandth of the size away from the circles."""
@@ -71,10 +76,11 @@ def agreed(
 ) -> Reference:
     """Compute values at points of the region on two meshes and compare them.
 
-    compute: (region, size, points) -> unknown -> values. The finer ones are returned.
+    compute: (region, size, points) -> unknown -> values. The finer ones are returned; their mesh
+    is finer everywhere, beside circles and special points too.
     """
     points = region.points()
-    coarse, fine = (compute(region, size, points) for size in sizes)
+    coarse, fine = (compute(region.finer(sizes[0] / size), size, points) for size in sizes)
     differences = [
         np.linalg.norm(coarse[name] - fine[name]) / np.linalg.norm(fine[name]) for name in fine
     ]

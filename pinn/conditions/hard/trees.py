@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from pinn.equations.calculus import Calculus
 from pinn.equations.leaves import Column, Constant, Coordinate
-from pinn.expressions import Binary, Expression, Unary, algebra, fold
+from pinn.expressions import Binary, Call, Expression, algebra, fold
 
 _MOST_FACTORS = 16
 
@@ -51,21 +52,18 @@ def slope(tree: Expression, coordinate: str) -> Expression:
     Raises ValueError for a function of a condition: how it changes, only its evaluation tells.
     """
 
-    def rule(part: Expression, inner: list[Expression]) -> Expression:
-        if isinstance(part, Coordinate):
-            return algebra.ONE if part.name == coordinate else algebra.ZERO
-        if isinstance(part, Given) and coordinate not in dict(part.fixed):
-            raise ValueError(
-                f"{part.condition!r} has a function as its value, whose slope in {coordinate} a "
-                "hard condition needs; give it as text, or make one of them soft (leave out hard)"
-            )
-        if not part.children or all(value is algebra.ZERO for value in inner):
+    def own(part: Expression) -> Expression | None:
+        if not isinstance(part, Given):
+            return None
+        if coordinate in dict(part.fixed):
             return algebra.ZERO
-        if isinstance(part, Unary):
-            return inner[0] if part.operator == "+" else algebra.negate(inner[0], part)
-        return algebra.RULES[part.label[0]](part, part.children, inner)
+        raise ValueError(
+            f"{part.condition!r} has a function as its value, whose slope in {coordinate} a "
+            "hard condition needs; give it as text, or make one of them soft (leave out hard)"
+        )
 
-    return fold(tree, rule)
+    called = Call("diff", (tree, Coordinate(coordinate)))
+    return Calculus(None).derivative(called, tree, coordinate, own=own)
 
 
 def with_normal(tree: Expression, normal: Mapping[str, float]) -> Expression:

@@ -152,6 +152,24 @@ def test_slopes_hold_for_any_network(name):
     assert abs(others[0] - others[1]) > 1e-3
 
 
+def test_slopes_are_lifted_from_a_table_and_from_an_integral():
+    """The start's own slope, which its formula differentiates: a spline's, and Leibniz's."""
+    xs = np.linspace(-1, 2, 13)
+    table = pinn.Table("f", {"x": xs, "f": np.sin(xs)}, method="spline")
+    for start in ("f(x)", "integral(cos(x*s), s, 0, x)"):
+        conditions = [pinn.Initial("u", start, hard=True), neumann("x*t - 0.5*x", "x=2")]
+        with pytest.raises(ValueError, match="disagree where they meet"):
+            problem_of(X * TIME, conditions, tables=[table])
+        conditions[1] = neumann(f"dn({start}) + x*t - 0.5*x", "x=2")
+        problem = problem_of(X * TIME, conditions, tables=[table])
+        model = random_model(problem)
+        end = face(X * TIME, "x", 2)
+        slopes = value_of(problem, model, end, f"u_x - diff({start}, x) - 2*t + 1")
+        np.testing.assert_allclose(slopes, 0, atol=1e-12)
+        began = value_of(problem, model, face(X * TIME, "t", 0.5), f"u - {start}")
+        np.testing.assert_allclose(began, 0, atol=1e-13)
+
+
 @pytest.mark.parametrize("name", ["robin", "slopes and values in a box with time", "three of four"])
 def test_nothing_else_is_asked_of_the_solution(name):
     """Where the exact solution is smooth, so is the network that it takes: it can be fitted."""
