@@ -17,6 +17,12 @@ from pinn.config import ConfigError, Override, load
 GOAL = 1e-3
 
 
+def limit(row: Row, seconds: float) -> float:
+    """Return the time that a row's training may take: the config's own, at most `seconds`."""
+    own = load(row.file).experiment.seconds
+    return seconds if own is None else min(own, seconds)
+
+
 def solve(row: Row, seconds: float, seed: int) -> pinn.Solution:
     """Train the row's config, with these in place of its own limit and seed."""
     overrides = [Override.parse(f"seconds={seconds!r}", "--seconds"),
@@ -27,14 +33,18 @@ def solve(row: Row, seconds: float, seed: int) -> pinn.Solution:
 
 
 def measure(row: Row, seconds: float, seed: int) -> tuple[dict[str, Any], pinn.Solution | None]:
-    """Return the figures of a row and what was trained; `refused` is why it could not be."""
+    """Return the figures of a row and what was trained; `refused` is why it could not be.
+
+    seconds: how long it may train at most; a config that says a shorter time takes that.
+    """
     facts: dict[str, Any] = {"name": row.name, "title": row.title, "note": row.note, "seed": seed}
-    facts |= {"peer": row.peer, "peer_source": row.peer_source, "limit_seconds": seconds}
+    facts |= {"peer": row.peer, "peer_source": row.peer_source}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
+            facts["limit_seconds"] = limit(row, seconds)
             began = time.perf_counter()
-            solution = solve(row, seconds, seed)
+            solution = solve(row, facts["limit_seconds"], seed)
         except (ConfigError, ValueError) as error:
             return {**facts, "refused": str(error), "reached": False}, None
         wall = time.perf_counter() - began

@@ -2,7 +2,8 @@
 
     python -m experiments.peers.measurements
 
-The files of experiments/peers/data are written by this program and by nothing else.
+The files of experiments/peers/data and configs/data are written by this program and by nothing
+else.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from scipy.integrate import solve_bvp, solve_ivp
 
 FOLDER = Path(__file__).parent / "data"
+SHIPPED = Path(__file__).resolve().parents[2] / "configs" / "data"
 
 
 def lorenz(times: np.ndarray, forced: bool = False) -> dict[str, np.ndarray]:
@@ -84,11 +86,11 @@ def two_reactants(cells: int = 400) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return x, t, values
 
 
-def write(name: str, columns: Mapping[str, np.ndarray]) -> None:
+def write(name: str, columns: Mapping[str, np.ndarray], folder: Path = FOLDER) -> None:
     """Write a table with a header, ten digits a number."""
     rows = np.column_stack([np.ravel(column) for column in columns.values()])
     np.savetxt(
-        FOLDER / f"{name}.csv", rows, fmt="%.10g", delimiter=",", header=",".join(columns),
+        folder / f"{name}.csv", rows, fmt="%.10g", delimiter=",", header=",".join(columns),
         comments="",
     )
 
@@ -100,9 +102,9 @@ def main() -> None:
     t = np.linspace(0, 3, 25)
     write("lorenz", {"t": t, **lorenz(t)})
     t = np.linspace(0, 3, 200)
-    write("lorenz_forced", {"t": t, **lorenz(t, forced=True)})
+    write("lorenz", {"t": t, **lorenz(t, forced=True)}, SHIPPED)
     t = np.linspace(0, 3, 121)
-    write("force", {"t": t, "g": 10 * np.sin(2 * np.pi * t)})
+    write("force", {"t": t, "g": 10 * np.sin(2 * np.pi * t)}, SHIPPED)
 
     x, y, t = (low + (high - low) * rng.random(7000) for low, high in ((1, 8), (-2, 2), (0, 7)))
     flow = vortices(x, y, t)
@@ -111,13 +113,13 @@ def main() -> None:
     x = np.arange(1, 6) / 6
     write("channel", {"x": x, "u": 1 - np.cosh(20 * (x - 0.5)) / np.cosh(10)})
     x = np.linspace(-1, 1, 10)
-    write("diffusion", {"x": x, "t": np.ones(10), "u": np.exp(-1) * np.sin(np.pi * x)})
+    write("diffusion", {"x": x, "t": np.ones(10), "u": np.exp(-1) * np.sin(np.pi * x)}, SHIPPED)
     x = np.linspace(0, 1, 100)
-    write("reaction", {"x": x, "u": reaction(x)})
+    write("reaction", {"x": x, "u": reaction(x)}, SHIPPED)
     x = np.linspace(-1, 1, 100)
     write("sine", {"x": x, "u": np.sin(np.pi * x)})
     x = np.linspace(-1, 1, 10_000)
-    write("sine_fine", {"x": x, "u": np.sin(np.pi * x)})
+    write("source", {"x": x, "u": np.sin(np.pi * x)}, SHIPPED)
     x = np.linspace(-1, 1, 22)[1:-1]
     write("fractional_line", {"x": x, "u": x * (1 - x**2) ** 0.9})
     r, angle = np.sqrt(rng.random(30)), 2 * np.pi * rng.random(30)

@@ -102,9 +102,10 @@ def american_put() -> Reference:
 @cache
 def black_scholes_call() -> Reference:
     """The formula of Black and Scholes, K = 50, r = 0.05, sigma = 0.2."""
-    s, t = np.meshgrid(np.linspace(1, 150, 150), np.linspace(0.02, 1, 50), indexing="ij")
-    first = (np.log(s / 50) + 0.07 * t) / (0.2 * np.sqrt(t))
-    value = s * norm.cdf(first) - 50 * np.exp(-0.05 * t) * norm.cdf(first - 0.2 * np.sqrt(t))
+    s, t = np.meshgrid(np.linspace(1, 150, 150), np.linspace(0, 0.98, 50), indexing="ij")
+    left = 1 - t  # until the call is due
+    first = (np.log(s / 50) + 0.07 * left) / (0.2 * np.sqrt(left))
+    value = s * norm.cdf(first) - 50 * np.exp(-0.05 * left) * norm.cdf(first - 0.2 * np.sqrt(left))
     points = {"S": s.ravel(), "t": t.ravel()}
     return Reference(points, {"V": value.ravel()}, 0.0, "formula")
 
