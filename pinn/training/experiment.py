@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import autograd as T
@@ -107,7 +106,7 @@ class Experiment:
             fields[one.name] = (network, taken)
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device, fields)
 
-    @cached_property
+    @property
     def collocation(self) -> Collocation:
         """Where the points of every block are."""
         return Collocation(self.problem, self.sampling, self.seed)
