@@ -117,14 +117,21 @@ def _most_met(planes: Sequence[Plane], column: int) -> int:
 
 
 def _systems(statement: Statement) -> Iterator[_System]:
+    """Yield equations with the unknowns that they share; conditions on unknowns of both join two.
+
+    Such a condition, as that between two media, is one of all of them together.
+    """
     groups: list[tuple[set[str], list[Stated]]] = []
-    for equation in statement.equations:
-        unknowns = {leaf.unknown for leaf in _of_unknowns(statement, equation)}
+    equations = [(one, [one]) for one in statement.equations]
+    for stated, equation in [*equations, *((one, []) for one in statement.conditions)]:
+        unknowns = {leaf.unknown for leaf in _of_unknowns(statement, stated)}
         joined = [group for group in groups if group[0] & unknowns]
         groups = [group for group in groups if group not in joined]
         members = [member for group in joined for member in group[1]]
-        groups.append((unknowns.union(*(group[0] for group in joined)), [*members, equation]))
-    for unknowns, equations in groups:
+        groups.append((unknowns.union(*(group[0] for group in joined)), [*members, *equation]))
+    for unknowns, members in groups:
+        if not members:
+            continue
         conditions = tuple(
             condition
             for condition in statement.conditions
@@ -132,7 +139,7 @@ def _systems(statement: Statement) -> Iterator[_System]:
             if condition.linear is None or unknowns & {leaf.unknown for leaf in condition.leaves}
         )
         names = tuple(name for name in statement.problem.unknowns if name in unknowns)
-        yield _System(tuple(equations), conditions, names)
+        yield _System(tuple(members), conditions, names)
 
 
 def _taken(statement: Statement, system: _System) -> dict[str, int] | None:
