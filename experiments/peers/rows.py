@@ -103,7 +103,7 @@ ROWS = [
         note="periodic in the slope as well, from waves of our own, seeded, so small that they "
              "steepen without breaking before t = 1"),
     Row("p3_poisson_four_holes", "Poisson, 4 holes", _computed("stationary", "four_holes"),
-        peer=1.23e-2, peer_source=_PINNACLE),
+        peer=1.23e-2, peer_source=_PINNACLE, config="four_holes"),
     Row("p4_poisson_boltzmann", "Poisson-Boltzmann", _computed("stationary", "poisson_boltzmann"),
         peer=1.43e-2, peer_source=_PINNACLE),
     Row("p5_poisson_four_balls", "Poisson 3-D, 4 balls", _computed("space", "four_balls")),
@@ -120,7 +120,7 @@ ROWS = [
     Row("p10_heat_long_time", "Heat, long time", _computed("evolution", "heat_long_time"),
         peer=9.99e-1, peer_source=_PINNACLE),
     Row("p11_cavity", "Lid-driven cavity", _computed("stationary", "cavity"),
-        up_to_constant=("p",), peer=3.60e-2, peer_source=_PINNACLE),
+        up_to_constant=("p",), peer=3.60e-2, peer_source=_PINNACLE, config="cavity"),
     Row("p12_backward_step", "Backward step", _computed("stationary", "backward_step"),
         peer=8.24e-2, peer_source=_PINNACLE, note=_OUTFLOW),
     Row("p14_wave", "Wave 1-D", peer=9.79e-2, peer_source=_PINNACLE),
@@ -132,17 +132,18 @@ ROWS = [
     Row("p18_gray_scott", "Gray-Scott", _computed("evolution", "gray_scott"),
         peer=7.99e-2, peer_source=_PINNACLE, note="no flux through the sides, for which the "
         "example has no condition"),
-    Row("p19_poisson_5d", "Poisson 5-D", peer=4.67e-4, peer_source=_PINNACLE),
-    Row("p20_heat_ball_5d", "Heat in a 5-D ball", peer=1.19e-4, peer_source=_PINNACLE),
+    Row("p19_poisson_5d", "Poisson 5-D", peer=4.67e-4, peer_source=_PINNACLE, config="poisson_5d"),
+    Row("p20_heat_ball_5d", "Heat in a 5-D ball", peer=1.19e-4, peer_source=_PINNACLE,
+        config="heat_ball"),
     Row("p21_inverse_poisson", "Inverse Poisson, field from noisy data",
         _computed("inverse", "conductivity"), peer=2.45e-2, peer_source=_PINNACLE,
-        note="with the source that belongs to the stated fields"),
+        note="with the source that belongs to the stated fields", config="inverse_poisson"),
     Row("p22_inverse_heat", "Inverse heat, field from noisy data",
         _computed("inverse", "conductivity_in_time"), peer=5.26e-2, peer_source=_PINNACLE),
     Row("p23_poisson_1d", "Poisson 1-D, one wave"),
     Row("p24_helmholtz", "Helmholtz 2-D, two waves"),
     Row("p25_channel_two_disks", "Channel, 2 disks",
-        _computed("stationary", "channel_two_disks"), note=_OUTFLOW),
+        _computed("stationary", "channel_two_disks"), note=_OUTFLOW, config="channel_two_disks"),
 ]  # fmt: skip
 
 OWN = [
