@@ -59,7 +59,7 @@ class TestSet:
                 )
         self._compared = [(self.coordinates, self.reference)] if self.reference else []
         self._compared += _at_their_points(problem.reference_tables)
-        self._unknowns = problem.outputs
+        self._unknowns = problem.solved
 
     @property
     def coordinates(self) -> dict[str, np.ndarray]:

@@ -343,17 +343,39 @@ def test_arrays_of_a_solution_that_were_changed_are_noticed(tmp_path):
         pinn.load(tmp_path / "less.npz")
 
 
-def test_a_config_names_a_mesh_beside_it_and_the_resolved_one_has_it(tmp_path, monkeypatch):
-    (tmp_path / "case").mkdir()
-    plate(tmp_path / "case" / "part.msh")
-    (tmp_path / "case" / "case.yaml").write_text(
-        "problem: {domain: {mesh: part.msh}, unknowns: u, equations: {e: laplacian(u) + 1},\n"
+@pytest.mark.parametrize("kind", ["mesh", "surface"])
+def test_a_file_is_seen_from_its_config_and_kept_as_it_was(kind, tmp_path, monkeypatch):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    name = {"mesh": "part.msh", "surface": "part.stl"}[kind]
+
+    def write(size):
+        if kind == "mesh":
+            plate(folder / name, n=size)
+        else:
+            trimesh.creation.box((size, 2, 2)).export(folder / name)
+
+    write(2)
+    config = folder / "plate.yaml"
+    config.write_text(
+        f"problem: {{domain: {{{kind}: {name}}}, unknowns: [u], equations: {{e: laplacian(u)}},\n"
         "  conditions: [dirichlet: {unknown: u, value: 0}]}\n"
+        "sampling: {interior: 20, boundary: 10}\ntraining: [adam: {steps: 1}]\n"
     )
     monkeypatch.chdir(tmp_path)
-    config = load("case/case.yaml")
-    domain = config.experiment.problem.domain
-    assert domain == pinn.Mesh("case/part.msh") and domain.measure == pytest.approx(3)
-    (tmp_path / "resolved.yaml").write_text(config.text())
-    os.unlink("case/part.msh")
-    assert load("resolved.yaml").experiment.problem.domain == domain
+    loaded = load(config)
+    shape = loaded.experiment.problem.domain
+    assert shape == type(shape)(str(folder / name)) != type(shape)(str(folder / name), name="rim")
+    with pytest.warns(pinn.ProblemWarning):
+        solution = pinn.solve(loaded.experiment.problem, pinn.MLP(3, 1),
+                              loaded.experiment.sampling, loaded.experiment.training)
+    solution.save(tmp_path / "solution.npz")
+    (tmp_path / "again.yaml").write_text(loaded.text())
+    monkeypatch.chdir(folder)
+    middle = {axis: 0.1 for axis in shape.coordinates}
+    found = pinn.load(tmp_path / "solution.npz")
+    assert found.evaluate(**middle) == solution.evaluate(**middle)
+    assert load(tmp_path / "again.yaml").experiment.problem.domain == shape
+    write(3)
+    assert pinn.load(tmp_path / "solution.npz").problem.domain == shape
+    assert type(shape)(str(folder / name)) != shape
