@@ -111,5 +111,8 @@ training: [adam: {steps: 2}]
 
 def configs() -> dict[str, str]:
     """Return texts of configs by name."""
-    shipped = {path.stem: path.read_text() for path in sorted(_CONFIGS.glob("*.yaml"))}
+    shipped = {
+        path.stem: path.read_text().replace(" data/", f" {_CONFIGS}/data/")  # wherever they are put
+        for path in sorted(_CONFIGS.glob("*.yaml"))
+    }
     return {**_FORMS, **shipped}

@@ -1,10 +1,13 @@
 """Solve the problems that users of DeepXDE and PINNacle solve, and write down how well.
 
     python -m experiments.peers [--only F5 ...] [--seconds S] [--seed N] [--anew] [--out DIR]
+    python -m experiments.peers --headers [--out DIR]
 
-Each problem is a config of experiments/peers/problems, trained for at most so many seconds; its
-error is measured when training has ended and takes no part in it. After every row the table is
-written. Rows that it has are kept, unless --only names them or --anew begins a new one.
+Each problem is a config of experiments/peers/problems or configs, or a program of the former where
+it takes more than one training, and has at most so many seconds; its error is measured when
+training has ended and takes no part in it. After every row the table is written. Rows that it has
+are kept, unless --only names them or --anew begins a new one. --headers trains nothing: it writes
+what the table says into the headers of the configs that ship.
 """
 
 from __future__ import annotations
@@ -18,8 +21,9 @@ from typing import Any
 
 from experiments.bench.report import number, table
 from experiments.peers.figures import draw
+from experiments.peers.headers import write_headers
 from experiments.peers.measure import GOAL, measure
-from experiments.peers.rows import ROWS
+from experiments.peers.rows import OWN, ROWS
 from experiments.resumable import ROOT, Rows
 from pinn.checks import nearest
 from pinn.files import write_text
@@ -29,6 +33,8 @@ _SECONDS = 120.0
 
 def markdown(rows: list[dict[str, Any]]) -> str:
     """Return the results as a page."""
+    own = [row for row in rows if row["name"] in {row.name for row in OWN}]
+    rows = [row for row in rows if row not in own]
     reached = sum(row["reached"] for row in rows)
     header = ["row", "problem", "error", "seconds", "peer", "reference", "its error", "reached"]
     commands = sorted({row["measured"]["command"] for row in rows})
@@ -37,13 +43,14 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         "# The problems that users of the peers solve",
         "\n".join(f"`{command}`" for command in commands),
         "\n".join(machines),
-        "A row is a config of `experiments/peers/problems`. The error is the relative L2 error of "
-        "the worst unknown, or the relative error of the worst coefficient; `seconds` is the whole "
-        "call. `peer` is the error that the peer's own setting reaches, where it is known. The "
-        "reference is a formula or computed by a classical method, its error the difference "
-        f"between two resolutions. Reached means an error below {GOAL:g}: {reached} of "
-        f"{len(rows)} rows measured, {len(ROWS)} in all.",
+        "A row is a config of `experiments/peers/problems` or of `configs`, or a program. The "
+        "error is the relative L2 error of the worst unknown, or the relative error of the worst "
+        "coefficient; `seconds` is the whole call. `peer` is the error that the peer's own setting "
+        "reaches, where it is known. The reference is a formula or computed by a classical method, "
+        "its error the difference between two resolutions. Reached means an error below "
+        f"{GOAL:g}: {reached} of {len(rows)} rows measured, {len(ROWS)} in all.",
         table(header, [_line(row) for row in rows]),
+        *(["## Problems of our own", table(header, [_line(row) for row in own])] if own else []),
         *_section("Not reached", [
             f"{_id(row)} ({number(row.get('error'), 2)}): {_why(row)}"
             for row in rows if not row["reached"]
@@ -96,7 +103,8 @@ def _line(row: dict[str, Any]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the rows; returns 0, or 2 for wrong usage. A problem refused is a result too."""
     options = _parser().parse_args(arguments)
-    by_id = {row.id: row for row in ROWS}
+    every = [*ROWS, *OWN]
+    by_id = {row.id: row for row in every}
     try:
         for name in options.only:
             if name.upper() not in by_id:
@@ -104,13 +112,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     f"--only: expected some of {', '.join(by_id)}; got {name!r}"
                     f"{nearest(name.upper(), by_id)}"
                 )
-        results = Rows(options.out / "peers.json", [row.name for row in ROWS], options.anew)
+        names = [row.name for row in every]
+        results = Rows(options.out / "peers.json", names, options.anew and not options.headers)
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
+    if options.headers:
+        for file in write_headers(every, results.rows):
+            print(file.relative_to(ROOT))
+        return 0
     chosen = [by_id[name.upper()] for name in options.only]
     command = f"python -m experiments.peers --seconds {options.seconds:g} --seed {options.seed}"
-    for row in chosen or [row for row in ROWS if row.name not in results]:
+    for row in chosen or [row for row in every if row.name not in results]:
         print(f"{row.id} {row.title} ...", file=sys.stderr, flush=True)
         facts, solution = measure(row, options.seconds, options.seed)
         if solution is not None:
@@ -131,6 +144,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=_positive, default=_SECONDS,
                         help=f"limit of the training of each row ({_SECONDS:g})")
     parser.add_argument("--anew", action="store_true", help="begin a new table")
+    parser.add_argument("--headers", action="store_true",
+                        help="write the errors of the table into the headers of the configs that "
+                        "ship, and measure nothing")
     parser.add_argument("--out", type=Path, default=ROOT / "experiments" / "results", metavar="DIR",
                         help="where the table goes (experiments/results)")
     return parser

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 PROBLEMS = Path(__file__).parent / "problems"
+SHIPPED = Path(__file__).resolve().parents[2] / "configs"
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,12 @@ class Reference:
 class Row:
     """A problem of the table.
 
-    name: its id and a few words, the name of its config as well. ids: the examples it stands for.
-    reference: makes what to compare with where the config has no formula. up_to_constant: unknowns
-    that are determined up to a constant and compared without their means. truth: the coefficients
-    to be found. peer: the relative error that the peer's own setting reaches, and who says so.
-    note: where the row differs from the peer's, and why.
+    name: its id and a few words, the name of its file in `problems` as well. reference: makes what
+    to compare with where the config has no formula. up_to_constant: unknowns that are determined up
+    to a constant and compared without their means. truth: the coefficients to be found. peer: the
+    relative error that the peer's own setting reaches, and who says so. note: where the row differs
+    from the peer's, and why. config: the name of its config in configs/, where it is one of those
+    that ship.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Row:
     peer: float | None = None
     peer_source: str = ""
     note: str = ""
+    config: str = ""
 
     @property
     def id(self) -> str:
@@ -53,5 +56,8 @@ class Row:
 
     @property
     def file(self) -> Path:
-        """The config."""
-        return PROBLEMS / f"{self.name}.yaml"
+        """The config, or a program with PROBLEM and solve(seconds, seed) in place of one."""
+        if self.config:
+            return SHIPPED / f"{self.config}.yaml"
+        program = PROBLEMS / f"{self.name}.py"
+        return program if program.exists() else PROBLEMS / f"{self.name}.yaml"

@@ -51,9 +51,10 @@ class Interface(Condition):
     condition.
 
     inner, outer: an unknown for each side. Both are networks on the whole domain, each of which is
-    the solution on its own side and a smooth continuation beyond. One unknown for both sides is
-    refused: a network is smooth, so its value and slope have no jump, and k_outer*dn(u) =
-    k_inner*dn(u) would force its slope to vanish wherever the two k differ.
+    the solution on its own side and a smooth continuation beyond; pinn.Equation(..., on="x < 0.5")
+    is an equation of one side, and a piecewise name of both unknowns the whole field. One unknown
+    for both sides is refused: a network is smooth, so its value and slope have no jump, and
+    k_outer*dn(u) = k_inner*dn(u) would force its slope to vanish wherever the two k differ.
     """
 
     on: Annotated[str | Shape, _PlaceKind()]

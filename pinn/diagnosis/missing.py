@@ -16,6 +16,8 @@ from pinn.equations.leaves import At
 
 # Slopes are the same below this share of their size.
 _ROUNDING = 1e-9
+# Of more conditions than this only the first are named.
+_TOLD = 8
 
 Held = Callable[[str, str, int], int]
 """(unknown, coordinate, orders) -> how many conditions the model keeps by itself."""
@@ -63,7 +65,9 @@ def surplus(statement: Statement) -> list[str]:
 
     Data that agree do no harm, and coefficients need them: nothing is said where there are some.
     """
-    if statement.problem.parameters or not all(one.is_finite for one in statement.equations):
+    if statement.problem.parameters or statement.problem.fields:
+        return []
+    if not all(one.is_finite for one in statement.equations):
         return []
     sentences = []
     for system in _systems(statement):
@@ -76,7 +80,9 @@ def surplus(statement: Statement) -> list[str]:
             count = _most_met([plane for _, plane in given], column)
             if count <= taken[coordinate]:
                 continue
-            places = ", ".join(f"{name} at {coordinate} = {p.value:g}" for name, p in given)
+            places = ", ".join(f"{name} at {coordinate} = {p.value:g}" for name, p in given[:_TOLD])
+            if len(given) > _TOLD:
+                places += f" and {len(given) - _TOLD} more"
             sentences.append(
                 f"more is asked for in {coordinate} than the equation"
                 f"{'s' * (len(system.equations) > 1)} "
@@ -111,14 +117,21 @@ def _most_met(planes: Sequence[Plane], column: int) -> int:
 
 
 def _systems(statement: Statement) -> Iterator[_System]:
+    """Yield equations with the unknowns that they share; conditions on unknowns of both join two.
+
+    Such a condition, as that between two media, is one of all of them together.
+    """
     groups: list[tuple[set[str], list[Stated]]] = []
-    for equation in statement.equations:
-        unknowns = {leaf.unknown for leaf in _of_unknowns(statement, equation)}
+    equations = [(one, [one]) for one in statement.equations]
+    for stated, equation in [*equations, *((one, []) for one in statement.conditions)]:
+        unknowns = {leaf.unknown for leaf in _of_unknowns(statement, stated)}
         joined = [group for group in groups if group[0] & unknowns]
         groups = [group for group in groups if group not in joined]
         members = [member for group in joined for member in group[1]]
-        groups.append((unknowns.union(*(group[0] for group in joined)), [*members, equation]))
-    for unknowns, equations in groups:
+        groups.append((unknowns.union(*(group[0] for group in joined)), [*members, *equation]))
+    for unknowns, members in groups:
+        if not members:
+            continue
         conditions = tuple(
             condition
             for condition in statement.conditions
@@ -126,7 +139,7 @@ def _systems(statement: Statement) -> Iterator[_System]:
             if condition.linear is None or unknowns & {leaf.unknown for leaf in condition.leaves}
         )
         names = tuple(name for name in statement.problem.unknowns if name in unknowns)
-        yield _System(tuple(equations), conditions, names)
+        yield _System(tuple(members), conditions, names)
 
 
 def _taken(statement: Statement, system: _System) -> dict[str, int] | None:

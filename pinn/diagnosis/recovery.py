@@ -17,18 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 import autograd as T
+from pinn.diagnosis.elimination import Elimination
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
 from pinn.objective import Block, Objective
 from pinn.residuals import Measured
 from pinn.solution.recovery import DataFit, Recovery
 from pinn.training.resources import one_blas_thread
-
-MOST_SIZE = 4000
-"""The size of theta up to which standard errors are computed."""
 
 # Directions of the network below this share of the largest are not resolved.
 _RANK = 1e-12
@@ -70,22 +69,14 @@ def recovery(objective: Objective) -> tuple[Recovery, list[ProblemWarning]]:
     """Return what the data say of a trained problem's coefficients, and what there is to warn of.
 
     Data that do not fit are an UnsolvedWarning, a coefficient that they do not determine is none.
-    The objective stands where training left it. Without data nothing is said; with more than
-    MOST_SIZE trainable numbers nothing of standard errors. Takes about 2 n P^2 operations for n
-    rows and P trainable numbers.
+    The objective stands where training left it. Without data nothing is said. Takes n P^2
+    operations for n rows and P trainable numbers, beyond elimination.MOST_DENSE of these some
+    hundred gradients for each coefficient and each block of data.
     """
     data = [_data(objective, block) for block in objective.blocks
             if isinstance(block.residual.source, Measured)]  # fmt: skip
     if not data:
         return Recovery(), []
-    if objective.size > MOST_SIZE:
-        fits = {one.block.name: _fit(one, 0.0) for one in data}
-        sentence = (
-            f"no standard errors: the problem has {objective.size} trainable numbers, and they are "
-            f"computed for up to {MOST_SIZE}; take a smaller network"
-        )
-        doubts = [ProblemWarning(sentence)] if objective.problem.parameters else []
-        return Recovery(data=fits), doubts
     coefficients = _coefficients(objective)
     with one_blas_thread():
         return _analysed(objective, data, coefficients)
@@ -95,28 +86,21 @@ def _analysed(
     objective: Objective, data: list[_Data], coefficients: list[_Coefficient]
 ) -> tuple[Recovery, list[ProblemWarning]]:
     free = [one for one in coefficients if one.bound is None]
-    columns, unit = _columns(objective, free)
-    upper, norm = _triangle(objective, columns, unit)
     noise = max(float(one.variances.mean()) for one in data)
-    network = len(columns) - len(free)
-    rank = _RANK * norm
-    ridge = np.zeros(len(columns))
-    ridge[:network] = np.maximum(rank, np.sqrt(noise) / _spreads(objective)[columns[:network]])
-    upper = np.linalg.qr(np.vstack([upper, np.diag(ridge)]), mode="r")
-    rows = _data_rows(objective, data, columns, unit)
-    information = upper[network:, network:].T @ upper[network:, network:]
+    network = Elimination(objective, network_columns(objective), partial(_ridge, objective, noise))
+    follow, left = _eliminated(objective, network, free)
+    information = left.T @ left + follow.T @ follow
+    scale = max(network.norm, float(np.sqrt(np.trace(information))))
     values, vectors = np.linalg.eigh(information)
-    certain = values > max(noise, rank**2)
+    certain = values > max(noise, (_RANK * scale) ** 2)
     safe = np.where(certain, values, 1.0)
     fits, meat = {}, np.zeros_like(information)
     for one in data:
-        block = rows[one.block.name]
-        followed = _divided(block[:, :network], upper[:network, :network])
-        left = block[:, network:] - followed @ upper[:network, network:]
-        fitted = (left @ vectors)[:, certain] / np.sqrt(safe[certain])
-        fit = _fit(one, float(np.sum(followed**2) + np.sum(fitted**2)))
+        mine = network.rows_of(one.block, left)
+        fitted = (mine @ vectors)[:, certain] / np.sqrt(safe[certain])
+        fit = _fit(one, network.leverage(one.block) + float(np.sum(fitted**2)))
         fits[one.block.name] = fit
-        meat += left.T @ (left * ((fit.sigma * one.scale) ** 2)[:, None])
+        meat += mine.T @ (mine * ((fit.sigma * one.scale) ** 2)[:, None])
     inner = vectors.T @ meat @ vectors / np.outer(safe, safe)
     inner[~certain] = inner[:, ~certain] = 0.0
     with np.errstate(divide="ignore"):
@@ -125,8 +109,23 @@ def _analysed(
     return found, [
         *map(ProblemWarning, _undetermined(free, vectors[:, ~certain], found)),
         *map(ProblemWarning, _at_bounds(coefficients)),
+        *map(ProblemWarning, _not_ended(network)),
         *map(UnsolvedWarning, _misfits(fits)),
     ]
+
+
+def _eliminated(
+    objective: Objective, network: Elimination, free: list[_Coefficient]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return D X, (size, coefficients), and R = J_c - J_n X, (rows, coefficients)."""
+    follow = np.zeros((len(network.columns), len(free)))
+    left = np.zeros((objective.rows, len(free)))
+    for k, one in enumerate(free):
+        direction = np.zeros(objective.size)
+        direction[objective.parameters.parts[one.name][0].start] = one.unit
+        x, left[:, k] = network.eliminated(direction)
+        follow[:, k] = network.ridge * x
+    return follow, left
 
 
 # ---- the rows
@@ -151,43 +150,18 @@ def _coefficients(objective: Objective) -> list[_Coefficient]:
     return found
 
 
-def _columns(
-    objective: Objective, free: list[_Coefficient]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns of the Jacobian, the network's first, and what each is multiplied by."""
-    parts = objective.parameters.parts
+def network_columns(objective: Objective) -> np.ndarray:
+    """Return the places in theta of the networks' numbers, the unknowns' and the fields'."""
     names = {one.name for one in objective.problem.parameters}
-    network = [np.arange(part.start, part.stop) for n, (part, _) in parts.items() if n not in names]
-    own = [[parts[one.name][0].start] for one in free]
-    columns = np.concatenate([*network, *own]).astype(int)
-    unit = np.ones(len(columns))
-    unit[len(columns) - len(free) :] = [one.unit for one in free]
-    return columns, unit
+    parts = objective.parameters.parts.items()
+    found = [np.arange(part.start, part.stop) for name, (part, _) in parts if name not in names]
+    return np.concatenate([np.zeros(0, int), *found])
 
 
-def _triangle(
-    objective: Objective, columns: np.ndarray, unit: np.ndarray
-) -> tuple[np.ndarray, float]:
-    """Return the factor R of the Jacobian's QR decomposition, and the Jacobian's norm."""
-    upper = np.zeros((0, len(columns)))
-    for _, jacobian in objective.jacobian_chunks(objective.theta, rows=max(1024, objective.size)):
-        chunk = jacobian[:, columns].astype(np.float64) * unit
-        upper = np.linalg.qr(np.vstack([upper, chunk]), mode="r")
-    return upper, float(np.linalg.norm(upper))
-
-
-def _data_rows(
-    objective: Objective, data: list[_Data], columns: np.ndarray, unit: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Return the weighted Jacobian of each block of data, (n, columns)."""
-    wanted = {one.block.name for one in data}
-    found = {}
-    for block, (_, jacobian) in zip(
-        objective.blocks, objective.jacobian_chunks(objective.theta, rows=None), strict=True
-    ):
-        if block.name in wanted:
-            found[block.name] = jacobian[:, columns].astype(np.float64) * unit
-    return found
+def _ridge(objective: Objective, noise: float, norm: float) -> np.ndarray:
+    """Return D: what holds each number of a network to its size."""
+    spreads = _spreads(objective)[network_columns(objective)]
+    return np.maximum(_RANK * norm, np.sqrt(noise) / spreads)
 
 
 def _spreads(objective: Objective) -> np.ndarray:
@@ -197,13 +171,6 @@ def _spreads(objective: Objective) -> np.ndarray:
     for part, _ in objective.parameters.parts.values():
         found[part] = max(1.0, float(np.sqrt(np.mean(theta[part] ** 2))))
     return found
-
-
-def _divided(rows: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return rows @ upper^-1."""
-    from scipy.linalg import solve_triangular
-
-    return solve_triangular(upper, rows.T, trans="T").T
 
 
 def _data(objective: Objective, block: Block) -> _Data:
@@ -249,6 +216,7 @@ def _errors(
         endless = np.isinf(diagonal)
         finite = np.where(endless[:, None] | endless, 0.0, inner)
         covariance = vectors @ finite @ vectors.T
+        covariance = (covariance + covariance.T) / 2
         variances = np.diag(covariance).clip(0.0).copy()
         variances[(weights[:, endless] > _INVOLVED**2).any(axis=1)] = np.inf
         deviations = np.sqrt(variances)
@@ -293,6 +261,14 @@ def _at_bounds(coefficients: list[_Coefficient]) -> Iterator[str]:
                 f"the parameter {one.name!r} stands at its {one.bound}, so it has no standard "
                 "error; widen the bound if values beyond make sense"
             )
+
+
+def _not_ended(network: Elimination) -> Iterator[str]:
+    if not network.ended:
+        yield (
+            "the standard errors are lower bounds: with so large a network the iterations that "
+            "they come from did not end; take a smaller network to be sure of them"
+        )
 
 
 def _misfits(fits: dict[str, DataFit]) -> Iterator[str]:

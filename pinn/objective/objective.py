@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -251,15 +251,17 @@ class Objective:
         return normal, slope
 
     def jacobian_chunks(
-        self, theta: np.ndarray, rows: int | None = 1024
+        self, theta: np.ndarray, rows: int | None = 1024, only: Collection[str] | None = None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield (weighted residual, weighted Jacobian) for at most `rows` rows at a time.
 
         They come in the model's precision and in the order of the weighted residual vector; None: a
-        block at a time.
+        block at a time. only: the names of the blocks wanted, all of them where left out.
         """
         self.parameters.load(theta)
         for block in self.blocks:
+            if only is not None and block.name not in only:
+                continue
             scale = np.broadcast_to(block.row_scale(), (block.rows,))
             start = 0
             for residual, jacobian in self._unweighted_jacobian(block, rows or block.rows):

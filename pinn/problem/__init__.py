@@ -1,8 +1,9 @@
 """What is to be solved."""
 
+from pinn.problem.equation import Equation
 from pinn.problem.field import Field
 from pinn.problem.parameter import Parameter
 from pinn.problem.problem import Problem
 from pinn.problem.references import Reference
 
-__all__ = ["Field", "Parameter", "Problem", "Reference"]
+__all__ = ["Equation", "Field", "Parameter", "Problem", "Reference"]

@@ -17,8 +17,9 @@ import numpy as np
 from pinn.checks import nearest
 from pinn.conditions.condition import CONDITIONS, Condition
 from pinn.conditions.hard import Ansatz
+from pinn.equations.fractional import Chord
 from pinn.equations.functions import NUMPY_FUNCTIONS
-from pinn.equations.leaves import Coordinate
+from pinn.equations.leaves import Coordinate, Derivative, UnknownLeaf
 from pinn.equations.names import check_names
 from pinn.equations.namespace import Namespace
 from pinn.equations.scope import Scope
@@ -29,24 +30,23 @@ from pinn.geometry import AnyDomain, Family, Shape, apart
 from pinn.problem import references
 from pinn.problem.bounds import Bounds
 from pinn.problem.constants import ConstantKind, evaluate_constants
+from pinn.problem.equation import Equation, EquationKind
 from pinn.problem.field import Field
 from pinn.problem.parameter import Parameter
 from pinn.problem.regions import RegionKind, define
-from pinn.residuals import Interior, Residual
+from pinn.residuals import Residual
 from pinn.schema import declared
 from pinn.schema.declared import Keyed, Member, fields_of
 from pinn.schema.errors import Mistakes, at, refuse
 from pinn.schema.kinds import NAME, Formula, Items, Names, OneOrMore, Optional, Text
 from pinn.tables import Table
 
-Equation = str | Callable[[Namespace], Any]
-
 _TITLE = Text(
     "a name of letters, digits, _, - and .", re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 )
 _UNKNOWNS = OneOrMore(NAME, "a list of names such as [u, v]", least=1)
 _EQUATIONS = Names(
-    Formula("an equation such as u_t - u_xx", number=False),
+    EquationKind(),
     "a mapping from names to equations such as {heat: u_t - u_xx}",
     least=1,
 )
@@ -74,7 +74,8 @@ class Problem:
     """A domain, unknowns on it, equations that hold inside and conditions at its edges.
 
     domain: a shape, or a product of shapes and Time. unknowns: names. equations: name -> text or
-    function of the namespace, whose value is to be zero. conditions: of pinn.conditions. constants:
+    function of the namespace, whose value is to be zero, or a pinn.Equation of it that holds on a
+    part of the domain. conditions: of pinn.conditions. constants:
     name -> number or text such as "0.01/pi", which may use other constants. parameters: trainable
     coefficients.
     fields: unknown coefficients that depend on the place, each with a network of its own.
@@ -84,7 +85,9 @@ class Problem:
     text, and a alone at the coordinates that its variables are called by.
     regions: names for comparisons such as "x < 0 and y > 0" or for shapes, as in where(hole, 1, 2).
     piecewise: constants that differ by region, name -> {region: value, ..., elsewhere: value}; of
-    overlapping regions the first one counts.
+    overlapping regions the first one counts. A piecewise name of unknowns, such as u in
+    {u: {left: u1, elsewhere: u2}}, is one more field that solutions are evaluated, compared and
+    drawn by.
     reference: None, the name of a shipped reference, a mapping unknown -> text, or a function of
     the namespace with numpy arrays (one array, or a dict by unknown); it is only compared with,
     never trained on.
@@ -100,7 +103,7 @@ class Problem:
 
     domain: AnyDomain
     unknowns: Annotated[tuple[str, ...], _UNKNOWNS]
-    equations: Annotated[Mapping[str, Equation], _EQUATIONS]
+    equations: Annotated[Mapping[str, str | Callable[[Namespace], Any] | Equation], _EQUATIONS]
     conditions: Annotated[tuple[Condition, ...], _CONDITIONS] = ()
     constants: Annotated[Mapping[str, float | str], _CONSTANTS] = field(default_factory=dict)
     parameters: Annotated[tuple[Parameter, ...], _PARAMETERS] = ()
@@ -120,6 +123,7 @@ class Problem:
             object.__setattr__(self, "constants", evaluate_constants(self.constants))
         self._check_names()
         self._check_fields()
+        self.scope  # noqa: B018 - regions that mean nothing are told of at their own keys
         self._check_residuals()
         self._check_blocks()
         self._check_reference()
@@ -150,6 +154,22 @@ class Problem:
     def outputs(self) -> tuple[str, ...]:
         """The names that networks have values for: the unknowns, then the fields."""
         return (*self.unknowns, *(one.name for one in self.fields))
+
+    @cached_property
+    def joined(self) -> Mapping[str, Expression]:
+        """What unknowns of several regions are together, by the name of the piecewise value."""
+        found = {}
+        for name in self.piecewise:
+            tree = self.scope.definitions[name]
+            leaves = [node for node in nodes(tree) if isinstance(node, UnknownLeaf)]
+            if leaves and all(leaf == Derivative(leaf.unknown) for leaf in leaves):
+                found[name] = tree
+        return found
+
+    @property
+    def solved(self) -> tuple[str, ...]:
+        """The names that a solution has values for: unknowns, fields and what is joined of them."""
+        return (*self.outputs, *self.joined)
 
     @cached_property
     def residuals(self) -> tuple[Residual, ...]:
@@ -255,7 +275,7 @@ class Problem:
                 result = {self.unknowns[0]: result}
             for unknown in result:
                 with at("reference"):
-                    _check_unknown(unknown, self.outputs)
+                    _check_unknown(unknown, self.solved)
         else:
             result = {
                 unknown: term.evaluate(values, NUMPY_FUNCTIONS)
@@ -340,15 +360,17 @@ class Problem:
                         )
         mistakes.end()
 
-    def _equation_residual(self, name: str, equation: Equation) -> Residual:
+    def _equation_residual(self, name: str, given: Any) -> Residual:
         what = f"equation {name!r}"
-        term = Term(what, equation, self.scope)
-        if term.leaves == ():
-            refuse(
-                f"expected at least one of the unknowns {', '.join(self.outputs)} in it, "
-                f"got {equation!r}"
-            )
-        return Residual(name, what, term, Interior(self.domain))
+        equation = Equation.of(given)
+        with at(*["expression"] * (given is equation)):
+            term = Term(what, equation.expression, self.scope)
+            if term.leaves == ():
+                refuse(
+                    f"expected at least one of the unknowns {', '.join(self.outputs)} in it, "
+                    f"got {equation.expression!r}"
+                )
+        return Residual(name, what, term, equation.source(self.domain, self.scope))
 
     def _check_residuals(self) -> None:
         names = [residual.name for residual in self.residuals]
@@ -404,7 +426,7 @@ class Problem:
             return None
         if isinstance(reference, str):
             return references.get(reference, self.unknowns).fitting(
-                self.outputs,
+                self.solved,
                 self.domain.coordinates,
                 (*self.constants, *(family.name for family in self.families)),
             )
@@ -414,7 +436,7 @@ class Problem:
         mistakes, terms = Mistakes(), {}
         for unknown, source in reference.items():
             with mistakes.under(unknown):
-                _check_unknown(unknown, self.outputs)
+                _check_unknown(unknown, self.solved)
                 terms[unknown] = Term(f"reference of {unknown!r}", source, scope)
         mistakes.end()
         return terms
@@ -439,6 +461,9 @@ class _InSpace:
     """A domain in the space coordinates alone."""
 
     domain: Shape
+
+    def chord(self, direction: Mapping[str, Expression]) -> Chord | None:
+        return self.domain.chord(direction)
 
     def inside_function(self) -> Expression:
         return self.domain.inside_function()

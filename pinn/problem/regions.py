@@ -10,6 +10,7 @@ from pinn import expressions
 from pinn.checks import nearest
 from pinn.equations.scope import Scope
 from pinn.expressions import Binary, Expression, algebra
+from pinn.expressions.conditions import is_condition
 from pinn.geometry import Shape
 from pinn.geometry.declaration import DomainKind
 from pinn.schema.errors import Mistakes, Path, refuse, refuse_kind
@@ -44,7 +45,8 @@ class RegionKind(Kind):
 def condition_of(region: str | Shape, scope: Scope) -> Expression:
     """Return where a region is, as a condition; ValueError for what is none.
 
-    A point on the boundary of a shape does not belong to it.
+    region: a comparison, the name of a region in the scope, or a shape; a point on the boundary of
+    a shape does not belong to it.
     """
     if isinstance(region, Shape):
         unknown = [name for name in region.space if name not in scope.space]
@@ -54,6 +56,9 @@ def condition_of(region: str | Shape, scope: Scope) -> Expression:
                 f"{', '.join(region.coordinates)}"
             )
         return Binary(">", region.inside_function(), algebra.ZERO)
+    named = scope.definitions.get(region.strip())
+    if is_condition(named):
+        return named
     number = scope.resolve(expressions.parse_condition(region, scope.tables))
     return number.children[0]  # of where(condition, 1, 0)
 

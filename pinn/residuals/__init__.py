@@ -12,6 +12,7 @@ from pinn.residuals.sources import (
     Source,
     Start,
     Surface,
+    Within,
 )
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "Source",
     "Start",
     "Surface",
+    "Within",
     "space_of",
 ]

@@ -15,7 +15,7 @@ import numpy as np
 from pinn.equations.names import normal_name
 from pinn.files import Table
 from pinn.geometry import Part, Piece, Shape, check_value
-from pinn.geometry.unit_cube import draw, kept_share
+from pinn.geometry.unit_cube import draw, kept_share, probes
 from pinn.sampling import LATTICES, Points, Sampling
 from pinn.schema.errors import refuse
 
@@ -80,6 +80,50 @@ class Interior(Source):
 
     def own(self, table: Table) -> Points:
         return _inside(self.domain, table)
+
+
+@dataclass(frozen=True)
+class Within(Source):
+    """A part of the inside of a domain, with as many points as the inside has.
+
+    region: tells which points (n, d) of the domain are in it; its text names it. Equal regions
+    tell the same of all points.
+    """
+
+    domain: Shape
+    region: Callable[[np.ndarray], np.ndarray]
+
+    def check(self) -> None:
+        """Raise ValueError where no point of the domain seems to be in it."""
+        for count in (1 << 12, 1 << 18):
+            if not np.isnan(self._placed(probes(count, len(self.domain.coordinates)))).all():
+                return
+        refuse(f"expected a part of the domain, got {self.region}, in which no point of it lies")
+
+    def count(self, sampling: Sampling) -> int:
+        return sampling.interior
+
+    def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
+        d = len(self.domain.coordinates)
+        n, sampler = sampling.interior, sampling.sampler
+        return Points(draw(n, d, self._placed, self._share, sampler, rng))
+
+    def own(self, table: Table) -> Points:
+        points = _inside(self.domain, table)
+        outside = np.flatnonzero(~self.region(points.coordinates))
+        if outside.size:
+            row = int(outside[0])
+            shown = _shown(self.domain, points.coordinates[row])
+            table.refuse(f"expected a point of {self.region}, got {shown}", row)
+        return points
+
+    @cached_property
+    def _share(self) -> float:
+        return kept_share(len(self.domain.coordinates), self._placed)
+
+    def _placed(self, unit: np.ndarray) -> np.ndarray:
+        points = self.domain.from_unit(unit)
+        return np.where(self.region(points)[:, None], points, np.nan)
 
 
 @dataclass(frozen=True)

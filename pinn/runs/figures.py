@@ -19,8 +19,8 @@ from pinn.solution.solution import Solution
 
 
 def draw_run(run: Run, solution: Solution) -> list[Path]:
-    """Draw every unknown and field of a solution, and the run's own history, into figures/."""
-    fields = [solution.field_data(unknown) for unknown in solution.problem.outputs]
+    """Draw all that a solution has values for, and the run's own history, into figures/."""
+    fields = [solution.field_data(unknown) for unknown in solution.problem.solved]
     time = solution.problem.domain.time
     instants = {}
     for data in fields:

@@ -15,12 +15,13 @@ import autograd as T
 from autograd.devices import DeviceError
 from pinn.checks import nearest
 from pinn.equations.axes import Computed
-from pinn.equations.functions import TENSOR_FUNCTIONS
-from pinn.equations.leaves import Coordinate, UnknownLeaf
+from pinn.equations.functions import NUMPY_FUNCTIONS, TENSOR_FUNCTIONS
+from pinn.equations.leaves import Coordinate, Derivative, UnknownLeaf
 from pinn.equations.nested import NestedPlan, NestedValues
+from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.term import Term
-from pinn.equations.values import coordinate_columns
-from pinn.expressions import nodes
+from pinn.equations.values import Values, coordinate_columns
+from pinn.expressions import Expression, nodes
 from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.geometry import projection
 from pinn.models import NotSavedModel
@@ -97,6 +98,8 @@ class Solution:
     def evaluate(self, *points: Any, **coordinates: Any) -> dict[str, np.ndarray]:
         """Return every unknown and field at points: solution.evaluate(x=xs, t=ts)["u"].
 
+        A piecewise name of unknowns is among them: the one of each region, joined.
+
         coordinates: a number or array for each coordinate of the problem, families included; they
         broadcast, and the results have the broadcast shape. Without some of them the result has the
         fields that do not depend on these. Points outside the domain are extrapolated. Raises
@@ -114,7 +117,23 @@ class Solution:
         with one_blas_thread():
             outputs = np.concatenate([np.asarray(chunk) for chunk in self._run(points)])
         number = self.problem.scope.unknown_number
-        return {name: outputs[:, number[name]].reshape(shape) for name in names}
+        found = {name: outputs[:, number[name]] for name in names}
+        for name, tree in self.problem.joined.items():
+            if self._sees(name) <= coordinates.keys():
+                found[name] = self._joined(tree, points, found)
+        return {name: values.reshape(shape) for name, values in found.items()}
+
+    def _joined(
+        self, tree: Expression, points: np.ndarray, outputs: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """Return what unknowns (n,) are together at points (n, d)."""
+        columns = dict(zip(self.problem.domain.coordinates, points.T, strict=True))
+        coefficients = {**self.problem.constants, **self.parameters}
+        values = dict(Values(columns, coefficients, self.parameters))
+        values |= {Derivative(name): array for name, array in outputs.items()}
+        with np.errstate(all="ignore"):
+            found = evaluate_resolved(tree, values, NUMPY_FUNCTIONS)
+        return np.broadcast_to(np.asarray(found, dtype=np.float64), (len(points),)).copy()
 
     def _sees(self, name: str) -> set[str]:
         """Return the coordinates that an unknown or field depends on."""
@@ -192,10 +211,10 @@ class Solution:
         """
         from pinn.figures.field_data import FieldData
 
-        if unknown not in self.problem.outputs:
+        if unknown not in self.problem.solved:
             raise ValueError(
-                f"expected one of the unknowns {', '.join(self.problem.outputs)}, "
-                f"got {unknown!r}{nearest(unknown, self.problem.outputs)}"
+                f"expected one of the unknowns {', '.join(self.problem.solved)}, "
+                f"got {unknown!r}{nearest(unknown, self.problem.solved)}"
             )
         domain = projection(self.problem.domain, self._sees(unknown))
         bounds = domain.bounds

@@ -10,23 +10,23 @@ import pytest
 import autograd as T
 import pinn
 from experiments.peers import __main__ as program
-from experiments.peers.measure import relative_l2
-from experiments.peers.references import evolution
-from experiments.peers.row import PROBLEMS
-from experiments.peers.rows import ROWS
-from experiments.resumable import Rows
+from experiments.peers import headers, measure, measurements
+from experiments.peers import row as row_module
+from experiments.peers.measure import problem as problem_of
+from experiments.peers.measure import relative_l2, solve
+from experiments.peers.problems import f7_helmholtz_search as search
+from experiments.peers.references import evolution, waves
+from experiments.peers.row import PROBLEMS, SHIPPED, Row
+from experiments.peers.rows import OWN, ROWS
+from experiments.resumable import ROOT, Rows
 from pinn.config import load
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.term import Term
 from pinn.equations.values import Values
-
-
-def problem_of(row):
-    return load(row.file).experiment.problem
-
+from pinn.models.spaced import as_given
 
 WITH_FORMULA = [
-    row for row in ROWS
+    row for row in [*ROWS, *OWN]
     if row.reference is None and isinstance(problem_of(row).reference, dict)
 ]  # fmt: skip
 
@@ -42,19 +42,24 @@ class Exact(T.nn.Module):
         self._terms = [Term("exact", problem.reference[u], scope) for u in problem.unknowns]
 
     def forward(self, points):
-        names = self._problem.domain.coordinates
-        columns = {name: points[:, i] for i, name in enumerate(names)}
+        domain = self._problem.domain
+        columns = {name: points[:, i] for i, name in enumerate(domain.coordinates)}
+        for one in domain.families:
+            if one.spacing == "log":  # a network is shown something else
+                columns[one.name] = as_given(one, columns[one.name])
         values = Values(columns, self._problem.constants)
         outputs = [term.evaluate(values, TENSOR_FUNCTIONS) for term in self._terms]
         return self.factor * T.stack(outputs, dim=1)
 
 
-def test_every_config_has_a_row_and_every_row_a_config():
-    assert {row.file.name for row in ROWS} == {file.name for file in PROBLEMS.glob("*.yaml")}
-    assert len({row.id for row in ROWS}) == len(ROWS)
+def test_every_config_or_program_has_a_row_and_every_row_one_of_them():
+    every = [*ROWS, *OWN]
+    files = {*PROBLEMS.glob("*.yaml"), *PROBLEMS.glob("*.py"), *SHIPPED.glob("*.yaml")}
+    assert {row.file for row in every} == files
+    assert len({row.id for row in every}) == len({row.file for row in every}) == len(every)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
+@pytest.mark.parametrize("row", [*ROWS, *OWN], ids=lambda row: row.id)
 def test_a_row_is_compared_with_a_formula_or_with_something_computed(row):
     assert (problem_of(row).reference is None) == (row.reference is not None)
 
@@ -73,10 +78,10 @@ def test_a_formula_satisfies_the_equations_and_conditions_of_its_problem(row):
             problem, Exact(problem), pinn.Sampling(20, initial=10, boundary=10),
             [pinn.Adam(steps=1, learning_rate=1e-300)], derivatives="nested", engine="eager",
         )
-    # Of terms of up to 1e4, to rounding; fractional Laplacians are sums, good to a few in a hundred
-    # of their size of up to 10 with the steps and directions that they have by default in a ball.
-    sums = any("fractional_laplacian" in text for text in problem.equations.values())
-    assert solution.report.loss < (0.02 if sums else 1e-16)
+    # Of terms of up to 1e4, to rounding. Fractional powers of what does not leave the boundary as
+    # the theory says, x^3 (1 - x)^3, are good to 1e-4 of their size of 0.2 by 20 nodes.
+    rounded = row.id not in ("F30", "F33")
+    assert solution.report.loss < (1e-16 if rounded else 1e-9)
 
 
 def test_the_error_is_relative_to_the_reference_and_may_leave_out_the_mean():
@@ -84,6 +89,34 @@ def test_the_error_is_relative_to_the_reference_and_may_leave_out_the_mean():
     assert relative_l2(exact * 1.01, exact) == pytest.approx(0.01)
     assert relative_l2(exact + 5, exact, up_to_constant=True) < 1e-15
     assert relative_l2(exact + 5, exact) == pytest.approx(5 * np.sqrt(3 / 14))
+
+
+def config(name):
+    return problem_of(next(row for row in ROWS if row.name == name))
+
+
+def test_the_waves_of_the_config_are_those_of_the_reference():
+    problem = config("p2_burgers_plane")
+    x, y = np.random.default_rng(0).random((2, 50)) * 4
+    exact = Exact(dataclasses.replace(problem, reference={
+        condition.unknown: condition.value for condition in problem.conditions
+        if isinstance(condition, pinn.Initial)
+    }))  # fmt: skip
+    points = T.tensor(np.stack([x, y, np.zeros(50)], axis=1), dtype=T.float64)
+    with T.no_grad():
+        assert np.abs(exact(points).numpy() - waves.start(x, y).T).max() < 1e-14
+
+
+def test_the_tables_of_random_coefficients_are_their_formulas():
+    rng = np.random.default_rng(0)
+    blocks = measurements.blocks()
+    x, y = rng.random((2, 50)) * 20 - 10
+    place = tuple(np.floor((points + 10) / 4).astype(int) for points in (x, y))
+    for table in config("p6_poisson_blocks").tables:
+        assert table.at(x, y) == pytest.approx(blocks[table.value][place], rel=1e-9)
+    x, y = rng.random((2, 50))
+    (table,) = config("p7_heat_random_coefficient").tables
+    assert table.at(x, y) == pytest.approx(measurements.diffusivity(x, y), rel=1e-4)
 
 
 def test_two_resolutions_of_an_evolution_agree():
@@ -105,6 +138,65 @@ def test_a_row_is_measured_written_and_kept(tmp_path, capsys):
     capsys.readouterr()
     assert program.main(["--only", "F17x", "--out", str(tmp_path)]) == 2
     assert "got 'F17x'; did you mean 'F17'" in capsys.readouterr().err
+
+
+def test_a_search_goes_on_with_the_candidate_of_the_lowest_loss_on_fresh_points(monkeypatch):
+    trials, trial = [], search.trial
+    monkeypatch.setattr(search, "trial", lambda *given: trials.append(trial(*given)) or trials[-1])
+    candidates = [(pinn.MLP(4, 1), 1e-6), (pinn.MLP(8, 2, "sin"), 1e-2), (pinn.MLP(6, 1), 1e-6)]
+    monkeypatch.setattr(search, "CANDIDATES", candidates)
+    row = next(row for row in ROWS if row.id == "F7")
+    with pytest.warns(pinn.UnsolvedWarning):
+        solution = solve(row, 0.5, 0)
+    best = min(trials, key=lambda found: found.report.fresh_loss)
+    assert [found.experiment.model for found in trials] == [model for model, _ in candidates]
+    assert solution.experiment.model == best.experiment.model
+
+
+def test_a_config_with_a_limit_of_its_own_takes_no_longer_than_that():
+    row = next(row for row in OWN if row.config == "two_media")
+    own = load(row.file).experiment.seconds
+    assert measure.limit(row, 120.0) == own and measure.limit(row, 2.0) == 2.0
+    unlimited = next(row for row in ROWS if row.config == "burgers")
+    assert measure.limit(unlimited, 120.0) == 120.0
+
+
+def facts_of(row, **errors):
+    error, measured = max(errors.values()), {"machine": {"cores": 2}}
+    facts = {"name": row.name, "errors": errors, "error": error}
+    return {**facts, "seconds": 20.2, "measured": measured}
+
+
+def test_the_header_of_a_config_says_what_was_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(row_module, "SHIPPED", tmp_path)
+    plain = Row("f1_a", "", config="a")
+    coefficients = Row("i1_b", "", truth={"C": 1, "D": 2}, config="b")
+    (tmp_path / "a.yaml").write_text("# A problem.\n#\n# More.\n\nproblem: {} # error: x\n")
+    (tmp_path / "b.yaml").write_text("# error: 1.0e-1, of long ago\nproblem: {}\n")
+    table = [facts_of(plain, u=1.234e-5), facts_of(coefficients, C=2e-3, D=1e-10)]
+    assert headers.write_headers([plain, coefficients, Row("f2_c", "", config="c")], table) == [
+        plain.file, coefficients.file
+    ]
+    assert plain.file.read_text() == (
+        "# A problem.\n#\n# More.\n# error: 1.2e-5 relative L2, after 20 s (2 cores)\n\n"
+        "problem: {} # error: x\n"
+    )
+    assert coefficients.file.read_text() == (
+        "# error: 2.0e-3 of C, the worst coefficient, after 20 s (2 cores)\nproblem: {}\n"
+    )
+    assert headers.write_headers([plain, coefficients], table) == []
+    several = headers.header_line(plain, facts_of(plain, u=1e-9, p=3e-6))
+    assert several == "# error: 3.0e-6 relative L2 of p, the worst, after 20 s (2 cores)"
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in [*ROWS, *OWN] if row.config], ids=lambda row: row.config
+)
+def test_the_headers_that_ship_agree_with_the_table(row):
+    """What differs is written by python -m experiments.peers --headers."""
+    table = Rows(ROOT / "experiments" / "results" / "peers.json", [row.name]).rows
+    expected = headers.header_line(row, table[0]) if table else None
+    assert headers.line_of(row.file) == expected
 
 
 def test_two_processes_that_measure_side_by_side_keep_the_rows_of_each_other(tmp_path):

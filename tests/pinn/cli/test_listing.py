@@ -77,6 +77,8 @@ def test_the_configs_ship_inside_the_package(tmp_path):
     subprocess.run(build, cwd=source, check=True, capture_output=True)
     sources = {path.relative_to(source) for path in source.rglob("*.py")} - {Path("setup.py")}
     assert {path.relative_to(built) for path in built.rglob("*.py")} == sources
+    tables = {path.name for path in (ROOT / "configs" / "data").iterdir()}
+    assert {path.name for path in (built / "pinn" / "configs" / "data").iterdir()} == tables
     listed = subprocess.run(
         [sys.executable, "-m", "pinn", "list"],
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(built)}, text=True, capture_output=True,

@@ -255,6 +255,24 @@ def test_more_conditions_than_are_taken_are_advice():
     assert "initial_u at t = 0" in said and "terminal_u at t = 1" in said
 
 
+def test_of_very_many_conditions_the_first_are_named():
+    x = np.linspace(-1, 1, 5000)
+    data = pinn.Data("u", {"x": x, "u": 0 * x})
+    poisson = pinn.Problem(X, ["u"], {"poisson": "u_xx + 1"}, [pinn.Dirichlet("u", 0), data])
+    (said,) = checked(poisson).advice
+    assert "5002 conditions where 2 are taken (dirichlet_u at x = -1, " in said
+    assert " and 4994 more); unless they agree, " in said and len(said) < 500
+
+
+def test_an_unknown_field_needs_more_data_than_the_equation_takes():
+    x = np.linspace(-1, 1, 9)
+    conditions = [pinn.Dirichlet("u", 0), pinn.Data("u", {"x": x, "u": 1 - x**2})]
+    source = pinn.Problem(
+        X, ["u"], {"poisson": "u_xx - q"}, conditions, fields=[pinn.Field("q", ["x"])]
+    )
+    assert checked(source).advice == ()
+
+
 def test_pieces_of_one_face_are_no_surplus():
     x, y = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1)
     pieces = [pinn.Dirichlet("u", 0, on=on) for on in ("x=1", "y=0", "y=1")]

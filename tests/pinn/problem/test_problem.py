@@ -88,7 +88,7 @@ def test_problems_copy_and_pickle():
         ({"constants": {}}, ValueError, "equations.heat: unknown name 'nu'"),
         ({"equations": {}}, ValueError, "equations: expected a mapping"),
         ({"equations": "u_t"}, TypeError, "equations: expected a mapping"),
-        ({"equations": {"heat": 3}}, TypeError, "equations.heat: expected text or a function"),
+        ({"equations": {"heat": 3}}, TypeError, "equations.heat: expected text, a function or"),
         ({"equations": {"a heat": "u_t"}}, ValueError, "got 'a heat'"),
         ({"equations": {"heat": "u_t - u_yy"}}, ValueError, r"equations.heat: [^$]*\^"),
         ({"equations": {"heat": "sin(x)"}}, ValueError, "at least one of the unknowns u"),

@@ -68,7 +68,7 @@ def test_the_first_of_overlapping_regions_counts():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"regions": {"hole": "x + y"}}, "regions.hole: expected a comparison such as"),
+        ({"regions": {"hole": "x + y"}}, "problem: regions.hole: expected a comparison such as"),
         ({"regions": {"hole": "x < z"}}, "regions.hole: unknown name 'z'"),
         ({"regions": {"hole": pinn.Ball((0, 0, 0), 1)}}, "a shape of the space coordinates x, y"),
         ({"regions": {"x": "y < 0"}}, "'x' is declared as a coordinate and again as a region"),
