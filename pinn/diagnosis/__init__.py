@@ -8,6 +8,6 @@ from pinn.diagnosis.recovery import recovery
 from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
 
 __all__ = [
-    "ProblemWarning", "UnsolvedWarning", "preflight", "recovery", "scaled_residuals",
-    "standard_errors", "unsolved",
+    "BlockCheck", "Check", "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run",
+    "preflight", "recovery", "scaled_residuals", "standard_errors", "unsolved",
 ]
