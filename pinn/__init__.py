@@ -69,7 +69,7 @@ if TYPE_CHECKING:
         Weighting,
     )
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
-    from pinn.problem import Field, Parameter, Problem, Reference
+    from pinn.problem import Equation, Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
     from pinn.schema import declared
     from pinn.solution import Report, Solution, load
