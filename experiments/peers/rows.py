@@ -123,7 +123,13 @@ ROWS = [
         up_to_constant=("p",), peer=3.60e-2, peer_source=_PINNACLE),
     Row("p12_backward_step", "Backward step", _computed("stationary", "backward_step"),
         peer=8.24e-2, peer_source=_PINNACLE, note=_OUTFLOW),
+    Row("p13_channel_long_time", "Channel, long time", _computed("channel", "beating_channel"),
+        note=f"{_OUTFLOW}; when the flow turns back, a layer of 1/200 lies on the inlet"),
     Row("p14_wave", "Wave 1-D", peer=9.79e-2, peer_source=_PINNACLE),
+    Row("p15_wave_two_media", "Wave 2-D, two media", _computed("membrane", "two_media"),
+        note="lap(u) - u_tt/c = 0, not the divergence of c grad(u); the two media are told apart "
+             "by the sign of a random field of our own; the start has a slope at the edge x = -1, "
+             "which the condition there has not, so that a kink runs through the solution"),
     Row("p16_wave_long_time", "Wave 2-D, long time", peer=9.82e-1, peer_source=_PINNACLE,
         note="with the frequencies that the equation gives the two modes, u_t = 0 at the start"),
     Row("p17_kuramoto_sivashinsky", "Kuramoto-Sivashinsky",
