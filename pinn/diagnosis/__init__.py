@@ -7,5 +7,6 @@ from pinn.diagnosis.recovery import recovery
 from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
 
 __all__ = [
-    "ProblemWarning", "UnsolvedWarning", "preflight", "recovery", "scaled_residuals", "unsolved",
+    "BlockCheck", "Check", "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run",
+    "preflight", "recovery", "scaled_residuals", "unsolved",
 ]

@@ -25,6 +25,7 @@ from pinn.expressions import Expression, nodes
 from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.geometry import projection
 from pinn.models import NotSavedModel
+from pinn.problem import Problem
 from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.report import Report
 from pinn.solution.storage import (
@@ -76,7 +77,7 @@ class Solution:
         return f"<Solution of {self.problem.name!r}: {self.report.summary()}>"
 
     @property
-    def problem(self):
+    def problem(self) -> Problem:
         """The problem that is solved."""
         return self.experiment.problem
 
