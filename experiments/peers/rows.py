@@ -144,8 +144,8 @@ ROWS = [
     Row("p21_inverse_poisson", "Inverse Poisson, field from noisy data",
         _computed("inverse", "conductivity"), peer=2.45e-2, peer_source=_PINNACLE,
         note="with the source that belongs to the stated fields; noise of 0.1 at 2500 points "
-             "leaves 0.1/sqrt(2500) of each number fitted to it, 4e-3 of u's size: linearised, with "
-             "nothing known of u on the sides, 2e-2 of u and 1e-2 to 6e-2 of a"),
+             "leaves 0.1/sqrt(2500) of each number fitted to it, 4e-3 of u's size: linearised, "
+             "with nothing known of u on the sides, 2e-2 of u and 1e-2 to 6e-2 of a"),
     Row("p22_inverse_heat", "Inverse heat, field from noisy data",
         _computed("inverse", "conductivity_in_time"), peer=5.26e-2, peer_source=_PINNACLE,
         note="noise of 0.1 at 2500 points leaves 6e-3 of u's size for each number fitted to it: "
