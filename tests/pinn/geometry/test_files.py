@@ -386,8 +386,8 @@ def test_the_points_of_a_cloud_may_come_many_times():
     inside = stream(0, "inside").random((400, 2))
     walk = np.linspace(0, 1, 41)[:-1]
     side = np.stack([walk, np.zeros(40)], axis=1)
-    corner = np.array([[0, -1], [1, 0]])
-    edge = np.concatenate([0.5 + (side - 0.5) @ np.linalg.matrix_power(corner, k) for k in range(4)])
+    turns = [np.linalg.matrix_power([[0, -1], [1, 0]], k) for k in range(4)]
+    edge = np.concatenate([0.5 + (side - 0.5) @ turn for turn in turns])
     once = pinn.PointCloud(inside, edge)
     often = pinn.PointCloud(np.repeat(inside, 3, axis=0), np.repeat(edge, 2, axis=0))
     tried = stream(1, "box").uniform(-0.2, 1.2, (500, 2))
