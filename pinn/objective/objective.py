@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from pinn.checks import nearest
 from pinn.objective.block import Block
 from pinn.objective.block_weights import check_weights
 from pinn.objective.computations import Computations
-from pinn.objective.engines import make_engine
+from pinn.objective.engines import Work, make_engine
 from pinn.objective.evaluator import Derivatives, Evaluator
 from pinn.objective.flat_parameters import FlatParameters, fill
 from pinn.objective.group import Group, Placed, sharing
@@ -345,9 +345,11 @@ class Objective:
 
         The arenas do not include the points (`Placed.arrays`), nor the parameters.
         """
-        cost = self._engine.cost
         return [
-            (placed.blocks, self._carry(cost, "gradient", placed, _row_weights(placed)))
+            (
+                placed.blocks,
+                self._engine.cost(self._work("gradient", placed, _row_weights(placed))),
+            )
             for placed in self._placed
         ]
 
@@ -403,17 +405,15 @@ class Objective:
         return found
 
     def _run(self, what: str, placed: Placed, further: Sequence[Any] = ()) -> list[np.ndarray]:
-        return self._carry(self._engine.run, what, placed, further)
+        return self._engine.run(self._work(what, placed, further))
 
-    def _carry(
-        self, out: Callable[..., Any], what: str, placed: Placed, further: Sequence[Any] = ()
-    ) -> Any:
-        """Hand a computation of a group to a method of the engine."""
+    def _work(self, what: str, placed: Placed, further: Sequence[Any] = ()) -> Work:
+        """Return a computation of a group for the engine."""
         group = placed.group
         weighted = tuple(block.row_weights is not None for block in group.blocks)
         kinds, function = getattr(self._computations, what)(group)
         key, arrays = (what, group.key, weighted), [*placed.arrays, *further]
-        return out(key, function, kinds, arrays, group.whole, group.spread)
+        return Work(key, function, kinds, arrays, group.whole, group.spread)
 
     def _training_flags(self) -> tuple[bool, ...]:
         return tuple(module.training for module in self.parameters.module.modules())

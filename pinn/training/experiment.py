@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import autograd as T
 from pinn.conditions.hard import HardModel
@@ -16,7 +16,7 @@ from pinn.optimizers import STAGES, Stage
 from pinn.problem import Problem
 from pinn.sampling import Points, Sampling, stream
 from pinn.schema import Count, Natural, Positive, declared
-from pinn.schema.declared import Member
+from pinn.schema.declared import Member, fields_of
 from pinn.schema.errors import at
 from pinn.schema.kinds import Items, Optional
 from pinn.training.batches import Batches
@@ -65,6 +65,11 @@ class Experiment:
         if self.training is None:
             stages = default_training(self.initial_parameters().size, self.seconds)
             object.__setattr__(self, "training", tuple(stages))
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of pinn.solve, by name."""
+        return {name: getattr(self, name) for name in fields_of(Experiment)}
 
     @property
     def dtype(self) -> T.dtype:
