@@ -114,7 +114,7 @@ class Solution:
             )
         names = [name for name in self.problem.outputs if self._sees(name) <= coordinates.keys()]
         needed = set().union(*map(self._sees, names)) if names else None
-        points, shape = self._points(coordinates, needed)
+        points, shape = self.points(coordinates, needed)
         with one_blas_thread():
             outputs = np.concatenate([np.asarray(chunk) for chunk in self._run(points)])
         number = self.problem.scope.unknown_number
@@ -162,7 +162,7 @@ class Solution:
         scope = self.problem.scope
         terms = [Term("derivative", expression, scope) for expression in expressions]
         needed = set().union(*map(self._needed, terms))
-        points, shape = self._points(coordinates, needed)
+        points, shape = self.points(coordinates, needed)
         plan = NestedPlan([leaf for term in terms for leaf in term.leaves or ()], scope)
         with one_blas_thread():
             return [array.reshape(shape) for array in self._derivatives(terms, plan, points)]
@@ -379,7 +379,7 @@ class Solution:
                 needed |= self._sees(node.unknown) - set(getattr(node, "names", ()))
         return needed
 
-    def _points(
+    def points(
         self, coordinates: Mapping[str, Any], needed: set[str] | None = None
     ) -> tuple[np.ndarray, tuple[int, ...]]:
         """Return points (n, d) in declared order, and the broadcast shape.
