@@ -110,6 +110,17 @@ def diffusivity(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     ))  # fmt: skip
 
 
+def media() -> np.ndarray:
+    """Return the numbers of the field whose sign tells two media apart, (3, 3), three digits each.
+
+    The field is the sum over i, j of a cos(i pi (x + 1)/2) cos(j pi (y + 1)/2) with normal a, but
+    for the mean, which is 0.
+    """
+    numbers = np.random.default_rng(15).standard_normal((3, 3)).round(3)
+    numbers[0, 0] = 0
+    return numbers
+
+
 def waves() -> np.ndarray:
     """Return the amplitudes and phases of the waves that start Burgers' equations, (2, 4, 4, 2).
 

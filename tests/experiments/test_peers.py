@@ -15,12 +15,12 @@ from experiments.peers import row as row_module
 from experiments.peers.measure import problem as problem_of
 from experiments.peers.measure import relative_l2, solve
 from experiments.peers.problems import f7_helmholtz_search as search
-from experiments.peers.references import evolution, waves
+from experiments.peers.references import evolution, membrane, waves
 from experiments.peers.row import PROBLEMS, SHIPPED, Row
 from experiments.peers.rows import OWN, ROWS
 from experiments.resumable import ROOT, Rows
 from pinn.config import load
-from pinn.equations.functions import TENSOR_FUNCTIONS
+from pinn.equations.functions import NUMPY_FUNCTIONS, TENSOR_FUNCTIONS
 from pinn.equations.term import Term
 from pinn.equations.values import Values
 from pinn.models.spaced import as_given
@@ -105,6 +105,14 @@ def test_the_waves_of_the_config_are_those_of_the_reference():
     points = T.tensor(np.stack([x, y, np.zeros(50)], axis=1), dtype=T.float64)
     with T.no_grad():
         assert np.abs(exact(points).numpy() - waves.start(x, y).T).max() < 1e-14
+
+
+def test_the_two_media_of_the_config_are_those_of_the_reference():
+    scope = config("p15_wave_two_media").scope.of_values()
+    x, y = 2 * np.random.default_rng(0).random((2, 200)) - 1
+    values = Values({"x": x, "y": y, "t": 0 * x}, {})
+    found = Term("c", "where(fast, 1, 0)", scope).evaluate(values, NUMPY_FUNCTIONS)
+    assert 0 < found.sum() < 200 and (found == membrane.fast(x, y)).all()
 
 
 def test_the_tables_of_random_coefficients_are_their_formulas():
