@@ -39,7 +39,7 @@ _UNLIKELY = 1e-3
 
 
 @dataclass(frozen=True)
-class _Coefficient:
+class Coefficient:
     """A coefficient at the end of training; unit: raw numbers a reach of the coefficient."""
 
     name: str
@@ -50,7 +50,7 @@ class _Coefficient:
 
 
 @dataclass(frozen=True)
-class _Data:
+class Noisy:
     """A block of data: residuals (n,) in units of its noise, what a row is scaled by, its rows."""
 
     block: Block
@@ -73,22 +73,22 @@ def recovery(objective: Objective) -> tuple[Recovery, list[ProblemWarning]]:
     operations for n rows and P trainable numbers, beyond elimination.MOST_DENSE of these some
     hundred gradients for each coefficient and each block of data.
     """
-    data = [_data(objective, block) for block in objective.blocks
+    data = [noisy(objective, block) for block in objective.blocks
             if isinstance(block.residual.source, Measured)]  # fmt: skip
     if not data:
         return Recovery(), []
-    coefficients = _coefficients(objective)
+    coefficients = coefficients_of(objective)
     with one_blas_thread():
         return _analysed(objective, data, coefficients)
 
 
 def _analysed(
-    objective: Objective, data: list[_Data], coefficients: list[_Coefficient]
+    objective: Objective, data: list[Noisy], coefficients: list[Coefficient]
 ) -> tuple[Recovery, list[ProblemWarning]]:
     free = [one for one in coefficients if one.bound is None]
     noise = max(float(one.variances.mean()) for one in data)
-    network = Elimination(objective, network_columns(objective), partial(_ridge, objective, noise))
-    follow, left = _eliminated(objective, network, free)
+    network = Elimination(objective, network_columns(objective), partial(ridge, objective, noise))
+    follow, left = eliminated(objective, network, free)
     information = left.T @ left + follow.T @ follow
     scale = max(network.norm, float(np.sqrt(np.trace(information))))
     values, vectors = np.linalg.eigh(information)
@@ -114,8 +114,8 @@ def _analysed(
     ]
 
 
-def _eliminated(
-    objective: Objective, network: Elimination, free: list[_Coefficient]
+def eliminated(
+    objective: Objective, network: Elimination, free: list[Coefficient]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return D X, (size, coefficients), and R = J_c - J_n X, (rows, coefficients)."""
     follow = np.zeros((len(network.columns), len(free)))
@@ -131,7 +131,7 @@ def _eliminated(
 # ---- the rows
 
 
-def _coefficients(objective: Objective) -> list[_Coefficient]:
+def coefficients_of(objective: Objective) -> list[Coefficient]:
     named = objective.parameters.named(objective.theta)
     found = []
     for one in objective.problem.parameters:
@@ -146,7 +146,7 @@ def _coefficients(objective: Objective) -> list[_Coefficient]:
                     for what, b in (("lower", one.lower), ("upper", one.upper)) if b is not None]
             bound = min(near)[1]
         unit = reach / slope.item() if bound is None else 0.0
-        found.append(_Coefficient(one.name, value.item(), reach, unit, bound))
+        found.append(Coefficient(one.name, value.item(), reach, unit, bound))
     return found
 
 
@@ -158,7 +158,7 @@ def network_columns(objective: Objective) -> np.ndarray:
     return np.concatenate([np.zeros(0, int), *found])
 
 
-def _ridge(objective: Objective, noise: float, norm: float) -> np.ndarray:
+def ridge(objective: Objective, noise: float, norm: float) -> np.ndarray:
     """Return D: what holds each number of a network to its size."""
     spreads = _spreads(objective)[network_columns(objective)]
     return np.maximum(_RANK * norm, np.sqrt(noise) / spreads)
@@ -173,14 +173,14 @@ def _spreads(objective: Objective) -> np.ndarray:
     return found
 
 
-def _data(objective: Objective, block: Block) -> _Data:
+def noisy(objective: Objective, block: Block) -> Noisy:
     residual = objective.residuals(objective.theta)[block.name].astype(np.float64)
     noise = block.residual.source.noise
     if block.residual.huber is not None:
         residual = _without_huber(residual, block.residual.huber * noise)
     size = float(np.sqrt(np.mean(residual**2))) if noise is None else noise
     scale = np.broadcast_to(block.row_scale(), residual.shape)
-    return _Data(block, residual, size, noise is not None, scale)
+    return Noisy(block, residual, size, noise is not None, scale)
 
 
 def _without_huber(rows: np.ndarray, edge: float) -> np.ndarray:
@@ -189,7 +189,7 @@ def _without_huber(rows: np.ndarray, edge: float) -> np.ndarray:
     return np.where(far, np.sign(rows) * (rows**2 + edge**2) / (2 * edge), rows)
 
 
-def _fit(data: _Data, leverage: float) -> DataFit:
+def _fit(data: Noisy, leverage: float) -> DataFit:
     from scipy.special import gammaincc
 
     squares = float(np.sum(data.residual**2))
@@ -207,7 +207,7 @@ def _fit(data: _Data, leverage: float) -> DataFit:
 
 
 def _errors(
-    free: list[_Coefficient], vectors: np.ndarray, inner: np.ndarray
+    free: list[Coefficient], vectors: np.ndarray, inner: np.ndarray
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     reaches = np.array([one.reach for one in free])
     weights = vectors**2
@@ -232,7 +232,7 @@ def _errors(
 
 
 def _undetermined(
-    free: list[_Coefficient], directions: np.ndarray, found: Recovery
+    free: list[Coefficient], directions: np.ndarray, found: Recovery
 ) -> Iterator[str]:
     for direction in directions.T:
         involved = [
@@ -254,7 +254,7 @@ def _undetermined(
             )
 
 
-def _at_bounds(coefficients: list[_Coefficient]) -> Iterator[str]:
+def _at_bounds(coefficients: list[Coefficient]) -> Iterator[str]:
     for one in coefficients:
         if one.bound is not None:
             yield (
