@@ -25,7 +25,8 @@ class BlockSampling:
     that are conditions; adaptive "even" for points that look at no residual. points: points of your
     own instead, which stay the same throughout: the name of a CSV or npz file (seen from the
     working directory) with a column for each coordinate, a mapping of such columns, or a list of
-    rows. Blocks that hold at the same place share their points as long as their settings are equal.
+    rows; on a boundary they have the normals that its shape has there. Blocks that hold at the
+    same place share their points as long as their settings are equal.
     """
 
     count: Count | None = None
