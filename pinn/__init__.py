@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         Robin,
         Terminal,
     )
-    from pinn.diagnosis import ProblemWarning, UnsolvedWarning
+    from pinn.diagnosis import ProblemWarning, UnsolvedWarning, standard_errors
     from pinn.geometry import (
         Ball,
         Box,
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
         Weighting,
     )
     from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
-    from pinn.problem import Field, Parameter, Problem, Reference
+    from pinn.problem import Equation, Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
     from pinn.schema import declared
     from pinn.solution import Report, Solution, load
@@ -175,6 +175,7 @@ __all__ = [
     "default_training",
     "load",
     "solve",
+    "standard_errors",
 ]
 
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
@@ -183,7 +184,7 @@ _HOMES = {
         "Condition", "Data", "Dirichlet", "Initial", "Integral", "Interface", "Neumann",
         "Operator", "Periodic", "PointValue", "Robin", "Terminal",
     ),
-    "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning"),
+    "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning", "standard_errors"),
     "pinn.geometry": (
         "Ball",
         "Box",

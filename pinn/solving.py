@@ -176,7 +176,7 @@ def check(
     model: Any = None,
     sampling: Sampling | None = None,
     training: Iterable[Stage] | None = None,
-    weighting: Weighting | Mapping[str, float] | None = None,
+    weighting: Weighting | Mapping[str, float] | Sequence[Any] | None = None,
     seed: int = 0,
     precision: str = "float64",
     device: str = "cpu",

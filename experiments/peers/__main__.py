@@ -3,10 +3,11 @@
     python -m experiments.peers [--only F5 ...] [--seconds S] [--seed N] [--anew] [--out DIR]
     python -m experiments.peers --headers [--out DIR]
 
-Each problem is a config of experiments/peers/problems or configs, trained for at most so many
-seconds; its error is measured when training has ended and takes no part in it. After every row the
-table is written. Rows that it has are kept, unless --only names them or --anew begins a new one.
---headers trains nothing: it writes what the table says into the headers of the configs that ship.
+Each problem is a config of experiments/peers/problems or configs, or a program of the former where
+it takes more than one training, and has at most so many seconds; its error is measured when
+training has ended and takes no part in it. After every row the table is written. Rows that it has
+are kept, unless --only names them or --anew begins a new one. --headers trains nothing: it writes
+what the table says into the headers of the configs that ship.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         "# The problems that users of the peers solve",
         "\n".join(f"`{command}`" for command in commands),
         "\n".join(machines),
-        "A row is a config of `experiments/peers/problems` or of `configs`. The error is the "
-        "relative L2 error of the worst unknown, or the relative error of the worst coefficient; "
-        "`seconds` is the whole call. `peer` is the error that the peer's own setting reaches, "
-        "where it is known. The reference is a formula or computed by a classical method, its "
-        f"error the difference between two resolutions. Reached means an error below {GOAL:g}: "
-        f"{reached} of {len(rows)} rows measured, {len(ROWS)} in all.",
+        "A row is a config of `experiments/peers/problems` or of `configs`, or a program. The "
+        "error is the relative L2 error of the worst unknown, or the relative error of the worst "
+        "coefficient; `seconds` is the whole call. `peer` is the error that the peer's own setting "
+        "reaches, where it is known. The reference is a formula or computed by a classical method, "
+        "its error the difference between two resolutions. Reached means an error below "
+        f"{GOAL:g}: {reached} of {len(rows)} rows measured, {len(ROWS)} in all.",
         table(header, [_line(row) for row in rows]),
         *(["## Problems of our own", table(header, [_line(row) for row in own])] if own else []),
         *_section("Not reached", [

@@ -1,4 +1,4 @@
-"""Train the config of a row and compare with its reference, which training never sees."""
+"""Train what a row states and compare with its reference, which training never sees."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import dataclasses
 import math
 import time
 import warnings
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,19 +19,34 @@ from pinn.config import ConfigError, Override, load
 GOAL = 1e-3
 
 
+def problem(row: Row) -> pinn.Problem:
+    """Return what the row's config or program states."""
+    return _program(row).PROBLEM if _is_program(row) else load(row.file).experiment.problem
+
+
 def limit(row: Row, seconds: float) -> float:
     """Return the time that a row's training may take: the config's own, at most `seconds`."""
-    own = load(row.file).experiment.seconds
+    own = None if _is_program(row) else load(row.file).experiment.seconds
     return seconds if own is None else min(own, seconds)
 
 
 def solve(row: Row, seconds: float, seed: int) -> pinn.Solution:
-    """Train the row's config, with these in place of its own limit and seed."""
+    """Run the row's program, or train its config with these in place of its own limit and seed."""
+    if _is_program(row):
+        return _program(row).solve(seconds, seed)
     overrides = [Override.parse(f"seconds={seconds!r}", "--seconds"),
                  Override.parse(f"seed={seed}", "--seed")]
     experiment = load(row.file, overrides).experiment
     given = {f.name: getattr(experiment, f.name) for f in dataclasses.fields(experiment)}
     return pinn.solve(**given)
+
+
+def _is_program(row: Row) -> bool:
+    return row.file.suffix == ".py"
+
+
+def _program(row: Row) -> ModuleType:
+    return import_module(f"experiments.peers.problems.{row.name}")
 
 
 def measure(row: Row, seconds: float, seed: int) -> tuple[dict[str, Any], pinn.Solution | None]:

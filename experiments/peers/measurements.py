@@ -1,4 +1,4 @@
-"""Make the measurements of the inverse problems: values of known solutions, some with noise.
+"""Make the tables of the problems: measurements of known solutions, random coefficients.
 
     python -m experiments.peers.measurements
 
@@ -86,6 +86,54 @@ def two_reactants(cells: int = 400) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return x, t, values
 
 
+def blocks() -> dict[str, np.ndarray]:
+    """Return a, c0 and c1 of 5 x 5 blocks, (5, 5) each, and the blocks' centers x and y.
+
+    a is 0.29 (82.6/0.29)^q with q uniform in [0, 1], c0 and c1 are uniform in [0, 10].
+    """
+    rng = np.random.default_rng(6)
+    x, y = np.meshgrid(np.linspace(-8, 8, 5), np.linspace(-8, 8, 5), indexing="ij")
+    a = 0.29 * (82.6 / 0.29) ** rng.random((5, 5))
+    return {"x": x, "y": y, "a": a, "c0": 10 * rng.random((5, 5)), "c1": 10 * rng.random((5, 5))}
+
+
+def diffusivity(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return exp(g) in the unit square, g the sum of normal numbers times cos(i pi x) cos(j pi y).
+
+    i and j go from 0 to 4, and the numbers have the standard deviation exp(-(i^2 + j^2)/16)/2.
+    """
+    i, j = np.meshgrid(np.arange(5), np.arange(5), indexing="ij")
+    numbers = np.random.default_rng(7).standard_normal((5, 5)) * np.exp(-(i**2 + j**2) / 16) / 2
+    return np.exp(sum(
+        numbers[i, j] * np.cos(i * np.pi * x) * np.cos(j * np.pi * y)
+        for i in range(5) for j in range(5)
+    ))  # fmt: skip
+
+
+def media() -> np.ndarray:
+    """Return the numbers of the field whose sign tells two media apart, (3, 3), three digits each.
+
+    The field is the sum over i, j of a cos(i pi (x + 1)/2) cos(j pi (y + 1)/2) with normal a, but
+    for the mean, which is 0.
+    """
+    numbers = np.random.default_rng(15).standard_normal((3, 3)).round(3)
+    numbers[0, 0] = 0
+    return numbers
+
+
+def waves() -> np.ndarray:
+    """Return the amplitudes and phases of the waves that start Burgers' equations, (2, 4, 4, 2).
+
+    u and v are the sums over i, j of a sin(pi/2 (i x + j y) + b): a is normal, 0 for i = j = 0, and
+    such that the sum of its sizes is 0.5; b is uniform in [0, 2 pi]. Both have three digits.
+    """
+    rng = np.random.default_rng(2)
+    a, b = rng.standard_normal((2, 4, 4)), 2 * np.pi * rng.random((2, 4, 4))
+    a[:, 0, 0] = 0
+    a *= 0.5 / np.abs(a).sum(axis=(1, 2), keepdims=True)
+    return np.stack([a, b], axis=-1).round(3)
+
+
 def write(name: str, columns: Mapping[str, np.ndarray], folder: Path = FOLDER) -> None:
     """Write a table with a header, ten digits a number."""
     rows = np.column_stack([np.ravel(column) for column in columns.values()])
@@ -136,6 +184,9 @@ def main() -> None:
     x, y, t = 2 * rng.random(2500) - 1, 2 * rng.random(2500) - 1, rng.random(2500)
     u = np.exp(-t) * np.sin(np.pi * x) * np.sin(np.pi * y)
     write("inverse_heat", {"x": x, "y": y, "t": t, "u": u + 0.1 * rng.standard_normal(2500)})
+    write("blocks", blocks())
+    x, y = np.meshgrid(np.linspace(0, 1, 61), np.linspace(0, 1, 61), indexing="ij")
+    write("diffusivity", {"x": x, "y": y, "a": diffusivity(x, y)})
 
 
 if __name__ == "__main__":

@@ -31,9 +31,9 @@ class Reference:
 class Row:
     """A problem of the table.
 
-    name: its id and a few words, the name of its config as well. reference: makes what to compare
-    with where the config has no formula. up_to_constant: unknowns that are determined up to a
-    constant and compared without their means. truth: the coefficients to be found. peer: the
+    name: its id and a few words, the name of its file in `problems` as well. reference: makes what
+    to compare with where the config has no formula. up_to_constant: unknowns that are determined up
+    to a constant and compared without their means. truth: the coefficients to be found. peer: the
     relative error that the peer's own setting reaches, and who says so. note: where the row differs
     from the peer's, and why. config: the name of its config in configs/, where it is one of those
     that ship.
@@ -56,7 +56,8 @@ class Row:
 
     @property
     def file(self) -> Path:
-        """The config."""
+        """The config, or a program with PROBLEM and solve(seconds, seed) in place of one."""
         if self.config:
             return SHIPPED / f"{self.config}.yaml"
-        return PROBLEMS / f"{self.name}.yaml"
+        program = PROBLEMS / f"{self.name}.py"
+        return program if program.exists() else PROBLEMS / f"{self.name}.yaml"

@@ -43,7 +43,7 @@ def check(arguments: argparse.Namespace) -> int:
     from pinn.files import to_json
 
     with mistakes_of(config):
-        found = pinn.check(**vars(config.experiment))
+        found = pinn.check(**config.experiment.arguments)
     say(to_json(found.as_dict()) if arguments.json else str(found))
     for error in found.errors:
         tell(f"{config.source}: {error}")

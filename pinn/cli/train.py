@@ -89,7 +89,7 @@ def _solve(config: Config, recorder: Recorder, callbacks: list, quiet: bool) -> 
     with mistakes_of(config, lambda: recorder.run is not None), warnings.catch_warnings():
         warnings.simplefilter("always", pinn.ProblemWarning)
         usual, warnings.showwarning = warnings.showwarning, show
-        return pinn.solve(**vars(config.experiment), callbacks=callbacks)
+        return pinn.solve(**config.experiment.arguments, callbacks=callbacks)
 
 
 class _Rehearsal:

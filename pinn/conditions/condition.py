@@ -26,7 +26,8 @@ class Exact:
     """What a hard condition asks of an unknown on a part of the boundary or at an end of time.
 
     condition: the name of the condition that asks for it. order: 0 for the value, 1 for the rate of
-    change in time. ratio: a and b where a*u + b*dn(u) is asked for instead.
+    change in time. ratio: a and b where a*u + b*dn(u) is asked for instead. power: how u leaves its
+    value, as distance to this power; a number or a text of constants.
     """
 
     condition: str
@@ -35,6 +36,7 @@ class Exact:
     value: Value
     order: int = 0
     ratio: tuple[Value, Value] | None = None
+    power: Value = 1.0
 
     @property
     def values(self) -> tuple[Value, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -14,14 +14,15 @@ from pinn.conditions.condition import Condition
 from pinn.equations.leaves import Column
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
-from pinn.geometry import Shape
+from pinn.files import Columns
+from pinn.geometry import Shape, check_inside
 from pinn.residuals import Measured, Residual
 from pinn.sampling import Points
 from pinn.schema import Name, Positive, declared
+from pinn.schema.columns import ColumnsKind, NumberOrColumn
 from pinn.schema.errors import Mistakes, refuse
 from pinn.schema.errors import at as under
 from pinn.schema.kinds import Names, Number, Optional, Several, Text
-from pinn.schema.table import NumberOrColumn, Table, TableKind
 
 _OBSERVED = Several(Text("an unknown or an expression"), "an unknown or a list of them")
 _HELD = Names(Number(), "a mapping from coordinates to numbers such as {t: 1}")
@@ -52,7 +53,7 @@ class Data(Condition):
     """
 
     unknown: Annotated[tuple[str, ...], _OBSERVED]
-    table: Annotated[Table, TableKind()]
+    table: Annotated[Columns, ColumnsKind()]
     columns: Annotated[Mapping[str, str], _CALLED] = field(default_factory=dict)
     at: Annotated[Mapping[str, float], _HELD] = field(default_factory=dict)
     sigma: Annotated[float | str | None, Optional(NumberOrColumn())] = None
@@ -131,28 +132,24 @@ class Data(Condition):
         """Return the points with what was measured there, and the size of the noise."""
         with under("table"):
             self._check_digest()
-            found: dict[str, np.ndarray] = {
-                name: np.array([self.at[name]]) if name in self.at else self._column(name)
+            taken = {
+                name: self.columns.get(name, name)
                 for name in (*domain.coordinates, *map(_called, self.unknown))
+                if name not in self.at
             }
+            table = self.table.chosen(taken)
+            places = [name for name in domain.coordinates if name not in self.at]
+            found = table.rows(places, list(map(_called, self.unknown)))
+            found |= {name: np.array([value]) for name, value in self.at.items()}
         noise, factor = self._noise()
         if _FACTOR in names:
             found[_FACTOR] = factor
         with under("table"):
-            arrays = self._equally_long(found)
-            points = np.stack([arrays.pop(name) for name in domain.coordinates], axis=1)
-            inside = domain.contains(points)
-            if not inside.all():
-                row = int(np.flatnonzero(~inside)[0])
-                pairs = zip(domain.coordinates, points[row], strict=True)
-                shown = ", ".join(f"{name} = {value:g}" for name, value in pairs)
-                others = np.count_nonzero(~inside) - 1
-                more = f" (and {others} more rows)" if others else ""
-                raise ValueError(
-                    f"{self.table.place(row)}: expected a point of the domain {domain!r}, got "
-                    f"{shown}{more}"
-                )
-        return Points(points, dict(zip(names, arrays.values(), strict=True))), noise
+            found = table.equally_long(found)
+            points = np.stack([found[name] for name in domain.coordinates], axis=1)
+            check_inside(domain, points, table)
+        attached = [*map(_called, self.unknown), *[_FACTOR] * (_FACTOR in names)]
+        return Points(points, dict(zip(names, [found[n] for n in attached], strict=True))), noise
 
     def _check_digest(self) -> None:
         if self.table.path is not None and self.table.digest != self.digest:
@@ -161,9 +158,6 @@ class Data(Condition):
                 f"{self.digest}, got {self.table.digest}; leave out the digest to use the file as "
                 "it is"
             )
-
-    def _column(self, name: str) -> np.ndarray:
-        return self.table.column(self.columns.get(name, name))
 
     def _noise(self) -> tuple[float | None, np.ndarray]:
         """Return the size s of the noise, None where it is not told, and each row's factor."""
@@ -181,23 +175,14 @@ class Data(Condition):
     def _positive(self, given: str | float, zero: bool = False) -> np.ndarray:
         if not isinstance(given, str):
             return np.array([given])
-        column = self.table.column(given)
+        column = self.table.column(given).reshape(-1)
         bad = np.flatnonzero(~((column >= 0) if zero else (column > 0)))
         if bad.size:
             least = "of zero or more" if zero else "above zero"
-            raise ValueError(
-                f"{self.table.place(bad[0])}: column {given!r}: expected a number {least}, got "
-                f"{column[bad[0]]:g}"
+            self.table.refuse(
+                f"expected a number {least}, got {column[bad[0]]:g}", int(bad[0]), given
             )
         return column
-
-    def _equally_long(self, found: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        counts = {name: len(array) for name, array in found.items() if len(array) != 1}
-        if len(set(counts.values())) > 1 or 0 in counts.values():
-            shown = ", ".join(f"{count} of {name}" for name, count in counts.items())
-            raise ValueError(f"expected as many numbers in every column, one or more, got {shown}")
-        n = max(counts.values(), default=1)
-        return {name: np.broadcast_to(array, (n,)) for name, array in found.items()}
 
 
 def _called(unknown: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from pinn.conditions.condition import Condition, Exact, Value
 from pinn.conditions.places import boundary
@@ -12,6 +13,9 @@ from pinn.geometry import On, Shape
 from pinn.residuals import Residual
 from pinn.schema import Name, declared
 from pinn.schema.errors import at
+from pinn.schema.kinds import NumberOrText
+
+Power = Annotated[float | str, NumberOrText("a number or a text of constants such as alpha/2")]
 
 
 @declared
@@ -20,14 +24,19 @@ class Dirichlet(Condition):
 
     value: text, number or callable. on: None for the whole boundary, or what `Shape.select` takes:
     a face such as "x=-1", a part's name, a comparison such as "x < 0.5", a list of these. hard:
-    hold exactly instead of in training, on the parts of any shape that has a formula for them. A
-    part that the domain does not have is a ValueError when the problem is made.
+    hold exactly instead of in training, on the parts of any shape that has a formula for them.
+    power: where hard, u = A + B*N with a smooth A and B as large as distance**power. 1 is how the
+    solutions of most equations leave their values; those of fractional_laplacian(u, alpha) do like
+    alpha/2; 2 holds the slope of A as well, which is 0 where all of the boundary has one number.
+    A number, or a text of constants. A part that the domain does not have is a ValueError when the
+    problem is made.
     """
 
     unknown: Name
     value: Value
     on: On = None
     hard: bool = False
+    power: Power = 1.0
 
     def label(self, domain: Shape) -> str:
         place = [] if self.on is None else [domain.label(self.on)]
@@ -46,4 +55,4 @@ class Dirichlet(Condition):
     def exact(self, domain: Shape) -> Sequence[Exact]:
         name = self.label(domain)
         parts = boundary("a Dirichlet condition", domain, self.on).parts
-        return [Exact(name, self.unknown, part, self.value) for part in parts]
+        return [Exact(name, self.unknown, part, self.value, power=self.power) for part in parts]

@@ -27,9 +27,9 @@ class Periodic(Condition):
 
     unknown: one, or several. coordinate: of space, or time. orders: 2 for value and slope, as an
     equation of second order takes them. hard: exactly, for derivatives of all orders, by giving the
-    network cos and sin of the coordinate in its place; all unknowns have to be in it then. Raises
-    ValueError, when the problem is made, for a coordinate that is not there and a domain whose two
-    ends are no copies of each other.
+    network cos and sin of the coordinate in its place, which a model's features call x_cos and
+    x_sin; all unknowns have to be in it then. Raises ValueError, when the problem is made, for a
+    coordinate that is not there and a domain whose two ends are no copies of each other.
     """
 
     unknown: Annotated[tuple[str, ...], _UNKNOWNS]

@@ -15,6 +15,7 @@ from pinn.config.yaml_tree import read_yaml
 from pinn.models import MLP
 from pinn.sampling import Sampling
 from pinn.schema import Count, declared, dump
+from pinn.schema.arrays import with_texts
 from pinn.schema.declared import Field, Record, built, fields_of, read_fields
 from pinn.schema.errors import DeclarationError
 from pinn.schema.reader import INVALID, Complaint, Reader
@@ -61,7 +62,7 @@ class Config:
     @property
     def data(self) -> dict[str, Any]:
         """The config as plain data with every default filled in."""
-        return {**dump(self.experiment), _OUTPUT: dump(self.output)}
+        return with_texts({**dump(self.experiment), _OUTPUT: dump(self.output)})
 
     def mistakes(self, error: Exception) -> ConfigError:
         """Return what refused the run later on as mistakes of this file, with their places."""

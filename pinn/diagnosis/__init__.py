@@ -1,5 +1,6 @@
 """What seems wrong with a problem before training, and with a solution after it."""
 
+from pinn.diagnosis.bands import standard_errors
 from pinn.diagnosis.check import BlockCheck, Check, StageCheck, check_run
 from pinn.diagnosis.preflight import preflight
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
@@ -7,5 +8,6 @@ from pinn.diagnosis.recovery import recovery
 from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
 
 __all__ = [
-    "ProblemWarning", "UnsolvedWarning", "preflight", "recovery", "scaled_residuals", "unsolved",
+    "BlockCheck", "Check", "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run",
+    "preflight", "recovery", "scaled_residuals", "standard_errors", "unsolved",
 ]

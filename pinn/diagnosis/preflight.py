@@ -15,6 +15,7 @@ from pinn.diagnosis.network import (
     other_parameters,
 )
 from pinn.diagnosis.orders import parts_of
+from pinn.diagnosis.regions import empty_regions
 from pinn.diagnosis.statement import MOST_COORDINATES, MOST_RESIDUALS, Statement
 from pinn.equations.leaves import At, Derivative
 from pinn.objective import Objective
@@ -22,6 +23,8 @@ from pinn.problem import Problem
 from pinn.sampling import stream
 
 _PROBES = 16
+# A coordinate that takes fewer values is no continuous one.
+_FEWEST_NUMBERS = 1000
 _MOST_POINTS = 5000
 
 
@@ -30,7 +33,8 @@ def preflight(objective: Objective) -> list[str]:
 
     Looked for are missing conditions, unknowns and coefficients that nothing determines, equations
     and conditions that contradict each other or have no value, initial values that change with
-    time, and a model without the second derivatives that are asked for. Takes some milliseconds for
+    time, regions without a point, coordinates that the precision does not resolve, and a model
+    without the second derivatives that are asked for. Takes some milliseconds for
     each residual, and looks at no more than 100 of them, in at most 12 coordinates. The objective
     is left as it was; the random numbers are a stream of their own.
     """
@@ -54,6 +58,8 @@ def preflight(objective: Objective) -> list[str]:
         *contradictions(statement),
         *_unasked(statement),
         *_idle_coefficients(objective),
+        *empty_regions(objective.problem),
+        *_unresolved(objective),
         *_straight(objective, statement),
     ]
 
@@ -109,6 +115,19 @@ def _idle_coefficients(objective: Objective) -> Iterator[str]:
             yield (
                 f"the {kind} {name!r} changes no residual, so nothing determines it; use it in "
                 "an equation or a condition, or leave it out"
+            )
+
+
+def _unresolved(objective: Objective) -> Iterator[str]:
+    """Name the coordinates of which the precision has next to no numbers between the bounds."""
+    eps = float(np.finfo(objective.dtype).eps)
+    for name, (low, high) in objective.problem.domain.bounds.items():
+        steps = (high - low) / (eps * max(abs(low), abs(high)))
+        if steps < _FEWEST_NUMBERS:
+            yield (
+                f"{np.dtype(objective.dtype)} has only about {steps:.0f} numbers between {name} = "
+                f"{low:.9g} and {high:.9g}, so that points fall on each other; measure {name} from "
+                "its lower bound, or take float64"
             )
 
 

@@ -17,18 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 import autograd as T
+from pinn.diagnosis.elimination import Elimination
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
 from pinn.objective import Block, Objective
 from pinn.residuals import Measured
 from pinn.solution.recovery import DataFit, Recovery
 from pinn.training.resources import one_blas_thread
-
-MOST_SIZE = 4000
-"""The size of theta up to which standard errors are computed."""
 
 # Directions of the network below this share of the largest are not resolved.
 _RANK = 1e-12
@@ -40,7 +39,7 @@ _UNLIKELY = 1e-3
 
 
 @dataclass(frozen=True)
-class _Coefficient:
+class Coefficient:
     """A coefficient at the end of training; unit: raw numbers a reach of the coefficient."""
 
     name: str
@@ -51,7 +50,7 @@ class _Coefficient:
 
 
 @dataclass(frozen=True)
-class _Data:
+class Noisy:
     """A block of data: residuals (n,) in units of its noise, what a row is scaled by, its rows."""
 
     block: Block
@@ -70,53 +69,38 @@ def recovery(objective: Objective) -> tuple[Recovery, list[ProblemWarning]]:
     """Return what the data say of a trained problem's coefficients, and what there is to warn of.
 
     Data that do not fit are an UnsolvedWarning, a coefficient that they do not determine is none.
-    The objective stands where training left it. Without data nothing is said; with more than
-    MOST_SIZE trainable numbers nothing of standard errors. Takes about 2 n P^2 operations for n
-    rows and P trainable numbers.
+    The objective stands where training left it. Without data nothing is said. Takes n P^2
+    operations for n rows and P trainable numbers, beyond elimination.MOST_DENSE of these some
+    hundred gradients for each coefficient and each block of data.
     """
-    data = [_data(objective, block) for block in objective.blocks
+    data = [noisy(objective, block) for block in objective.blocks
             if isinstance(block.residual.source, Measured)]  # fmt: skip
     if not data:
         return Recovery(), []
-    if objective.size > MOST_SIZE:
-        fits = {one.block.name: _fit(one, 0.0) for one in data}
-        sentence = (
-            f"no standard errors: the problem has {objective.size} trainable numbers, and they are "
-            f"computed for up to {MOST_SIZE}; take a smaller network"
-        )
-        doubts = [ProblemWarning(sentence)] if objective.problem.parameters else []
-        return Recovery(data=fits), doubts
-    coefficients = _coefficients(objective)
+    coefficients = coefficients_of(objective)
     with one_blas_thread():
         return _analysed(objective, data, coefficients)
 
 
 def _analysed(
-    objective: Objective, data: list[_Data], coefficients: list[_Coefficient]
+    objective: Objective, data: list[Noisy], coefficients: list[Coefficient]
 ) -> tuple[Recovery, list[ProblemWarning]]:
     free = [one for one in coefficients if one.bound is None]
-    columns, unit = _columns(objective, free)
-    upper, norm = _triangle(objective, columns, unit)
     noise = max(float(one.variances.mean()) for one in data)
-    network = len(columns) - len(free)
-    rank = _RANK * norm
-    ridge = np.zeros(len(columns))
-    ridge[:network] = np.maximum(rank, np.sqrt(noise) / _spreads(objective)[columns[:network]])
-    upper = np.linalg.qr(np.vstack([upper, np.diag(ridge)]), mode="r")
-    rows = _data_rows(objective, data, columns, unit)
-    information = upper[network:, network:].T @ upper[network:, network:]
+    network = Elimination(objective, network_columns(objective), partial(ridge, objective, noise))
+    follow, left = eliminated(objective, network, free)
+    information = left.T @ left + follow.T @ follow
+    scale = max(network.norm, float(np.sqrt(np.trace(information))))
     values, vectors = np.linalg.eigh(information)
-    certain = values > max(noise, rank**2)
+    certain = values > max(noise, (_RANK * scale) ** 2)
     safe = np.where(certain, values, 1.0)
     fits, meat = {}, np.zeros_like(information)
     for one in data:
-        block = rows[one.block.name]
-        followed = _divided(block[:, :network], upper[:network, :network])
-        left = block[:, network:] - followed @ upper[:network, network:]
-        fitted = (left @ vectors)[:, certain] / np.sqrt(safe[certain])
-        fit = _fit(one, float(np.sum(followed**2) + np.sum(fitted**2)))
+        mine = network.rows_of(one.block, left)
+        fitted = (mine @ vectors)[:, certain] / np.sqrt(safe[certain])
+        fit = _fit(one, network.leverage(one.block) + float(np.sum(fitted**2)))
         fits[one.block.name] = fit
-        meat += left.T @ (left * ((fit.sigma * one.scale) ** 2)[:, None])
+        meat += mine.T @ (mine * ((fit.sigma * one.scale) ** 2)[:, None])
     inner = vectors.T @ meat @ vectors / np.outer(safe, safe)
     inner[~certain] = inner[:, ~certain] = 0.0
     with np.errstate(divide="ignore"):
@@ -125,14 +109,29 @@ def _analysed(
     return found, [
         *map(ProblemWarning, _undetermined(free, vectors[:, ~certain], found)),
         *map(ProblemWarning, _at_bounds(coefficients)),
+        *map(ProblemWarning, _not_ended(network)),
         *map(UnsolvedWarning, _misfits(fits)),
     ]
+
+
+def eliminated(
+    objective: Objective, network: Elimination, free: list[Coefficient]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return D X, (size, coefficients), and R = J_c - J_n X, (rows, coefficients)."""
+    follow = np.zeros((len(network.columns), len(free)))
+    left = np.zeros((objective.rows, len(free)))
+    for k, one in enumerate(free):
+        direction = np.zeros(objective.size)
+        direction[objective.parameters.parts[one.name][0].start] = one.unit
+        x, left[:, k] = network.eliminated(direction)
+        follow[:, k] = network.ridge * x
+    return follow, left
 
 
 # ---- the rows
 
 
-def _coefficients(objective: Objective) -> list[_Coefficient]:
+def coefficients_of(objective: Objective) -> list[Coefficient]:
     named = objective.parameters.named(objective.theta)
     found = []
     for one in objective.problem.parameters:
@@ -147,47 +146,22 @@ def _coefficients(objective: Objective) -> list[_Coefficient]:
                     for what, b in (("lower", one.lower), ("upper", one.upper)) if b is not None]
             bound = min(near)[1]
         unit = reach / slope.item() if bound is None else 0.0
-        found.append(_Coefficient(one.name, value.item(), reach, unit, bound))
+        found.append(Coefficient(one.name, value.item(), reach, unit, bound))
     return found
 
 
-def _columns(
-    objective: Objective, free: list[_Coefficient]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns of the Jacobian, the network's first, and what each is multiplied by."""
-    parts = objective.parameters.parts
+def network_columns(objective: Objective) -> np.ndarray:
+    """Return the places in theta of the networks' numbers, the unknowns' and the fields'."""
     names = {one.name for one in objective.problem.parameters}
-    network = [np.arange(part.start, part.stop) for n, (part, _) in parts.items() if n not in names]
-    own = [[parts[one.name][0].start] for one in free]
-    columns = np.concatenate([*network, *own]).astype(int)
-    unit = np.ones(len(columns))
-    unit[len(columns) - len(free) :] = [one.unit for one in free]
-    return columns, unit
+    parts = objective.parameters.parts.items()
+    found = [np.arange(part.start, part.stop) for name, (part, _) in parts if name not in names]
+    return np.concatenate([np.zeros(0, int), *found])
 
 
-def _triangle(
-    objective: Objective, columns: np.ndarray, unit: np.ndarray
-) -> tuple[np.ndarray, float]:
-    """Return the factor R of the Jacobian's QR decomposition, and the Jacobian's norm."""
-    upper = np.zeros((0, len(columns)))
-    for _, jacobian in objective.jacobian_chunks(objective.theta, rows=max(1024, objective.size)):
-        chunk = jacobian[:, columns].astype(np.float64) * unit
-        upper = np.linalg.qr(np.vstack([upper, chunk]), mode="r")
-    return upper, float(np.linalg.norm(upper))
-
-
-def _data_rows(
-    objective: Objective, data: list[_Data], columns: np.ndarray, unit: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Return the weighted Jacobian of each block of data, (n, columns)."""
-    wanted = {one.block.name for one in data}
-    found = {}
-    for block, (_, jacobian) in zip(
-        objective.blocks, objective.jacobian_chunks(objective.theta, rows=None), strict=True
-    ):
-        if block.name in wanted:
-            found[block.name] = jacobian[:, columns].astype(np.float64) * unit
-    return found
+def ridge(objective: Objective, noise: float, norm: float) -> np.ndarray:
+    """Return D: what holds each number of a network to its size."""
+    spreads = _spreads(objective)[network_columns(objective)]
+    return np.maximum(_RANK * norm, np.sqrt(noise) / spreads)
 
 
 def _spreads(objective: Objective) -> np.ndarray:
@@ -199,21 +173,14 @@ def _spreads(objective: Objective) -> np.ndarray:
     return found
 
 
-def _divided(rows: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return rows @ upper^-1."""
-    from scipy.linalg import solve_triangular
-
-    return solve_triangular(upper, rows.T, trans="T").T
-
-
-def _data(objective: Objective, block: Block) -> _Data:
+def noisy(objective: Objective, block: Block) -> Noisy:
     residual = objective.residuals(objective.theta)[block.name].astype(np.float64)
     noise = block.residual.source.noise
     if block.residual.huber is not None:
         residual = _without_huber(residual, block.residual.huber * noise)
     size = float(np.sqrt(np.mean(residual**2))) if noise is None else noise
     scale = np.broadcast_to(block.row_scale(), residual.shape)
-    return _Data(block, residual, size, noise is not None, scale)
+    return Noisy(block, residual, size, noise is not None, scale)
 
 
 def _without_huber(rows: np.ndarray, edge: float) -> np.ndarray:
@@ -222,7 +189,7 @@ def _without_huber(rows: np.ndarray, edge: float) -> np.ndarray:
     return np.where(far, np.sign(rows) * (rows**2 + edge**2) / (2 * edge), rows)
 
 
-def _fit(data: _Data, leverage: float) -> DataFit:
+def _fit(data: Noisy, leverage: float) -> DataFit:
     from scipy.special import gammaincc
 
     squares = float(np.sum(data.residual**2))
@@ -240,7 +207,7 @@ def _fit(data: _Data, leverage: float) -> DataFit:
 
 
 def _errors(
-    free: list[_Coefficient], vectors: np.ndarray, inner: np.ndarray
+    free: list[Coefficient], vectors: np.ndarray, inner: np.ndarray
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     reaches = np.array([one.reach for one in free])
     weights = vectors**2
@@ -249,6 +216,7 @@ def _errors(
         endless = np.isinf(diagonal)
         finite = np.where(endless[:, None] | endless, 0.0, inner)
         covariance = vectors @ finite @ vectors.T
+        covariance = (covariance + covariance.T) / 2
         variances = np.diag(covariance).clip(0.0).copy()
         variances[(weights[:, endless] > _INVOLVED**2).any(axis=1)] = np.inf
         deviations = np.sqrt(variances)
@@ -264,7 +232,7 @@ def _errors(
 
 
 def _undetermined(
-    free: list[_Coefficient], directions: np.ndarray, found: Recovery
+    free: list[Coefficient], directions: np.ndarray, found: Recovery
 ) -> Iterator[str]:
     for direction in directions.T:
         involved = [
@@ -286,13 +254,21 @@ def _undetermined(
             )
 
 
-def _at_bounds(coefficients: list[_Coefficient]) -> Iterator[str]:
+def _at_bounds(coefficients: list[Coefficient]) -> Iterator[str]:
     for one in coefficients:
         if one.bound is not None:
             yield (
                 f"the parameter {one.name!r} stands at its {one.bound}, so it has no standard "
                 "error; widen the bound if values beyond make sense"
             )
+
+
+def _not_ended(network: Elimination) -> Iterator[str]:
+    if not network.ended:
+        yield (
+            "the standard errors are lower bounds: with so large a network the iterations that "
+            "they come from did not end; take a smaller network to be sure of them"
+        )
 
 
 def _misfits(fits: dict[str, DataFit]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pinn.equations.axes import Integral, Nodes, Sum, substituted
-from pinn.equations.fractional import Scale, Weights
+from pinn.equations.fractional import OfOrder
 from pinn.equations.leaves import (
     At,
     Column,
@@ -71,8 +71,10 @@ class Calculus:
                 return self._of_table(part, inner)
             if isinstance(part, Sum):
                 return part.with_children(inner) if inner[0] is not algebra.ZERO else algebra.ZERO
-            if isinstance(part, Scale | Weights) and inner[0] is not algebra.ZERO:
-                raise node.error("the order of a fractional derivative that varies in space")
+            if isinstance(part, OfOrder):
+                if inner[0] is not algebra.ZERO:
+                    raise node.error("the order of a fractional derivative that varies in space")
+                return part.slope(inner)
             if isinstance(part, Nodes):
                 return algebra.ZERO  # as variables; what their limits do is the integral's matter
             if isinstance(part, Column) and not hold_columns:

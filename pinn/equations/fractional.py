@@ -18,7 +18,7 @@ On a line the left and the right Riemann-Liouville derivative add up to 2 cos(pi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -37,8 +37,24 @@ DEFAULT_DIRECTIONS = {1: 1, 2: 16, 3: 6}
 MOST_DIRECTIONS = 1000
 
 
+@dataclass(frozen=True)
+class Chord:
+    """Where a line through the points meets a region.
+
+    middle: coordinate -> its value in the middle of the chord. half: half its length. place: where
+    on it the points are, from -1 to 1.
+    """
+
+    middle: Mapping[str, Expression]
+    half: Expression
+    place: Expression
+
+
 class Region(Protocol):
     """What is known of the domain in space."""
+
+    def chord(self, direction: Mapping[str, Expression]) -> Chord | None:
+        """Return the chord in a direction (coordinate -> component), None without a formula."""
 
     def inside_function(self) -> Expression:
         """Return a formula that is positive inside and negative outside."""
@@ -71,7 +87,7 @@ def _exp(x: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _OfOrder(Computed):
+class OfOrder(Computed):
     """A number that the order alpha determines; it takes no part in derivatives in space."""
 
     alpha: Expression
@@ -80,16 +96,23 @@ class _OfOrder(Computed):
     def children(self) -> tuple[Expression, ...]:
         return (self.alpha,)
 
+    def slope(self, inner: Sequence[Expression]) -> Expression:
+        """Return the derivative, given those of the children, where the order has none."""
+        return algebra.ZERO
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scale(_OfOrder):
-    """h^-alpha K g_0: what all terms are multiplied by; K is 1 along a single line."""
+class Scale(OfOrder):
+    """h^-alpha K g_0: what all terms are multiplied by; K is 1 along a single line.
 
-    step: float
+    step: h; None for K alone.
+    """
+
+    step: float | None
     dimension: int
 
     @property
-    def label(self) -> tuple[float, int]:
+    def label(self) -> tuple[float | None, int]:
         return (self.step, self.dimension)
 
     @classmethod
@@ -104,9 +127,11 @@ class Scale(_OfOrder):
     def value(self, axes: Axes, children: Sequence[Any]) -> Any:
         (alpha,) = children
         d = self.dimension
-        exponent = (
-            _log_gamma(alpha + 1) - 2 * _log_gamma(alpha / 2 + 1) - alpha * math.log(self.step)
-        )
+        exponent = 0.0
+        if self.step is not None:
+            exponent = (
+                _log_gamma(alpha + 1) - 2 * _log_gamma(alpha / 2 + 1) - alpha * math.log(self.step)
+            )
         if d:
             exponent = exponent + _log_gamma((d + alpha) / 2) - _log_gamma((1 + alpha) / 2)
             exponent = exponent - math.log(2 * math.pi ** ((d - 1) / 2))
@@ -114,7 +139,7 @@ class Scale(_OfOrder):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Weights(_OfOrder):
+class Weights(OfOrder):
     """g_k / g_0 for k = 1, 2, ..., along the axis of a level."""
 
     level: int

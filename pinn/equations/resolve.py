@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from pinn.equations import chords
 from pinn.equations.axes import (
     DEFAULT_NODES,
     MOST_NODES,
@@ -83,8 +84,9 @@ def resolve(expression: Expression, scope: Scope) -> Expression | Vector:
     outward normal of a boundary, which counts as constant: dn(dn(u)) is the second one along it.
     ``integral(e, s, a, b)`` is by 20 Gauss-Legendre nodes, or as many as ``nodes=`` says; s is a
     name of its own or a coordinate, the limits are any expressions, its derivative is Leibniz's.
-    ``fractional_laplacian(e, alpha)`` is (-laplacian)^(alpha/2) of what is 0 outside of the domain,
-    by 100 steps across it and some directions, or as many as ``steps=`` and ``directions=`` say;
+    ``fractional_laplacian(e, alpha)`` is (-laplacian)^(alpha/2) of what is 0 outside of the domain:
+    on intervals, disks and balls by 20 nodes on each chord, or as many as ``nodes=`` says, in some
+    ``directions=``; on other shapes, or where they are given, by 100 ``steps=`` of equal length;
     ``riemann_liouville(e, x, alpha)`` is the left plus the right derivative of order alpha.
     ``curl`` of a vector is a scalar in two dimensions and a vector in three; of a scalar in two
     dimensions it is vec(u_y, -u_x). ``abs2(u, v)`` is u**2 + v**2, of a vector too.
@@ -443,11 +445,22 @@ class _Resolver:
                 f"fractional_laplacian is for one to three coordinates; there are {len(space)}"
             )
         named = self.named(node, values)
-        steps = named.get("steps", DEFAULT_STEPS)
-        directions = named.get("directions", DEFAULT_DIRECTIONS[len(space)])
+
+        def elsewhere(replaced: dict[str, Expression]) -> Expression:
+            return self.calculus.elsewhere(node, operand, replaced)
+
+        found = None
+        if "steps" not in named:
+            found = chords.power_along_chords(
+                operand, alpha, space, self.region(node), named.get("nodes", chords.DEFAULT_NODES),
+                named.get("directions", chords.DEFAULT_DIRECTIONS[len(space)]), elsewhere,
+            )
+        if found is not None:
+            return found
+        self.need_steps(node, named)
         return power_of_laplacian(
-            operand, alpha, space, self.region(node), steps, directions,
-            lambda replaced: self.calculus.elsewhere(node, operand, replaced),
+            operand, alpha, space, self.region(node), named.get("steps", DEFAULT_STEPS),
+            named.get("directions", DEFAULT_DIRECTIONS[len(space)]), elsewhere,
         )
 
     def riemann_liouville(self, node: Call, values: list[_Value]) -> Expression:
@@ -458,11 +471,33 @@ class _Resolver:
                 f"expected one of the space coordinates {', '.join(self.scope.space) or 'none'}, "
                 f"got {abridge(str(node.arguments[1]))}"
             )
-        steps = self.named(node, values).get("steps", DEFAULT_STEPS)
+        named = self.named(node, values)
+
+        def elsewhere(replaced: dict[str, Expression]) -> Expression:
+            return self.calculus.elsewhere(node, operand, replaced)
+
+        found = None
+        if "steps" not in named:
+            found = chords.riemann_liouville_along_chords(
+                operand, alpha, coordinate.name, self.scope.space, self.region(node),
+                named.get("nodes", chords.DEFAULT_NODES), elsewhere,
+            )
+        if found is not None:
+            return found
+        self.need_steps(node, named)
         return riemann_liouville(
-            operand, alpha, coordinate.name, self.scope.space, self.region(node), steps,
-            lambda replaced: self.calculus.elsewhere(node, operand, replaced),
+            operand, alpha, coordinate.name, self.scope.space, self.region(node),
+            named.get("steps", DEFAULT_STEPS), elsewhere,
         )
+
+    def need_steps(self, node: Call, named: Mapping[str, int]) -> None:
+        """Raise ExpressionError for nodes where there are no chords, or beside steps."""
+        if "nodes" in named:
+            also = "steps= is another way" if "steps" in named else (
+                "nodes= lie on the chords of an interval, a disk or a ball, which this domain is "
+                "not"
+            )
+            raise node.error(f"{node.function}: {also}; leave out nodes")
 
     def region(self, node: Call) -> Region:
         """Return what is known of the domain in space, for a sum that ends at its boundary."""

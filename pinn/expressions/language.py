@@ -51,8 +51,8 @@ KEYWORDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
     {
         "at": None,
         "integral": ("nodes",),
-        "fractional_laplacian": ("steps", "directions"),
-        "riemann_liouville": ("steps",),
+        "fractional_laplacian": ("nodes", "steps", "directions"),
+        "riemann_liouville": ("nodes", "steps"),
     }
 )
 

@@ -45,9 +45,11 @@ _BY_NAME = {
     "at": ("a coordinate", "what replaces it", "at(u, x=1) or at(u, t=t - tau)"),
     "integral": ("nodes", "their number", "integral(at(u, x=s), s, 0, 1, nodes=40)"),
     "fractional_laplacian": (
-        "steps or directions", "their number", "fractional_laplacian(u, 1.5, steps=200)",
+        "nodes, steps or directions", "their number", "fractional_laplacian(u, 1.5, nodes=30)",
     ),
-    "riemann_liouville": ("steps", "their number", "riemann_liouville(u, x, 1.5, steps=200)"),
+    "riemann_liouville": (
+        "nodes or steps", "their number", "riemann_liouville(u, x, 1.5, nodes=30)",
+    ),
 }
 _OPENING = re.compile(r"[ \t\r\n]*\(")
 _REFUSED = {

@@ -8,8 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from pinn.equations.fractional import Chord
+from pinn.equations.leaves import Coordinate
 from pinn.expressions import Expression
-from pinn.expressions.algebra import divide, number, subtract
+from pinn.expressions.algebra import ZERO, add, apply, divide, multiply, number, subtract
 from pinn.geometry.implicit import square_distance
 from pinn.geometry.parts import Part
 from pinn.geometry.shape import (
@@ -25,6 +27,8 @@ from pinn.schema.errors import refuse
 
 # Above, a ball fills so little of its box that its points are placed without trying.
 _MOST_TRIED = 3
+# The square of a chord's half length, in radii: a tangent's is 0 but for rounding.
+_LEAST_CHORD = 1e-14
 
 
 class _Round(Shape):
@@ -82,6 +86,21 @@ class _Round(Shape):
 
     def reach(self, direction: np.ndarray) -> float:
         return float(direction @ np.array(self.center) + self.radius * np.linalg.norm(direction))
+
+    def chord(self, direction: Mapping[str, Expression]) -> Chord | None:
+        offset: Expression = ZERO
+        for name, c in zip(self._names, self.center, strict=True):
+            from_center = subtract(Coordinate(name), number(c))
+            offset = add(offset, multiply(from_center, direction[name]))
+        middle = {
+            name: subtract(Coordinate(name), multiply(offset, direction[name]))
+            for name in self._names
+        }
+        squares = square_distance(self.center, self._names)
+        room = subtract(number(self.radius**2), subtract(squares, multiply(offset, offset)))
+        least = number(_LEAST_CHORD * self.radius**2)
+        half = apply("sqrt", apply("max", room, least))
+        return Chord(middle, half, divide(offset, half))
 
     def inside_function(self) -> Expression:
         squares = square_distance(self.center, self._names)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path as FilePath
 from typing import Annotated, Any
 
 import numpy as np
 
+from pinn.files import Columns
 from pinn.geometry.parts import Part
 from pinn.geometry.shape import TOLERANCE, Shape, check_names, default_names
 from pinn.schema import Name, declared
@@ -26,7 +26,7 @@ _FEWEST = 8
 
 @dataclass(frozen=True)
 class Rows(Kind):
-    """Points, one a row; in a file rows of numbers, or the name of a CSV file that has them."""
+    """Points, one a row; in a file rows of numbers, or the name of a CSV or npz file."""
 
     what: str = "points, one a row"
 
@@ -50,14 +50,11 @@ class Rows(Kind):
 
     def _from_file(self, node: Scalar, path: Path, reader: Reader) -> Any:
         try:
-            text = FilePath(node.text).read_text(encoding="utf-8").splitlines()
-            start = int(bool(text) and any(c.isalpha() and c not in "eE" for c in text[0]))
-            rows = np.loadtxt(text[start:], delimiter=",", ndmin=2) if text[start:] else ()
-        except OSError as error:
-            return reader.complain(path, f"{node.text}: {error.strerror}", node.place)
+            columns = Columns(path=(reader.folder / node.text).absolute())
+            found = columns.rows(columns.names, ())
         except ValueError as error:
-            return reader.complain(path, f"{node.text}: {error}", node.place)
-        return self._checked(rows, path, reader)
+            return reader.complain(path, str(error), node.place)
+        return self._checked(np.stack(list(found.values()), axis=1), path, reader)
 
     def _checked(self, rows: Any, path: Path, reader: Reader) -> Any:
         try:

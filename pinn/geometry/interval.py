@@ -6,7 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from pinn.equations.fractional import Chord
+from pinn.equations.leaves import Coordinate
 from pinn.expressions import Expression
+from pinn.expressions.algebra import divide, multiply, number, subtract
 from pinn.geometry.implicit import difference_of, linear, unsigned
 from pinn.geometry.parts import Face, Part
 from pinn.geometry.shape import TOLERANCE, Shape, in_box
@@ -85,6 +88,13 @@ class Interval(OneCoordinate):
 
     def distance(self, points: np.ndarray) -> np.ndarray:
         return np.minimum(points[:, 0] - self.low, self.high - points[:, 0])
+
+    def chord(self, direction: Mapping[str, Expression]) -> Chord | None:
+        middle, half = number((self.low + self.high) / 2), (self.high - self.low) / 2
+        place = divide(subtract(Coordinate(self.name), middle), number(half))
+        # As seen along a direction of -1 the ends change places.
+        place = multiply(place, direction[self.name])
+        return Chord({self.name: middle}, number(half), place)
 
     def inside_function(self) -> Expression:
         return difference_of((self.low, self.high), self.name)

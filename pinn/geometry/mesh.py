@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from pinn.geometry.facets import Facets, chosen
-from pinn.geometry.files import Digest, FileName, checked_file, foreign_reader
 from pinn.geometry.parts import Part
+from pinn.geometry.pieces import Pieces, PiecesKind, check_file, digest_of, foreign_reader
 from pinn.geometry.shape import TOLERANCE, Shape, check_names, default_names
 from pinn.schema import Name, declared
 from pinn.schema.errors import refuse
@@ -29,130 +28,48 @@ _UNCUT = ("pyramid", "wedge", "hexahedron", "polyhedron")
 _FLAT = {"line": [(0, 1)], "triangle": _CELLS["triangle"], "quad": _CELLS["quad"]}
 
 
-@dataclass(frozen=True, eq=False)
-class _Content:
-    """cells: corners of simplices, (m, d + 1, d). groups: label -> the facets of a part."""
-
-    cells: np.ndarray
-    boundary: Facets
-    groups: Mapping[str, Facets]
-
-
-@declared
-class Mesh(Shape):
-    """The domain of a mesh of triangles (two dimensions) or tetrahedra (three): Mesh("part.msh").
-
-    path: a file that meshio reads (Gmsh, VTK, Abaqus, Medit, Nastran, SU2; pip install
-    "pinn[mesh]"); quadrilaterals are cut into triangles, curved cells are taken as straight. Named
-    groups of lines (of faces) become parts of the boundary under their names, the rest of it is one
-    part. names: of the coordinates; x, y, z where left out. name: of the whole boundary in `on`,
-    "mesh" where left out. A mesh has no formula for hard conditions. digest: SHA-256 of the file;
-    it is filled in, kept with the solution, and a file that has changed since is refused. Raises
-    ValueError, with the file's name, for a file that is not there, is damaged or has no cells.
-    """
-
-    path: FileName
-    names: tuple[Name, ...] | None = None
-    name: Name | None = None
-    digest: Digest = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "digest", checked_file(self.path, _SUFFIXES, self.digest))
-        object.__setattr__(self, "_content", _read(self.path))
-        check_names(self.names, self._content.cells.shape[2])
-
-    @cached_property
-    def bounds(self) -> Mapping[str, tuple[float, float]]:
-        corners = self._content.cells.reshape(-1, self._content.cells.shape[2])
-        low, high = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
-        names = self.names or default_names(len(low))
-        return dict(zip(names, zip(low, high, strict=True), strict=True))
-
-    @property
-    def measure(self) -> float:
-        return float(self._ends[-1])
-
-    @cached_property
-    def _ends(self) -> np.ndarray:
-        return np.cumsum(_volumes(self._content.cells))
-
-    @cached_property
-    def parts(self) -> tuple[Part, ...]:
-        owner = self.name or "mesh"
-        return tuple(
-            Part(label or owner, measure=facets.measure, owner=owner)
-            for label, facets in self._content.groups.items()
-        )
-
-    def contains(self, points: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
-        return self._content.boundary.contains(points, tolerance * self.size)
-
-    def from_unit(self, unit: np.ndarray) -> np.ndarray:
-        which, unit = chosen(self._ends, unit)
-        d = unit.shape[1]
-        # The shares of the corners are gaps between 1, a, b ..., of which a is the largest of d
-        # uniform numbers, b that of d - 1 below it, and so on.
-        steps = np.cumprod(unit ** (1 / np.arange(d, 0, -1)), axis=1)
-        shares = -np.diff(steps, axis=1, prepend=1.0, append=0.0)
-        return np.einsum("nk,nkd->nd", shares, self._content.cells[which])
-
-    def on_part(self, part: Part, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        groups = zip(self.parts, self._content.groups.values(), strict=True)
-        return next(facets for own, facets in groups if own == part).place(unit)
-
-    def distance(self, points: np.ndarray) -> np.ndarray:
-        return self._content.boundary.signed_distance(points)
-
-    def reach(self, direction: np.ndarray) -> float:
-        return float((self._content.cells @ direction).max())
-
-
-def _read(name: str) -> _Content:
+def _read(name: str) -> Pieces:
+    check_file(name, _SUFFIXES)
     with foreign_reader("meshio", name), np.errstate(all="ignore"):
         import meshio
 
         return _content(name, meshio.read(name))
 
 
-def _content(name: str, found: Any) -> _Content:
+def _content(name: str, found: Any) -> Pieces:
     points = np.asarray(found.points, dtype=np.float64)
     uncut = {block.type for block in found.cells if block.type.startswith(_UNCUT)}
     if uncut:
         refuse(
             f"{name}: expected tetrahedra, got {', '.join(sorted(uncut))}; write it again with "
-            "tetrahedra alone (in Gmsh: no recombination)",
-            "path",
+            "tetrahedra alone (in Gmsh: no recombination)"
         )
     solid = [c for c in (_simplices(block, _CELLS) for block in found.cells) if c is not None]
     d = max((cells.shape[1] - 1 for cells in solid), default=0)
     if not d:
         kinds = ", ".join(sorted({block.type for block in found.cells})) or "none"
-        refuse(f"{name}: expected triangles or tetrahedra among its cells, got {kinds}", "path")
+        refuse(f"{name}: expected triangles or tetrahedra among its cells, got {kinds}")
     cells = np.concatenate([cells for cells in solid if cells.shape[1] == d + 1])
     if cells.size and not 0 <= cells.min() <= cells.max() < len(points):
-        refuse(f"{name}: its cells name points that it does not have; it is damaged", "path")
+        refuse(f"{name}: its cells name points that it does not have; it is damaged")
     if not np.isfinite(points).all():
-        refuse(f"{name}: its points are not all finite; it is damaged", "path")
+        refuse(f"{name}: its points are not all finite; it is damaged")
     if d == 2 and points.shape[1] == 3 and len(np.unique(points[np.unique(cells), 2])) > 1:
         refuse(
             f"{name}: its triangles do not lie in a plane z = const, and there are no tetrahedra; "
-            "use pinn.Surface for the solid inside of a closed surface",
-            "path",
+            "use pinn.Surface for the solid inside of a closed surface"
         )
     points = points[:, :d]
     volumes = _volumes(points[cells])
     cells = cells[volumes > 1e-14 * volumes.max(initial=0.0)]
     if not len(cells) or not np.isfinite(volumes).all():
-        refuse(f"{name}: expected cells that are not flat, of finite size", "path")
+        refuse(f"{name}: expected cells that are not flat, of finite size")
     rim, opposite = _rim(cells)
     corners = _outward(points[rim], points[opposite])
-    facets = Facets(corners)
-    labels = _labels(found, rim)
-    groups = {
-        label: facets.subset(np.array([one == label for one in labels]))
-        for label in sorted(set(labels), key=lambda label: (label == "", label))
-    }
-    return _Content(points[cells], facets, groups)
+    labels = np.array(_labels(found, rim))
+    names = sorted(set(labels.tolist()) - {""})
+    groups = {name: np.flatnonzero(labels == name) for name in names}
+    return Pieces(name, digest_of(name), corners, points[cells], groups)
 
 
 def _simplices(block: Any, known: Mapping[str, list]) -> np.ndarray | None:
@@ -217,3 +134,79 @@ def _as_label(name: str) -> str:
     words = re.findall(r"[A-Za-z0-9]+", name)
     label = "_".join(words)
     return label if not label or label[0].isalpha() else f"group_{label}"
+
+
+@declared
+class Mesh(Shape):
+    """The domain of a mesh of triangles (two dimensions) or tetrahedra (three): Mesh("part.msh").
+
+    path: a file that meshio reads (Gmsh, VTK, Abaqus, Medit, Nastran, SU2; pip install
+    "pinn[mesh]"); quadrilaterals are cut into triangles, curved cells are taken as straight. What
+    was read is kept with a solution, which needs the file no longer. Named groups of lines (of
+    faces) become parts of the boundary under their names, the rest of it is one part. names: of the
+    coordinates; x, y, z where left out. name: of the whole boundary in `on`, "mesh" where left out.
+    A mesh has no formula for hard conditions. Raises ValueError, with the file's name, for a file
+    that is not there, is damaged or has no cells.
+    """
+
+    path: Annotated[str | Pieces, PiecesKind(_read)]
+    names: tuple[Name, ...] | None = None
+    name: Name | None = None
+
+    def __post_init__(self) -> None:
+        if self.path.cells is None:
+            refuse("expected what was read from a mesh, got what was read from a surface", "path")
+        check_names(self.names, self.path.cells.shape[2])
+
+    @cached_property
+    def _boundary(self) -> Facets:
+        return Facets(self.path.facets)
+
+    @cached_property
+    def _groups(self) -> Mapping[str, Facets]:
+        return self.path.parts()
+
+    @cached_property
+    def bounds(self) -> Mapping[str, tuple[float, float]]:
+        corners = self.path.cells.reshape(-1, self.path.cells.shape[2])
+        low, high = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
+        names = self.names or default_names(len(low))
+        return dict(zip(names, zip(low, high, strict=True), strict=True))
+
+    @property
+    def measure(self) -> float:
+        return float(self._ends[-1])
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        return np.cumsum(_volumes(self.path.cells))
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        owner = self.name or "mesh"
+        return tuple(
+            Part(label or owner, measure=facets.measure, owner=owner)
+            for label, facets in self._groups.items()
+        )
+
+    def contains(self, points: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
+        return self._boundary.contains(points, tolerance * self.size)
+
+    def from_unit(self, unit: np.ndarray) -> np.ndarray:
+        which, unit = chosen(self._ends, unit)
+        d = unit.shape[1]
+        # The shares of the corners are gaps between 1, a, b ..., of which a is the largest of d
+        # uniform numbers, b that of d - 1 below it, and so on.
+        steps = np.cumprod(unit ** (1 / np.arange(d, 0, -1)), axis=1)
+        shares = -np.diff(steps, axis=1, prepend=1.0, append=0.0)
+        return np.einsum("nk,nkd->nd", shares, self.path.cells[which])
+
+    def on_part(self, part: Part, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        groups = zip(self.parts, self._groups.values(), strict=True)
+        return next(facets for own, facets in groups if own == part).place(unit)
+
+    def distance(self, points: np.ndarray) -> np.ndarray:
+        return self._boundary.signed_distance(points)
+
+    def reach(self, direction: np.ndarray) -> float:
+        return float((self.path.cells @ direction).max())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pinn.equations.fractional import Chord
 from pinn.expressions import Expression
 from pinn.geometry.implicit import balanced, conjunction, joined, trimmed
 from pinn.geometry.parts import Face, Part, Piece
@@ -108,6 +109,10 @@ class Product(Shape):
     def reach(self, direction: np.ndarray) -> float:
         each = self._split(direction[None], [len(one.coordinates) for one in self._factors])
         return sum(o.reach(c[0]) for o, c in zip(self._factors, each, strict=True))
+
+    def chord(self, direction: Mapping[str, Expression]) -> Chord | None:
+        factors = [one for one in self._factors if one.space]
+        return factors[0].chord(direction) if len(factors) == 1 else None
 
     def inside_function(self) -> Expression:
         functions = [one.inside_function() for one in self._factors if one.space]

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pinn.equations.fractional import Chord
 from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.names import normal_name
 from pinn.expressions import Expression, evaluate
@@ -136,6 +137,14 @@ class Shape(ABC):
         """
         low, high = np.array(list(self.bounds.values())).T
         return float(np.maximum(direction * low, direction * high).sum())
+
+    def chord(self, direction: Mapping[str, Expression]) -> Chord | None:
+        """Return where the line through the points in a direction ends, for fractional powers.
+
+        direction: coordinate -> component of a unit vector, one for each coordinate of space. None
+        for a shape without a formula for that, or whose chords are in pieces.
+        """
+        return None
 
     @property
     def size(self) -> float:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from pinn.geometry.facets import Facets
-from pinn.geometry.files import Digest, FileName, checked_file, foreign_reader
 from pinn.geometry.parts import Part
+from pinn.geometry.pieces import Pieces, PiecesKind, check_file, digest_of, foreign_reader
 from pinn.geometry.shape import TOLERANCE, Shape, check_names
 from pinn.schema import Name, declared
 from pinn.schema.errors import refuse
@@ -19,26 +19,49 @@ from pinn.schema.errors import refuse
 _SUFFIXES = (".stl", ".ply", ".off")
 
 
+def _read(name: str) -> Pieces:
+    check_file(name, _SUFFIXES)
+    with foreign_reader("trimesh", name):
+        import trimesh
+
+        with Path(name).open("rb") as file:
+            found = trimesh.load_mesh(file, file_type=Path(name).suffix.lower()[1:])
+        corners = np.asarray(found.vertices, dtype=np.float64)[np.asarray(found.faces)]
+        closed = bool(found.is_watertight and found.is_winding_consistent)
+    if not len(corners) or not np.isfinite(corners).all():
+        refuse(f"{name}: expected triangles with finite corners")
+    if not closed:
+        refuse(
+            f"{name}: its surface is not closed, or some of its triangles are turned over, so it "
+            "has no inside; repair it (trimesh.repair, or the program that wrote it)"
+        )
+    facets = Facets(corners)
+    facets = facets.subset(facets.sizes > 0)
+    corners = facets.corners if facets.enclosed > 0 else facets.corners[:, ::-1]
+    return Pieces(name, digest_of(name), corners)
+
+
 @declared
 class Surface(Shape):
     """The solid inside of a closed surface: pinn.Surface("part.stl").
 
-    path: an STL, PLY or OFF file, read with trimesh (pip install "pinn[mesh]"). names: of the
-    coordinates. name: of its boundary in `on`, "surface" where left out; `on="z=0"` and
-    `on="normal_z > 0.9"` take what lies there or looks that way. A surface has no formula for hard
-    conditions. digest: as of a Mesh. Raises ValueError, with the file's name, for a file that is
-    not there, damaged or another one by now, and for a surface that is not closed.
+    path: an STL, PLY or OFF file, read with trimesh (pip install "pinn[mesh]"); what was read is
+    kept with a solution, which needs the file no longer. names: of the coordinates. name: of its
+    boundary in `on`, "surface" where left out; `on="z=0"` and `on="normal_z > 0.9"` take what lies
+    there or looks that way. A surface has no formula for hard conditions. Raises ValueError, with
+    the file's name, for a file that is not there or damaged, and for a surface that is not closed.
     """
 
-    path: FileName
+    path: Annotated[str | Pieces, PiecesKind(_read)]
     names: tuple[Name, Name, Name] = ("x", "y", "z")
     name: Name | None = None
-    digest: Digest = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_names(self.names, 3)
-        object.__setattr__(self, "digest", checked_file(self.path, _SUFFIXES, self.digest))
-        object.__setattr__(self, "_facets", _read(self.path))
+
+    @cached_property
+    def _facets(self) -> Facets:
+        return Facets(self.path.facets)
 
     @cached_property
     def bounds(self) -> Mapping[str, tuple[float, float]]:
@@ -66,24 +89,3 @@ class Surface(Shape):
 
     def reach(self, direction: np.ndarray) -> float:
         return float((self._facets.corners @ direction).max())
-
-
-def _read(name: str) -> Facets:
-    with foreign_reader("trimesh", name):
-        import trimesh
-
-        with Path(name).open("rb") as file:
-            found = trimesh.load_mesh(file, file_type=Path(name).suffix.lower()[1:])
-        corners = np.asarray(found.vertices, dtype=np.float64)[np.asarray(found.faces)]
-        closed = bool(found.is_watertight and found.is_winding_consistent)
-    if not len(corners) or not np.isfinite(corners).all():
-        refuse(f"{name}: expected triangles with finite corners", "path")
-    if not closed:
-        refuse(
-            f"{name}: its surface is not closed, or some of its triangles are turned over, so it "
-            "has no inside; repair it (trimesh.repair, or the program that wrote it)",
-            "path",
-        )
-    facets = Facets(corners)
-    facets = facets.subset(facets.sizes > 0)
-    return facets if facets.enclosed > 0 else Facets(facets.corners[:, ::-1])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,34 +25,30 @@ _FEW = 64
 Function = Callable[[list[T.Tensor]], Sequence[T.Tensor]]
 
 
+@dataclass(frozen=True)
+class Work:
+    """A computation at the points of some arrays (n, 1).
+
+    key: equal ones mean the same computation. function, kinds: as above. whole: it is run once, on
+    all points together, and each result is what that gives; arrays may then have different lengths.
+    spread: the points at which the model is evaluated for each of these.
+    """
+
+    key: Hashable
+    function: Function
+    kinds: Sequence[Kind]
+    arrays: Sequence[Any]
+    whole: bool = False
+    spread: float = 1
+
+
 class Engine(Protocol):
     """What carries out computations."""
 
-    def run(
-        self,
-        key: Hashable,
-        function: Function,
-        kinds: Sequence[Kind],
-        arrays: Sequence[Any],
-        whole: bool = False,
-        spread: float = 1,
-    ) -> list[np.ndarray]:
-        """Return the results at the points of some arrays (n, 1) as host arrays.
+    def run(self, work: Work) -> list[np.ndarray]:
+        """Return the results as host arrays."""
 
-        Equal keys mean the same computation. spread: the points at which the model is evaluated for
-        each of these. whole: it is run once, on all points together, and
-        each result is what that gives; arrays may then have different lengths.
-        """
-
-    def cost(
-        self,
-        key: Hashable,
-        function: Function,
-        kinds: Sequence[Kind],
-        arrays: Sequence[Any],
-        whole: bool = False,
-        spread: float = 1,
-    ) -> Cost:
+    def cost(self, work: Work) -> Cost:
         """Return what such a run takes, without one."""
 
 
@@ -64,45 +61,32 @@ class EagerEngine:
     def __init__(self, shared: Sequence[T.Tensor] = ()) -> None:
         self._shared = list(shared)
 
-    def run(
-        self,
-        key: Hashable,
-        function: Function,
-        kinds: Sequence[Kind],
-        arrays: Sequence[Any],
-        whole: bool = False,
-        spread: float = 1,
-    ) -> list[np.ndarray]:
-        if whole or "per_row" not in kinds:
-            return [_host(result) for result in function([T.Tensor(a) for a in arrays])]
+    def run(self, work: Work) -> list[np.ndarray]:
+        if work.whole or "per_row" not in work.kinds:
+            return self._results(work, work.arrays)
         each = [
-            [_host(result) for result in function([T.Tensor(a[k : k + 1]) for a in arrays])]
-            for k in range(len(arrays[0]))
+            self._results(work, [array[k : k + 1] for array in work.arrays])
+            for k in range(len(work.arrays[0]))
         ]
         return [
             np.stack(column) if kind == "per_row"
             else np.concatenate(column) if kind == "rows"
             else np.sum(column, axis=0)
-            for kind, column in zip(kinds, zip(*each, strict=True), strict=True)
+            for kind, column in zip(work.kinds, zip(*each, strict=True), strict=True)
         ]
 
-    def cost(
-        self,
-        key: Hashable,
-        function: Function,
-        kinds: Sequence[Kind],
-        arrays: Sequence[Any],
-        whole: bool = False,
-        spread: float = 1,
-    ) -> Cost:
+    def _results(self, work: Work, arrays: Sequence[Any]) -> list[np.ndarray]:
+        return [_host(result) for result in work.function([T.Tensor(a) for a in arrays])]
+
+    def cost(self, work: Work) -> Cost:
         """Return the operations and results of a run, all of which the graph may keep.
 
         Counted at a few points, in proportion to their number.
         """
-        few = list(arrays) if whole else [array[:_FEW] for array in arrays]
+        few = list(work.arrays) if work.whole else [array[:_FEW] for array in work.arrays]
         inputs = [*(T.Tensor(array.copy()) for array in few), *self._shared]
-        program, _ = trace(lambda *given: function(list(given[: len(few)])), inputs)
-        share = len(arrays[0]) / len(few[0])
+        program, _ = trace(lambda *given: work.function(list(given[: len(few)])), inputs)
+        share = len(work.arrays[0]) / len(few[0])
         written, flops = program.work()
         return Cost(1, 1, round(share * written), round(share * flops))
 
@@ -126,59 +110,37 @@ class RecordedEngine:
         self._recorded: dict[Hashable, Chunked] = {}
         self._row_by_row: set[Hashable] = set()
 
-    def run(
-        self,
-        key: Hashable,
-        function: Function,
-        kinds: Sequence[Kind],
-        arrays: Sequence[Any],
-        whole: bool = False,
-        spread: float = 1,
-    ) -> list[np.ndarray]:
-        if key in self._row_by_row:
-            return EagerEngine().run(key, function, kinds, arrays)
+    def run(self, work: Work) -> list[np.ndarray]:
+        if work.key in self._row_by_row:
+            return EagerEngine().run(work)
         try:
-            results = self._chunked(key, function, kinds, whole, spread)(arrays)
+            results = self._chunked(work)(work.arrays)
         except CannotSplitRows as error:
-            self._row_by_row.add(key)
+            self._row_by_row.add(work.key)
             warnings.warn(
-                f"rows of the Jacobian of {key} are computed one by one, which is slow: {error}",
+                f"rows of the Jacobian of {work.key} are computed one by one, which is slow: "
+                f"{error}",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
-            return EagerEngine().run(key, function, kinds, arrays)
+            return EagerEngine().run(work)
         return [put(result, CPU) for result in results]
 
-    def cost(
-        self,
-        key: Hashable,
-        function: Function,
-        kinds: Sequence[Kind],
-        arrays: Sequence[Any],
-        whole: bool = False,
-        spread: float = 1,
-    ) -> Cost:
-        return self._chunked(key, function, kinds, whole, spread).cost(arrays)
+    def cost(self, work: Work) -> Cost:
+        return self._chunked(work).cost(work.arrays)
 
-    def _chunked(
-        self,
-        key: Hashable,
-        function: Function,
-        kinds: Sequence[Kind],
-        whole: bool,
-        spread: float,
-    ) -> Chunked:
-        if key not in self._recorded:
-            self._recorded[key] = Chunked(
-                function,
+    def _chunked(self, work: Work) -> Chunked:
+        if work.key not in self._recorded:
+            self._recorded[work.key] = Chunked(
+                work.function,
                 self._shared,
-                ["sum"] * len(kinds) if whole else kinds,
+                ["sum"] * len(work.kinds) if work.whole else work.kinds,
                 threads=self._threads,
-                spread=spread,
-                whole=whole,
+                spread=work.spread,
+                whole=work.whole,
                 guard=self._guard,
             )
-        return self._recorded[key]
+        return self._recorded[work.key]
 
 
 def _host(tensor: T.Tensor) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from pinn.checks import nearest
 from pinn.objective.block import Block
 from pinn.objective.block_weights import check_weights
 from pinn.objective.computations import Computations
-from pinn.objective.engines import make_engine
+from pinn.objective.engines import Work, make_engine
 from pinn.objective.evaluator import Derivatives, Evaluator
 from pinn.objective.flat_parameters import FlatParameters, fill
 from pinn.objective.group import Group, Placed, sharing
@@ -251,15 +251,17 @@ class Objective:
         return normal, slope
 
     def jacobian_chunks(
-        self, theta: np.ndarray, rows: int | None = 1024
+        self, theta: np.ndarray, rows: int | None = 1024, only: Collection[str] | None = None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield (weighted residual, weighted Jacobian) for at most `rows` rows at a time.
 
         They come in the model's precision and in the order of the weighted residual vector; None: a
-        block at a time.
+        block at a time. only: the names of the blocks wanted, all of them where left out.
         """
         self.parameters.load(theta)
         for block in self.blocks:
+            if only is not None and block.name not in only:
+                continue
             scale = np.broadcast_to(block.row_scale(), (block.rows,))
             start = 0
             for residual, jacobian in self._unweighted_jacobian(block, rows or block.rows):
@@ -343,9 +345,11 @@ class Objective:
 
         The arenas do not include the points (`Placed.arrays`), nor the parameters.
         """
-        cost = self._engine.cost
         return [
-            (placed.blocks, self._carry(cost, "gradient", placed, _row_weights(placed)))
+            (
+                placed.blocks,
+                self._engine.cost(self._work("gradient", placed, _row_weights(placed))),
+            )
             for placed in self._placed
         ]
 
@@ -401,17 +405,15 @@ class Objective:
         return found
 
     def _run(self, what: str, placed: Placed, further: Sequence[Any] = ()) -> list[np.ndarray]:
-        return self._carry(self._engine.run, what, placed, further)
+        return self._engine.run(self._work(what, placed, further))
 
-    def _carry(
-        self, out: Callable[..., Any], what: str, placed: Placed, further: Sequence[Any] = ()
-    ) -> Any:
-        """Hand a computation of a group to a method of the engine."""
+    def _work(self, what: str, placed: Placed, further: Sequence[Any] = ()) -> Work:
+        """Return a computation of a group for the engine."""
         group = placed.group
         weighted = tuple(block.row_weights is not None for block in group.blocks)
         kinds, function = getattr(self._computations, what)(group)
         key, arrays = (what, group.key, weighted), [*placed.arrays, *further]
-        return out(key, function, kinds, arrays, group.whole, group.spread)
+        return Work(key, function, kinds, arrays, group.whole, group.spread)
 
     def _training_flags(self) -> tuple[bool, ...]:
         return tuple(module.training for module in self.parameters.module.modules())

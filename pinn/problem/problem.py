@@ -17,6 +17,7 @@ import numpy as np
 from pinn.checks import nearest
 from pinn.conditions.condition import CONDITIONS, Condition
 from pinn.conditions.hard import Ansatz
+from pinn.equations.fractional import Chord
 from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.leaves import Coordinate, Derivative, UnknownLeaf
 from pinn.equations.names import check_names
@@ -53,9 +54,16 @@ _CONDITIONS = Items(
     Member(CONDITIONS), "a list of conditions such as [initial: {unknown: u, value: 0}]"
 )
 _CONSTANTS = Names(ConstantKind(), "a mapping from names to numbers")
-_PARAMETERS = Keyed(Parameter, "a mapping from names to {initial, lower, upper, scale}")
+_PARAMETERS = Keyed(
+    Parameter,
+    "a mapping from names to starting values or {initial, lower, upper, scale}",
+    listed=("initial",),
+)
 _TABLES = Keyed(
-    Table, "a mapping from names to {data, over, columns, method, outside}", key="value"
+    Table,
+    "a mapping from names to files or {table, over, columns, method, outside}",
+    key="value",
+    listed=("table",),
 )
 _REGIONS = Names(RegionKind(), "a mapping from names to comparisons or shapes")
 _PIECEWISE = Names(
@@ -76,7 +84,8 @@ class Problem:
     function of the namespace, whose value is to be zero, or a pinn.Equation of it that holds on a
     part of the domain. conditions: of pinn.conditions. constants:
     name -> number or text such as "0.01/pi", which may use other constants. parameters: trainable
-    coefficients.
+    coefficients, as a list or by name: {"k": 0.1} starts k at 0.1. fields, families and tables may
+    be given by name as well, with the rest of their arguments.
     fields: unknown coefficients that depend on the place, each with a network of its own.
     families: constants that are inputs of the network, so that one training solves the problem for
     a range of each; they become coordinates of the domain that are neither space nor time.
@@ -118,6 +127,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         self._join_families()
+        self._make_functions()
         with at("constants"):
             object.__setattr__(self, "constants", evaluate_constants(self.constants))
         self._check_names()
@@ -315,6 +325,14 @@ class Problem:
             self._check_names(domain.coordinates)  # a product would tell less
             object.__setattr__(self, "domain", functools.reduce(operator.mul, families, domain))
 
+    def _make_functions(self) -> None:
+        mistakes, tables = Mistakes(), []
+        for table in self.tables:
+            with mistakes.under("tables", table.value):
+                tables.append(table.as_function())
+        mistakes.end()
+        object.__setattr__(self, "tables", tuple(tables))
+
     def _check_names(self, coordinates: Sequence[str] | None = None) -> None:
         families = tuple(family.name for family in self.families)
         if coordinates is None:
@@ -460,6 +478,9 @@ class _InSpace:
     """A domain in the space coordinates alone."""
 
     domain: Shape
+
+    def chord(self, direction: Mapping[str, Expression]) -> Chord | None:
+        return self.domain.chord(direction)
 
     def inside_function(self) -> Expression:
         return self.domain.inside_function()

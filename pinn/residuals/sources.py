@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import mul
 from typing import Literal
@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 
 from pinn.equations.names import normal_name
-from pinn.files import Table
-from pinn.geometry import Part, Piece, Shape, check_value
+from pinn.files import Columns
+from pinn.geometry import Part, Piece, Shape, check_inside, check_value, shown_point
 from pinn.geometry.located import located
 from pinn.geometry.unit_cube import draw, kept_share, probes
 from pinn.sampling import LATTICES, Points, Sampling
@@ -54,9 +54,9 @@ class Source(ABC):
         """
         return None
 
-    def own(self, table: Table) -> Points:
-        """Return points of the user's own; TableError, with its place, for one that is not here."""
-        table.refuse("expected no points of your own for this block: it has its own")
+    def own(self, given: Columns) -> Points:
+        """Return points of the user's own; ValueError, with its place, for one that is not here."""
+        given.refuse("expected no points of your own for this block: it has its own")
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class Interior(Source):
             )
         return Points(self.domain.sample_interior(sampling.interior, sampling.sampler, rng))
 
-    def own(self, table: Table) -> Points:
-        return _inside(self.domain, table)
+    def own(self, given: Columns) -> Points:
+        return _inside(self.domain, given)
 
 
 @dataclass(frozen=True)
@@ -112,13 +112,13 @@ class Within(Source):
         n, sampler = sampling.interior, sampling.sampler
         return Points(draw(n, d, self._placed, self._share, sampler, rng))
 
-    def own(self, table: Table) -> Points:
-        points = _inside(self.domain, table)
+    def own(self, given: Columns) -> Points:
+        points = _inside(self.domain, given)
         outside = np.flatnonzero(~self.region(points.coordinates))
         if outside.size:
             row = int(outside[0])
-            shown = _shown(self.domain, points.coordinates[row])
-            table.refuse(f"expected a point of {self.region}, got {shown}", row)
+            shown = shown_point(self.domain, points.coordinates[row])
+            given.refuse(f"expected a point of {self.region}, got {shown}", row)
         return points
 
     @cached_property
@@ -139,8 +139,8 @@ class Start(Source):
     def count(self, sampling: Sampling) -> int | None:
         return sampling.initial if len(self.domain.coordinates) > 1 else None
 
-    def own(self, table: Table) -> Points:
-        return _on_part(self.domain, self.domain.start, table)
+    def own(self, given: Columns) -> Points:
+        return _on_part(self.domain, self.domain.start, given)
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -159,8 +159,8 @@ class End(Source):
     def count(self, sampling: Sampling) -> int | None:
         return sampling.initial if len(self.domain.coordinates) > 1 else None
 
-    def own(self, table: Table) -> Points:
-        return _on_part(self.domain, self.domain.end, table)
+    def own(self, given: Columns) -> Points:
+        return _on_part(self.domain, self.domain.end, given)
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -344,29 +344,29 @@ class Boundary(Source):
     def count(self, sampling: Sampling) -> int | None:
         return sampling.boundary if len(self.domain.coordinates) > 1 else None
 
-    def own(self, table: Table) -> Points:
+    def own(self, given: Columns) -> Points:
         """Return them, with the normals of the parts that they are nearest to."""
-        points = self._on_parts(table)
+        points = self._on_parts(given)
         if not self.normals:
             return points
         gaps, normals = located(self.domain, self.parts, points.coordinates, _ON_BOUNDARY)
         off = np.flatnonzero(gaps > _ON_BOUNDARY)
         if off.size:
             row = int(off[0])
-            shown = _shown(self.domain, points.coordinates[row])
-            table.refuse(f"expected a point of {', '.join(map(str, self.parts))}, got {shown}", row)
+            shown = shown_point(self.domain, points.coordinates[row])
+            given.refuse(f"expected a point of {', '.join(map(str, self.parts))}, got {shown}", row)
         return Points(points.coordinates, dict(zip(self.columns, normals.T, strict=True)))
 
-    def _on_parts(self, table: Table) -> Points:
+    def _on_parts(self, given: Columns) -> Points:
         if len(self.parts) == 1:
-            return _on_part(self.domain, self.parts[0], table)
-        points = _inside(self.domain, table)
+            return _on_part(self.domain, self.parts[0], given)
+        points = _inside(self.domain, given)
         on = [_is_on(self.domain, part, points.coordinates) for part in self.parts]
         off = np.flatnonzero(~np.logical_or.reduce(on))
         if off.size:
             row = int(off[0])
-            shown = _shown(self.domain, points.coordinates[row])
-            table.refuse(f"expected a point of {', '.join(map(str, self.parts))}, got {shown}", row)
+            shown = shown_point(self.domain, points.coordinates[row])
+            given.refuse(f"expected a point of {', '.join(map(str, self.parts))}, got {shown}", row)
         return points
 
     @property
@@ -382,26 +382,33 @@ class Boundary(Source):
         return Points(points, dict(columns))
 
 
-def _inside(domain: Shape, table: Table) -> Points:
-    """Return the points of a table that has a column for each coordinate; all have to be inside."""
-    _check_columns(domain, table)
-    points = np.column_stack(table.take(domain.coordinates))
-    outside = np.flatnonzero(~domain.contains(points))
-    if outside.size:
-        row = int(outside[0])
-        shown = _shown(domain, points[row])
-        table.refuse(f"expected a point of the domain {domain!r}, got {shown}", row)
+def _inside(domain: Shape, given: Columns, fixed: Mapping[str, float] | None = None) -> Points:
+    """Return the points of columns, one for each coordinate; all have to be inside.
+
+    fixed: coordinates that have one value, which may be left out.
+    """
+    given = given.named(domain.coordinates)
+    unknown = [name for name in given.names if name not in domain.coordinates]
+    if unknown:
+        given.refuse(
+            f"expected a column for each of {', '.join(domain.coordinates)} and no other, got "
+            f"{', '.join(given.names)}"
+        )
+    left_out = {n: np.array([v]) for n, v in (fixed or {}).items() if n not in given.names}
+    there = [name for name in domain.coordinates if name not in left_out]
+    found = given.equally_long(given.rows(there, ()) | left_out)
+    points = np.stack([found[name] for name in domain.coordinates], axis=1)
+    check_inside(domain, points, given)
     return Points(points)
 
 
-def _on_part(domain: Shape, part: Part, table: Table) -> Points:
+def _on_part(domain: Shape, part: Part, given: Columns) -> Points:
     """Return points of a part; a coordinate that has one value on it may be left out."""
-    fixed = {name: np.full(len(table), v) for name, v in part.fixed.items()}
-    points = _inside(domain, replace(table, columns={**fixed, **table.columns}))
+    points = _inside(domain, given, part.fixed)
     off = np.flatnonzero(~_is_on(domain, part, points.coordinates))
     if off.size:
-        shown = _shown(domain, points.coordinates[off[0]])
-        table.refuse(f"expected a point of {part}, got {shown}", int(off[0]))
+        shown = shown_point(domain, points.coordinates[off[0]])
+        given.refuse(f"expected a point of {part}, got {shown}", int(off[0]))
     return points
 
 
@@ -424,16 +431,3 @@ def _is_on(domain: Shape, part: Part, points: np.ndarray) -> np.ndarray:
     if isinstance(part, Piece):
         on &= part.holds(dict(zip(domain.coordinates, points.T, strict=True)))
     return on
-
-
-def _check_columns(domain: Shape, table: Table) -> None:
-    unknown = [name for name in table.columns if name not in domain.coordinates]
-    if unknown:
-        table.refuse(
-            f"expected a column for each of {', '.join(domain.coordinates)} and no other, got "
-            f"{', '.join(table.columns)}"
-        )
-
-
-def _shown(domain: Shape, point: np.ndarray) -> str:
-    return ", ".join(f"{n} = {v:g}" for n, v in zip(domain.coordinates, point, strict=True))

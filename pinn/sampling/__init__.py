@@ -14,7 +14,6 @@ from pinn.sampling.methods import (
     sobol,
     uniform,
 )
-from pinn.sampling.own import own_table
 from pinn.sampling.points import Points
 from pinn.sampling.r3 import r3
 from pinn.sampling.rad import rad, rad_density, rad_rows
@@ -42,7 +41,6 @@ __all__ = [
     "grid",
     "halton",
     "latin_hypercube",
-    "own_table",
     "r3",
     "rad_density",
     "rad_rows",

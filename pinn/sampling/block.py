@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from pinn.files import Columns
 from pinn.sampling.adaptive import ADAPTIVE
 from pinn.sampling.methods import METHODS
-from pinn.sampling.own import OwnPoints
 from pinn.schema import Count, Text, declared
+from pinn.schema.columns import ColumnsKind
 from pinn.schema.declared import Record, dump
-from pinn.schema.errors import Path, refuse
-from pinn.schema.kinds import Entry, Integer
+from pinn.schema.errors import Path, at, refuse
+from pinn.schema.kinds import Entry, Integer, Optional
 from pinn.schema.reader import INVALID, Reader
 from pinn.schema.tree import Node, Scalar
 
@@ -23,10 +24,10 @@ class BlockSampling:
 
     count: points. method, adaptive, density, batch: as of the sampling as a whole, also for blocks
     that are conditions; adaptive "even" for points that look at no residual. points: points of your
-    own instead, which stay the same throughout: the name of a CSV or npz file (seen from the
-    working directory) with a column for each coordinate, a mapping of such columns, or a list of
-    rows; on a boundary they have the normals that its shape has there. Blocks that hold at the
-    same place share their points as long as their settings are equal.
+    own instead, which stay the same throughout: a CSV or npz file (in a config relative to it) with
+    a column for each coordinate, a mapping of such columns, or a list of rows; on a boundary they
+    have the normals that its shape has there. Blocks that hold at the same place share their points
+    as long as their settings are equal.
     """
 
     count: Count | None = None
@@ -34,11 +35,14 @@ class BlockSampling:
     adaptive: Annotated[str, Entry(ADAPTIVE)] | None = None
     density: Text | None = None
     batch: Count | None = None
-    points: Annotated[Any, OwnPoints()] = None
+    points: Annotated[Columns | None, Optional(ColumnsKind(rows=True))] = None
 
     def __post_init__(self) -> None:
         if self.points is None:
             return
+        if self.points.path is None:  # a file is read when its points are needed
+            with at("points"):
+                self.points.rows(self.points.names, ())
         for name in ("count", "method", "adaptive", "density"):
             if getattr(self, name) is not None:
                 refuse("expected none of it beside points of your own, which are all used", name)

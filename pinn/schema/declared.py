@@ -19,6 +19,7 @@ from pinn.schema.errors import (
     Mistake,
     Mistakes,
     Path,
+    refuse,
     refuse_class,
     refuse_kind,
     shown,
@@ -260,9 +261,10 @@ class Member(Kind):
 
 @dataclass(frozen=True)
 class Keyed(Kind):
-    """Objects of one class that carry their name; in a file a mapping from names to the rest.
+    """Objects of one class that carry their name; also a mapping from names to the rest.
 
-    listed: the arguments that a list in the file stands for, in order.
+    listed: the arguments that a list in the mapping stands for, in order; where it is one, a value
+    alone stands for it, `parameters: {k: 0.1}`.
     """
 
     cls: Any
@@ -275,8 +277,29 @@ class Keyed(Kind):
         return self.named
 
     def check(self, value: Any) -> tuple:
-        made = f"a list of pinn.{self.cls.__name__}"
-        return kinds.Items(Record(self.cls), made).check(value)
+        if not isinstance(value, Mapping):
+            made = f"a list of pinn.{self.cls.__name__}"
+            return kinds.Items(Record(self.cls), made).check(value)
+        mistakes, made = Mistakes(), []
+        for name, body in value.items():
+            with mistakes.under(name):
+                made.append(self._made(name, body))
+        mistakes.end()
+        return tuple(made)
+
+    def _made(self, name: str, body: Any) -> Any:
+        """Return the object of a name from the rest of its arguments."""
+        if isinstance(body, self.cls):
+            if getattr(body, self.key) != name:
+                refuse(f"expected one of this name, got {getattr(body, self.key)!r}")
+            return body
+        if len(self.listed) == 1 and not isinstance(body, Mapping):
+            body = dict.fromkeys(self.listed, body)
+        elif isinstance(body, list | tuple) and len(body) == len(self.listed):
+            body = dict(zip(self.listed, body, strict=True))
+        if not isinstance(body, Mapping):
+            refuse_kind(f"a pinn.{self.cls.__name__}, or a mapping of its arguments", body)
+        return self.cls(**{self.key: name, **body})
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
         if isinstance(node, Scalar) and node.is_null:
@@ -295,11 +318,16 @@ class Keyed(Kind):
         return INVALID if any(one is INVALID for one in made) else tuple(made)
 
     def _spelled(self, node: Node) -> Node:
-        """Return a list of as many values as `listed` as the mapping that it stands for."""
-        if not isinstance(node, SequenceNode) or len(node.items) != len(self.listed):
+        """Return what stands for the arguments in `listed` as the mapping of them."""
+        items = [node]
+        if len(self.listed) > 1 and isinstance(node, SequenceNode):
+            items = node.items
+        elif not isinstance(node, Scalar) or node.is_null:
             return node
-        items = dict(zip(self.listed, node.items, strict=True))
-        return MappingNode(items, node.place, {name: item.place for name, item in items.items()})
+        if len(items) != len(self.listed):
+            return node
+        named = dict(zip(self.listed, items, strict=True))
+        return MappingNode(named, node.place, {name: item.place for name, item in named.items()})
 
     def dump(self, value: Any) -> dict[str, Any]:
         return {
@@ -347,7 +375,10 @@ def built(make: Callable[..., Any], values: Mapping[str, Any], path: Path, reade
 
 
 def dump(value: Any) -> dict[str, Any]:
-    """Return an object as plain data by field; the fields of its class read it back."""
+    """Return an object by field, as plain data and arrays; the fields of its class read it back.
+
+    `pinn.schema.arrays` makes texts of the arrays.
+    """
     found = {}
     for name, entry in fields_of(type(value)).items():
         try:

@@ -464,6 +464,16 @@ class NotSaved:
 
 
 @dataclass(frozen=True)
+class NumberOrText(Formula):
+    """A number above zero, or a text of the expression language."""
+
+    def check(self, value: Any) -> str | float:
+        if not isinstance(value, str):
+            return Number(above=0.0).check(value)
+        return super().check(value)
+
+
+@dataclass(frozen=True)
 class OneOf(Kind):
     """One of a few texts, or a mapping."""
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from pinn.schema.errors import DeclarationError, Path
 from pinn.schema.tree import Node, Place
@@ -34,11 +37,12 @@ class Reader:
     """Collects the mistakes, and remembers where every key stands.
 
     stored: the tree comes from a file that pinn wrote, where null may stand for a function. folder:
-    what paths in the tree are relative to.
+    what paths in the tree are relative to. arrays: those that stand beside the tree, by digest.
     """
 
     stored: bool = False
     folder: FilePath = FilePath()
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
     complaints: list[Complaint] = field(default_factory=list)
     _places: dict[Path, Place] = field(default_factory=dict)
     _tags: dict[Path, str] = field(default_factory=dict)

@@ -25,6 +25,7 @@ from pinn.expressions import Expression, nodes
 from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.geometry import projection
 from pinn.models import NotSavedModel
+from pinn.problem import Problem
 from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.report import Report
 from pinn.solution.storage import (
@@ -76,7 +77,7 @@ class Solution:
         return f"<Solution of {self.problem.name!r}: {self.report.summary()}>"
 
     @property
-    def problem(self):
+    def problem(self) -> Problem:
         """The problem that is solved."""
         return self.experiment.problem
 
@@ -113,7 +114,7 @@ class Solution:
             )
         names = [name for name in self.problem.outputs if self._sees(name) <= coordinates.keys()]
         needed = set().union(*map(self._sees, names)) if names else None
-        points, shape = self._points(coordinates, needed)
+        points, shape = self.points(coordinates, needed)
         with one_blas_thread():
             outputs = np.concatenate([np.asarray(chunk) for chunk in self._run(points)])
         number = self.problem.scope.unknown_number
@@ -161,7 +162,7 @@ class Solution:
         scope = self.problem.scope
         terms = [Term("derivative", expression, scope) for expression in expressions]
         needed = set().union(*map(self._needed, terms))
-        points, shape = self._points(coordinates, needed)
+        points, shape = self.points(coordinates, needed)
         plan = NestedPlan([leaf for term in terms for leaf in term.leaves or ()], scope)
         with one_blas_thread():
             return [array.reshape(shape) for array in self._derivatives(terms, plan, points)]
@@ -368,7 +369,7 @@ class Solution:
                 needed |= self._sees(node.unknown) - set(getattr(node, "names", ()))
         return needed
 
-    def _points(
+    def points(
         self, coordinates: Mapping[str, Any], needed: set[str] | None = None
     ) -> tuple[np.ndarray, tuple[int, ...]]:
         """Return points (n, d) in declared order, and the broadcast shape.

@@ -3,6 +3,7 @@
     format      "pinn solution 2"
     experiment  JSON: the declaration of the run, as in a config file (functions become null)
     report      JSON: what training reported so far
+    arrays/DIGEST   the longer arrays of the declaration, which names them by their SHA-256
     theta/NAME  every part of the parameter vector, float64: model.weight0, nu, ...
     points/BLOCK, columns/BLOCK/NAME, solver/NAME, weights/BLOCK, row_weights/BLOCK,
     weighting/NAME, progress   in a checkpoint only: collocation points with what is attached to
@@ -22,6 +23,7 @@ import numpy as np
 from pinn.files import DamagedFile, from_json, to_json
 from pinn.models import parameter_count
 from pinn.schema import dump
+from pinn.schema.arrays import digest, with_arrays_beside, with_texts
 from pinn.schema.declared import Record
 from pinn.schema.reader import Reader
 from pinn.schema.tree import Place, tree_of
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from pinn.training.records import StepRecord
 
 FORMAT = "pinn solution 2"
+_BESIDE = "arrays/"
 
 # What constructors raise when they are given the values of another type or size than declared.
 # A file's text reaches all of them, so each means here that the file is not one of ours.
@@ -61,10 +64,13 @@ def solution_arrays(
     Raises TypeError for a hard condition whose value is a function: without it the unknowns have no
     value.
     """
+    beside: dict[str, np.ndarray] = {}
+    declaration = to_json(with_arrays_beside(_declaration(experiment), beside))
     return {
         "format": np.array(FORMAT),
-        "experiment": np.array(experiment_json(experiment)),
+        "experiment": np.array(declaration),
         "report": np.array(to_json(report.as_dict())),
+        **{f"{_BESIDE}{found}": array for found, array in beside.items()},
         **{f"theta/{name}": np.array(part) for name, part in theta.items()},
     }
 
@@ -110,7 +116,7 @@ def read_arrays(arrays: Mapping[str, np.ndarray], path: str) -> Contents:
         if found != FORMAT:
             raise ValueError(f"its format is {found!r}, expected {FORMAT!r}")
         theta = _theta(arrays)
-        experiment = read_experiment(_text(arrays, "experiment"), path)
+        experiment = read_experiment(_text(arrays, "experiment"), path, _beside(arrays))
         _check_size(experiment, theta)
         report = Report.from_dict(from_json(_text(arrays, "report")))
     except SIGNS_OF_DAMAGE as error:
@@ -128,6 +134,15 @@ def _text(arrays: Mapping[str, np.ndarray], name: str) -> str:
     if array.dtype.kind != "U" or array.shape != ():
         raise ValueError(f"{name!r} is not one text")
     return str(array)
+
+
+def _beside(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the arrays of the declaration by digest; ValueError for one of another digest."""
+    found = {k.removeprefix(_BESIDE): a for k, a in arrays.items() if k.startswith(_BESIDE)}
+    for name, array in found.items():
+        if digest(array) != name:
+            raise ValueError(f"an array of its declaration is not the one of digest {name}")
+    return found
 
 
 def _theta(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -155,6 +170,10 @@ def _check_size(experiment: Experiment, theta: Mapping[str, np.ndarray]) -> None
 
 def experiment_json(experiment: Experiment) -> str:
     """Return the declaration of a run as JSON; TypeError where a function is needed to evaluate."""
+    return to_json(with_texts(_declaration(experiment)))
+
+
+def _declaration(experiment: Experiment) -> dict[str, Any]:
     problem = experiment.problem
     for condition in problem.conditions:
         held = condition.exact(problem.domain) if condition.hard else ()
@@ -166,17 +185,19 @@ def experiment_json(experiment: Experiment) -> str:
             )
     data = dump(experiment)
     del data["threads"]  # they change no bit, and belong to the machine
-    return to_json(data)
+    return data
 
 
-def read_experiment(text: str, source: str) -> Experiment:
+def read_experiment(
+    text: str, source: str, arrays: Mapping[str, np.ndarray] | None = None
+) -> Experiment:
     """Return the declaration that `experiment_json` wrote.
 
     An equation or value that was a function comes back as one that only raises RuntimeError: the
-    solution can be evaluated and differentiated, but not trained further. Raises ValueError for
-    other text.
+    solution can be evaluated and differentiated, but not trained further. arrays: those that stand
+    beside the text, by digest. Raises ValueError for other text.
     """
-    reader = Reader(stored=True)
+    reader = Reader(stored=True, arrays=arrays or {})
     tree = tree_of(from_json(text), Place(source))
     experiment = reader.read(Record(Experiment), tree, ())
     if reader.complaints:

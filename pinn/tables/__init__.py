@@ -1,7 +1,6 @@
 """Known functions that are given by their values: on grids and at scattered points."""
 
-from pinn.tables.columns import Columns, read_columns
 from pinn.tables.table import Table
 from pinn.tables.value import FormulaOrTable
 
-__all__ = ["Columns", "FormulaOrTable", "Table", "read_columns"]
+__all__ = ["FormulaOrTable", "Table"]

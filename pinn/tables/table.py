@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -11,18 +11,20 @@ import numpy as np
 
 import autograd as T
 from autograd.ops.pointwise import pointwise
+from pinn.files import Columns
 from pinn.schema import declared
+from pinn.schema.columns import ColumnsKind
 from pinn.schema.errors import at as under
 from pinn.schema.errors import refuse
-from pinn.schema.kinds import NAME, Items, Names
-from pinn.tables.columns import Columns, check_finite
-from pinn.tables.kinds import ColumnsKind
+from pinn.schema.kinds import NAME, Items, Names, Text
 from pinn.tables.scattered import LinearFunction, NearestFunction, SplineFunction
 from pinn.tables.splines import GridFunction
 
 _PLACE = "place"
 _SCATTERED = {"nearest": NearestFunction, "linear": LinearFunction, "spline": SplineFunction}
-_RENAMED = Names(NAME, "a mapping from names to columns such as {a: permeability}")
+_RENAMED = Names(
+    Text("the name of a column"), "a mapping from names to columns such as {a: permeability}"
+)
 _OVER = Items(NAME, "a list of names such as [x, y]")
 
 
@@ -30,11 +32,11 @@ _OVER = Items(NAME, "a list of names such as [x, y]")
 class Table:
     """A function known by its values, on a grid or at scattered points: a field, a signal.
 
-    value: the name of the column that is interpolated, and of the function in equations. data:
-    arrays by name, or a file (.csv with a line of names, .npz; in a config relative to it). Its
-    other columns, or those in `over`, are what it is a function of: a grid has an increasing array
-    for each and values of shape (n_1, ..., n_d), or a row for each of its nodes; any other rows are
-    scattered points. columns: name -> column, where the file calls them differently.
+    value: the name of the column with its values, and of the function in equations. table: arrays
+    by name, or a file (.csv, .npz; in a config relative to it). Its other columns, or those in
+    `over`, are what it is a function of: a grid has an increasing array for each and values of
+    shape (n_1, ..., n_d), or a row for each of its nodes; any other rows are scattered points.
+    columns: name -> column, where the file calls them differently.
 
     method: linear (the derivative is the slope of the piece; at a node of a grid that of the piece
     above), spline (cubic, twice continuously differentiable; through scattered points by
@@ -42,28 +44,57 @@ class Table:
     outside: refuse (ValueError when it is evaluated there), nearest (the value at the edge of the
     box; scattered linear: at the nearest point) or extrapolate (the outermost piece goes on).
 
-    Raises ValueError, naming file and line, for a number that is not finite, an array that does not
+    As a problem's reference it is compared with at its own points, whatever they are.
+
+    Raises ValueError, naming file and line, for a column that is not there, a cell that is no
+    number and a number that is not finite; where it is a function also for an array that does not
     increase, a point given twice, and columns that do not fit together.
     """
 
     value: Annotated[str, NAME]
-    data: Annotated[Any, ColumnsKind()]
+    table: Annotated[Columns, ColumnsKind(kept=True)]
     over: Annotated[tuple[str, ...], _OVER] = ()
     columns: Annotated[Mapping[str, str], _RENAMED] = field(default_factory=dict)
     method: Literal["linear", "spline", "nearest"] = "linear"
     outside: Literal["refuse", "nearest", "extrapolate"] = "refuse"
 
     def __post_init__(self) -> None:
-        chosen = self._chosen()
-        object.__setattr__(self, "data", chosen)
-        object.__setattr__(self, "columns", {})  # the data have the names now
-        object.__setattr__(self, "over", tuple(n for n in chosen.arrays if n != self.value))
-        with under("data"):
-            check_finite(chosen)
-            self._function  # noqa: B018 - what does not fit together is refused here
+        if self.over:
+            self._keep(self.over)
+        else:  # which of the others count may be told by where it is used
+            self._column(self.value)
+            used = {self.columns.get(self.value, self.value), *self.columns.values()}
+            others = [name for name in self.table.names if name not in used]
+            renamed = [name for name in self.columns if name != self.value]
+            object.__setattr__(self, "over", (*others, *renamed))
 
     def __repr__(self) -> str:
         return f"<Table {self.value}({', '.join(self.over)}): {self.method}>"
+
+    def as_function(self) -> Table:
+        """Return the table as a function of `over`; DeclarationError where it is none."""
+        if not self.over:
+            refuse(f"expected a column besides {self.value!r}: what it is a function of", "table")
+        found = replace(self, over=self.over)
+        with under("table"):
+            found._function  # noqa: B018 - what does not fit together is refused here
+        return found
+
+    def as_values_of(self, unknown: str, coordinates: Sequence[str]) -> Table:
+        """Return the table as values of an unknown, with a column for each of its coordinates."""
+        if self.by_position:
+            self._check_count(coordinates)
+            places = dict(zip(coordinates, self.over, strict=True))
+        else:
+            places = {name: self._called(name) for name in coordinates}
+        columns = {**places, unknown: self._called(self.value)}
+        return replace(self, value=unknown, over=tuple(coordinates), columns=columns)
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return its points (n, d), in the order of `over`, and its values there (n,)."""
+        found = self.table.rows(self.over, [self.value])
+        values = found.pop(self.value)
+        return np.stack([found[name] for name in self.over], axis=1), values
 
     @property
     def bounds(self) -> dict[str, tuple[float, float]]:
@@ -146,24 +177,33 @@ class Table:
                     "or say outside: nearest"
                 )
 
-    def _chosen(self) -> Columns:
-        """Return what the table is a function of, then its values."""
-        data: Columns = self.data
-        renamed = {**{name: name for name in self.over}, self.value: self.value, **self.columns}
-        if not self.over:
-            taken = set(renamed.values())
-            others = [name for name in data.arrays if name not in taken]
-            renamed = {**{name: name for name in others}, **renamed}
-        with under("columns" if self.columns else "data"):
-            values = renamed.pop(self.value)
-            chosen = data.chosen({**renamed, self.value: values})
-        if not renamed:
-            refuse(f"expected a column besides {self.value!r}: what it is a function of", "data")
-        return chosen
+    def _column(self, name: str) -> np.ndarray:
+        with under("columns" if name in self.columns else "table"):
+            return self.table.column(self._called(name))
+
+    def _called(self, name: str) -> str:
+        return self.columns.get(name, name)
+
+    def _keep(self, variables: Sequence[str]) -> None:
+        """Keep the columns of some variables and the values, under their own names."""
+        names = (*variables, self.value)
+        for name in names:
+            self._column(name)
+        chosen = self.table.chosen({name: self._called(name) for name in names})
+        object.__setattr__(self, "table", chosen)
+        object.__setattr__(self, "columns", {})
+
+    def _check_count(self, coordinates: Sequence[str]) -> None:
+        if len(self.over) != len(coordinates):
+            refuse(
+                f"expected an array for each of {', '.join(coordinates)} and one of values, got "
+                f"{len(self.over) + 1} arrays; a mapping of names to arrays says which is which"
+            )
 
     @cached_property
     def _function(self) -> Any:
-        *arrays, values = self.data.arrays.values()
+        arrays = [self.table.column(self._called(name)) for name in self.over]
+        values = self.table.column(self._called(self.value))
         shape = tuple(array.size for array in arrays)
         for name, array in zip(self.over, arrays, strict=True):
             if array.ndim != 1:
@@ -200,19 +240,19 @@ class Table:
             bad = np.flatnonzero(np.diff(axis) <= 0)
             if bad.size:
                 i = int(bad[0]) + 1
-                raise ValueError(
-                    f"{self.data.place(name, i)}: expected increasing numbers, got {axis[i]:.6g} "
-                    f"after {axis[i - 1]:.6g}"
-                )
+                self.table.refuse(
+                    f"expected increasing numbers, got {axis[i]:.6g} after {axis[i - 1]:.6g}",
+                    i, self._called(name),
+                )  # fmt: skip
 
     def _check_distinct(self, points: np.ndarray) -> None:
         _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
         again = np.flatnonzero(first[inverse.reshape(-1)] != np.arange(len(points)))
         if again.size:
-            i, name = int(again[0]), self.over[0]
+            i = int(again[0])
             raise ValueError(
-                f"{self.data.place(name, i)}: the point is given twice, first at "
-                f"{self.data.place(name, int(first[inverse.reshape(-1)[i]]))}"
+                f"{self.table.place(i)}: the point is given twice, first at "
+                f"{self.table.place(int(first[inverse.reshape(-1)[i]]))}"
             )
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from pinn.schema.declared import Record
-from pinn.schema.errors import Path
+from pinn.schema.errors import DeclarationError, Path
 from pinn.schema.kinds import Formula
-from pinn.schema.reader import Reader
+from pinn.schema.reader import INVALID, Reader
 from pinn.schema.tree import Mapping as MappingNode
 from pinn.schema.tree import Node
 from pinn.tables.table import Table
@@ -21,15 +21,21 @@ class FormulaOrTable(Formula):
     """A formula, a pinn.Table, or a list of arrays: where, and the values there; (xs, us)."""
 
     def check(self, value: Any) -> Any:
-        if isinstance(value, Table):
-            return value
         if isinstance(value, tuple | list) and len(value) > 1 and all(map(np.ndim, value)):
-            return Table.of_arrays(value)
+            value = Table.of_arrays(value)
+        if isinstance(value, Table):
+            return value.as_function()
         return super().check(value)
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
         if isinstance(node, MappingNode):
-            return Record(Table).read(node, path, reader)
+            table = Record(Table).read(node, path, reader)
+            if table is INVALID:
+                return INVALID
+            try:
+                return table.as_function()
+            except DeclarationError as error:
+                return reader.refuse(error, path)
         return super().read(node, path, reader)
 
     def dump(self, value: Any) -> Any:

@@ -20,7 +20,6 @@ from pinn.sampling import (
     Draw,
     Points,
     Sampling,
-    own_table,
     stream,
     thinned,
 )
@@ -108,7 +107,7 @@ class Collocation:
         settings = place.settings
         if place.own is not None:
             with at("sampling", "blocks", place.names[0], "points"):
-                return place.source.own(own_table(place.own, self._problem.domain.coordinates))
+                return place.source.own(place.own)
         if settings.density is None:
             return place.source.draw(settings, rng)
         return self._even(place, rng)(place.source.count(settings))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import autograd as T
 from pinn.conditions.hard import HardModel
+from pinn.geometry import Shape
 from pinn.models import MLP, AnyModel, Spaced, build_module, check_model, settled_model
 from pinn.objective import Objective
 from pinn.objective.flat_parameters import FlatParameters
@@ -15,7 +16,7 @@ from pinn.optimizers import STAGES, Stage
 from pinn.problem import Problem
 from pinn.sampling import Points, Sampling, stream
 from pinn.schema import Count, Natural, Positive, declared
-from pinn.schema.declared import Member
+from pinn.schema.declared import Member, fields_of
 from pinn.schema.errors import at
 from pinn.schema.kinds import Items, Optional
 from pinn.training.batches import Batches
@@ -55,7 +56,7 @@ class Experiment:
         self.collocation  # noqa: B018 - what does not fit the problem is refused here
         with at("model"):
             domain, unknowns = self.problem.domain, self.problem.unknowns
-            check_model(self.model, domain, unknowns)
+            check_model(self.model, self._inputs, unknowns)
             given = given_values(self.problem, self.draw_points)
             object.__setattr__(self, "model", settled_model(self.model, given, unknowns))
         for one in self.problem.fields:
@@ -66,23 +67,33 @@ class Experiment:
             object.__setattr__(self, "training", tuple(stages))
 
     @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of pinn.solve, by name."""
+        return {name: getattr(self, name) for name in fields_of(Experiment)}
+
+    @property
     def dtype(self) -> T.dtype:
         """The dtype of the model."""
         return PRECISIONS[self.precision]
 
+    @property
+    def _inputs(self) -> Shape:
+        """The domain that the network sees: that of the problem, or what periods make of it."""
+        ansatz = self.problem.ansatz
+        return self.problem.domain if ansatz is None else ansatz.inputs
+
     def initial_parameters(self) -> FlatParameters:
         """Build the model and the fields from the seed, with the coefficients at their start."""
         ansatz = self.problem.ansatz
-        inputs = self.problem.domain if ansatz is None else ansatz.inputs
         module = build_module(
             self.model,
-            inputs,
+            self._inputs,
             self.problem.unknowns,
             stream(self.seed, "model"),
             self.dtype,
             self.device,
         )
-        module = Spaced.around(module, inputs)
+        module = Spaced.around(module, self._inputs)
         if ansatz is not None:
             module = HardModel(module, ansatz)
         number = self.problem.scope.coordinate_number

@@ -10,23 +10,20 @@ import pytest
 import autograd as T
 import pinn
 from experiments.peers import __main__ as program
-from experiments.peers import headers, measure
+from experiments.peers import headers, measure, measurements
 from experiments.peers import row as row_module
-from experiments.peers.measure import relative_l2
-from experiments.peers.references import evolution
+from experiments.peers.measure import problem as problem_of
+from experiments.peers.measure import relative_l2, solve
+from experiments.peers.problems import f7_helmholtz_search as search
+from experiments.peers.references import evolution, membrane, waves
 from experiments.peers.row import PROBLEMS, SHIPPED, Row
 from experiments.peers.rows import OWN, ROWS
 from experiments.resumable import ROOT, Rows
 from pinn.config import load
-from pinn.equations.functions import TENSOR_FUNCTIONS
+from pinn.equations.functions import NUMPY_FUNCTIONS, TENSOR_FUNCTIONS
 from pinn.equations.term import Term
 from pinn.equations.values import Values
 from pinn.models.spaced import as_given
-
-
-def problem_of(row):
-    return load(row.file).experiment.problem
-
 
 WITH_FORMULA = [
     row for row in [*ROWS, *OWN]
@@ -55,9 +52,9 @@ class Exact(T.nn.Module):
         return self.factor * T.stack(outputs, dim=1)
 
 
-def test_every_config_has_a_row_and_every_row_a_config():
+def test_every_config_or_program_has_a_row_and_every_row_one_of_them():
     every = [*ROWS, *OWN]
-    files = {*PROBLEMS.glob("*.yaml"), *SHIPPED.glob("*.yaml")}
+    files = {*PROBLEMS.glob("*.yaml"), *PROBLEMS.glob("*.py"), *SHIPPED.glob("*.yaml")}
     assert {row.file for row in every} == files
     assert len({row.id for row in every}) == len({row.file for row in every}) == len(every)
 
@@ -81,10 +78,10 @@ def test_a_formula_satisfies_the_equations_and_conditions_of_its_problem(row):
             problem, Exact(problem), pinn.Sampling(20, initial=10, boundary=10),
             [pinn.Adam(steps=1, learning_rate=1e-300)], derivatives="nested", engine="eager",
         )
-    # Of terms of up to 1e4, to rounding; fractional Laplacians are sums, good to a few in a hundred
-    # of their size of up to 10 with the steps and directions that they have by default in a ball.
-    sums = any("fractional_laplacian" in text for text in problem.equations.values())
-    assert solution.report.loss < (0.02 if sums else 1e-16)
+    # Of terms of up to 1e4, to rounding. Fractional powers of what does not leave the boundary as
+    # the theory says, x^3 (1 - x)^3, are good to 1e-4 of their size of 0.2 by 20 nodes.
+    rounded = row.id not in ("F30", "F33")
+    assert solution.report.loss < (1e-16 if rounded else 1e-9)
 
 
 def test_the_error_is_relative_to_the_reference_and_may_leave_out_the_mean():
@@ -92,6 +89,42 @@ def test_the_error_is_relative_to_the_reference_and_may_leave_out_the_mean():
     assert relative_l2(exact * 1.01, exact) == pytest.approx(0.01)
     assert relative_l2(exact + 5, exact, up_to_constant=True) < 1e-15
     assert relative_l2(exact + 5, exact) == pytest.approx(5 * np.sqrt(3 / 14))
+
+
+def config(name):
+    return problem_of(next(row for row in ROWS if row.name == name))
+
+
+def test_the_waves_of_the_config_are_those_of_the_reference():
+    problem = config("p2_burgers_plane")
+    x, y = np.random.default_rng(0).random((2, 50)) * 4
+    exact = Exact(dataclasses.replace(problem, reference={
+        condition.unknown: condition.value for condition in problem.conditions
+        if isinstance(condition, pinn.Initial)
+    }))  # fmt: skip
+    points = T.tensor(np.stack([x, y, np.zeros(50)], axis=1), dtype=T.float64)
+    with T.no_grad():
+        assert np.abs(exact(points).numpy() - waves.start(x, y).T).max() < 1e-14
+
+
+def test_the_two_media_of_the_config_are_those_of_the_reference():
+    scope = config("p15_wave_two_media").scope.of_values()
+    x, y = 2 * np.random.default_rng(0).random((2, 200)) - 1
+    values = Values({"x": x, "y": y, "t": 0 * x}, {})
+    found = Term("c", "where(fast, 1, 0)", scope).evaluate(values, NUMPY_FUNCTIONS)
+    assert 0 < found.sum() < 200 and (found == membrane.fast(x, y)).all()
+
+
+def test_the_tables_of_random_coefficients_are_their_formulas():
+    rng = np.random.default_rng(0)
+    blocks = measurements.blocks()
+    x, y = rng.random((2, 50)) * 20 - 10
+    place = tuple(np.floor((points + 10) / 4).astype(int) for points in (x, y))
+    for table in config("p6_poisson_blocks").tables:
+        assert table.at(x, y) == pytest.approx(blocks[table.value][place], rel=1e-9)
+    x, y = rng.random((2, 50))
+    (table,) = config("p7_heat_random_coefficient").tables
+    assert table.at(x, y) == pytest.approx(measurements.diffusivity(x, y), rel=1e-4)
 
 
 def test_two_resolutions_of_an_evolution_agree():
@@ -113,6 +146,19 @@ def test_a_row_is_measured_written_and_kept(tmp_path, capsys):
     capsys.readouterr()
     assert program.main(["--only", "F17x", "--out", str(tmp_path)]) == 2
     assert "got 'F17x'; did you mean 'F17'" in capsys.readouterr().err
+
+
+def test_a_search_goes_on_with_the_candidate_of_the_lowest_loss_on_fresh_points(monkeypatch):
+    trials, trial = [], search.trial
+    monkeypatch.setattr(search, "trial", lambda *given: trials.append(trial(*given)) or trials[-1])
+    candidates = [(pinn.MLP(4, 1), 1e-6), (pinn.MLP(8, 2, "sin"), 1e-2), (pinn.MLP(6, 1), 1e-6)]
+    monkeypatch.setattr(search, "CANDIDATES", candidates)
+    row = next(row for row in ROWS if row.id == "F7")
+    with pytest.warns(pinn.UnsolvedWarning):
+        solution = solve(row, 0.5, 0)
+    best = min(trials, key=lambda found: found.report.fresh_loss)
+    assert [found.experiment.model for found in trials] == [model for model, _ in candidates]
+    assert solution.experiment.model == best.experiment.model
 
 
 def test_a_config_with_a_limit_of_its_own_takes_no_longer_than_that():

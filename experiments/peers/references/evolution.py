@@ -110,7 +110,7 @@ def black_scholes_call() -> Reference:
     return Reference(points, {"V": value.ravel()}, 0.0, "formula")
 
 
-def _marched(
+def marched(
     start: np.ndarray, step: Callable[[np.ndarray, int], np.ndarray], steps: int, kept: int
 ) -> list[np.ndarray]:
     """Return the state at the start and at `kept` equal times."""
@@ -137,7 +137,7 @@ def kuramoto_sivashinsky() -> Reference:
 
         advance = etdrk4(linear, other, 1 / steps)
         start = np.fft.fft(np.cos(x) * (1 + np.sin(x)))
-        rows = _marched(start, lambda a, _: advance(a), steps, 100)
+        rows = marched(start, lambda a, _: advance(a), steps, 100)
         return np.array([np.fft.ifft(a).real for a in rows])[:, :: modes // 256].T
 
     coarse, fine = table(512, 4000), table(1024, 8000)
@@ -179,7 +179,7 @@ def gray_scott() -> Reference:
                 idctn(half * dctn(w)) for half, w in zip(halves, (u, v), strict=True)
             ])  # fmt: skip
 
-        return np.array(_marched(np.array([u, v]), step, steps, 20))
+        return np.array(marched(np.array([u, v]), step, steps, 20))
 
     def thinned(found: np.ndarray) -> dict[str, np.ndarray]:
         # Of an odd number of cells in each of 64, the middle one has its center.
@@ -218,7 +218,7 @@ def heat_long_time() -> Reference:
             d = rate(u + h * c, t + h)
             return idstn(half * dstn(u + h / 6 * (a + 2 * b + 2 * c + d), 1), 1)
 
-        rows = _marched(np.sin(4 * np.pi * x) * np.sin(3 * np.pi * y), step, steps, 50)
+        rows = marched(np.sin(4 * np.pi * x) * np.sin(3 * np.pi * y), step, steps, 50)
         stride = (modes + 1) // 32
         return np.array(rows)[:, stride - 1 :: stride, stride - 1 :: stride][:, :31, :31]
 

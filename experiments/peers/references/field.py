@@ -8,8 +8,8 @@ from skfem import Basis
 
 # Newton's steps towards a point in an element: edges are almost straight.
 _STEPS = 8
-# Of the elements whose centers are nearest to a point, one has it.
-_TRIED = 24
+# Of so many elements whose centers are nearest to a point, by dimensions, one has it.
+_TRIED = {2: 24, 3: 120}
 _INSIDE = 1e-8
 
 
@@ -22,7 +22,8 @@ class Located:
     def __init__(self, basis: Basis, points: np.ndarray) -> None:
         mapping, mesh = basis.mapping, basis.mesh
         corners = mesh.p[:, mesh.t[: points.shape[1] + 1]]
-        _, near = cKDTree(corners.mean(axis=1).T).query(points, min(_TRIED, mesh.t.shape[1]))
+        tried = min(_TRIED[points.shape[1]], mesh.t.shape[1])
+        _, near = cKDTree(corners.mean(axis=1).T).query(points, tried)
         self._elements = np.full(len(points), -1)
         self._local = np.empty(points.shape)
         for element in near.T:

@@ -193,8 +193,20 @@ class Ansatz:
             wall = not is_face(domain, face)
             tree = self._held(source, {} if wall else dict(face.fixed))
             yield exact.unknown, Data(
-                exact.condition, face, source, tree, exact.order, is_wall=wall
+                exact.condition, face, source, tree, exact.order, is_wall=wall,
+                power=self._power(exact),
             )
+
+    def _power(self, exact: Exact) -> float:
+        """Return a condition's power as a number."""
+        term = Term(f"condition {exact.condition!r}: power", exact.power, self._text_scope)
+        found = literal(self._held(term.formula, {}))
+        if found is None or not found > 0:
+            raise ValueError(
+                f"{exact.condition!r}: power: expected a number > 0, or a text of constants that "
+                f"is one, got {exact.power!r}"
+            )
+        return found
 
     def _pinned(self, exact: ExactAt, source: Expression) -> Pinned:
         tree = self._held(source, exact.place)

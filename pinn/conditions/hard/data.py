@@ -20,7 +20,7 @@ class Data:
     the resolved tree of the value. tree: the same with the face's number and all constants worked
     in. order: 1 for the rate of change in time. kappa: where dn(u) + kappa*u is what is given.
     is_wall: whether the part is no whole face of an interval, so that only a formula of the shape
-    tells where it is.
+    tells where it is. power: of the distance, by which u leaves its value.
     """
 
     condition: str
@@ -30,6 +30,7 @@ class Data:
     order: int = 0
     kappa: Expression | None = None
     is_wall: bool = False
+    power: float = 1.0
 
     @property
     def place(self) -> dict[str, float]:
@@ -67,6 +68,14 @@ def check_faces(domain: Shape, unknown: str, data: Iterable[Data]) -> None:
                 f"at {item.face}; leave out hard in one of them"
             )
         taken[key] = item.condition
+    sloped = {item.face.coordinate: item for item in data if item.kappa is not None}
+    for item in data:
+        if item.power != 1 and not item.is_wall and item.face.coordinate in sloped:
+            other = sloped[item.face.coordinate]
+            raise ValueError(
+                f"{item.condition!r} has a power and {other.condition!r} of {unknown!r} a slope in "
+                f"{item.face.coordinate}, which cannot both be hard; leave out hard in one of them"
+            )
     for (coordinate, side, order), name in taken.items():
         if order == 1 and (coordinate, side, 0) not in taken:
             raise ValueError(

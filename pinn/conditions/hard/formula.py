@@ -11,9 +11,10 @@ leaves the others as they are. Time comes first, so that no derivative of the da
 terms grow as 3^d; where one smooth expression gives the data of all faces, it is A itself.
 
 B vanishes on the same faces and is of size one elsewhere: 4 (x - a)(b - x) / (b - a)^2 for two
-faces, (x - a) / (b - a) for one. These are polynomials, whose derivatives end: u_xx needs three
-channels of B and u_xxx no fourth. Time is pinn.conditions.hard.start, a coordinate with slopes
-pinn.conditions.hard.edges: there N is not only multiplied, but its values at the faces stay.
+faces, (x - a) / (b - a) for one, and 2 (x - a) / (b - a) to its power where a face has one. But for
+powers these are polynomials, whose derivatives end: u_xx needs three channels of B and u_xxx no
+fourth. Time is pinn.conditions.hard.start, a coordinate with slopes pinn.conditions.hard.edges:
+there N is not only multiplied, but its values at the faces stay.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from pinn.conditions.hard.data import Data, has_walls
 from pinn.conditions.hard.edges import Edge
 from pinn.conditions.hard.pinned import Pinned, with_points
 from pinn.conditions.hard.start import Start
-from pinn.conditions.hard.trees import Given, Network
+from pinn.conditions.hard.trees import Given, Network, powered
 from pinn.conditions.hard.walls import vanishing_on, wall_formula
 from pinn.equations.leaves import Coordinate
 from pinn.expressions import Binary, Call, Expression, Number, Unary, nodes
@@ -222,17 +223,25 @@ def _vanishing(domain: Shape, data: Sequence[Data]) -> Expression:
     """
     scale, pairs = 1.0, 0
     factors: list[Expression] = []
+    singular: list[Expression] = []
     for coordinate, (low, high) in domain.bounds.items():
         if coordinate == domain.time or _is_sloped(data, coordinate):
             continue
-        sides = [item.face.side for item in data if item.face.coordinate == coordinate]
-        if set(sides) == {"low", "high"}:
+        sides = {
+            item.face.side: item.power for item in data if item.face.coordinate == coordinate
+        }
+        if set(sides) == {"low", "high"} and set(sides.values()) == {1.0}:
             scale *= 4
             pairs += 1
-        for side in sides:
-            scale /= high - low
-            x = Coordinate(coordinate)
-            factors.append(subtract(x, number(low)) if side == "low" else subtract(number(high), x))
+        x = Coordinate(coordinate)
+        for side, power in sides.items():
+            distance = subtract(x, number(low)) if side == "low" else subtract(number(high), x)
+            if power == 1:
+                scale /= high - low
+                factors.append(distance)
+            else:
+                share = divide(distance, number((high - low) / 2))
+                singular.append(powered(share, power))
     if pairs > 1:
         scale *= math.sqrt(15 / 8) ** (pairs - 1)
     if not 0 < scale < math.inf:
@@ -242,4 +251,4 @@ def _vanishing(domain: Shape, data: Sequence[Data]) -> Expression:
             "float64; measure the coordinates in other units"
         )
     start = _start(domain, data).vanishing()
-    return multiply(reduce(multiply, factors, number(scale)), start)
+    return multiply(reduce(multiply, [*factors, *singular], number(scale)), start)

@@ -118,6 +118,18 @@ def _as_product(node: Expression) -> Expression:
     return node
 
 
+def powered(base: Expression, exponent: float) -> Expression:
+    """Return a distance to a power: 0, and not a complex number, where rounding made it negative.
+
+    Small whole powers are products, which stay polynomials.
+    """
+    if exponent == 1:
+        return base
+    if exponent in range(2, _MOST_FACTORS + 1):
+        return _product(base, int(exponent))
+    return algebra.power(algebra.apply("max", base, algebra.ZERO), algebra.number(exponent))
+
+
 def _product(base: Expression, count: int) -> Expression:
     """Return base**count by squaring."""
     half = base if count < 4 else _product(base, count // 2)

@@ -1,8 +1,8 @@
 """Values held on any parts of the boundary of any shape: u = E + B*N with a formula for B.
 
 B is the shape's formula that vanishes on the parts (Shape.distance_function), scaled to size one,
-and E gives the data: their own expression where all parts have one, else, for the data g_i on parts
-where B_i vanishes,
+to the power of the condition. E gives the data: their own expression where all parts have one,
+else, for the data g_i on parts where B_i vanishes,
 
     E = sum_i g_i W_i / sum_i W_i,   W_i = product of B_j with j != i,
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from pinn.conditions.hard.data import Data
 from pinn.conditions.hard.start import Start
-from pinn.conditions.hard.trees import Network, slope
+from pinn.conditions.hard.trees import Network, powered, slope
 from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.leaves import Coordinate
 from pinn.equations.resolve import evaluate_resolved
@@ -80,6 +80,19 @@ def _extension(
 
 
 def vanishing_on(domain: Shape, walls: Sequence[Data], resolve: Resolve) -> Expression:
+    """Return the shape's formula that vanishes on some walls, of size one inside, to their power.
+
+    Walls of several powers are several formulas, multiplied.
+    """
+    powers: dict[float, list[Data]] = {}
+    for item in walls:
+        powers.setdefault(item.power, []).append(item)
+    return reduce(multiply, [
+        powered(_of_size_one(domain, group, resolve), power) for power, group in powers.items()
+    ])  # fmt: skip
+
+
+def _of_size_one(domain: Shape, walls: Sequence[Data], resolve: Resolve) -> Expression:
     """Return the shape's formula that vanishes on some walls, of size one inside."""
     try:
         tree = resolve(domain.distance_function(list(dict.fromkeys(item.face for item in walls))))

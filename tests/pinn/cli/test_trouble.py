@@ -228,5 +228,5 @@ def test_points_of_your_own_that_do_not_fit_are_told_with_their_line(folder, cap
     assert "sampling.blocks.heat.points: points.csv:3: expected a point of the domain" in err
     (folder / "points.csv").unlink()
     assert main(["train", "own.yaml", "--quiet"]) == 2
-    assert "points.csv: expected a file with points, found none" in capsys.readouterr().err
+    assert "points: cannot read points.csv: No such file" in capsys.readouterr().err
     assert not (folder / "runs").exists()

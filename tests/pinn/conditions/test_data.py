@@ -142,7 +142,7 @@ def test_a_coordinate_may_be_a_number():
         (lambda: pinn.Data("u", {**TABLE, "u": ["a"]}), "table.u: expected an array of numbers"),
         (lambda: pinn.Data("u", {}), "table: expected the path of a CSV or npz file, or a mapping"),
         (lambda: pinn.Data("u", 3), "table: expected the path of a CSV or npz file"),
-        (lambda: pinn.Data("u", "nowhere.csv"), r"table: the file .*/nowhere.csv cannot be read"),
+        (lambda: pinn.Data("u", "nowhere.csv"), r"table: cannot read nowhere.csv: No such"),
         (lambda: pinn.Data("u", TABLE, sigma=0), "sigma: expected a number > 0, got 0"),
         (lambda: pinn.Data("u", TABLE, sigma="q"), "conditions.0.sigma: no column 'q'"),
         (lambda: pinn.Data("u", {**TABLE, "s": -SIGMA}, sigma="s"), "row 0: column 's': expected"),
@@ -230,7 +230,7 @@ def test_a_saved_solution_does_not_need_the_file(case):
     np.testing.assert_array_equal(again.evaluate(**at)["u"], solution.evaluate(**at)["u"])
     assert again.problem.conditions[0].digest == config.problem.conditions[0].digest
     assert again.problem.conditions[1] == config.problem.conditions[1]
-    with pytest.raises(ValueError, match="measured.csv cannot be read: No such file"):
+    with pytest.raises(ValueError, match="cannot read .*measured.csv: No such file"):
         again.experiment.draw_points()
     (case / "measured.csv").write_text(CSV.replace("1.5", "1.6"))
     with pytest.raises(ValueError, match="the file has changed since its digest was taken"):

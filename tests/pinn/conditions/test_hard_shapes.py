@@ -155,3 +155,51 @@ def test_training_on_a_disk_finds_the_exact_solution(tmp_path):
     np.testing.assert_array_equal(
         again.evaluate(x=0.3, y=0.2)["u"], solution.evaluate(x=0.3, y=0.2)["u"]
     )
+
+
+# ---- how an unknown leaves its value
+
+
+LEFT = [pinn.Dirichlet("u", "2 + y", on="x=-1", hard=True, power="s"), dirichlet("2 + y", "y=1")]
+POWERS = {
+    "a disk": (DISK, [pinn.Dirichlet("u", 1, hard=True, power=0.9)], [1.7, -0.1], 0.9),
+    "a line": (
+        pinn.Interval("x", -1, 2), [pinn.Dirichlet("u", "x", hard=True, power="s/2")], [2.0], 0.35
+    ),
+    "faces": (SQUARE, LEFT, [-1.0, 0.3], 0.7),
+    "twice": (DISK * TIME, [pinn.Dirichlet("u", 1, hard=True, power=2)], [0.2, 1.4, 0.5], 2.0),
+}
+
+
+@pytest.mark.parametrize("name", POWERS)
+def test_u_leaves_its_value_with_the_power_of_the_distance(name):
+    domain, conditions, place, power = POWERS[name]
+    problem = pinn.Problem(
+        domain, ["u"], {"e": "u"}, conditions, constants={"s": 0.7}
+    )
+    inside = np.array(domain.from_unit(np.full((1, len(place)), 0.47)))[0]
+    if len(place) == 3:
+        inside[2] = place[2]
+    steps = np.array([0.0, 1e-6, 1e-7])[:, None]
+    points = np.array(place) + steps * (inside - place)
+    model = random_model(problem)
+    held = conditions[0].value
+    x, y = points[:, 0], points[:, -1]
+    value = {"x": x, "2 + y": 2 + y}.get(held, 1.0)
+    gaps = values(model, points) - value
+    assert abs(gaps[0]) < 1e-12
+    assert np.log10(gaps[1] / gaps[2]) == pytest.approx(power, abs=2e-3)
+
+
+def test_a_power_without_meaning_is_refused():
+    with pytest.raises(ValueError, match="expected a number > 0"):
+        pinn.Dirichlet("u", 0, hard=True, power=-1)
+    for power in ("x", "-1", "s - 1"):
+        with pytest.raises(ValueError, match="power: expected a number > 0, or a text of const"):
+            pinn.Problem(DISK, ["u"], {"e": "u"}, constants={"s": 0.7}, conditions=[
+                pinn.Dirichlet("u", 0, hard=True, power=power)])
+    line = pinn.Interval("x", 0, 1)
+    with pytest.raises(ValueError, match="has a power and 'neumann_u_x_high' of 'u' a slope in x"):
+        pinn.Problem(line, ["u"], {"e": "u"}, [
+            pinn.Dirichlet("u", 0, on="x=0", hard=True, power=2),
+            pinn.Neumann("u", 0, on="x=1", hard=True)])

@@ -255,6 +255,17 @@ def test_a_network_is_periodic_for_all_unknowns():
     assert problem.ansatz.periodic == ("x",)
 
 
+def test_features_of_a_periodic_network_are_made_of_its_waves():
+    problem = problem_of(X, [PERIODIC])
+    twice = pinn.MLP(5, 1, features=["x_cos", "x_sin", "2*x_cos*x_sin"])
+    solution = pinn.solve(problem, twice, training=[pinn.Adam(2)])
+    ends = solution.evaluate(x=[-1.0, 2.0])["u"], solution.derivative("u_x", x=[-1.0, 2.0])
+    for low, high in ends:
+        assert low == pytest.approx(high, abs=1e-12)
+    with pytest.raises(ValueError, match="features.0: unknown name 'x'; the names here are x_cos"):
+        pinn.solve(problem, pinn.MLP(5, 1, features=["sin(x)"]))
+
+
 SMALL = {"model": pinn.MLP(width=10, depth=1), "sampling": pinn.Sampling(interior=40)}
 LINE = pinn.Interval("x", -1, 1)
 TRAINED = {

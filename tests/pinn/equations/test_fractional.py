@@ -9,6 +9,7 @@ import pytest
 
 import autograd as T
 import pinn
+from pinn.equations.chords import _TERMS, _table, coefficients, lines
 from pinn.equations.fractional import sphere
 from pinn.equations.functions import TENSOR_FUNCTIONS
 from pinn.equations.jets import JetPlan, JetValues
@@ -202,11 +203,14 @@ def test_the_directions_integrate_polynomials_over_the_sphere():
 @pytest.mark.filterwarnings("ignore:rows of the Jacobian")
 def test_functions_mean_the_same_and_engines_agree():
     named = dict(parameters=[pinn.Parameter("alpha", 1.5, lower=1, upper=2)])
-    text = "fractional_laplacian(u, alpha, steps=12, directions=3) - riemann_liouville(u, x, 1.3)"
+    text = (
+        "fractional_laplacian(u, alpha, steps=12, directions=3)"
+        " - riemann_liouville(u, x, 1.3, steps=100)"
+    )
     equations = [
         text,
         lambda s: s.fractional_laplacian("u", s.alpha, steps=12, directions=3)
-        - s.riemann_liouville(s.u, "x", 1.3),
+        - s.riemann_liouville(s.u, "x", 1.3, steps=100),
     ]
     found = []
     for equation in equations:
@@ -241,3 +245,172 @@ def test_a_meaningless_order_is_refused(text, domain, message):
     scope = problem(domain, constants={"a": 3}).scope
     with pytest.raises(ExpressionError, match=message):
         scope.resolve(text)
+
+
+# ---- along chords
+
+DOMAINS = [(LINE, 1), (DISK, 2), (BALL, 3)]
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 1.8, 2.0])
+@pytest.mark.parametrize(("domain", "d"), DOMAINS)
+def test_of_a_bump_it_is_exact_up_to_the_boundary(domain, d, alpha):
+    points = in_ball(8, d)
+    points[0] *= (1 - 1e-6) / np.linalg.norm(points[0])
+    wanted = exact(alpha, np.linalg.norm(points, axis=1), d)
+    text = f"fractional_laplacian(u, {alpha}, nodes=6, directions=3)"
+    with T.no_grad():
+        found = applied(text, domain, Bump(1 + alpha / 2), points).numpy()
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
+
+
+def test_of_what_leaves_the_ends_as_the_theory_says_it_is_exact():
+    """Of x (1 - x^2)^(alpha/2) it is G(alpha + 2) x."""
+    x = np.array([-0.999, -0.3, 0.2, 0.9])[:, None]
+    for alpha in (0.5, 1.8):
+        with T.no_grad():
+            text = f"fractional_laplacian(u, {alpha}, nodes=4)"
+            found = applied(text, LINE, Bump(alpha / 2, power=1), x).numpy()
+        np.testing.assert_allclose(found, G(alpha + 2) * x[:, 0], rtol=1e-12)
+
+
+def test_it_agrees_with_sums_over_steps_on_a_moved_interval_and_disk():
+    class Smooth(T.nn.Module):
+        def __init__(self, center, radius):
+            super().__init__()
+            self.center, self.radius = T.tensor(center, dtype=T.float64), radius
+
+        def forward(self, points):
+            z = (points - self.center) / self.radius
+            return (1 - (z * z).sum(dim=1, keepdim=True)) ** 4 * T.exp(z[:, :1])
+
+    for domain, center, radius in (
+        (pinn.Interval("x", 1, 4), [2.5], 1.5), (pinn.Disk((1.0, -2.0), 0.5), [1.0, -2.0], 0.5),
+    ):
+        points = np.array(center) + 0.8 * radius * in_ball(5, len(center))
+        module = Smooth(center, radius)
+        with T.no_grad():
+            text = "fractional_laplacian(u, 1.4"
+            sums = [applied(f"{text}, steps={n})", domain, module, points).numpy()
+                    for n in (200, 400)]
+            found = applied(f"{text})", domain, module, points).numpy()
+        # of second order: a third of the difference is what is left of the finer ones' error
+        better = sums[1] + (sums[1] - sums[0]) / 3
+        np.testing.assert_allclose(found, better, rtol=1e-4, atol=1e-4 * np.abs(better).max())
+
+
+def test_both_riemann_liouville_derivatives_along_a_chord():
+    """x^3 (1 - x)^3: the left one of x^k is G(k + 1) / G(k + 1 - alpha) x^(k - alpha)."""
+    line, alpha = pinn.Interval("x", 0, 1), 1.5
+    x = np.linspace(0.01, 0.99, 9)
+    wanted = sum(
+        c * G(k + 1) / G(k + 1 - alpha) * (x ** (k - alpha) + (1 - x) ** (k - alpha))
+        for c, k in zip((1, -3, 3, -1), (3, 4, 5, 6), strict=True)
+    )
+
+    class Cubic(T.nn.Module):
+        def forward(self, x):
+            return (x * (1 - x)) ** 3
+
+    def error(nodes):
+        text = f"riemann_liouville(u, x, {alpha}, nodes={nodes})"
+        with T.no_grad():
+            found = applied(text, line, Cubic(), x[:, None]).numpy()
+        return np.abs(found - wanted).max()
+
+    # (1 - y^2)^(3 - alpha/2) is no polynomial: what is left falls as a power of the nodes
+    assert error(20) < 1e-4
+    assert error(40) < error(20) / 2**4
+
+
+def test_on_an_interval_the_network_is_asked_at_the_nodes_alone():
+    class Counted(Bump):
+        def forward(self, points):
+            asked.append(len(points))
+            return super().forward(points)
+
+    asked: list[int] = []
+    text = "fractional_laplacian(u, 1.5, nodes=9)"
+    for domain, d, count in ((LINE, 1, 9), (DISK, 2, 6 * 9 * 8)):
+        asked.clear()
+        applied(text, domain, Counted(2), in_ball(6, d))
+        assert asked == [count]
+
+
+@pytest.mark.parametrize("kind", [NestedValues, JetValues])
+def test_a_trainable_order_means_the_same_and_has_a_gradient(kind):
+    named = dict(parameters=[pinn.Parameter("alpha", 1.5, lower=1, upper=2)])
+    for domain, d in DOMAINS[:2]:
+        points = in_ball(6, d)
+
+        def value(alpha, domain=domain, points=points):
+            return applied("fractional_laplacian(u, alpha, nodes=7)", domain, Bump(2), points, kind,
+                           alpha, **named).sum()
+
+        alpha = T.tensor(1.5, dtype=T.float64, requires_grad=True)
+        value(alpha).backward()
+        h = 1e-5
+        high, low = (value(T.tensor(1.5 + s, dtype=T.float64)).item() for s in (h, -h))
+        np.testing.assert_allclose(alpha.grad.item(), (high - low) / (2 * h), rtol=1e-7)
+        fixed = applied("fractional_laplacian(u, 1.5, nodes=7)", domain, Bump(2), points, kind)
+        np.testing.assert_allclose(value(alpha).item(), fixed.sum().item(), rtol=1e-11)
+
+
+@pytest.mark.parametrize("alpha", [0.02, 0.9, 1.97])
+def test_the_sums_over_chebyshev_polynomials_are_the_coefficients(alpha):
+    wanted = coefficients(alpha, 20)
+    basis = np.cos(np.arange(_TERMS) * np.arccos(alpha - 1))
+    found = (basis @ _table(20, 0)).reshape(wanted.shape)
+    np.testing.assert_allclose(found, wanted, atol=1e-11 * np.abs(wanted).max())
+
+
+def test_its_slope_along_chords_is_a_difference():
+    for domain, d in DOMAINS[:2]:
+        points = in_ball(6, d, 0.5)
+        text = "fractional_laplacian(u, 1.5, nodes=8, directions=2)"
+        got = applied(f"diff({text}, x)", domain, Bump(3), points).detach().numpy()
+        step = np.eye(d)[0] * 1e-5
+        high, low = (applied(text, domain, Bump(3), points + s).detach().numpy()
+                     for s in (step, -step))
+        np.testing.assert_allclose(got, (high - low) / 2e-5, rtol=1e-6, atol=1e-6)
+
+
+def test_engines_agree_with_a_time_beside_space():
+    named = dict(parameters=[pinn.Parameter("alpha", 1.5, lower=1, upper=2)])
+    text = "u_t + fractional_laplacian(u, alpha, nodes=5) - riemann_liouville(u, x, 1.3, nodes=4)"
+    found = []
+    for settings in ({"engine": "eager", "derivatives": "nested"}, {"engine": "recorded"}):
+        case = Experiment(
+            problem(DISK * pinn.Time("t", 0, 1), text, **named), model=pinn.MLP(width=5, depth=1),
+            sampling=pinn.Sampling(interior=12), **settings,
+        ).objective()  # fmt: skip
+        loss, gradient, _ = case.value_and_gradient(case.theta)
+        found.append((loss, gradient, *case.jacobian(case.theta)))
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-10 * np.abs(one).max())
+
+
+def test_there_is_one_direction_for_each_line():
+    for d in (1, 2, 3):
+        for count in (1, 2, 3, 4):
+            thetas, weights = lines(d, count)
+            whole, area = sphere(d, count)
+            assert 2 * len(thetas) == len(whole)
+            np.testing.assert_allclose(weights.sum(), area.sum(), rtol=1e-14)
+            both = np.concatenate([thetas, -thetas])
+            gaps = np.abs(both[:, None] - whole).max(axis=2).min(axis=0)
+            assert gaps.max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("text", "domain", "message"),
+    [
+        ("fractional_laplacian(u, 1, nodes=5, steps=3)", LINE, "steps= is another way; leave out"),
+        ("fractional_laplacian(u, 1, nodes=5)", LINE * pinn.Interval("y", 0, 1), "not; leave out"),
+        ("riemann_liouville(u, x, 1.5, nodes=5, steps=3)", LINE, "steps= is another way"),
+        ("diff(fractional_laplacian(u, 1 + x**2/2, nodes=3), x)", LINE, "varies in space"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(text, domain, message):
+    with pytest.raises(ExpressionError, match=message):
+        problem(domain).scope.resolve(text)

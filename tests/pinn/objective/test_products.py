@@ -263,6 +263,39 @@ def test_unusual_weights_have_jacobians_too():
     np.testing.assert_allclose(evaluation.gradient, 2 * jacobian.T @ rows, rtol=1e-11, atol=1e-12)
 
 
+class Single(T.nn.Module):
+    """u = a exp(-b x) + c x^2 with parameters of shape (1,) and ()."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = T.nn.Parameter(T.ones(1, dtype=T.float64))
+        self.b = T.nn.Parameter(T.ones(1, dtype=T.float64))
+        self.c = T.nn.Parameter(T.ones((), dtype=T.float64))
+
+    def forward(self, x):
+        return self.a * T.exp(-self.b * x) + self.c * x * x
+
+
+@pytest.mark.parametrize("executor", ["numpy", "numba"])
+def test_single_numbers_beside_data_have_jacobians(executor, monkeypatch):
+    if executor == "numba":
+        pytest.importorskip("numba")
+    monkeypatch.setenv("AUTOGRAD_EXECUTOR", executor)
+    xs = np.linspace(0.05, 1, 7)
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": "u_x + k*u"},
+        [pinn.Dirichlet("u", 1, on="x=0"), pinn.Data("u", {"x": xs, "u": np.exp(-xs)}, sigma=0.1)],
+        parameters=[pinn.Parameter("k", 1.0)],
+    )  # fmt: skip
+    objective = Experiment(problem, Single(), pinn.Sampling(interior=9)).objective()
+    theta = objective.theta
+    _, jacobian = objective.jacobian(theta)
+    for k, step in enumerate(1e-6 * np.eye(len(theta))):
+        high, low = (objective.weighted_rows(theta + s) for s in (step, -step))
+        # central differences of step 1e-6: rounding of 1e-10
+        np.testing.assert_allclose(jacobian[:, k], (high - low) / 2e-6, atol=1e-9)
+
+
 def test_vectors_of_the_wrong_length_are_refused():
     objective = make(burgers())
     with pytest.raises(ValueError, match=r"expected a vector of shape \(.*\), got \(3,\)"):

@@ -7,6 +7,7 @@ import pytest
 
 import autograd as T
 import pinn
+from pinn.config import ConfigError, load
 from pinn.objective.flat_parameters import FlatParameters
 
 RAWS = np.linspace(-6, 6, 41)
@@ -164,3 +165,78 @@ def test_other_parts_are_refused_by_name():
         parameters.from_named({**named, "k": np.zeros(2)})
     with pytest.raises(ValueError, match=r"expected a vector of shape \(15,\), got \(14,\)"):
         parameters.load(np.zeros(14))
+
+
+# ---- by name in a problem
+
+PROBLEM = {
+    "domain": pinn.Time("t", 0, 1),
+    "unknowns": ["u"],
+    "equations": {"decay": "u_t + a*u - b"},
+    "conditions": [pinn.Initial("u", 1), pinn.Data("u", {"t": [0.5], "u": [0.7]})],
+}
+CONFIG = """\
+problem:
+  domain: {t: {time: [0, 1]}}
+  unknowns: u
+  equations: {decay: u_t + a*u - b}
+  conditions: [initial: {unknown: u, value: 1}, data: {unknown: u, table: {t: 0.5, u: 0.7}}]
+  parameters: PARAMETERS
+"""
+
+
+def test_a_number_alone_is_where_a_coefficient_starts(tmp_path):
+    listed = (pinn.Parameter("a", 0.1), pinn.Parameter("b", 2.0, lower=0))
+    for given in (
+        {"a": 0.1, "b": {"initial": 2, "lower": 0}},
+        {"a": {"initial": 0.1}, "b": listed[1]},
+    ):
+        assert pinn.Problem(**PROBLEM, parameters=given).parameters == listed
+    path = tmp_path / "case.yaml"
+    path.write_text(CONFIG.replace("PARAMETERS", "{a: 1/10, b: {initial: 2, lower: 0}}"))
+    config = load(path)
+    assert config.experiment.problem.parameters == listed
+    path.write_text(config.text())
+    assert load(path).experiment.problem.parameters == listed
+
+
+def test_fields_families_and_tables_by_name(tmp_path):
+    (tmp_path / "f.csv").write_text("x,f\n0,1\n1,2\n")
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": "c*u_xx + f + k*u"}, [pinn.Dirichlet("u", 0)],
+        fields={"c": {"coordinates": ["x"]}}, families={"k": (1, 2)},
+        tables={"f": tmp_path / "f.csv"},
+    )  # fmt: skip
+    assert problem.families == (pinn.Family("k", 1, 2),)
+    assert problem.fields[0] == pinn.Field("c", ["x"])
+    assert problem.tables[0].at(0.5) == 1.5
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"a": "x"}, "parameters.a.initial: expected a number, got 'x'"),
+        ({"a": None}, "parameters.a.initial: expected a number, got None"),
+        ({"a": {"start": 1}}, "parameters.a.start: unknown argument; expected name, initial"),
+        ({"a": pinn.Parameter("k", 1)}, "parameters.a: expected one of this name, got 'k'"),
+        ({"a a": 1}, "parameters.a a.name: expected a name"),
+    ],
+)
+def test_what_is_no_coefficient_is_told_under_its_name(given, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        pinn.Problem(**PROBLEM, parameters=given)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{a: one}", "case.yaml:6: problem.parameters.a.initial: expected a number such as"),
+        ("{a: [1, 2]}", "case.yaml:6: problem.parameters.a: expected a mapping with keys out of"),
+        ("{a: }", "case.yaml:6: problem.parameters.a.initial: missing; expected a number"),
+        ("3", "case.yaml:6: problem.parameters: expected a mapping from names to starting values"),
+    ],
+)
+def test_a_config_is_told_the_line(tmp_path, text, message):
+    (tmp_path / "case.yaml").write_text(CONFIG.replace("PARAMETERS", text))
+    with pytest.raises(ConfigError, match=message.replace("[", r"\[")):
+        load(tmp_path / "case.yaml")

@@ -66,7 +66,7 @@ def test_problems_copy_and_pickle():
     [
         ({"domain": "x"}, TypeError, "domain: expected pinn.Interval"),
         ({"unknowns": "u"}, TypeError, r"expected a list of names such as .*, got 'u'"),
-        ({"parameters": {"k": 1.0}}, TypeError, r"; write \[pinn\.Parameter\(\.\.\.\)\]"),
+        ({"parameters": "k"}, TypeError, r"; write \[pinn\.Parameter\(\.\.\.\)\]"),
         ({"conditions": {"a": pinn.Initial("u", 0)}}, TypeError, r"; write \[pinn\.Dirichlet\("),
         ({"conditions": [pinn.Dirichlet("u", 0), pinn.Dirichlet("u", 1)]}, ValueError,
          "called 'dirichlet_u', .*say with `on` where each Dirichlet holds, as in on='x=-1'"),
