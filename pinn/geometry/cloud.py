@@ -75,10 +75,11 @@ class PointCloud(Shape):
     """A domain that is known by points of its inside, and by points of its boundary if any.
 
     points: shape (n, d), d of two or more; in a file rows of numbers or the name of a CSV file. The
-    points of equations are drawn among these, and repeat where more are asked for. boundary: points
-    (m, d), one part that `on` calls by `name`, "boundary" where left out. normals: (m, d), outward;
-    where left out they are those of planes through neighbours, right to first order in their
-    distance. names: of the coordinates; x, y, z or x1, x2 ... where left out.
+    points of equations are drawn among these, and repeat where more are asked for; one that is
+    given several times counts once. boundary: points (m, d), one part that `on` calls by `name`,
+    "boundary" where left out. normals: (m, d), outward; where left out they are those of planes
+    through neighbours, right to first order in their distance. names: of the coordinates; x, y, z
+    or x1, x2 ... where left out.
 
     `contains` is a guess: what is near to a point, three times as far as neighbours are from each
     other, and on the inner side of the nearest boundary point. There is no distance and no formula
@@ -124,11 +125,12 @@ class PointCloud(Shape):
 
     @cached_property
     def _points(self) -> np.ndarray:
-        return np.array(self.points)
+        return _distinct(self.points)
 
     @cached_property
     def _boundary(self) -> np.ndarray:
-        return np.array(self.boundary)
+        # Of a corner there may be two, each with the normal of its side.
+        return _distinct(self.boundary) if self.normals is None else np.array(self.boundary)
 
     @cached_property
     def _tree(self) -> Any:
@@ -207,6 +209,11 @@ class PointCloud(Shape):
 def _places(unit: np.ndarray, count: int) -> np.ndarray:
     """Return which of so many things the first column of `unit` chooses, each as often."""
     return np.minimum((unit[:, 0] * count).astype(int), count - 1)
+
+
+def _distinct(points: tuple[tuple[float, ...], ...]) -> np.ndarray:
+    """Return points as an array, (n, d), each once: the corners of triangles come many times."""
+    return np.array(list(dict.fromkeys(points)))
 
 
 def _usual_spacing(tree: Any, points: np.ndarray) -> float:

@@ -379,3 +379,23 @@ def test_a_file_is_seen_from_its_config_and_kept_as_it_was(kind, tmp_path, monke
     write(3)
     assert pinn.load(tmp_path / "solution.npz").problem.domain == shape
     assert type(shape)(str(folder / name)) != shape
+
+
+def test_the_points_of_a_cloud_may_come_many_times():
+    """As the corners of triangles do, of which each is the corner of several."""
+    inside = stream(0, "inside").random((400, 2))
+    walk = np.linspace(0, 1, 41)[:-1]
+    side = np.stack([walk, np.zeros(40)], axis=1)
+    turns = [np.linalg.matrix_power([[0, -1], [1, 0]], k) for k in range(4)]
+    edge = np.concatenate([0.5 + (side - 0.5) @ turn for turn in turns])
+    once = pinn.PointCloud(inside, edge)
+    often = pinn.PointCloud(np.repeat(inside, 3, axis=0), np.repeat(edge, 2, axis=0))
+    tried = stream(1, "box").uniform(-0.2, 1.2, (500, 2))
+    assert 150 < once.contains(tried).sum() < 400
+    np.testing.assert_array_equal(often.contains(tried), once.contains(tried))
+    assert often.parts == once.parts
+    for one, other in zip(
+        once.sample_boundary(once.parts, 30, *drawn()),
+        often.sample_boundary(often.parts, 30, *drawn()), strict=True,
+    ):  # fmt: skip
+        np.testing.assert_array_equal(other, one)
