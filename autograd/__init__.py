@@ -36,6 +36,7 @@ from .ops.create import *
 from .ops.cumulative import *
 from .ops.einsum import *
 from .ops.extrema import *
+from .ops.gamma import *
 from .ops.gather import *
 from .ops.index import *
 from .ops.join import *

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import autograd as T
+from autograd.devices import special_of
 
 
 def _of_tensors(tensor_function: Callable, plain_function: Callable) -> Callable:
@@ -54,6 +55,33 @@ def _numpy_erf(x: Any) -> np.ndarray:
     return T.erf(T.tensor(np.asarray(x, dtype=np.float64))).numpy()
 
 
+def _numpy_special(name: str) -> Callable:
+    def function(*arguments: Any) -> Any:
+        return getattr(special_of(np), name)(*arguments)
+
+    return function
+
+
+def _numpy_polygamma(n: Any, x: Any) -> Any:
+    return special_of(np).polygamma(_order(n), x)
+
+
+def _tensor_gamma(x: T.Tensor) -> T.Tensor:
+    below = T.floor(x)  # the sign changes at 0, -1, -2, ...
+    odd = below - 2 * T.floor(below / 2)
+    return T.where(x > 0, 1.0, 1 - 2 * odd) * T.exp(T.lgamma(x))
+
+
+def _polygamma(n: Any, x: Any) -> Any:
+    return T.polygamma(_order(n), x) if isinstance(x, T.Tensor) else _numpy_polygamma(n, x)
+
+
+def _order(n: Any) -> int:
+    if isinstance(n, T.Tensor) or np.ndim(n) or n < 0 or n != math.floor(n):
+        raise ValueError(f"polygamma: expected an order of 0, 1, 2, ..., got {n}")
+    return int(n)
+
+
 _FAR = 20.0  # where exp(-2 x) is below the rounding of float64
 
 
@@ -76,6 +104,10 @@ NUMPY_FUNCTIONS: dict[str, Callable] = {
     **_INVERSE,
     "sech": _numpy_sech,
     "erf": _numpy_erf,
+    "gamma": _numpy_special("gamma"),
+    "lgamma": _numpy_special("gammaln"),
+    "digamma": _numpy_special("digamma"),
+    "polygamma": _numpy_polygamma,
     "hypot": np.hypot,
     "min": np.minimum,
     "max": np.maximum,
@@ -91,6 +123,10 @@ TENSOR_FUNCTIONS: dict[str, Callable] = {
         for name in (*_INVERSE, "hypot")
     },
     "erf": _of_tensors(T.erf, math.erf),
+    "gamma": _of_tensors(_tensor_gamma, math.gamma),
+    "lgamma": _of_tensors(T.lgamma, math.lgamma),
+    "digamma": _of_tensors(T.digamma, NUMPY_FUNCTIONS["digamma"]),
+    "polygamma": _polygamma,
     "sech": _of_tensors(_tensor_sech, _numpy_sech),
     "min": _of_tensors(T.minimum, min),
     "max": _of_tensors(T.maximum, max),

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pinn.checks import is_name
 from pinn.equations.leaves import Derivative, in_domain_order
-from pinn.expressions import RESERVED
+from pinn.expressions import LETTERS, RESERVED
 
 MAX_ORDER = 16
 
@@ -73,7 +73,7 @@ def check_names(
                     f"the name of {kind} is a letter followed by letters, digits and "
                     f"underscores, got {name!r}"
                 )
-            if name in RESERVED:
+            if name in RESERVED or (name in LETTERS and kind == "a table"):  # gamma(x) is taken
                 raise ValueError(
                     f"{name!r} cannot name {kind}: it is a word of the expression language; "
                     "choose another name"

@@ -13,7 +13,7 @@ from pinn.equations.leaves import Supplied
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope, Vector
 from pinn.equations.values import Values
-from pinn.expressions import OPERATORS, Call, Expression, ExpressionError, Name, algebra
+from pinn.expressions import LETTERS, OPERATORS, Call, Expression, ExpressionError, Name, algebra
 from pinn.expressions.errors import ALIASES
 
 
@@ -57,7 +57,8 @@ class Namespace:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if name in self._functions:
+        named = name in LETTERS and name in self._scope.names
+        if name in self._functions and not named:
             return self._functions[name]
         if name in OPERATORS:
             return partial(self._apply, name)

@@ -8,7 +8,14 @@ recursion limit.
 
 from pinn.expressions.errors import ExpressionError, abridge, suggest
 from pinn.expressions.evaluation import evaluate, evaluate_leaves
-from pinn.expressions.language import CONSTANTS, FLOAT_FUNCTIONS, FUNCTIONS, OPERATORS, RESERVED
+from pinn.expressions.language import (
+    CONSTANTS,
+    FLOAT_FUNCTIONS,
+    FUNCTIONS,
+    LETTERS,
+    OPERATORS,
+    RESERVED,
+)
 from pinn.expressions.parsing import (
     MAX_CHARACTERS,
     MAX_PENDING,
@@ -21,7 +28,7 @@ from pinn.expressions.trees import Binary, Call, Expression, Name, Number, Unary
 
 __all__ = [
     "Binary", "CONSTANTS", "Call", "Expression", "ExpressionError", "FLOAT_FUNCTIONS", "FUNCTIONS",
-    "MAX_CHARACTERS", "MAX_PENDING", "Name", "Number", "OPERATORS", "RESERVED", "Unary", "abridge",
-    "check_call", "constant", "evaluate", "evaluate_leaves", "fold", "nodes", "parse",
+    "LETTERS", "MAX_CHARACTERS", "MAX_PENDING", "Name", "Number", "OPERATORS", "RESERVED", "Unary",
+    "abridge", "check_call", "constant", "evaluate", "evaluate_leaves", "fold", "nodes", "parse",
     "parse_condition", "suggest",
 ]

@@ -270,6 +270,11 @@ def _angle_rule(f: Expression, operands: _Operands, inner: _Operands) -> Express
     return divide(turned, add(_square(x, f), _square(y, f), f), f)
 
 
+def _polygamma_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
+    order, a = operands
+    return multiply(apply("polygamma", add(order, ONE, f), a, at=f), inner[1], f)
+
+
 def _length_rule(f: Expression, operands: _Operands, inner: _Operands) -> Expression:
     (a, b), (da, db) = operands, inner
     return divide(add(multiply(a, da, f), multiply(b, db, f), f), f, f)
@@ -297,6 +302,10 @@ RULES: Mapping[str, _Rule] = {
     "acos": lambda f, operands, inner: negate(divide(inner[0], _circle(operands[0], f), f), f),
     "atan": lambda f, operands, inner: divide(inner[0], add(ONE, _square(operands[0], f), f), f),
     "erf": _chain(_bell),
+    "gamma": _chain(lambda f, a: multiply(f, apply("digamma", a, at=f), f)),
+    "lgamma": _chain(lambda f, a: apply("digamma", a, at=f)),
+    "digamma": _chain(lambda f, a: apply("polygamma", ONE, a, at=f)),
+    "polygamma": _polygamma_rule,  # its order is a number
     # Steps: no slope, but for the places where they jump.
     **dict.fromkeys(("sign", "floor"), lambda f, operands, inner: ZERO),
     "atan2": _angle_rule,

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 ALIASES = {
     "ln": "log", "fabs": "abs", "Min": "min", "Max": "max", "laplace": "laplacian", "sgn": "sign",
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
+    "Gamma": "gamma", "gammaln": "lgamma", "loggamma": "lgamma", "psi": "digamma",
 }  # fmt: skip
 TOO_LARGE = "is beyond the largest float64, about 1.8e308"
 

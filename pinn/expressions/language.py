@@ -16,11 +16,11 @@ FUNCTIONS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
         **dict.fromkeys(
             (
                 "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "sech",
-                "exp", "log", "sqrt", "erf", "abs", "sign", "floor",
+                "exp", "log", "sqrt", "erf", "abs", "sign", "floor", "gamma", "lgamma", "digamma",
             ),
             (1, 1),
         ),
-        **dict.fromkeys(("min", "max", "atan2", "hypot"), (2, 2)),
+        **dict.fromkeys(("min", "max", "atan2", "hypot", "polygamma"), (2, 2)),
         "where": (3, 3),
     }
 )
@@ -58,11 +58,23 @@ KEYWORDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
 
 LOGICAL = ("and", "or", "not")
 
-RESERVED = frozenset((*FUNCTIONS, *CONSTANTS, *OPERATORS, *LOGICAL))
+# Functions whose names are letters of the alphabet: without a parenthesis they are names like any.
+LETTERS = frozenset({"gamma"})
+
+RESERVED = frozenset((*FUNCTIONS, *CONSTANTS, *OPERATORS, *LOGICAL)) - LETTERS
+
 
 def _sech(x: float) -> float:
     tail = math.exp(-abs(x))
     return 2 * tail / (1 + tail * tail)
+
+
+def _polygamma(n: float, x: float) -> float:
+    from scipy.special import polygamma  # slow to import, and seldom asked for
+
+    if n < 0 or n != math.floor(n):
+        raise ValueError("expected an order of 0, 1, 2, ...")
+    return float(polygamma(int(n), x))
 
 
 FLOAT_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
@@ -70,6 +82,8 @@ FLOAT_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         **{name: getattr(math, name) for name in FUNCTIONS if hasattr(math, name)},
         "abs": abs,
         "sech": _sech,
+        "digamma": lambda x: _polygamma(0.0, x),
+        "polygamma": _polygamma,
         "sign": lambda x: float((x > 0) - (x < 0)),
         "floor": lambda x: float(math.floor(x)),
         "min": min,

@@ -17,6 +17,7 @@ from pinn.expressions.language import (
     CONSTANTS,
     FUNCTIONS,
     KEYWORDS,
+    LETTERS,
     LOGICAL,
     OPERATORS,
     PRECEDENCE,
@@ -212,7 +213,7 @@ class _Parser:
         is_function = text in FUNCTIONS or text in OPERATORS
         callable_ = is_function or text in self.functions
         if not _OPENING.match(self.source, position + len(text)):
-            if is_function:
+            if is_function and text not in LETTERS:
                 raise name.error(f"{text!r} is a function; write {text}(...)")
             self.operands.append(name)
             return False

@@ -24,11 +24,13 @@ class FieldData:
     unknown      its name
     coordinates  name -> strictly increasing grid, shape (n1,) or (n1,), (n2,): one or two of them
     values       float array of shape (n1,) or (n1, n2), in the order of `coordinates`
-    reference    the known solution on the same grid, or None
+    reference    the known solution on the same grid, nan where it is not known; None for none
     time         which coordinate is the time; None takes one called "t", if there is one
     fixed        what the other coordinates of a problem are held at, for the titles
     inside       bool array of the grid's shape: which of its points lie in the domain; None for
                  all. Values outside become nan, are not drawn, and count in no error
+    errors       the relative and the largest error, where the reference is known at other points
+                 than the grid's; None for those on the grid
     contains     which of any points, (n, 2), lie in the domain: for a rim that is finer than the
                  grid; None where `inside` is all that is known
 
@@ -43,6 +45,7 @@ class FieldData:
     fixed: Mapping[str, float] = field(default_factory=dict)
     inside: np.ndarray | None = None
     contains: Callable[[np.ndarray], np.ndarray] | None = None
+    errors: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         grids = {n: np.asarray(g, dtype=np.float64) for n, g in self.coordinates.items()}
@@ -104,11 +107,16 @@ class FieldData:
         with np.errstate(invalid="ignore"):  # inf - inf is drawn as missing, like nan
             return np.abs(self.values - self.reference)
 
+    @property
+    def _known(self) -> np.ndarray:
+        known = self.inside & ~np.isnan(self.reference)
+        return known if known.any() else self.inside
+
     def rel_l2(self) -> float | None:
-        """Return ||values - reference|| / ||reference|| over the points inside, or None."""
+        """Return ||values - reference|| / ||reference|| where that is known inside, or None."""
         if self.reference is None:
             return None
-        error, reference = self.error[self.inside], self.reference[self.inside]
+        error, reference = self.error[self._known], self.reference[self._known]
         scale = float(np.max(np.abs(reference)))
         if not scale > 0:
             return math.nan
@@ -117,8 +125,10 @@ class FieldData:
             return float(np.linalg.norm(error / scale) / np.linalg.norm(reference / scale))
 
     def summary(self) -> str:
-        """Return the relative and the largest error in words, over the points inside."""
-        error = self.error[self.inside]
+        """Return the relative and the largest error in words, where the reference is known."""
+        if self.errors is not None:
+            return f"relative L2 {short(self.errors[0])},  max {short(self.errors[1])}"
+        error = self.error[self._known]
         bad = int(np.count_nonzero(~np.isfinite(error)))
         if bad:
             return f"not finite at {bad:,} of {error.size:,} points"

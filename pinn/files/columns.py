@@ -22,6 +22,8 @@ from pinn.files.errors import sentence_of
 
 # Of a file, and of the arrays of an npz together: so much is read into memory at once.
 MOST_BYTES = 2**31
+# What the names of such files end in; a name that ends otherwise is taken for a text as well.
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".npz")
 _MOST_SHOWN = 20
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.I)
 

@@ -97,8 +97,10 @@ class Problem:
     {u: {left: u1, elsewhere: u2}}, is one more field that solutions are evaluated, compared and
     drawn by.
     reference: None, the name of a shipped reference, a mapping unknown -> text, or a function of
-    the namespace with numpy arrays (one array, or a dict by unknown); it is only compared with,
-    never trained on.
+    the namespace with numpy arrays (one array, or a dict by unknown); or a table: the name of a
+    CSV or npz file with a column for each coordinate and one for each unknown that it has, or a
+    mapping unknown -> pinn.Table or arrays (xs, ts, us), {table: file, columns: {u: velocity}} in a
+    config. It is only compared with, never trained on; a table is compared with at its own points.
 
     `residuals` lists the blocks: one for each equation, under its name, and those of each condition
     that is not hard, under names such as initial_u, initial_u_t, dirichlet_u, dirichlet_u_x_low.
@@ -258,13 +260,20 @@ class Problem:
         """Return the reference solution by unknown at points, or None where there is none.
 
         points: coordinate -> array, all of one shape, which the results have too. An unknown that
-        the reference does not give is left out. Where a formula has no value the result is nan or
-        inf, without a warning.
+        the reference does not give is left out, and so is one that it gives as a table, which
+        `reference_tables` has. Where a formula has no value the result is nan or inf, without a
+        warning.
         """
         if self._reference_terms is None:
             return None
         with np.errstate(all="ignore"):
             return self._exact(points)
+
+    @property
+    def reference_tables(self) -> dict[str, Table]:
+        """The unknowns whose reference is a table, which is known at its own points only."""
+        given = self.reference if isinstance(self.reference, Mapping) else {}
+        return {name: table for name, table in given.items() if isinstance(table, Table)}
 
     def _exact(self, points: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         if isinstance(self._reference_terms, references.Reference):
@@ -434,6 +443,10 @@ class Problem:
 
     def _check_reference(self) -> None:
         with at("reference"):
+            made = references.with_tables(
+                self.reference, self.solved, self.domain, self.scope.inputs_of
+            )
+            object.__setattr__(self, "reference", made)
             self._reference_terms  # noqa: B018 - as above
 
     @cached_property
@@ -454,6 +467,8 @@ class Problem:
         for unknown, source in reference.items():
             with mistakes.under(unknown):
                 _check_unknown(unknown, self.solved)
+                if isinstance(source, Table):
+                    continue
                 terms[unknown] = Term(f"reference of {unknown!r}", source, scope)
         mistakes.end()
         return terms

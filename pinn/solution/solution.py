@@ -26,7 +26,7 @@ from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.geometry import projection
 from pinn.models import NotSavedModel
 from pinn.problem import Problem
-from pinn.solution.accuracy import Errors, TestSet
+from pinn.solution.accuracy import Errors, TestSet, errors_at_own_points
 from pinn.solution.report import Report
 from pinn.solution.storage import (
     SIGNS_OF_DAMAGE,
@@ -196,7 +196,7 @@ class Solution:
         return [np.concatenate(chunks) for chunks in results]
 
     def errors(self) -> Errors:
-        """Compare with the problem's reference on its test points; empty without a reference."""
+        """Compare with the problem's reference, a table at its own points; empty without one."""
         return TestSet(
             self.problem, (points.coordinates for points in self.experiment.draw_points().values())
         ).errors(self.evaluate)
@@ -207,7 +207,8 @@ class Solution:
         A problem in one or two coordinates is taken whole. Of more, the first two are drawn and the
         others held at the middle of their bounds, unless `held` says which are held and where.
         Families are held in the middle of their range, or drawn where nothing else is left.
-        Points of the grid outside of the domain are marked as such and have no value. Raises
+        Points of the grid outside of the domain are marked as such and have no value. A reference
+        that is a table is what lies between its points (pinn.Table.between). Raises
         ValueError for names that are not there and where no point lies in the domain.
         """
         from pinn.figures.field_data import FieldData
@@ -252,7 +253,15 @@ class Solution:
 
         there = dict(zip(bounds, points[inside].T, strict=True))
         anywhere = dict.fromkeys(self.problem.domain.coordinates, np.array(math.nan))
-        exact = (self.problem.exact(anywhere | there) or {}).get(unknown)
+        table = self.problem.reference_tables.get(unknown)
+        errors = None
+        if table is None:
+            exact = (self.problem.exact(anywhere | there) or {}).get(unknown)
+        else:
+            exact = table.between(np.stack([there[name] for name in table.over], axis=1))
+            if not fixed:
+                whole = errors_at_own_points({unknown: table}, self.evaluate)
+                errors = whole.rel_l2[unknown], whole.max_error[unknown]
         time = domain.time
         return FieldData(
             unknown=unknown,
@@ -263,6 +272,7 @@ class Solution:
             fixed=fixed,
             inside=inside,
             contains=contains if len(drawn) == 2 else None,
+            errors=errors,
         )
 
     def plot(

@@ -21,6 +21,8 @@ from pinn.tables.scattered import LinearFunction, NearestFunction, SplineFunctio
 from pinn.tables.splines import GridFunction
 
 _PLACE = "place"
+# Scattered points that are triangulated for a figure: a few seconds in three dimensions.
+_MOST_DRAWN = 100_000
 _SCATTERED = {"nearest": NearestFunction, "linear": LinearFunction, "spline": SplineFunction}
 _RENAMED = Names(
     Text("the name of a column"), "a mapping from names to columns such as {a: permeability}"
@@ -95,6 +97,38 @@ class Table:
         found = self.table.rows(self.over, [self.value])
         values = found.pop(self.value)
         return np.stack([found[name] for name in self.over], axis=1), values
+
+    def between(self, places: np.ndarray) -> np.ndarray | None:
+        """Return what lies between its points, at places (m, d), for figures; None for no guess.
+
+        Cubic splines go through points that form a grid, linear pieces through others in two or
+        three variables; nan outside of all points.
+        """
+        points, first = np.unique(self.rows()[0], axis=0, return_index=True)
+        values = self.rows()[1][first]
+        found = _as_grid(points, values)
+        columns = tuple(places.T)
+        if found is not None:
+            fewest = min(values_of.size for values_of in found[0])
+            function = GridFunction(*found, "spline" if fewest >= 4 else "linear")
+            inside = [
+                self._inside(np, x, *ends) for x, ends in zip(columns, function.bounds, strict=True)
+            ]
+            held = tuple(
+                np.clip(x, *ends) for x, ends in zip(columns, function.bounds, strict=True)
+            )
+            known = np.logical_and.reduce(inside)
+        elif points.shape[1] in (2, 3) and len(points) <= _MOST_DRAWN:
+            try:
+                function = LinearFunction(points, values)
+            except ValueError:  # all of them on a line or plane
+                return None
+            held, known = columns, function.inside(places)
+        else:
+            return None
+        if not known.any():
+            return None
+        return np.where(known, function.values(np, held, (0,) * len(columns)), np.nan)
 
     @property
     def bounds(self) -> dict[str, tuple[float, float]]:
@@ -178,7 +212,7 @@ class Table:
                 )
 
     def _column(self, name: str) -> np.ndarray:
-        with under("columns" if name in self.columns else "table"):
+        with under("table" if self._called(name) == name else "columns"):
             return self.table.column(self._called(name))
 
     def _called(self, name: str) -> str:

@@ -1,18 +1,13 @@
-"""The table of references, and how a problem says which one it has."""
+"""The table of references that ship, by name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 from pinn.checks import nearest
 from pinn.problem.references.reference import Reference
-from pinn.schema.errors import Path, refuse, refuse_kind
-from pinn.schema.kinds import Formula, Kind, Names, listed, refuse_node
-from pinn.schema.reader import Reader
-from pinn.schema.tree import Mapping as MappingNode
-from pinn.schema.tree import Node, Scalar
+from pinn.schema.errors import refuse, refuse_kind
+from pinn.schema.kinds import listed
 
 _REFERENCES: dict[str, Reference] = {}
 
@@ -49,38 +44,3 @@ def get(name: str, unknowns: Sequence[str] = ()) -> Reference:
             hint = f"; a text alone is a name, for a formula write reference={formulas}}}"
         refuse(f"expected one of {listed(_REFERENCES)}, got {name!r}{hint}")
     return _REFERENCES[name]
-
-
-@dataclass(frozen=True)
-class ReferenceKind(Kind):
-    """The name of a reference, a formula for each unknown, or a function of the namespace."""
-
-    what = "the name of a shipped reference or a mapping from unknowns to expressions"
-
-    def check(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return value  # the problem, which knows its unknowns, looks it up
-        if isinstance(value, Mapping):
-            return Names(Formula()).check(value)
-        if callable(value) and not isinstance(value, type):
-            return value
-        refuse_kind(
-            "the name of a shipped reference, a mapping from unknowns to texts or a function", value
-        )
-
-    def read(self, node: Node, path: Path, reader: Reader) -> Any:
-        if isinstance(node, MappingNode):
-            return Names(Formula()).read(node, path, reader)
-        if not isinstance(node, Scalar):
-            return refuse_node(self, node, path, reader)
-        if node.text not in _REFERENCES:
-            what = f"one of {listed(_REFERENCES)}, or {{unknown: expression}}"
-            hint = nearest(node.text, _REFERENCES)
-            return reader.complain(path, f"expected {what}, got {node}{hint}", node.place)
-        return node.text
-
-    def dump(self, value: Any) -> Any:
-        if isinstance(value, Mapping):
-            # A formula that was a function is left out; the others can still be compared with.
-            return {name: source for name, source in value.items() if not callable(source)} or None
-        return None if callable(value) else value
