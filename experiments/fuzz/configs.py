@@ -106,6 +106,63 @@ problem:
 sampling: {interior: 30, initial: 8, boundary: 8, method: grid}
 training: [adam: {steps: 2}]
 """,
+    "regions": """\
+problem:
+  domain: {x: [0, 1]}
+  unknowns: [u1, u2]
+  constants: {k1: 1, k2: 5, s: 0.4}
+  regions: {left: x < s, disk: x > 0.9}
+  piecewise: {u: {left: u1, elsewhere: u2}, k: {left: k1, disk: 2*x, elsewhere: k2}}
+  equations:
+    left: {expression: k1*u1_xx + 1, on: left}
+    right: {expression: k*u2_xx + 1, on: not left}
+  conditions:
+    - dirichlet: {unknown: u1, value: 0, on: x=0, hard: true}
+    - dirichlet: {unknown: u2, value: 0, on: x=1}
+    - interface: {on: x=0.4, inner: u1, outer: u2, k_inner: k1, k_outer: k2, jump: 0, name: seam}
+    - integral: {expression: "integral(u1, x, 0, 1)", value: 0.1}
+  reference: {u: "where(left, 1, 2)"}
+model: {per_unknown: {each: {residual_mlp: {width: 4, depth: 2}},
+  networks: {u2: {siren: {width: 4, depth: 1}}}}}
+sampling: {interior: 30, boundary: 8, blocks: {left: {count: 20, method: chebyshev, batch: 5},
+  right: {density: 1 + x, adaptive: r3}}, batch: 10}
+weighting: {grad_norm: {every: 10}}
+training: [adam: {steps: 2}]
+""",
+    "inverse": """\
+problem:
+  domain: {x: [0, 1], y: [0, 1]}
+  unknowns: [u]
+  parameters: {c: {initial: 1, lower: 0}}
+  fields: {a: {coordinates: [x, y], lower: 0.1, upper: 3, model: {mlp: {width: 3, depth: 1}}}}
+  tables: {f: {table: {x: [0, 0.5, 1], f: [1, 2, 1]}, method: linear, outside: nearest}}
+  equations: {flux: div(a*grad(u)) + c*f}
+  conditions:
+    - dirichlet: {unknown: a, value: 1 + x, on: x=0, hard: true}
+    - point_value: {unknown: a, value: 2, at: {x: 1, y: 0.5}, hard: true}
+    - point_value: {unknown: u, value: 2, at: {x: 1, y: 0}, hard: true}
+    - data: {unknown: u, table: {x: [0.1, 0.2], y: [0.3, 0.4], u: [1, 2]}, sigma: 0.1,
+        robust: huber}
+    - periodic: {unknown: u, coordinate: y, orders: 2}
+model: {pirate_net: {width: 4, features: [x, sin(y)], embedding: [fourier: {count: 2}]}}
+sampling: {interior: 30, boundary: 8, adaptive: rar-d, added: 3, most: 50}
+weighting: {self_adaptive: {}}
+training: [ssbroyden: {steps: 2}]
+""",
+    "models": """\
+problem:
+  domain: {x: [-1, 1], t: {time: [0, 1]}}
+  unknowns: [u]
+  equations: {heat: u_t - u_xx}
+  conditions:
+    - initial: {unknown: u, value: sin(pi*x)}
+    - periodic: {unknown: u, coordinate: x, orders: 2, hard: true}
+model: {modified_mlp: {width: 4, depth: 1, factorization: {mean: 0.5, spread: 0.1},
+  scale: {u: 2}, offset: {u: 1}}}
+sampling: {interior: 30, initial: 8, adaptive: rar-g}
+weighting: {causal: {slices: 4}}
+training: [adam: {steps: 2}]
+""",
 }
 
 

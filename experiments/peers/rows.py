@@ -106,10 +106,13 @@ ROWS = [
         peer=1.23e-2, peer_source=_PINNACLE),
     Row("p4_poisson_boltzmann", "Poisson-Boltzmann", _computed("stationary", "poisson_boltzmann"),
         peer=1.43e-2, peer_source=_PINNACLE),
-    Row("p5_poisson_four_balls", "Poisson 3-D, 4 balls", _computed("space", "four_balls")),
+    Row("p5_poisson_four_balls", "Poisson 3-D, 4 balls", _computed("space", "four_balls"),
+        note="the five waves of the source along y, between four balls, take more points and steps "
+             "than the time allows"),
     Row("p6_poisson_blocks", "Poisson, 25 blocks", _computed("blocks", "twenty_five_blocks"),
         note="a lap(u) + f = 0, not the divergence of a grad(u), with numbers of our own: a "
-             "between 0.29 and 82.6, c0 and c1 up to 10, seeded"),
+             "between 0.29 and 82.6, c0 and c1 up to 10, seeded; the network has the jumps along "
+             "lines between blocks, but not what becomes of them where the lines cross"),
     Row("p7_heat_random_coefficient", "Heat, random coefficient",
         _computed("conduction", "random_coefficient"),
         note="a lap(u), not the divergence of a grad(u), with a smooth random a of our own, a "

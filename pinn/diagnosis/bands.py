@@ -96,11 +96,12 @@ def _slopes(solution: Solution, names: Sequence[str], points: np.ndarray) -> np.
     found = np.zeros((len(names), len(points), parameters.size))
     numbers = [solution.problem.scope.unknown_number[name] for name in names]
     for i, point in enumerate(points):
-        place = T.tensor(point[None], dtype=solution.experiment.dtype)
+        run = solution.experiment
+        place = T.tensor(point[None], dtype=run.dtype, device=run.device)
         outputs = parameters.module(place)
         for k, number in enumerate(numbers):
             slopes = T.grad(
                 outputs[0, number], parameters.tensors, retain_graph=True, materialize_grads=True
             )
-            found[k, i] = np.concatenate([slope.numpy().reshape(-1) for slope in slopes])
+            found[k, i] = np.concatenate([slope.cpu().numpy().reshape(-1) for slope in slopes])
     return found

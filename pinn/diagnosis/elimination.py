@@ -15,6 +15,7 @@ gives the rest (Fukaya et al., SIAM J. Sci. Comput. 42 (2020) A477).
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -29,6 +30,8 @@ _CHUNK = 2**23
 # Steps of the conjugate gradients, the share of what is left that the last ones may have changed.
 _MOST_STEPS, _WINDOW, _CHANGE = 600, 20, 1e-3
 _FEW_STEPS, _SMALL_CHANGE = 50, 1e-10
+# Numbers of the residuals that are remembered, twice.
+_KEPT = 2**25
 # Random vectors of which the trace of a large hat matrix is the mean.
 _PROBES = 6
 
@@ -181,7 +184,8 @@ class Elimination:
 
         whole: |b|^2 where right is J_n^T b. Each step takes from |b - J_n x|^2 + |D x|^2; they end
         when what the last ones took is a small share of what is left of it (without `whole`: of
-        what all have taken). Residuals are kept orthogonal to all before: rounding would undo that.
+        what all have taken). Residuals are kept orthogonal to those before, which rounding undoes,
+        to as many as there is room for.
         """
         most, window, change = (
             (_FEW_STEPS, 1, _SMALL_CHANGE) if self._dense else (_MOST_STEPS, _WINDOW, _CHANGE)
@@ -190,10 +194,11 @@ class Elimination:
         preconditioned = self._preconditioned(residual)
         direction, power = preconditioned.copy(), float(residual @ preconditioned)
         taken: list[float] = []
-        kept: list[tuple[np.ndarray, np.ndarray]] = []
+        kept = deque[tuple[np.ndarray, np.ndarray]](maxlen=max(20, _KEPT // len(right)))
         while power > 0:
             if len(taken) == most:
-                self.ended = self._dense and self.ended
+                if not self._dense:  # with the factor, what is left by then is rounding
+                    self.ended = False
                 break
             kept.append((residual / np.sqrt(power), preconditioned / np.sqrt(power)))
             applied = self._applied(direction)

@@ -231,8 +231,8 @@ class _Resolver:
             u, x = leibniz[2], letters[0]
             written = " and ".join(dict.fromkeys([f"{u}_{letters[-1]}", f"{u}_{x}{x}"]))
             return node.error(
-                f"unknown name {abridge(name)!r}; derivatives are written {written}, not as "
-                f"fractions such as d2{u}/d{x}2"
+                f"unknown name {abridge(name)!r}; derivatives are written {written}, or "
+                f"diff({u}, {x}, 2), not as fractions such as d2{u}/d{x}2"
             )
         hint = suggest(name, [*known, *CONSTANTS, *derivatives[:8]])
         return node.error(f"unknown name {abridge(name)!r}{hint}")

@@ -52,6 +52,12 @@ _BY_NAME = {
         "nodes or steps", "their number", "riemann_liouville(u, x, 1.5, nodes=30)",
     ),
 }
+# d^2u/dx^2, with the powers in any writing, or with the round d; du/dx may be two names.
+_FRACTION = re.compile(
+    r"(?<![A-Za-z0-9_])(?=(?:d\^|d\*\*|∂))[d∂](?:\^|\*\*)?([0-9]*) ?([A-Za-z][A-Za-z0-9]*) ?/ ?"
+    r"[d∂]([A-Za-z][A-Za-z0-9]*)(?:(?:\^|\*\*)[0-9]+)?"
+)
+_PRIMES = re.compile(r"(?<![A-Za-z0-9_'\"])([A-Za-z][A-Za-z0-9_]*)('{1,9})(?!\w)")
 _OPENING = re.compile(r"[ \t\r\n]*\(")
 _REFUSED = {
     "^": "'^' is not an operator here; use ** for powers",
@@ -408,9 +414,37 @@ def _parsed(text: str, functions: Collection[str]) -> Expression:
         )
     if not text.strip():
         raise ExpressionError("expected an expression, got empty text", text)
+    _refuse_other_notations(text)
     tree = _Parser(text, functions).parse()
     fold(tree, number_or_none)
     return tree
+
+
+def _refuse_other_notations(text: str) -> None:
+    """Raise ExpressionError for a derivative as a fraction with powers, or by primes."""
+    found = _FRACTION.search(text)
+    if found:
+        power, unknown, coordinate = found.groups()
+        order = int(power or 1) if len(power or "") < 3 else 1
+        raise ExpressionError(
+            f"{abridge(found.group())!r}: a derivative is written "
+            f"{_derivative(unknown, coordinate, order)} here", text, found.start(),
+        )
+    found = _PRIMES.search(text)
+    if found:
+        unknown, primes = found.groups()
+        raise ExpressionError(
+            f"{abridge(found.group())!r}: a derivative names its coordinate here: "
+            f"{_derivative(unknown, 'x', len(primes))}", text, found.start(),
+        )
+
+
+def _derivative(unknown: str, coordinate: str, order: int) -> str:
+    """Return how a derivative is written."""
+    count = f", {order}" if order > 1 else ""
+    spelled = f"diff({unknown}, {coordinate}{count})"
+    suffixed = f"{unknown}_{coordinate * order} or " if len(coordinate) == 1 and order < 5 else ""
+    return abridge(suffixed + spelled, 80)
 
 
 def constant(value: str | float) -> float:

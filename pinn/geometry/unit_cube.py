@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -24,7 +25,11 @@ Place = Callable[[np.ndarray], np.ndarray]
 # Of a draw; further points come from further draws.
 _MOST_ROWS = 1 << 22
 _MOST_DRAWS = 100
-_PROBES = 4096
+_PROBES, _MANY_PROBES = 4096, 1 << 18
+# A lattice is looked for up to so many rows, or so many times those asked for.
+_LATTICE_ROWS, _LATTICE_SHARE = 4096, 16
+# The box of what is kept is found in so many steps, each some hundred times closer.
+_MOST_CLOSER = 4
 
 
 def draw(
@@ -90,23 +95,49 @@ def _placed(place: Place, unit: np.ndarray) -> np.ndarray:
 def _lattice(
     n: int, dimensions: int, place: Place, sampler: UnitSampler, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the finest lattice of at most n rows, or the coarsest that has one at all."""
+    """Return the finest lattice of at most n rows, or the coarsest that has one at all.
 
+    It is laid over the box of the cube that `place` has points for. Where these fill next to
+    nothing of it, as a thin diagonal does, the finest is not looked for: it has fewer rows.
+    """
+    low, high = _kept_box(dimensions, place)
+    most = max(_LATTICE_ROWS, _LATTICE_SHARE * n)
+
+    @cache
     def rows(asked: int) -> np.ndarray:
-        return _placed(place, sampler(asked, dimensions, rng))
+        return _placed(place, low + (high - low) * sampler(asked, dimensions, rng))
 
-    low, high = 1, 2
-    while len(rows(high)) <= n:
-        low, high = high, 2 * high
-        if high > _MOST_ROWS:
+    few, many = 1, 2
+    while many < most and len(rows(many)) <= n:
+        few, many = many, 2 * many
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (middle, many) if len(rows(middle)) <= n else (few, middle)
+    while not len(rows(few)):
+        few += 1 + few // 8
+        if few > most:
+            raise ValueError(
+                f"no lattice of up to {most} points has one there; take another method, such as "
+                "latin-hypercube or sobol"
+            )
+    return rows(few)
+
+
+def _kept_box(dimensions: int, place: Place) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners of a box of the unit cube outside of which `place` gives no points."""
+    low, high = np.zeros(dimensions), np.ones(dimensions)
+    for _ in range(_MOST_CLOSER):
+        for count in (_PROBES, _MANY_PROBES):
+            unit = low + (high - low) * probes(count, dimensions)
+            there = unit[~np.isnan(place(unit)).any(axis=1)]
+            if len(there):
+                break
+        else:
             break
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if len(rows(middle)) <= n else (low, middle)
-    best = rows(low)
-    while not len(best):
-        low += 1
-        best = rows(low)
-        if low > _MOST_ROWS:
-            raise ValueError(f"no lattice of {low} points has one that lies there")
-    return best
+        # Between two probes there may be more of it.
+        gap = 2 * (high - low) * count ** (-1 / dimensions)
+        closer = np.maximum(there.min(axis=0) - gap, low), np.minimum(there.max(axis=0) + gap, high)
+        if np.allclose(closer, (low, high), rtol=0, atol=1e-3 * (high - low).min()):
+            break
+        low, high = closer
+    return low, high

@@ -15,9 +15,13 @@ import numpy as np
 from pinn.equations.names import normal_name
 from pinn.files import Columns
 from pinn.geometry import Part, Piece, Shape, check_inside, check_value, shown_point
+from pinn.geometry.located import located
 from pinn.geometry.unit_cube import draw, kept_share, probes
 from pinn.sampling import LATTICES, Points, Sampling
 from pinn.schema.errors import refuse
+
+# Points of the user's own may be off the boundary by so much, as a share of the domain's size.
+_ON_BOUNDARY = 1e-6
 
 
 class Source(ABC):
@@ -341,12 +345,19 @@ class Boundary(Source):
         return sampling.boundary if len(self.domain.coordinates) > 1 else None
 
     def own(self, given: Columns) -> Points:
-        if self.normals:
-            given.refuse(
-                "expected no points of your own for a condition that needs outward normals, which "
-                "are known at points that are drawn; say how many and where with `count`, `method` "
-                "and `density`"
-            )
+        """Return them, with the normals of the parts that they are nearest to."""
+        points = self._on_parts(given)
+        if not self.normals:
+            return points
+        gaps, normals = located(self.domain, self.parts, points.coordinates, _ON_BOUNDARY)
+        off = np.flatnonzero(gaps > _ON_BOUNDARY)
+        if off.size:
+            row = int(off[0])
+            shown = shown_point(self.domain, points.coordinates[row])
+            given.refuse(f"expected a point of {', '.join(map(str, self.parts))}, got {shown}", row)
+        return Points(points.coordinates, dict(zip(self.columns, normals.T, strict=True)))
+
+    def _on_parts(self, given: Columns) -> Points:
         if len(self.parts) == 1:
             return _on_part(self.domain, self.parts[0], given)
         points = _inside(self.domain, given)
@@ -414,7 +425,7 @@ def _is_on(domain: Shape, part: Part, points: np.ndarray) -> np.ndarray:
         on &= np.abs(points[:, k] - value) <= 1e-9 * size[k]
     if not part.fixed:
         try:
-            on &= np.abs(domain.distance(points)) <= 1e-6 * size.max()
+            on &= np.abs(domain.distance(points)) <= _ON_BOUNDARY * size.max()
         except TypeError:
             pass  # the shape gives none
     if isinstance(part, Piece):

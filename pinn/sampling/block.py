@@ -25,8 +25,9 @@ class BlockSampling:
     count: points. method, adaptive, density, batch: as of the sampling as a whole, also for blocks
     that are conditions; adaptive "even" for points that look at no residual. points: points of your
     own instead, which stay the same throughout: a CSV or npz file (in a config relative to it) with
-    a column for each coordinate, a mapping of such columns, or a list of rows. Blocks that hold at
-    the same place share their points as long as their settings are equal.
+    a column for each coordinate, a mapping of such columns, or a list of rows; on a boundary they
+    have the normals that its shape has there. Blocks that hold at the same place share their points
+    as long as their settings are equal.
     """
 
     count: Count | None = None

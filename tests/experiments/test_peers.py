@@ -15,7 +15,7 @@ from experiments.peers import row as row_module
 from experiments.peers.measure import problem as problem_of
 from experiments.peers.measure import relative_l2, solve
 from experiments.peers.problems import f7_helmholtz_search as search
-from experiments.peers.references import evolution, membrane, waves
+from experiments.peers.references import conduction, evolution, membrane, waves
 from experiments.peers.row import PROBLEMS, SHIPPED, Row
 from experiments.peers.rows import OWN, ROWS
 from experiments.resumable import ROOT, Rows
@@ -125,6 +125,59 @@ def test_the_tables_of_random_coefficients_are_their_formulas():
     x, y = rng.random((2, 50))
     (table,) = config("p7_heat_random_coefficient").tables
     assert table.at(x, y) == pytest.approx(measurements.diffusivity(x, y), rel=1e-4)
+
+
+def slope(u, h, axis, order=1):
+    """Central differences of order 4; two values at either end are lost, along every axis."""
+    weights = {1: (1, -8, 0, 8, -1), 2: (-1, 16, -30, 16, -1)}[order]
+    inner = [slice(2, -2)] * u.ndim
+    total = 0
+    for k, weight in enumerate(weights):
+        inner[axis] = slice(k, u.shape[axis] - 4 + k)
+        total = total + weight * u[tuple(inner)]
+    return total / (12 * h**order)
+
+
+def test_heat_with_a_random_coefficient_satisfies_its_equation():
+    u, h = conduction._table(24), 1 / 32
+    t, x, y = np.meshgrid(conduction._TIMES, conduction._SHOWN, conduction._SHOWN, indexing="ij")
+    source = 200 * np.sin(np.pi * x) * np.sin(5 * np.pi * y) * np.sin(np.pi * t)
+    laplacian = slope(u, h, 1, 2) + slope(u, h, 2, 2)
+    inner = (slice(2, -2),) * 3
+    spread = measurements.diffusivity(x, y)[inner] * laplacian
+    left = slope(u, 0.1, 0) - spread - source[inner]
+    # Five half waves of the source by four of the coefficient are known to (9 pi h)^4 / 90.
+    assert np.abs(left).max() < 7e-3 * 200
+
+
+def test_burgers_equations_in_the_plane_hold_for_their_reference():
+    found = waves._table(64, 40)
+    u, v = (found[name].reshape(11, 32, 32) for name in "uv")
+    inner = (slice(2, -2),) * 3
+    for w in (u, v):
+        rate, along_x, along_y = slope(w, 0.1, 0), slope(w, 1 / 8, 1), slope(w, 1 / 8, 2)
+        bent = slope(w, 1 / 8, 1, 2) + slope(w, 1 / 8, 2, 2)
+        carried = u[inner] * along_x + v[inner] * along_y
+        # At t = 0.2: three waves on 32 points are known to (3 pi / 16)^4 / 30, 4e-3 of the slope.
+        left = (rate + carried - 1e-3 * bent)[0]
+        assert np.abs(left).max() < 0.03 * np.abs(carried[0]).max()
+
+
+def test_the_plate_of_blocks_satisfies_its_equation_and_leaves_through_its_sides():
+    blocks = pytest.importorskip("experiments.peers.references.blocks")  # has finite elements
+    solved, h = blocks._solved(6), 0.2
+    x, y = np.meshgrid(np.arange(-4, 5) * h, np.arange(-4, 5) * h, indexing="ij")
+    table = measurements.blocks()
+    for i, j in ((0, 0), (2, 3), (4, 1)):
+        place = np.array([(x + 4 * i - 8).ravel(), (y + 4 * j - 8).ravel()])
+        u = solved(place).reshape(9, 9)
+        bump = (np.cos(np.pi * x / 4) * np.cos(np.pi * y / 4))[2:-2, 2:-2]
+        source = table["c0"][i, j] + table["c1"][i, j] * bump
+        bent = slope(u, h, 0, 2) + slope(u, h, 1, 2)
+        assert np.abs(bent + source / table["a"][i, j]).max() < 0.01 * source.max()
+    near = np.array([[-10.0, -9.9, -9.8], [1.0, 1.0, 1.0]])
+    u = solved(near)
+    assert (-3 * u[0] + 4 * u[1] - u[2]) / 0.2 == pytest.approx(u[0], rel=0.01)
 
 
 def test_two_resolutions_of_an_evolution_agree():

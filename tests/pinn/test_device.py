@@ -137,6 +137,18 @@ def test_it_is_float32_there_and_nested_derivatives_and_batches():
     same_on_the_device(heat(), precision="float32", derivatives="nested", sampling=fewer)
 
 
+@pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
+def test_standard_errors_at_points_are_the_same():
+    def errors(device):
+        solution, _ = trained(PROBLEMS["inverse"], device)
+        return pinn.standard_errors(solution, x=[0.2, 0.7], y=0.5)["u"]
+
+    expected = errors("cpu")
+    with strict_cuda():
+        np.testing.assert_array_equal(errors("cuda"), expected)
+    assert (expected > 0).all()
+
+
 def test_a_check_and_numbers_that_are_not_finite_tell_the_same():
     problem = heat(equations={"e": "u_t + log(-1 - u*u)"})
     said = pinn.check(problem, sampling=SAMPLING, engine="eager").errors

@@ -26,8 +26,8 @@ def heat_holes() -> Reference:
 
     points, kept = region.points(n=1000), 12
     coarse, fine = (
-        {"u": heat(3.0, steps, kept, robin)(region.finer(0.4 / size), size, points).ravel()}
-        for steps, size in ((60, 0.8), (120, 0.4))
+        {"u": heat(3.0, steps, kept, robin)(region.finer(0.6 / size), size, points).ravel()}
+        for steps, size in ((30, 0.8), (60, 0.4))
     )
     times = np.repeat(3.0 * np.arange(1, kept + 1) / kept, len(points))
     x, y = np.tile(points, (kept, 1)).T

@@ -472,3 +472,20 @@ def test_hash_does_not_travel_between_processes():
         [sys.executable, "-c", code, payload], cwd=root, capture_output=True, text=True, timeout=60
     )
     assert answer.stdout.strip() == "1", answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "place"),
+    [
+        ("u_t - d^2u/dx^2", "u_xx or diff(u, x, 2)", 6),
+        ("d**2 u / dx**2", "u_xx or diff(u, x, 2)", 0),
+        ("2*∂u/∂t", "u_t or diff(u, t)", 2),
+        ("∂^2u/∂x1^2", "diff(u, x1, 2)", 0),
+        ("u'' + 3*u", "u_xx or diff(u, x, 2)", 0),
+        ("4*u'", "u_x or diff(u, x)", 2),
+    ],
+)
+def test_derivatives_in_other_notations_are_shown_as_they_are_written_here(text, written, place):
+    with pytest.raises(ExpressionError) as raised:
+        parse(text)
+    assert written in raised.value.message and raised.value.position == place

@@ -79,3 +79,45 @@ def test_probes_are_even_and_give_the_share():
         assert ((points > 0) & (points < 1)).all()
         np.testing.assert_allclose(points.mean(axis=0), 0.5, atol=2e-3)
         np.testing.assert_allclose((points**2).mean(axis=0), 1 / 3, atol=2e-3)
+
+
+def piece(low, high):
+    def place(unit):
+        inside = ((unit > low) & (unit < high)).all(axis=1)
+        return np.where(inside[:, None], unit, np.nan)
+
+    return place
+
+
+@pytest.mark.parametrize("method", LATTICES)
+@pytest.mark.parametrize(
+    ("dimensions", "low", "high"), [(1, 0.3, 0.3001), (1, 0, 1e-5), (2, 0.6, 0.602), (2, 0, 0.8)]
+)
+def test_a_lattice_of_a_small_piece_is_laid_over_the_piece(method, dimensions, low, high):
+    asked = []
+
+    def sampler(n, dimensions, rng):
+        asked.append(n)
+        return METHODS[method](n, dimensions, rng)
+
+    place = piece(low, high)
+    points = draw(100, dimensions, place, kept_share(dimensions, place), sampler, None)
+    assert 80 <= len(points) <= 100 and max(asked) < 1000
+    assert ((low < points) & (points < high)).all()
+    # It reaches from end to end.
+    assert np.ptp(points, axis=0).min() > 0.8 * (high - low)
+
+
+@pytest.mark.parametrize("method", LATTICES)
+def test_a_lattice_that_next_to_nothing_is_kept_of_ends_with_fewer_points(method):
+    def comb(unit):
+        return np.where(np.sin(3000 * unit) > 0.999, unit, np.nan)
+
+    points = draw(100, 1, comb, kept_share(1, comb), METHODS[method], None)
+    assert 1 <= len(points) <= 100
+
+    def dust(unit):
+        return np.where(unit == 1 / 3, unit, np.nan)
+
+    with pytest.raises(ValueError, match="no lattice of up to 4096 points has one there; take an"):
+        draw(10, 1, dust, 0.5, lambda n, d, rng: np.full((n, d), 0.1), None)

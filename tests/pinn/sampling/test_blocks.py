@@ -212,7 +212,6 @@ WRONG = [
     ("first", "x\n0\n", "<file>: no column 't'; its columns are x"),
     ("initial_u", "x,t\n0,0\n0,1\n", "<file>:3: expected a point of t=0, got x = 0, t = 1"),
     ("dirichlet_v", "x,t\n1,0\n0,1\n", "<file>:3: expected a point of x=-1, x=1, got x = 0, t"),
-    (WALL, "x,t\n1,0\n", "<file>: expected no points of your own for a condition that needs out"),
     ("value_v_x_0_t_1", "x,t\n1,0\n", "<file>: expected no points of your own for this block"),
 ]
 

@@ -105,3 +105,10 @@ def test_streams_are_found_by_name_and_seed():
 def test_bad_settings_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         pinn.Sampling(**arguments)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 101, 300])
+def test_gauss_legendre_nodes_are_the_zeros_of_the_polynomial(n):
+    expected = (1 + np.polynomial.legendre.leggauss(n)[0]) / 2
+    found = METHODS["gauss-legendre"](n, 1, None)[:, 0]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=3e-16)

@@ -219,3 +219,23 @@ def test_a_callback_may_stop_at_a_setback():
     result = train(objective(), [pinn.Adam(30, learning_rate=1.0)], [Enough()])
     assert (result.reason, result.steps) == (StopReason.CALLBACK, 1)
     assert "that is enough" in result.message
+
+
+def test_batches_and_setbacks_work_together():
+    """A batch whose numbers are not finite is one more step to go back from; the rest goes on."""
+
+    def run():
+        heard = Heard()
+        solution = pinn.solve(
+            ROOTED, pinn.MLP(width=5, depth=1), pinn.Sampling(interior=20, batch=6, redraw=None),
+            [pinn.Adam(30, learning_rate=1.0), pinn.LBFGS(2)], callbacks=[heard],
+        )  # fmt: skip
+        return solution, heard
+
+    (one, heard), (other, _) = run(), run()
+    assert 1 <= len(one.report.setbacks) <= MOST_SETBACKS
+    assert len(heard.setbacks) == len(one.report.setbacks)
+    rates = [record.learning_rate for record in heard.steps if record.step <= 30]
+    assert min(rates) == 0.5 ** len(one.report.setbacks)  # each halves it
+    assert one.report.steps >= 30 and np.isfinite(one.theta).all()
+    assert np.array_equal(one.theta, other.theta)  # the same batches, and the same way back
