@@ -116,7 +116,8 @@ WRONG = [
     ("adaptive: largest", "adaptive: larges", "<file>:11: sampling.adaptive: expected one of "
      "<ADAPTIVE>, got 'larges'; did you mean 'largest'?"),
     ("reference: heat-mode", "reference: heat-mod", "<file>:9: problem.reference: expected one of "
-     "<REFERENCES>, or {unknown: expression}, got 'heat-mod'; did you mean 'heat-mode'?"),
+     "<REFERENCES>, the name of a file, or {unknown: expression}, got 'heat-mod'; did you mean "
+     "'heat-mode'?"),
 ]  # fmt: skip
 
 
