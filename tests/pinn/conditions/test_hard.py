@@ -436,7 +436,7 @@ def test_other_mistakes_are_refused():
     with pytest.raises(TypeError, match="hard: expected True or False, got 1"):
         pinn.Initial("u", 0, hard=1)
     k = pinn.Parameter("k", 1.0)
-    with pytest.raises(AttributeError, match="unknown name 'k'"):
+    with pytest.raises(ValueError, match="unknown name 'k'"):
         problem(X * TIME, [initial("u", lambda s: s.k * s.x)], parameters=[k])
     with pytest.raises(ValueError, match="hard ones do not count"):
         pinn.Problem(X * TIME, ["u", "v"], {"eq": "u_t"}, [initial("v", 0)])
