@@ -22,7 +22,7 @@ SHORT = [
 # Ten thousand rows: their Jacobian, which standard errors are made of, is smaller so.
 SMALLER = {"source_field": ["model.width=5", "problem.fields.q.model={mlp: {width: 5}}"]}
 # Conditions that agree with each other, and are more than the equations take.
-ADVISED = {"kovasznay", "two_media"}
+ADVISED = {"kovasznay"}
 
 
 @pytest.fixture
@@ -58,5 +58,5 @@ def test_a_config_says_what_it_shows_and_how_long_it_takes(file):
     assert 3 <= len(header) <= 9 and all(line.startswith("#") for line in header)
     assert "# Shows: " in text and "# Try: " in text
     experiment = load(file).experiment
-    limited = experiment.seconds is not None and 10 <= experiment.seconds <= 90
+    limited = experiment.seconds is not None and 10 <= experiment.seconds <= 120
     assert limited or file.stem == "burgers"  # whose number of steps is fixed: equal bits anywhere

@@ -56,6 +56,12 @@ def test_every_link_leads_somewhere(target):
     assert (ROOT / target).exists()
 
 
+def test_every_config_that_ships_is_named():
+    section = README.split("## Examples\n")[1].split("\n## ")[0]
+    shipped = {f"configs/{path.name}" for path in (ROOT / "configs").glob("*.yaml")}
+    assert set(re.findall(r"\]\((configs/\w+\.yaml)\)", section)) == shipped
+
+
 def test_the_table_of_times_is_what_was_measured():
     measured = (ROOT / "experiments" / "results" / "bench.md").read_text(encoding="utf-8")
     rows = [

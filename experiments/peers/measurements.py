@@ -180,7 +180,8 @@ def main() -> None:
 
     x, y = np.meshgrid(np.linspace(0, 1, 50), np.linspace(0, 1, 50), indexing="ij")
     u = np.sin(np.pi * x) * np.sin(np.pi * y)
-    write("inverse_poisson", {"x": x, "y": y, "u": u + 0.1 * rng.standard_normal(u.shape)})
+    noise = 0.1 * rng.standard_normal(u.shape)
+    write("conductivity", {"x": x, "y": y, "u": u + noise}, SHIPPED)
     x, y, t = 2 * rng.random(2500) - 1, 2 * rng.random(2500) - 1, rng.random(2500)
     u = np.exp(-t) * np.sin(np.pi * x) * np.sin(np.pi * y)
     write("inverse_heat", {"x": x, "y": y, "t": t, "u": u + 0.1 * rng.standard_normal(2500)})

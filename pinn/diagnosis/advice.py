@@ -13,6 +13,8 @@ from pinn.diagnosis.statement import Stated, Statement
 
 # Sizes that are further apart than this are told of.
 _APART = 1e6
+# A loss of less than this share of the largest is rounding: the network meets what it is of.
+_ROUNDING = 1e-20
 
 
 def advice(statement: Statement, losses: Mapping[str, float]) -> list[str]:
@@ -69,7 +71,9 @@ def _coefficients(statement: Statement, equation: Stated) -> dict[object, float]
 
 
 def _losses_apart(losses: Mapping[str, float]) -> Iterator[str]:
-    sizes = {name: loss for name, loss in losses.items() if loss > 0 and math.isfinite(loss)}
+    finite = {name: loss for name, loss in losses.items() if math.isfinite(loss)}
+    least = _ROUNDING * max(finite.values(), default=0.0)
+    sizes = {name: loss for name, loss in finite.items() if loss > least}
     if len(sizes) > 1 and max(sizes.values()) >= _APART * min(sizes.values()):
         small, large = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         yield (

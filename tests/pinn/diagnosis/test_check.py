@@ -273,6 +273,13 @@ def test_an_unknown_field_needs_more_data_than_the_equation_takes():
     assert checked(source).advice == ()
 
 
+def test_what_the_network_meets_up_to_rounding_is_not_weighed():
+    periodic = [pinn.Initial("u", "cos(pi*x)"), pinn.Periodic("u", "x", orders=2)]
+    heat = pinn.Problem(X * T, ["u"], {"heat": "u_t - u_xx"}, periodic)
+    found = pinn.check(heat, pinn.MLP(features=["cos(pi*x)", "t"]))
+    assert found.advice == ()
+
+
 def test_pieces_of_one_face_are_no_surplus():
     x, y = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1)
     pieces = [pinn.Dirichlet("u", 0, on=on) for on in ("x=1", "y=0", "y=1")]
