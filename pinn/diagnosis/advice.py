@@ -79,7 +79,8 @@ def _losses_apart(losses: Mapping[str, float]) -> Iterator[str]:
         yield (
             f"at the start the loss of {large} ({sizes[large]:.1e}) and "
             f"that of {small} ({sizes[small]:.1e}) are {_factor(sizes[large] / sizes[small])} "
-            f"apart; divide the equation by its largest coefficient, or set weighting: {{{large}: "
+            f"apart; unless {small} merely holds from the start, divide the equation by its "
+            f"largest coefficient, or set weighting: {{{large}: "
             f"{10 ** round(math.log10(sizes[small] / sizes[large])):.0e}}}"
         )
 

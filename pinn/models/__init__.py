@@ -8,7 +8,7 @@ from pinn.models.mlp import MLP
 from pinn.models.model import (
     MODELS,
     AnyModel,
-    Given,
+    Facts,
     Model,
     NotSavedModel,
     build_module,
@@ -29,7 +29,7 @@ from pinn.models.spaced import Spaced
 
 __all__ = [
     "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "Embedding", "Factorization",
-    "FourierEmbedding", "Given", "Joined", "Model", "ModifiedMLP", "MultiScale", "Network",
+    "Facts", "FourierEmbedding", "Joined", "Model", "ModifiedMLP", "MultiScale", "Network",
     "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet", "ResidualMLP", "Separable",
     "Siren", "Spaced", "build_module", "check_model", "parameter_count", "settled_model",
 ]  # fmt: skip

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import autograd as T
 from pinn.equations.functions import TENSOR_FUNCTIONS
-from pinn.equations.leaves import Coordinate
+from pinn.equations.leaves import Constant, Coordinate
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
 from pinn.equations.values import Values
-from pinn.expressions import Expression, nodes
+from pinn.expressions import Expression, Number, Unary, fold, nodes
 from pinn.geometry import Shape
 from pinn.models.embeddings import Embedding, Piece
 from pinn.models.parts import Maker
@@ -56,6 +56,33 @@ class InputPlan:
             return Piece(str(tree))
         low, high = self.bounds[tree.name]
         return Piece(tree.name, extent=(high - low) / 2)
+
+
+def with_numbers(
+    domain: Shape, features: Sequence[str], constants: Mapping[str, float]
+) -> tuple[str, ...]:
+    """Return the texts of features with the constants of a problem as numbers.
+
+    Raises DeclarationError, with the key, for a text that means nothing.
+    """
+    scope = Scope((), domain.coordinates, domain.space, constants)
+    written = []
+    for number, text in enumerate(features):
+        with at("features", number):
+            tree = scope.resolve(text)
+        has_constants = any(isinstance(node, Constant) for node in nodes(tree))
+        written.append(str(_with_numbers(tree, constants)) if has_constants else text)
+    return tuple(written)
+
+
+def _with_numbers(tree: Expression, constants: Mapping[str, float]) -> Expression:
+    def combine(node: Expression, children: list[Expression]) -> Expression:
+        if not isinstance(node, Constant):
+            return node.with_children(children)
+        value = float(constants[node.name])
+        return Number(value) if value >= 0 else Unary("-", Number(-value))
+
+    return fold(tree, combine)
 
 
 def _resolved(domain: Shape, features: Sequence[str]) -> tuple[Expression, ...]:

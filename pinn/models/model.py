@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -16,7 +16,8 @@ from pinn.schema.declared import Member
 from pinn.schema.errors import Path, refuse_class, refuse_kind
 from pinn.schema.family import Family
 from pinn.schema.reader import Reader
-from pinn.schema.tree import Mapping, Node
+from pinn.schema.tree import Mapping as MappingNode
+from pinn.schema.tree import Node
 
 MODELS = Family("model", example="pinn.MLP() or an autograd.nn.Module")
 
@@ -24,6 +25,14 @@ _NOT_SAVED = "not_saved"
 
 Given = Callable[[str], np.ndarray]
 """Unknown -> the values that the conditions of a problem give to it, (k,); none where k is 0."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a model may take from a problem: its constants, and the values that conditions give."""
+
+    constants: Mapping[str, float]
+    given: Given
 
 
 class Model(ABC):
@@ -55,8 +64,11 @@ class Model(ABC):
         """Raise DeclarationError, with the key, for what does not go with a problem."""
         return None  # anything goes
 
-    def settled(self, given: Given, unknowns: Sequence[str]) -> Model:
-        """Return the model with what it takes from a problem's data written out."""
+    def settled(self, domain: Shape, unknowns: Sequence[str], facts: Facts) -> Model:
+        """Return the model with what it takes from a problem written out, as numbers.
+
+        Raises DeclarationError, with the key, for what the problem does not have.
+        """
         return self
 
 
@@ -94,7 +106,7 @@ class ModelKind(Member):
         )
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
-        if reader.stored and isinstance(node, Mapping) and list(node.entries) == [_NOT_SAVED]:
+        if reader.stored and isinstance(node, MappingNode) and list(node.entries) == [_NOT_SAVED]:
             return NotSavedModel(str(getattr(node.entries[_NOT_SAVED], "text", "?")))
         return super().read(node, path, reader)
 
@@ -162,9 +174,9 @@ def check_model(model: Any, domain: Shape, unknowns: Sequence[str]) -> None:
         model.check(domain, unknowns)
 
 
-def settled_model(model: Any, given: Given, unknowns: Sequence[str]) -> Any:
-    """Return a model with what it takes from data written out; other modules as they are."""
-    return model.settled(given, unknowns) if isinstance(model, Model) else model
+def settled_model(model: Any, domain: Shape, unknowns: Sequence[str], facts: Facts) -> Any:
+    """Return a model with what it takes from a problem written out; other modules as they are."""
+    return model.settled(domain, unknowns, facts) if isinstance(model, Model) else model
 
 
 def _dtype(dtype: T.dtype) -> str:

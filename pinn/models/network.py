@@ -13,16 +13,16 @@ import autograd as T
 from pinn.checks import nearest
 from pinn.geometry import Shape
 from pinn.models.embeddings import AnyEmbeddings, Embedding
-from pinn.models.inputs import InputPlan, Inputs
-from pinn.models.model import Given, Model
+from pinn.models.inputs import InputPlan, Inputs, with_numbers
+from pinn.models.model import Facts, Model
 from pinn.models.parts import Factorization, Maker, Part
 from pinn.schema import declared
 from pinn.schema.errors import refuse
 from pinn.schema.kinds import Choice, Items, Names, Number, OneOf, Text
 
 _FEATURES = Items(
-    Text("an expression of coordinates such as sin(t)"),
-    "a list of expressions of coordinates such as [x, sin(t)]",
+    Text("an expression of coordinates and constants such as exp(-nu*t)"),
+    "a list of expressions of coordinates and constants such as [x, exp(-nu*t)]",
 )
 _OFFSET = Names(Number(), "a mapping from unknowns to numbers")
 _SCALE = OneOf(
@@ -38,12 +38,13 @@ class Network(Model):
     the rest: features, embeddings, factorised weights, the scale of its outputs, the number of its
     parameters, how it is built and saved.
 
-    features: what the network sees instead of the coordinates, each an expression of them: [x, t,
-    sin(t)]. Coordinates are scaled from their bounds to [-1, 1], other expressions taken as they
-    are. embedding: what is applied to that, one after the other. factorization: random weight
-    factorisation of all layers. offset, scale: unknown -> number, so that u = offset + scale * N
-    with an N of about 1; 0 and 1 where they are left out. scale may be "data": then both come from
-    the values that conditions give to each unknown, their mean and standard deviation.
+    features: what the network sees instead of the coordinates, each an expression of them and of
+    the problem's constants: [x, t, exp(-nu*t)]. Coordinates are scaled from their bounds to
+    [-1, 1], other expressions taken as they are. embedding: what is applied to that, one after the
+    other. factorization: random weight factorisation of all layers. offset, scale: unknown ->
+    number, so that u = offset + scale * N with an N of about 1; 0 and 1 where they are left out.
+    scale may be "data": then both come from the values that conditions give to each unknown, their
+    mean and standard deviation.
     """
 
     features: Annotated[tuple[str, ...], _FEATURES] = ()
@@ -85,13 +86,15 @@ class Network(Model):
         parts = self.parts(plan.width, len(unknowns)).values()
         return plan.count() + sum(part.count(self.factorization) for part in parts)
 
-    def settled(self, given: Given, unknowns: Sequence[str]) -> Network:
-        """Return the network with the numbers that `scale: data` stands for."""
+    def settled(self, domain: Shape, unknowns: Sequence[str], facts: Facts) -> Network:
+        """Return the network with numbers for the constants and for what `scale: data` means."""
+        features = with_numbers(domain, self.features, facts.constants)
+        written = self if features == self.features else replace(self, features=features)
         if self.scale != "data":
-            return self
+            return written
         offsets, scales = {}, {}
         for name in unknowns:
-            values = given(name)
+            values = facts.given(name)
             if not values.size:
                 refuse(
                     f"no condition gives values of {name!r} itself; write its scale as a number, "
@@ -102,7 +105,7 @@ class Network(Model):
             offsets[name] = self.offset.get(name, offset)
             # one value everywhere says nothing of how large the others are
             scales[name] = spread if spread > 1e-9 * abs(offset) else 1.0
-        return replace(self, offset=offsets, scale=scales)
+        return replace(written, offset=offsets, scale=scales)
 
     def build(
         self,
@@ -119,8 +122,7 @@ class Network(Model):
         self.check(domain, unknowns)
         if self.scale == "data":
             refuse(
-                "only the model of a problem's unknowns gets its scale from data, by pinn.solve; "
-                "write numbers here",
+                "only pinn.solve gets the scale from a problem's data; write numbers here",
                 "scale",
             )
         scale = [self.scale.get(name, 1.0) for name in unknowns]

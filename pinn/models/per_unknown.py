@@ -16,7 +16,7 @@ from pinn.models.mlp import MLP
 from pinn.models.model import (
     MODELS,
     AnyModel,
-    Given,
+    Facts,
     Model,
     ModelKind,
     build_module,
@@ -56,12 +56,12 @@ class PerUnknown(Model):
             with at(*(("networks", name) if name in self.networks else ("each",))):
                 check_model(self._model(name), domain, [name])
 
-    def settled(self, given: Given, unknowns: Sequence[str]) -> PerUnknown:
-        """Return the networks with what they take from data written out."""
+    def settled(self, domain: Shape, unknowns: Sequence[str], facts: Facts) -> PerUnknown:
+        """Return the networks with what they take from a problem written out."""
         networks = dict(self.networks)
         for name in unknowns:
             with at(*(("networks", name) if name in networks else ("each",))):
-                model = settled_model(self._model(name), given, [name])
+                model = settled_model(self._model(name), domain, [name], facts)
             if model is not self._model(name):
                 networks[name] = model
         return replace(self, networks=networks)

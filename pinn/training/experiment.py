@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import autograd as T
 from pinn.conditions.hard import HardModel
 from pinn.geometry import Shape
-from pinn.models import MLP, AnyModel, Spaced, build_module, check_model, settled_model
+from pinn.models import (
+    MLP,
+    AnyModel,
+    Facts,
+    Spaced,
+    build_module,
+    check_model,
+    settled_model,
+)
 from pinn.objective import Objective
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import AnyWeighting, Fixed
@@ -56,12 +65,20 @@ class Experiment:
         self.collocation  # noqa: B018 - what does not fit the problem is refused here
         with at("model"):
             domain, unknowns = self.problem.domain, self.problem.unknowns
-            check_model(self.model, self._inputs, unknowns)
-            given = given_values(self.problem, self.draw_points)
-            object.__setattr__(self, "model", settled_model(self.model, given, unknowns))
+            facts = Facts(self.problem.constants, given_values(self.problem, self.draw_points))
+            model = settled_model(self.model, self._inputs, unknowns, facts)
+            check_model(model, self._inputs, unknowns)
+            object.__setattr__(self, "model", model)
+        fields = []
         for one in self.problem.fields:
             with at("problem", "fields", one.name, "model"):
-                check_model(one.model, one.domain(domain), [one.name])
+                ansatz = self.problem.field_ansatz.get(one.name)
+                own = one.domain(domain) if ansatz is None else ansatz.inputs
+                model = settled_model(one.model, own, [one.name], facts)
+                check_model(model, own, [one.name])
+                fields.append(one if model is one.model else replace(one, model=model))
+        if tuple(fields) != self.problem.fields:
+            object.__setattr__(self, "problem", replace(self.problem, fields=tuple(fields)))
         if self.training is None:
             stages = default_training(self.initial_parameters().size, self.seconds)
             object.__setattr__(self, "training", tuple(stages))

@@ -68,6 +68,9 @@ def at_both_signs(function):
 CASES = {
     **{name: at_small(getattr(T, name)) for name in UNARY},
     "acosh": lambda x, t: T.acosh(1.5 + x * t),
+    "lgamma": at_small(T.lgamma),
+    "digamma": at_small(T.digamma),
+    "polygamma": at_small(lambda z: T.polygamma(2, z)),
     **{
         name: at_both_signs(getattr(T.nn.functional, name))
         for name in "elu gelu leaky_relu mish relu silu softplus".split()

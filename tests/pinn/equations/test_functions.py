@@ -17,10 +17,11 @@ ONE = {
     "acos": (-0.9, 0, 0.5), "atan": (-30, 0, 2), "sinh": (-2, 0, 3), "cosh": (-2, 0, 3),
     "tanh": (-2, 0, 3), "sech": (-700, -89, -20.5, -19.5, -1, 0, 0.3, 19.9, 25, 90, 744),
     "exp": (-2, 0, 3), "log": (0.1, 2), "sqrt": (0.1, 2), "erf": (-3, -0.2, 0, 0.7, 4),
-    "abs": (-2, 3), "sign": (-2, 3), "floor": (-2.5, 0.5, 3.2),
+    "abs": (-2, 3), "sign": (-2, 3), "floor": (-2.5, 0.5, 3.2), "gamma": (-1.3, 0.4, 3),
+    "lgamma": (0.4, 3), "digamma": (0.4, 3),
 }  # fmt: skip
 TWO = {"min": (1.5, 2.5), "max": (1.5, 2.5), "atan2": (-1.5, -2.5), "hypot": (3.0, -4.5)}
-EXACT = {"abs": abs, "min": min, "max": max}
+EXACT = {"abs": abs, "min": min, "max": max, "lgamma": mpmath.loggamma}
 
 
 def exact(name):
@@ -28,7 +29,8 @@ def exact(name):
 
 
 def test_every_function_is_tried():
-    assert {*ONE, *TWO, "where"} == set(FUNCTIONS) == set(FLOAT_FUNCTIONS)
+    # where is tried below; polygamma, whose order is a number, in test_gamma_function.py
+    assert {*ONE, *TWO, "where", "polygamma"} == set(FUNCTIONS) == set(FLOAT_FUNCTIONS)
     assert set(FUNCTIONS) == set(NUMPY_FUNCTIONS) == set(TENSOR_FUNCTIONS)
 
 

@@ -135,7 +135,9 @@ def test_functions_take_floats_and_tensors(name, kinds):
     others = {
         "min": np.minimum, "max": np.maximum, "atan2": np.arctan2, "asin": np.arcsin,
         "acos": np.arccos, "atan": np.arctan, "erf": scipy.special.erf,
-        "sech": lambda x: 1 / np.cosh(x),
+        "sech": lambda x: 1 / np.cosh(x), "gamma": scipy.special.gamma,
+        "lgamma": scipy.special.gammaln, "digamma": scipy.special.digamma,
+        "polygamma": scipy.special.polygamma,
     }  # fmt: skip
     reference = others.get(name, getattr(np, name, None))
     a = ARGUMENTS[0] if kinds == "float" else ARGUMENTS[1]
@@ -145,6 +147,8 @@ def test_functions_take_floats_and_tensors(name, kinds):
         arguments = (a, b)
     if name in ("asin", "acos"):
         arguments = (a / 2,)
+    if name == "polygamma":
+        arguments = (1, a)
 
     def tensor(value):
         return T.tensor(value) if isinstance(value, np.ndarray) else value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -256,3 +258,38 @@ def test_a_mistake_is_told_at_its_line_and_key(file, right, wrong, message):
     with pytest.raises(ConfigError) as raised:
         load(file)
     assert str(raised.value).splitlines()[0].startswith(f"{file}:{message}")
+
+
+def decay():
+    return pinn.Problem(
+        domain=pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1),
+        unknowns=["u"],
+        constants={"nu": -0.25, "k": 3.0},
+        equations={"heat": "u_t + nu*u_xx"},
+        conditions=[pinn.Initial("u", "sin(k*x)")],
+    )
+
+
+def test_features_know_the_constants_of_the_problem():
+    written = ["sin(x) - 0.25*t", "exp((-0.25)**2*t - 3)"]
+    named = ["sin(x) + nu*t", "exp(nu**2*t - k)"]
+    models = [Experiment(decay(), pinn.MLP(3, 1, features=texts)) for texts in (written, named)]
+    theta = [one.initial_parameters() for one in models]
+    points = T.tensor(np.random.default_rng(0).random((5, 2)))
+    of_numbers, of_names = (one.module(points).detach().numpy() for one in theta)
+    np.testing.assert_allclose(of_names, of_numbers, rtol=1e-15)
+    each = pinn.PerUnknown(networks={"u": pinn.MLP(3, 1, features=named)})
+    assert Experiment(decay(), each).model.networks["u"] == models[1].model
+
+
+def test_features_of_a_field_know_them_too():
+    texts = ["x - k", "t*nu"]
+    field = pinn.Field("a", ["x", "t"], model=pinn.MLP(3, 1, features=texts))
+    problem = replace(decay(), fields=(field,), equations={"heat": "u_t + a*u_xx"})
+    (settled,) = Experiment(problem, pinn.MLP(3, 1)).problem.fields
+    assert settled.model.features == ("x - 3", "t*-0.25")
+
+
+def test_a_feature_that_means_nothing_is_told_what_there_is():
+    with pytest.raises(ValueError, match=r"features.1: unknown name 'mu'; .* x, t, nu, k"):
+        Experiment(decay(), pinn.MLP(3, 1, features=["x", "t*mu"]))
