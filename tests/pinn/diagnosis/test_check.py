@@ -224,8 +224,10 @@ def test_the_function_of_a_reference_is_called_with_all_points_too():
 def test_an_equation_that_does_not_use_the_unknowns_is_refused():
     with pytest.raises(ValueError, match="expected at least one of the unknowns u in it"):
         problem("x*t")
+    with pytest.raises(ValueError, match=r"one of the unknowns u in it, got 'x\*t'"):
+        problem(lambda s: s.x * s.t)
     with pytest.raises(ValueError, match="'flow'.*depends on the unknowns"):
-        checked(problem(lambda s: s.x * s.t))
+        checked(problem(lambda s: (s.x * s.t).clone()))
 
 
 def test_an_empty_part_of_the_boundary_is_refused():
