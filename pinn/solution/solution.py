@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -390,17 +390,33 @@ class Solution:
         missing = [n for n in names if n not in coordinates and (needed is None or n in needed)]
         unknown = [name for name in coordinates if name not in names]
         if missing or unknown:
-            raise TypeError(
-                f"expected the coordinates {', '.join(names)}; missing: "
-                f"{', '.join(missing) or 'none'}, not known: {', '.join(unknown) or 'none'}"
-            )
-        arrays = [np.asarray(coordinates.get(n, math.nan), dtype=np.float64) for n in names]
+            self._refuse_names(missing, unknown)
+        arrays = [_numbers(name, coordinates.get(name, math.nan)) for name in names]
         try:
             arrays = np.broadcast_arrays(*arrays)
         except ValueError as error:
             shapes = ", ".join(f"{n} {a.shape}" for n, a in zip(names, arrays, strict=True))
             raise ValueError(f"the coordinates do not broadcast together: {shapes}") from error
         return np.stack([array.reshape(-1) for array in arrays], axis=1), arrays[0].shape
+
+    def _refuse_names(self, missing: Sequence[str], unknown: Sequence[str]) -> NoReturn:
+        domain = self.problem.domain
+        middles = {family.name: f"{family.middle:.3g}" for family in domain.families}
+        names = domain.coordinates
+        told = []
+        if missing:
+            one = len(missing) == 1
+            shown = ", ".join(f"{name}={middles.get(name, '...')}" for name in names)
+            told.append(
+                f"{', '.join(missing)} {'is' if one else 'are'} missing: give "
+                f"{'its value' if one else 'their values'}, as in evaluate({shown})"
+            )
+        for name in unknown:
+            told.append(
+                f"{name!r} is no coordinate of this problem, which has {', '.join(names)}"
+                f"{nearest(name, names)}"
+            )
+        raise TypeError("; ".join(told))
 
     def _run(self, points: np.ndarray):
         with T.no_grad():
@@ -411,6 +427,16 @@ class Solution:
                     part, dtype=self.experiment.dtype, device=self.experiment.device
                 )
                 yield self._parameters.module(chunk).detach().cpu().numpy()
+
+
+def _numbers(name: str, given: Any) -> np.ndarray:
+    """Return what was given for a coordinate as float64; TypeError for what is no number."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        shown = repr(given)
+        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+        raise TypeError(f"{name}: expected a number or an array of numbers, got {shown}") from error
 
 
 def _plot_points(
