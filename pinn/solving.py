@@ -70,7 +70,7 @@ class Session:
 
     def errors(self, record: StepRecord) -> Errors:
         """Return the errors against the reference at a step, for display only."""
-        return self._test.errors(self.solution(record).evaluate)
+        return self._test.errors(self.solution(record).evaluate_anywhere)
 
     def fresh_loss(self, record: StepRecord) -> float:
         """Return the loss at a step on points that training never sees, for display only."""
@@ -153,7 +153,7 @@ def solve(
             )
             raise
         solution = _solution(experiment, result)
-        errors = test.errors(solution.evaluate)
+        errors = test.errors(solution.evaluate_anywhere)
         residual = scaled_residuals(solution)
         whole = result.reason not in _CUT_SHORT
         hint = unsolved(residual) if whole else None
