@@ -90,7 +90,7 @@ def test_a_function_has_the_residual_of_its_text():
 def test_one_run_of_the_network_serves_all_residuals_of_a_source(monkeypatch):
     problem = pinn.Problem(
         pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), ["u", "v"],
-        {"a": "u_t - v_xx", "b": "v_t + u_xx", "c": lambda s: s.u_x + s.v},
+        {"a": "u_t - v_xx", "b": "v_t + u_xx", "c": lambda s: s.u_x + s.v.clone()},
         [pinn.Initial("u", 1), pinn.Initial("v", "x"), pinn.Dirichlet("u", 0)],
     )  # fmt: skip
     solution = untrained(problem, **SMALL)
