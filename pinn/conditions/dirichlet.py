@@ -23,12 +23,13 @@ class Dirichlet(Condition):
     """u = value on the boundary in space, or on some of its parts.
 
     value: text, number or callable. on: None for the whole boundary, or what `Shape.select` takes:
-    a face such as "x=-1", a part's name, a comparison such as "x < 0.5", a list of these. hard:
-    hold exactly instead of in training, on the parts of any shape that has a formula for them.
-    power: where hard, u = A + B*N with a smooth A and B as large as distance**power. 1 is how the
+    a face such as "x=-1", a part's name, a comparison such as "x < 0.5", what and, or, not make of
+    these, such as "x=0 and y < 0.4" or "not hole", or a list of them. hard: hold
+    exactly instead of in training, on the parts of any shape that has a formula for them. power:
+    where hard, u = A + B*N with a smooth A and B as large as distance**power. 1 is how the
     solutions of most equations leave their values; those of fractional_laplacian(u, alpha) do like
-    alpha/2; 2 holds the slope of A as well, which is 0 where all of the boundary has one number.
-    A number, or a text of constants. A part that the domain does not have is a ValueError when the
+    alpha/2; 2 holds the slope of A as well, which is 0 where all of the boundary has one number. A
+    number, or a text of constants. A part that the domain does not have is a ValueError when the
     problem is made.
     """
 

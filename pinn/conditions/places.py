@@ -8,6 +8,7 @@ import numpy as np
 
 from pinn import expressions
 from pinn.geometry import Face, Shape
+from pinn.geometry.parts import is_comparison
 from pinn.residuals import Boundary, End, Listed, Source, Start
 from pinn.schema.errors import at as under
 from pinn.schema.errors import refuse
@@ -108,7 +109,7 @@ def listed(domain: Shape, at: Mapping[str, Sequence[float]]) -> Listed:
 def _end_of_time(domain: Shape, text: str) -> Start | End | None:
     """Return the end of time that a text such as "t=0" names; None for one of something else."""
     name, equals, number = (piece.strip() for piece in text.partition("="))
-    if not equals or name != domain.time or "=" in number:
+    if not equals or name != domain.time or "=" in number or is_comparison(number):
         return None
     with under("on"):
         value = expressions.constant(number)

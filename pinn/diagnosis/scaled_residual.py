@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from pinn.diagnosis.linear import Leaf, Linear, is_local, linear
+from pinn.diagnosis.orders import parts_of
+from pinn.equations.leaves import At, Derivative, Laplacian
 from pinn.residuals import Interior, Residual, Source
 from pinn.sampling import Points, Sampling, stream
 from pinn.solution.solution import Solution
 
 LARGE = 0.04
+
+# Below this share of the terms of an equation, what is left besides them is rounding.
+_ROUNDING = 1e-9
+# An unknown counts as varying by this share of its size at least.
+_CONSTANT = 1e-2
 
 _SAMPLING = Sampling(interior=1000, initial=400, boundary=400)
 
@@ -22,16 +30,18 @@ def scaled_residuals(solution: Solution) -> dict[str, float]:
 
     Taken at fresh points, one set for all residuals of a source, and the same in any units of
     coordinates, unknowns and equation. With S the sum of the sizes of the terms at a point (for
-    each leaf the leaf times the slope of r in it, and what is left, such as a source), an equation
-    has the geometric mean of
+    each leaf the leaf times the slope of r in it, and what is left, such as a source; a Laplacian
+    counts as the derivatives that it is the sum of), an equation has the geometric mean of
 
         rms |r| / rms S, which tells of a layer that was not found, and
         rms (|r| / S), which tells of a field that died out, where everything is small.
 
     A condition has rms |r| over the size of its terms, with the rms of the unknown inside for the
-    unknown: where u = 0 is asked for, u itself would be no measure. Of data whose noise is known
-    only what is beyond the noise counts. What cannot be told is left out: residuals with values
-    from elsewhere.
+    unknown: where u = 0 is asked for, u itself would be no measure. Nor is a derivative where it
+    should vanish everywhere, as dn(u) does along a channel: it counts at least as that of half a
+    wave across the domain as large as u varies inside, and so do the terms of an equation of
+    derivatives alone. Of data whose noise is known only what is beyond the noise counts. What
+    cannot be told is left out: residuals with values from elsewhere.
     """
     fields = _Fields(solution)
     with np.errstate(all="ignore"):
@@ -79,10 +89,12 @@ class _Fields:
         self._values: dict[Source, dict[Leaf, np.ndarray]] = {}
         for residual in solution.problem.residuals:
             elsewhere = not self.is_equation(residual)
-            leaves = [leaf for leaf in residual.leaves or () if is_local(leaf, elsewhere)]
+            local = [leaf for leaf in residual.leaves or () if is_local(leaf, elsewhere)]
+            leaves = [part for leaf in local for part, _ in self._parts(leaf)]
             self._asked.setdefault(residual.source, {}).update(dict.fromkeys(leaves))
-            if not self.is_equation(residual):
-                self._asked[self._inside].update(dict.fromkeys(leaves))
+            unknowns = [Derivative(leaf.unknown) for leaf in leaves]
+            inside = unknowns if self.is_equation(residual) else [*leaves, *unknowns]
+            self._asked[self._inside].update(dict.fromkeys(inside))
         for number, source in enumerate(self._asked):
             rng = stream(solution.experiment.seed, "scaled residual", str(number))
             self._points[source] = source.draw(_SAMPLING, rng)
@@ -101,11 +113,54 @@ class _Fields:
         )  # fmt: skip
         return found if found is not None and found.is_finite else None
 
-    def inside(self, leaf: Leaf) -> np.ndarray:
-        """Return an unknown or a derivative at points inside the domain."""
-        return self._value(self._inside, leaf)
+    def slopes(self, found: Linear) -> dict[Leaf, np.ndarray]:
+        """Return the slopes of a residual in the unknowns and single derivatives."""
+        slopes: dict[Leaf, np.ndarray] = {}
+        for leaf, slope in found.slopes.items():
+            for part, count in self._parts(leaf):
+                slopes[part] = slopes.get(part, 0.0) + count * slope
+        # A function may name what it does not use: s.laplacian(s.u) names u.
+        return {leaf: slope for leaf, slope in slopes.items() if np.any(slope)}
+
+    def terms(self, residual: Residual, slopes: Mapping[Leaf, np.ndarray]) -> list[np.ndarray]:
+        """Return each leaf of a residual times the slope in it, at the points of its source."""
+        return [slope * self._value(residual.source, leaf) for leaf, slope in slopes.items()]
+
+    def usual(self, leaf: Leaf) -> float:
+        """Return the size of an unknown or a derivative inside the domain, see half_wave."""
+        return max(_rms(self._value(self._inside, leaf)), self.half_wave(leaf))
+
+    def half_wave(self, leaf: Leaf) -> float:
+        """Return the size of a derivative of half a wave, as large as the unknown varies; 0 for u.
+
+        Of a function of one coordinate the slope has at least this size (Poincare, Wirtinger).
+        """
+        at = leaf.leaf if isinstance(leaf, At) else leaf
+        if not at.order:
+            return 0.0
+        unknown = self._value(self._inside, Derivative(at.unknown))
+        bounds = self._solution.problem.domain.bounds
+        waves = math.prod(math.pi / (bounds[name][1] - bounds[name][0]) for name in at.coordinates)
+        return max(float(np.std(unknown)), _CONSTANT * _rms(unknown)) * waves
+
+    def _parts(self, leaf: Leaf) -> Iterator[tuple[Leaf, float]]:
+        """Yield the derivatives that a leaf is the sum of, each with its count."""
+        bare = leaf.leaf if isinstance(leaf, At) else leaf
+        if not isinstance(bare, Laplacian):
+            yield leaf, 1.0
+            return
+        scope = self._solution.problem.scope
+        for names, count in parts_of(bare, scope.space):
+            if not set(names) <= set(scope.inputs_of(bare.unknown)):
+                continue  # of a field that is none of it
+            part = Derivative(bare.unknown, names)
+            yield (replace(leaf, leaf=part) if isinstance(leaf, At) else part), count
 
     def _value(self, source: Source, leaf: Leaf) -> np.ndarray:
+        parts = dict(self._parts(leaf))
+        if leaf not in parts:
+            total = np.zeros(len(self._points[source]))
+            return sum((n * self._value(source, part) for part, n in parts.items()), total)
         known = self._values[source]
         if leaf not in known:
             leaves = dict.fromkeys([leaf, *self._asked[source]])
@@ -120,8 +175,14 @@ def _of_equation(fields: _Fields, residual: Residual) -> float | None:
     found = fields.linear(residual)
     if found is None:
         return None
-    terms = _terms(found)
-    sizes = np.abs(found.value - sum(terms.values())) + sum(map(np.abs, terms.values()))
+    slopes = fields.slopes(found)
+    terms = fields.terms(residual, slopes)
+    rest, sizes = np.abs(found.value - sum(terms)), sum(map(np.abs, terms))
+    is_of_derivatives = _rms(rest) <= _ROUNDING * _rms(sizes)
+    sizes = sizes + rest
+    if is_of_derivatives and slopes and all(map(fields.half_wave, slopes)):
+        least = max(_rms(slope) * fields.half_wave(leaf) for leaf, slope in slopes.items())
+        sizes = sizes + max(0.0, least - _rms(sizes))
     places = np.divide(np.abs(found.value), sizes, out=np.zeros_like(sizes), where=sizes > 0)
     return float(np.sqrt(_share(_rms(found.value), _rms(sizes)) * _rms(places)))
 
@@ -130,11 +191,10 @@ def _of_condition(fields: _Fields, residual: Residual) -> float | None:
     found = fields.linear(residual)
     if found is None:
         return None
-    terms = _terms(found)
-    rest = found.value - _rows(residual, sum(terms.values()))
+    slopes = fields.slopes(found)
+    rest = found.value - _rows(residual, sum(fields.terms(residual, slopes)))
     usual = sum(
-        _rms(_rows(residual, np.abs(found.slopes[leaf]))) * _rms(fields.inside(leaf))
-        for leaf in terms
+        _rms(_rows(residual, np.abs(slope))) * fields.usual(leaf) for leaf, slope in slopes.items()
     )
     noise = residual.source.noise or 0.0
     beyond = math.sqrt(max(_rms(found.value) ** 2 - noise**2, 0.0))
@@ -144,10 +204,6 @@ def _of_condition(fields: _Fields, residual: Residual) -> float | None:
 def _rows(residual: Residual, array: np.ndarray) -> np.ndarray:
     """Return the sums of what belongs to points over the points of each row."""
     return array if residual.nodes is None else array.reshape(-1, residual.nodes).sum(axis=1)
-
-
-def _terms(found: Linear) -> dict[Leaf, np.ndarray]:
-    return {leaf: slope * found.leaves[leaf] for leaf, slope in found.slopes.items()}
 
 
 def _share(part: float, whole: float) -> float:

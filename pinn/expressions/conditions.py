@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pinn.expressions.language import COMPARISONS, LOGICAL
+from pinn.expressions.language import COMPARISONS, EQUALITY, LOGICAL
 from pinn.expressions.trees import Binary, Call, Expression, Number, Unary
 
 
 def is_condition(node: Any) -> bool:
     """Return whether a tree is true or false rather than a number."""
     if isinstance(node, Binary):
-        return node.operator in COMPARISONS or node.operator in LOGICAL
+        return node.operator in (*COMPARISONS, *LOGICAL, EQUALITY)
     return isinstance(node, Unary) and node.operator in LOGICAL
 
 

@@ -106,6 +106,8 @@ def _either(a: Any, b: Any) -> Any:
     return a | b
 
 
+# "x=0", of the faces of a domain only: it has no value.
+EQUALITY = "="
 COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -123,7 +125,8 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "not": lambda a: not a if type(a) is bool else ~a,
 }
 PRECEDENCE = {
-    "or": -3, "and": -2, **dict.fromkeys(COMPARISONS, 0), "+": 1, "-": 1, "*": 2, "/": 2, "**": 4,
+    "or": -3, "and": -2, **dict.fromkeys((*COMPARISONS, EQUALITY), 0), "+": 1, "-": 1,
+    "*": 2, "/": 2, "**": 4,
 }  # fmt: skip
 UNARY_PRECEDENCE = {"not": -1, "-": 3, "+": 3}
 ATOM_PRECEDENCE = 5

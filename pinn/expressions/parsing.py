@@ -15,6 +15,7 @@ from pinn.expressions.evaluation import evaluate, number_or_none
 from pinn.expressions.language import (
     COMPARISONS,
     CONSTANTS,
+    EQUALITY,
     FUNCTIONS,
     KEYWORDS,
     LETTERS,
@@ -139,9 +140,10 @@ def _tokens(text: str) -> Iterator[_Token]:
 class _Parser:
     """Operator precedence with explicit stacks (Dijkstra's shunting yard)."""
 
-    def __init__(self, text: str, functions: Collection[str]) -> None:
+    def __init__(self, text: str, functions: Collection[str], equality: bool = False) -> None:
         self.source = text
         self.functions = functions
+        self.equality = equality  # whether x=0 is a comparison
         self.tokens = _tokens(text)
         self.operands: list[Expression] = []
         self.pending: list[_Operator | _Group] = []
@@ -185,7 +187,7 @@ class _Parser:
     def after_operand(self, token: _Token) -> bool:
         """Take a token after an operand; return whether an operand is expected next."""
         kind, text, position = token
-        if text in PRECEDENCE:
+        if text in PRECEDENCE and (self.equality or kind != "equals"):
             self.binary(text, position)
             return True
         if text in (",", ")"):
@@ -300,6 +302,8 @@ class _Parser:
         del self.operands[-arity:]
         place = {"position": position, "source": self.source}
         left = operands[0]
+        if symbol == EQUALITY and not isinstance(left, Name):
+            raise self.error("expected a coordinate alone before '=', as in x=0", left.position)
         if symbol in COMPARISONS and is_condition(left) and id(left) not in self.enclosed:
             # a < b < c is a < b and b < c
             middle = left if left.operator in COMPARISONS else left.right
@@ -392,18 +396,21 @@ def parse(text: str, functions: Collection[str] = ()) -> Expression:
     return tree
 
 
-def parse_condition(text: str, functions: Collection[str] = ()) -> Expression:
+def parse_condition(
+    text: str, functions: Collection[str] = (), equality: bool = False
+) -> Expression:
     """Parse a text that is true or false: comparisons, and what and, or, not make of them.
 
-    functions and errors are as of `parse`; a text that is a number is refused too.
+    functions and errors are as of `parse`; a text that is a number is refused too. equality: take
+    "x=0" of a name as a comparison, which `evaluate` has no value for.
     """
-    tree = _parsed(text, functions)
+    tree = _parsed(text, functions, equality)
     if not is_condition(tree):
         raise tree.error("expected a comparison such as x < 0.5, or several joined by and, or")
     return tree
 
 
-def _parsed(text: str, functions: Collection[str]) -> Expression:
+def _parsed(text: str, functions: Collection[str], equality: bool = False) -> Expression:
     if not isinstance(text, str):
         raise ExpressionError(f"expected an expression as text, got {type(text).__name__}")
     if len(text) > MAX_CHARACTERS:
@@ -415,7 +422,7 @@ def _parsed(text: str, functions: Collection[str]) -> Expression:
     if not text.strip():
         raise ExpressionError("expected an expression, got empty text", text)
     _refuse_other_notations(text)
-    tree = _Parser(text, functions).parse()
+    tree = _Parser(text, functions, equality).parse()
     fold(tree, number_or_none)
     return tree
 

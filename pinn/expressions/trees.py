@@ -274,7 +274,7 @@ def fold(expression: Expression, combine: Callable[[Expression, list[T]], T]) ->
 
 def _write(root: Expression, limit: int = 200_000) -> str:
     pieces: list[str] = []
-    stack: list[str | tuple[Expression, int]] = [(root, 0)]
+    stack: list[str | tuple[Expression, int]] = [(root, PRECEDENCE["or"])]
     while stack:
         item = stack.pop()
         if isinstance(item, str):

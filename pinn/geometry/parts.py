@@ -15,6 +15,7 @@ from pinn.equations.leaves import Coordinate
 from pinn.expressions import (
     CONSTANTS,
     Binary,
+    Call,
     Expression,
     Name,
     Unary,
@@ -24,10 +25,14 @@ from pinn.expressions import (
     parse_condition,
 )
 from pinn.expressions.algebra import negate, number, subtract
+from pinn.expressions.language import EQUALITY
 from pinn.geometry.implicit import conjunction, disjunction
 
 if TYPE_CHECKING:
     from pinn.geometry.shape import Shape
+
+
+_JOINED = re.compile(r"\b(and|or|not)\b")
 
 
 @dataclass(frozen=True)
@@ -87,12 +92,14 @@ class Piece(Part):
     """The points of a part at which a comparison of the coordinates holds.
 
     where: such as "x < 0.5", or several joined by and, or, not: "x > 0 and y < 1"; the normal's
-    components are names in it too, as in "normal_y > 0".
+    components are names in it too, as in "normal_y > 0". slack: how far off a computed point may be
+    of an "x=0" in it.
     """
 
     label: str = field(init=False)
     part: Part
     where: str
+    slack: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.part.label)
@@ -113,15 +120,22 @@ class Piece(Part):
         no comparison or has other names in it.
         """
         n = len(next(iter(values.values())))
-        found = evaluate(parse_condition(self.where), values, NUMPY_FUNCTIONS)
+        tree = fold(parse_condition(self.where, equality=True), self._within)
+        found = evaluate(tree, values, NUMPY_FUNCTIONS)
         return np.broadcast_to(np.asarray(found, dtype=bool), (n,))
 
     def excess(self, domain: Shape) -> Expression:
         """Return a formula that is positive where the comparison holds, negative elsewhere.
 
-        Raises TypeError for a comparison of other names than the domain's coordinates.
+        Raises TypeError for a comparison of other names than the domain's coordinates, and for
+        "x=0" in it.
         """
-        tree = parse_condition(self.where)
+        tree = parse_condition(self.where, equality=True)
+        for node in filter(is_equality, nodes(tree)):
+            raise TypeError(
+                f"there is no formula that vanishes where {node} alone, which is no part of its "
+                f"own of this {type(domain).__name__}; leave out hard"
+            )
         names = {node.name for node in nodes(tree) if isinstance(node, Name)}
         if not names <= {*domain.coordinates, *CONSTANTS}:
             raise TypeError(
@@ -131,30 +145,23 @@ class Piece(Part):
             )
         return fold(tree, partial(_excess, size=domain.size))
 
+    def _within(self, node: Expression, children: list[Expression]) -> Expression:
+        """Return what "x=0" is of computed points; any other node as it is."""
+        if not is_equality(node):
+            return node.with_children(children)
+        return Binary("<=", Call("abs", (subtract(*children),)), number(self.slack))
+
 
 @dataclass(frozen=True)
 class Level(Piece):
-    """The points of a part at which a coordinate has a value, such as one side of a mesh.
-
-    slack: how far off a computed point may be.
-    """
+    """The points of a part at which a coordinate has a value, such as one side of a mesh."""
 
     coordinate: str
     value: float
-    slack: float
 
     @property
     def fixed(self) -> Mapping[str, float]:
         return {**self.part.fixed, self.coordinate: self.value}
-
-    def holds(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
-        return np.abs(values[self.coordinate] - self.value) <= self.slack
-
-    def excess(self, domain: Shape) -> Expression:
-        raise TypeError(
-            f"there is no formula that vanishes on {self.where} alone, which is no part of its own "
-            f"of this {type(domain).__name__}; leave out hard"
-        )
 
 
 def _excess(node: Expression, children: list[Expression], size: float) -> Expression:
@@ -177,9 +184,14 @@ def _excess(node: Expression, children: list[Expression], size: float) -> Expres
     return node.with_children(children)
 
 
+def is_equality(node: Expression) -> bool:
+    """Tell whether a node is one such as "x=0"."""
+    return isinstance(node, Binary) and node.operator == EQUALITY
+
+
 def is_comparison(text: str) -> bool:
-    """Tell whether a text is meant as a comparison such as "x < 0.5"."""
-    return "<" in text or ">" in text
+    """Tell whether a text is meant as a comparison: "x < 0.5", "x=0 and y < 1", "not hole"."""
+    return "<" in text or ">" in text or bool(_JOINED.search(text))
 
 
 def slug(text: str) -> str:

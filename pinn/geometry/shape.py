@@ -30,9 +30,10 @@ import numpy as np
 from pinn.equations.fractional import Chord
 from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.names import normal_name
-from pinn.expressions import Expression, evaluate
+from pinn.expressions import Expression, evaluate, parse_condition
 from pinn.expressions.algebra import negate
 from pinn.geometry.implicit import joined, trimmed, unsigned
+from pinn.geometry.joined_parts import atoms_of, remainder
 from pinn.geometry.parts import Face, Level, Part, Piece, is_comparison, slug
 from pinn.geometry.unit_cube import UnitSampler, draw, kept_share, probes
 from pinn.schema.errors import refuse
@@ -320,15 +321,16 @@ class Shape(ABC):
 
         on: None for all of them, a face such as "x=0", the name of a part or of the shape it
         belongs to, a comparison such as "x < 0.5" (of coordinates and components of the normal) or
-        "0 < x < 1 or y > 2" that takes the points at which it holds, or a list of these. Raises
-        ValueError, listing the parts, where there are none.
+        "0 < x < 1 or y > 2" that takes the points at which it holds, what and, or, not make of all
+        of these, such as "x=0 and y < 0.5" or "not hole", or a list of these. Raises ValueError,
+        listing the parts, where there are none.
         """
         if on is None:
             found = self.parts
         elif isinstance(on, Part):
             found = (on,)
         elif isinstance(on, str):
-            found = self._pieces(on) if is_comparison(on) else self._named(on)
+            found = self._pieces(on) if self._compares(on) else self._named(on)
         elif isinstance(on, Iterable):
             found = tuple(dict.fromkeys(part for one in on for part in self.select(one)))
         else:
@@ -344,7 +346,7 @@ class Shape(ABC):
         """Return what a block on these parts is called by: "x_low", "hole", "x_lt_0_5"."""
         if not isinstance(on, str):
             return "_".join(self.label(one) for one in on)
-        if is_comparison(on):
+        if self._compares(on):
             return slug(on)
         found = self._named(on)
         if "=" in on and (len(found) > 1 or isinstance(found[0], Level)):
@@ -373,7 +375,7 @@ class Shape(ABC):
             ]
         if not found and "=" in text and name in self.space:
             slack = 1e-9 * -float(np.subtract(*self.bounds[name]))
-            found = self._cut([Level(part, text, name, value, slack) for part in self.parts])
+            found = self._cut([Level(part, text, name, value, slack=slack) for part in self.parts])
         if not found:
             hint = ""
             if "=" in text and name == self.time:
@@ -397,12 +399,26 @@ class Shape(ABC):
 
     def _pieces(self, where: str) -> tuple[Piece, ...]:
         where = where.strip()
-        found = self._cut([Piece(part, where) for part in self.parts])
+        tree = parse_condition(where, equality=True)
+        atoms = atoms_of(tree, {*self.coordinates, *map(normal_name, self.space)}, self._named)
+        found = []
+        for part in self.parts:
+            match remainder(tree, atoms, part):
+                case True:
+                    found.append(part)
+                case Expression() as rest:
+                    text = where if rest is tree else str(rest)
+                    found += self._cut([Piece(part, text, slack=1e-9 * self.size)])
         if not found:
             raise ValueError(
                 f"no point of the boundary has {where}; the boundary's parts: {self._known()}"
             )
         return tuple(found)
+
+    def _compares(self, text: str) -> bool:
+        """Return whether `on` is meant as a comparison rather than as the name of a part."""
+        names = {name for part in self.parts for name in (part.label, part.owner)}
+        return is_comparison(text) and text.strip() not in names
 
     def _known(self) -> str:
         if not self.space:

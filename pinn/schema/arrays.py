@@ -40,16 +40,25 @@ class Array(Kind):
             refuse_kind(self.what, value, f" ({error})")
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
-        found = None
-        if isinstance(node, MappingNode) and set(node.entries) == {_BYTES, _SHAPE}:
-            found = _from_bytes(_texts(node))
-        elif isinstance(node, MappingNode) and reader.arrays and set(node.entries) == {_BESIDE}:
-            found = reader.arrays.get(_texts(node)[_BESIDE])
-        elif isinstance(node, Sequence | Scalar):
+        if isinstance(node, Sequence | Scalar):
             return _numbers(self, node, path, reader)
+        found = None
+        if is_array(node):
+            written = _texts(node)
+            beside = reader.arrays.get(written.get(_BESIDE))
+            found = _from_bytes(written) if _BYTES in written else beside
         if found is None:
             return reader.complain(path, f"expected {self.what}, got {node}", node.place)
         return found
+
+
+def is_array(node: Node) -> bool:
+    """Return whether a mapping is a longer array as pinn writes it, and not columns by name."""
+    if not isinstance(node, MappingNode):
+        return False
+    names = set(node.entries)
+    key = _BYTES if names == {_BYTES, _SHAPE} else _BESIDE if names == {_BESIDE} else None
+    return key is not None and isinstance(node.entries[key], Scalar)
 
 
 def with_texts(data: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pinn import expressions
 from pinn.files import Columns, numbers_of
-from pinn.schema.arrays import Array
+from pinn.schema.arrays import Array, is_array
 from pinn.schema.errors import Path as Keys
 from pinn.schema.errors import at, refuse, refuse_kind
 from pinn.schema.kinds import Kind, Number, Text, refuse_node
@@ -72,15 +72,15 @@ class ColumnsKind(Kind):
     def read(self, node: Node, path: Keys, reader: Reader) -> Any:
         if isinstance(node, Scalar) and not node.is_null and not (self.kept and reader.stored):
             return Columns(path=(reader.folder / node.text).absolute(), is_stored=reader.stored)
-        if isinstance(node, MappingNode) and node.entries:
-            given: Any = {}
+        if self.rows and (isinstance(node, Sequence) or is_array(node)):
+            given: Any = Array("a list of rows of numbers").read(node, path, reader)
+            valid = given is not INVALID
+        elif isinstance(node, MappingNode) and node.entries:
+            given = {}
             for name, entry in node.entries.items():
                 reader.note((*path, name), node.key_places[name])
                 given[name] = Array().read(entry, (*path, name), reader)
             valid = not any(column is INVALID for column in given.values())
-        elif self.rows and isinstance(node, Sequence):
-            given = Array("a list of rows of numbers").read(node, path, reader)
-            valid = given is not INVALID
         else:
             return refuse_node(self, node, path, reader)
         if not valid:

@@ -151,3 +151,121 @@ def test_warnings_and_residuals_are_saved(tmp_path):
     assert report.residual == solution.report.residual
     assert report.warnings == solution.report.warnings != ()
     assert dataclasses.replace(report, warnings=()).summary().count("warning") == 0
+
+
+class Known(T.nn.Module):
+    """Given functions of the points, each times a parameter that starts at 1."""
+
+    def __init__(self, *functions):
+        super().__init__()
+        self.functions = functions
+        self.one = T.nn.Parameter(T.tensor(1.0, dtype=T.float64))
+
+    def forward(self, points):
+        columns = points[:, 0], points[:, 1]
+        return self.one * T.stack([function(*columns) for function in self.functions], dim=1)
+
+
+SQUARE = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1)
+LAPLACES = {
+    "sum": "u_xx + u_yy",
+    "laplacian": "laplacian(u)",
+    "div": "div(grad(u))",
+    "function": lambda s: s.laplacian(s.u),
+    "half": "u_xx - 2*laplacian(u) + u_yy",
+}
+
+
+def residuals_of(functions, equations, conditions=(), domain=SQUARE, unknowns=("u",)):
+    problem = pinn.Problem(domain, unknowns, equations, conditions)
+    return scaled_residuals(untrained(problem, model=Known(*functions)))
+
+
+@pytest.mark.parametrize("text", LAPLACES.values(), ids=LAPLACES)
+def test_a_laplacian_counts_as_its_derivatives_however_it_is_written(text):
+    dirichlet = [pinn.Dirichlet("u", "x**2 - y**2")]
+
+    def near(eps):
+        field = [lambda x, y: x**2 - y**2 + eps * T.sin(3 * x) * T.sin(3 * y)]
+        return residuals_of(field, {"laplace": text}, dirichlet)
+
+    # r = -18 eps s with s = sin(3 x) sin(3 y), and |u_xx| + |u_yy| is 4; that of half waves is
+    # pi^2 std(x^2 - y^2), a little more.
+    eps = 1e-4
+    size = max(4.0, np.pi**2 * np.sqrt(2 * (1 / 5 - 1 / 9)))
+    rms = (1 - np.sin(6) / 6) / 2
+    assert near(eps)["laplace"] == pytest.approx(18 * eps * rms / size, rel=0.03)
+    assert unsolved(near(eps)) is None
+    assert near(0.3)["laplace"] > 0.1
+
+
+def test_a_bilaplacian_counts_as_its_derivatives():
+    # x^4 - 6 x^2 y^2 + y^4 is harmonic: 24 - 48 + 24.
+    def near(eps):
+        def field(x, y):
+            return x**4 - 6 * x**2 * y**2 + y**4 + eps * T.sin(2 * x)
+
+        return residuals_of([field], {"plate": "laplacian(laplacian(u))"})["plate"]
+
+    # r = 16 eps sin(2 x); of the terms the largest, 2 u_xxyy, is measured by half waves.
+    x = (np.arange(400) + 0.5) / 400
+    x, y = np.meshgrid(x, x)
+    size = max(96.0, 2 * np.pi**4 * np.std(x**4 - 6 * x**2 * y**2 + y**4))
+    rms = np.sqrt(np.mean(np.sin(2 * x) ** 2))
+    assert near(1e-2) == pytest.approx(0.16 * rms / size, rel=0.05)
+
+
+@pytest.mark.parametrize("text", ["u_xx + u_yy", "laplacian(u)"])
+def test_an_equation_whose_terms_all_vanish_is_measured_by_how_the_unknown_varies(text):
+    def near(eps):
+        return residuals_of([lambda x, y: x + eps * T.sin(3 * y)], {"laplace": text})["laplace"]
+
+    # Half a wave that varies as x does has the second derivative pi^2/sqrt(12), in rms.
+    y = (np.arange(400) + 0.5) / 400
+    rms = 9 * np.sqrt(np.mean(np.sin(3 * y) ** 2))
+    assert near(1e-3) == pytest.approx(1e-3 * rms / (np.pi**2 / np.sqrt(12)), rel=0.1)
+    assert near(0.3) > 0.04
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e6])
+def test_a_slope_that_vanishes_everywhere_is_measured_by_how_the_unknown_varies(unit):
+    def near(eps):
+        found = residuals_of(
+            [lambda x, y: unit * (T.sin(3 * y) + eps * T.sin(5 * x))], {"e": "u_yy + 9*u"},
+            [pinn.Neumann("u", 0, on="x=0")],
+        )  # fmt: skip
+        return list(found.values())[-1]
+
+    # u_x = 5 eps at x = 0.
+    y = (np.arange(400) + 0.5) / 400
+    spread = np.std(np.sin(3 * y))
+    assert near(1e-3) == pytest.approx(5e-3 / (np.pi * spread), rel=0.03)
+    assert near(0.1) > 0.04
+
+
+def test_a_constant_is_no_reason_for_a_warning():
+    found = residuals_of(
+        [lambda x, y: 1 + 1e-5 * T.sin(5 * x)], {"e": "u_yy + u - 1"},
+        [pinn.Neumann("u", 0, on="x=0")],
+    )  # fmt: skip
+    assert unsolved(found) is None and len(found) == 2 and min(found.values()) > 0
+
+
+def test_the_flux_through_an_interface_that_vanishes_is_no_reason_for_a_warning():
+    interface = pinn.Interface("x=0.5", "u", "v", k_inner=2.0)
+    equations = {"below": "u_yy + 9*u", "above": "v_yy + 9*v"}
+
+    def near(eps):
+        fields = [lambda x, y: T.sin(3 * y), lambda x, y: T.sin(3 * y) + eps * T.sin(5 * x)]
+        return residuals_of(fields, equations, [interface], unknowns=("u", "v"))
+
+    assert unsolved(near(1e-3)) is None and near(1e-3)["interface_u_v_flux"] > 0
+    assert near(0.3)["interface_u_v_flux"] > 0.04
+
+
+def test_the_laplacian_of_a_field_of_fewer_coordinates():
+    problem = pinn.Problem(
+        SQUARE, ["u"], {"e": "laplacian(u) - laplacian(q)"}, [pinn.Dirichlet("u", 0)],
+        fields=[pinn.Field("q", ["x"])],
+    )  # fmt: skip
+    assert 0 < scaled_residuals(untrained(problem, **SMALL))["e"] <= 1
