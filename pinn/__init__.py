@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from pinn.problem import Equation, Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
     from pinn.schema import declared
-    from pinn.solution import Report, Solution, load
+    from pinn.solution import ExtrapolationWarning, Report, Solution, load
     from pinn.solving import check, solve
     from pinn.tables import Table
     from pinn.training import Callback, Progress, default_training
@@ -120,6 +120,7 @@ __all__ = [
     "Embedding",
     "Equation",
     "Factorization",
+    "ExtrapolationWarning",
     "Family",
     "Field",
     "FourierEmbedding",
@@ -223,7 +224,7 @@ _HOMES = {
     "pinn.problem": ("Equation", "Field", "Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),
-    "pinn.solution": ("Report", "Solution", "load"),
+    "pinn.solution": ("ExtrapolationWarning", "Report", "Solution", "load"),
     "pinn.solving": ("check", "solve"),
     "pinn.tables": ("Table",),
     "pinn.training": ("Callback", "Progress", "default_training"),

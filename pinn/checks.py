@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+R = TypeVar("R")
 
 # A name of anything that an expression can mention.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -46,6 +51,25 @@ PEERS: dict[str, tuple[str, ...]] = {
     "num_initial": ("initial",),
     "gpu": ("cuda",),
 }
+
+
+def argument_names_checked(function: Callable[..., R]) -> Callable[..., R]:
+    """Return a function that answers to a misspelled argument with the one that was meant.
+
+    It is one frame more for the `stacklevel` of warnings.
+    """
+    names = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: Any, **given: Any) -> R:
+        for name in given:
+            if name not in names:
+                raise TypeError(
+                    f"{function.__name__} has no argument {name!r}{nearest(name, names)}"
+                )
+        return function(*args, **given)
+
+    return checked
 
 
 def nearest(name: object, names: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pinn.checks import argument_names_checked
 from pinn.diagnosis import (
     Check,
     ProblemWarning,
@@ -69,13 +70,14 @@ class Session:
 
     def errors(self, record: StepRecord) -> Errors:
         """Return the errors against the reference at a step, for display only."""
-        return self._test.errors(self.solution(record).evaluate)
+        return self._test.errors(self.solution(record).evaluate_anywhere)
 
     def fresh_loss(self, record: StepRecord) -> float:
         """Return the loss at a step on points that training never sees, for display only."""
         return self._fresh(record.theta)
 
 
+@argument_names_checked
 def solve(
     problem: Problem,
     model: Any = None,
@@ -134,7 +136,7 @@ def solve(
         fresh = FreshLoss(objective, fresh_points(experiment))
         said = preflight(objective)
         for sentence in said:
-            warnings.warn(sentence, ProblemWarning, stacklevel=2)
+            warnings.warn(sentence, ProblemWarning, stacklevel=3)
         run = Training(
             objective, experiment.training, callbacks, _redraw(experiment, objective),
             seconds=experiment.seconds, fresh=fresh, weighting=experiment.weighting,
@@ -151,7 +153,7 @@ def solve(
             )
             raise
         solution = _solution(experiment, result)
-        errors = test.errors(solution.evaluate)
+        errors = test.errors(solution.evaluate_anywhere)
         residual = scaled_residuals(solution)
         whole = result.reason not in _CUT_SHORT
         hint = unsolved(residual) if whole else None
@@ -163,14 +165,15 @@ def solve(
         )  # fmt: skip
     notify(callbacks, "on_end", solution)
     if result.reason is StopReason.DIVERGED:
-        warnings.warn(f"training diverged: {result.message}", UnsolvedWarning, stacklevel=2)
+        warnings.warn(f"training diverged: {result.message}", UnsolvedWarning, stacklevel=3)
     if hint:
-        warnings.warn(hint, UnsolvedWarning, stacklevel=2)
+        warnings.warn(hint, UnsolvedWarning, stacklevel=3)
     for doubt in doubts:
-        warnings.warn(doubt, stacklevel=2)
+        warnings.warn(doubt, stacklevel=3)
     return solution
 
 
+@argument_names_checked
 def check(
     problem: Problem,
     model: Any = None,

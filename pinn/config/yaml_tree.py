@@ -51,7 +51,7 @@ def parse_yaml(text: str, source: str, line: int | None = 1) -> Node:
             [Complaint(at, "", f"not valid YAML: {_character(error.character)} is not allowed")]
         ) from None
     except yaml.MarkedYAMLError as error:
-        raise ConfigError([_yaml_complaint(error, place)]) from None
+        raise ConfigError([_yaml_complaint(error, place, text.splitlines())]) from None
     except RecursionError:
         message = "not valid YAML for a config: lists or mappings are nested too deeply"
         raise ConfigError([Complaint(place(None), "", message)]) from None
@@ -101,8 +101,11 @@ def _character(character: str | int) -> str:
     return f"the character U+{code:04X}"
 
 
-def _yaml_complaint(error: yaml.MarkedYAMLError, place) -> Complaint:
+def _yaml_complaint(error: yaml.MarkedYAMLError, place, lines: list[str]) -> Complaint:
     mark = error.problem_mark or error.context_mark
+    told = None if mark is None or mark.line >= len(lines) else _layout(error, place, lines)
+    if told is not None:
+        return Complaint(place(mark), "", f"not valid YAML: {told}")
     column = f" (column {mark.column + 1})" if mark is not None else ""
     message = f"not valid YAML{column}: {error.problem or error.context}"
     if error.context and error.problem:
@@ -112,6 +115,54 @@ def _yaml_complaint(error: yaml.MarkedYAMLError, place) -> Complaint:
     if "cannot start any token" in message and "\\t" in message:
         message += "; indent with spaces, not with tabs"
     return Complaint(place(mark), "", message)
+
+
+def _layout(error: yaml.MarkedYAMLError, place, lines: list[str]) -> str | None:
+    """Say what is wrong with the layout of lines, in words of the file; None for other mistakes."""
+    mark, problem = error.problem_mark, error.problem or ""
+    here = lines[mark.line]
+    width = _indentation(here)
+    if "\t" in here[: width + 1]:
+        return None
+    above = next((k for k in reversed(range(mark.line)) if _says(lines[k])), None)
+    partner = None
+    if "expected <block end>" in problem:
+        opening = error.context_mark
+        if mark.column != width:
+            return "there is more text behind a text in quotes; put the quotes round all of it"
+        if "block collection" in (error.context or "") and width == opening.column:
+            return f"a list item needs '- ' before it, as at {place(opening)}"
+        if width == opening.column:
+            return f"a list item needs '- ' before it, as here, at {place(opening)} too"
+        partner = _partner(lines, mark.line, width)
+        partner = above if partner is None else partner
+    elif "not allowed here" in problem:
+        deeper = above is not None and width > _indentation(lines[above])
+        first = ":" not in here[: mark.column] and not lines[above or 0].rstrip().endswith(":")
+        partner = above if deeper and first else None
+    if partner is None:
+        return None
+    other = place(yaml.Mark("", 0, partner, 0, None, 0))
+    return f"this line is indented differently from {other}, with which it belongs"
+
+
+def _says(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith("#")
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _partner(lines: list[str], number: int, width: int) -> int | None:
+    """Return the line above that one belongs with, which is indented more; None for none."""
+    found = None
+    for k in filter(lambda k: _says(lines[k]), reversed(range(number))):
+        if _indentation(lines[k]) <= width:
+            break
+        if found is None or _indentation(lines[k]) <= _indentation(lines[found]):
+            found = k
+    return found
 
 
 class _Locator:

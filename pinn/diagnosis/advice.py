@@ -13,6 +13,10 @@ from pinn.diagnosis.statement import Stated, Statement
 
 # Sizes that are further apart than this are told of.
 _APART = 1e6
+# A width of the domain, or a value, that is so many times above or below one is due to its units.
+_FAR = 1e3
+# A block of less weight than this share of another is as good as left out.
+_LEAST_WEIGHT = 1e-6
 # A loss of less than this share of the largest is rounding: the network meets what it is of.
 _ROUNDING = 1e-20
 
@@ -26,7 +30,7 @@ def advice(statement: Statement, losses: Mapping[str, float]) -> list[str]:
     return [
         *_constants_apart(statement),
         *_terms_apart(statement),
-        *_losses_apart(losses),
+        *_losses_apart(statement, losses),
         *surplus(statement),
     ]
 
@@ -70,7 +74,7 @@ def _coefficients(statement: Statement, equation: Stated) -> dict[object, float]
     return found
 
 
-def _losses_apart(losses: Mapping[str, float]) -> Iterator[str]:
+def _losses_apart(statement: Statement, losses: Mapping[str, float]) -> Iterator[str]:
     finite = {name: loss for name, loss in losses.items() if math.isfinite(loss)}
     least = _ROUNDING * max(finite.values(), default=0.0)
     sizes = {name: loss for name, loss in finite.items() if loss > least}
@@ -79,10 +83,45 @@ def _losses_apart(losses: Mapping[str, float]) -> Iterator[str]:
         yield (
             f"at the start the loss of {large} ({sizes[large]:.1e}) and "
             f"that of {small} ({sizes[small]:.1e}) are {_factor(sizes[large] / sizes[small])} "
-            f"apart; unless {small} merely holds from the start, divide the equation by its "
-            f"largest coefficient, or set weighting: {{{large}: "
-            f"{10 ** round(math.log10(sizes[small] / sizes[large])):.0e}}}"
+            f"apart; {_balanced(statement, small, large, sizes[small] / sizes[large])}"
         )
+
+
+def _balanced(statement: Statement, small: str, large: str, ratio: float) -> str:
+    """Return what brings the losses of two blocks together."""
+    units = [
+        f"{name} is {high - low:.2g} wide"
+        for name, (low, high) in statement.problem.domain.bounds.items()
+        if _is_far(high - low)
+    ]
+    for condition in statement.conditions:
+        unknown = condition.residual.gives
+        if unknown is not None and condition.is_finite:
+            size = _given_size(condition)
+            if size and _is_far(size):
+                units.append(f"{condition.name} gives {unknown} values of about {size:.1g}")
+    if units:
+        return (
+            f"that comes from the units ({', '.join(units)}), so it is the network to scale and "
+            'not the losses to weigh: let its scale and offset be those of the unknowns (scale: '
+            f"data, or numbers), or {_how(statement)}"
+        )
+    weight = max(_LEAST_WEIGHT, 10.0 ** round(math.log10(ratio)))
+    return (
+        f"unless {small} merely holds from the start, divide the equation by its largest "
+        f"coefficient, or set weighting: {{{large}: {weight:.0e}}}"
+    )
+
+
+def _is_far(size: float) -> bool:
+    return not 1 / _FAR < size < _FAR
+
+
+def _given_size(condition: Stated) -> float:
+    """Return the rms of the values that a condition gives to an unknown."""
+    (found, *_) = condition.linear
+    rest = found.value - sum(found.slopes[leaf] * found.leaves[leaf] for leaf in found.slopes)
+    return float(np.sqrt(np.mean(np.square(rest))))
 
 
 def _how(statement: Statement) -> str:

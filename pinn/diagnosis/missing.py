@@ -64,6 +64,8 @@ def surplus(statement: Statement) -> list[str]:
     """Return a sentence for each coordinate in which there are more conditions than are taken.
 
     Data that agree do no harm, and coefficients need them: nothing is said where there are some.
+    A slope that is the same at both ends of a period is none too many: the slopes of a smooth
+    periodic function are, whatever the order of the equation.
     """
     if statement.problem.parameters or statement.problem.fields:
         return []
@@ -73,7 +75,13 @@ def surplus(statement: Statement) -> list[str]:
     for system in _systems(statement):
         taken = _taken(statement, system)
         for coordinate in statement.coordinates if taken is not None else ():
-            given = _given(system, coordinate)
+            given = [
+                (condition.name, plane)
+                for condition in system.conditions
+                if not _is_slope_of_period(condition, coordinate)
+                for plane in condition.planes
+                if plane.coordinate == coordinate
+            ]
             if not given or not taken[coordinate]:
                 continue
             column = statement.coordinates.index(coordinate)
@@ -101,6 +109,19 @@ def _given(system: _System, coordinate: str) -> list[tuple[str, Plane]]:
         for plane in condition.planes
         if plane.coordinate == coordinate
     ]
+
+
+def _is_slope_of_period(condition: Stated, coordinate: str) -> bool:
+    """Return whether a condition is that a derivative is the same at both ends of a coordinate."""
+    if len(condition.leaves) != 2:
+        return False
+    here, there = condition.leaves
+    return (
+        isinstance(there, At)
+        and there.names == (coordinate,)
+        and there.leaf == here
+        and here.order > 0
+    )
 
 
 def _most_met(planes: Sequence[Plane], column: int) -> int:

@@ -85,8 +85,8 @@ class Calculus:
             if isinstance(part, Supplied):
                 raise node.error(
                     f"{node.function}: a value that a function has computed does not know what it "
-                    "was made of, so it has no derivative here; give text instead, such as "
-                    "s.diff('u**2', 'x')"
+                    "was made of, so it has no derivative here; compute the whole equation with s "
+                    "alone (s.sin for autograd.sin), or give text, such as s.diff('u**2', 'x')"
                 )
             if not part.children or all(value is algebra.ZERO for value in inner):
                 return algebra.ZERO

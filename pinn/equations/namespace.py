@@ -10,9 +10,11 @@ from typing import Any
 import autograd as T
 from pinn import expressions
 from pinn.equations.leaves import Supplied
+from pinn.equations.refused import Refused, RefusedName
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope, Vector
 from pinn.equations.values import Values
+from pinn.equations.vector_value import VectorValue
 from pinn.expressions import LETTERS, OPERATORS, Call, Expression, ExpressionError, Name, algebra
 from pinn.expressions.errors import ALIASES
 
@@ -23,15 +25,19 @@ class Namespace:
     Coordinates, unknowns and their derivatives (`s.x`, `s.u`, `s.u_xx`) have shape (n,), constants
     are floats, parameters have shape (); `s.sin`, `s.where` ... are the functions of the texts.
 
-    The operators of the texts are methods: `s.diff("u**2", "x")`, `s.laplacian("u")`,
-    `s.dn("u")`, `s.at("u_x", x=1)`. They take texts, names of the namespace such as `s.u`, numbers,
+    The operators of the texts are methods: `s.diff(s.u**2, "x")`, `s.laplacian("u")`,
+    `s.dn("u")`, `s.at("u_x", x=1)`. They take texts, what was computed with the namespace alone,
     and tuples of these where a vector belongs (`s.div((s.u, s.v))`); a vector is returned as a
-    tuple. `s.dot` and what replaces a coordinate in `s.at` take any value: `s.at("u", t=s.t - 1)`.
+    VectorValue, a tuple with the arithmetic of vectors.
+
+    Where a function computes with more than the namespace, such as `autograd.sin(s.u)`, it gets
+    values, and operators take texts, names such as `s.u` and numbers; `s.dot` and what replaces a
+    coordinate in `s.at` take any value then: `s.at("u", t=s.t - 1)`.
 
     `s("u_x + v")` is the value of a text.
 
-    what: names the equation in messages. owner: tells one function's values from another's where
-    several are evaluated together.
+    owner: tells one function's values from another's where several are evaluated together. Raises
+    Refused for what has no meaning here.
     """
 
     # Else numpy takes `np.sin(s)` for `s.sin()`.
@@ -42,13 +48,11 @@ class Namespace:
         values: Values,
         scope: Scope,
         functions: Mapping[str, Callable[..., Any]],
-        what: str,
         owner: int = 0,
     ) -> None:
         self._values = values
         self._scope = scope
         self._functions = functions
-        self._what = what
         self._owner = owner
         # Which tree a value that was given out stands for; by identity, so it is kept alive here.
         self._given: dict[int, tuple[Any, int, Expression]] = {}
@@ -68,10 +72,10 @@ class Namespace:
             message = str(error)
             if name in ALIASES:
                 message = f"no function {name!r}; write s.{ALIASES[name]}"
-            raise AttributeError(f"{self._what}: {message}") from None
+            raise RefusedName(message) from None
 
     def __call__(self, text: str | Expression) -> Any:
-        """Return the value of a text of the expression language; a vector's as a tuple.
+        """Return the value of a text of the expression language; a vector's as a VectorValue.
 
         A tree is taken as it is, with its names resolved.
         """
@@ -80,7 +84,7 @@ class Namespace:
         try:
             return self._evaluate(text)
         except ExpressionError as error:
-            raise ValueError(f"{self._what}: {error}") from None
+            raise Refused(str(error)) from None
 
     def _apply(self, operator: str, /, *arguments: Any, **replaced: Any) -> Any:
         """Return the value of an operator's call."""
@@ -90,7 +94,7 @@ class Namespace:
             expressions.check_call(call)
             return self._evaluate(call)
         except ExpressionError as error:
-            raise ValueError(f"{self._what}: {error}") from None
+            raise Refused(str(error)) from None
 
     def _tree(self, value: Any) -> Expression:
         """Return what an argument of an operator stands for."""
@@ -100,6 +104,10 @@ class Namespace:
             return algebra.number(expressions.constant(value), Name("number"))
         if isinstance(value, tuple | list):
             return Call("vec", tuple(self._tree(part) for part in value))
+        return self._of_other(value)
+
+    def _of_other(self, value: Any) -> Expression:
+        """Return what stands for a value: where it was given out its tree, else a leaf."""
         _, version, tree = self._given.get(id(value), (None, -1, None))
         if tree is not None and version == _version(value):
             return tree
@@ -112,7 +120,7 @@ class Namespace:
     def _evaluate(self, expression: str | Expression) -> Any:
         tree = self._scope.resolve_any(expression)
         if isinstance(tree, Vector):
-            return tuple(self._value(part) for part in tree)
+            return VectorValue(self._value(part) for part in tree)
         return self._value(tree)
 
     def _value(self, tree: Expression) -> Any:

@@ -15,8 +15,10 @@ from pinn.equations.combine import combine
 from pinn.equations.functions import fitted
 from pinn.equations.leaves import UnknownLeaf, derivatives_in
 from pinn.equations.namespace import Namespace
+from pinn.equations.refused import Refused
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
+from pinn.equations.symbols import written
 from pinn.expressions import Expression, algebra
 from pinn.schema.errors import DeclarationTypeError, Mistake
 from pinn.schema.kinds import Formula
@@ -32,8 +34,12 @@ _OF_LENGTHS = ("must match the size of tensor", "could not be broadcast together
 class Term:
     """A text, number, table, resolved tree or function of the namespace; `what` names it.
 
-    Raises ExpressionError for a text that means nothing in the scope, DeclarationError for a source
-    of another kind.
+    A function is called once here, with symbols: where it computes with the namespace alone it is
+    the tree that it writes, as a text is. One that does more, such as `autograd.sin(s.u)`, has no
+    tree and is called with values at every evaluation.
+
+    Raises ExpressionError for a text that means nothing in the scope, Refused for a function that
+    asks for what means nothing there, DeclarationError for a source of another kind.
     """
 
     def __init__(self, what: str, source: Any, scope: Scope) -> None:
@@ -51,6 +57,7 @@ class Term:
             Formula().check(source)
             if callable(source):
                 self._check_arguments()
+                self.tree = written(source, scope)
 
     @property
     def formula(self) -> Expression | None:
@@ -85,14 +92,14 @@ class Term:
         if callable(self.source):
             functions = fitted(functions, getattr(values, "dtype", None))
             owner = id(self.source)  # the same at every evaluation, as plans need it
-            return self._call(
-                Namespace(values, self.scope, functions, self.what, owner), functions
-            )
+            return self._call(Namespace(values, self.scope, functions, owner), functions)
         return float(self.source)
 
     def _call(self, namespace: Namespace, functions: Mapping[str, Callable]) -> Any:
         try:
             result = self.source(namespace)
+        except Refused as error:
+            raise type(error)(f"{self.what}: {error}") from None
         except Exception as error:
             # What Python, numpy and autograd say of the namespace where a number is expected.
             if isinstance(error, TypeError) and Namespace.__name__ in str(error):

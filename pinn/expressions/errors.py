@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Iterable
 
 ALIASES = {
-    "ln": "log", "fabs": "abs", "Min": "min", "Max": "max", "laplace": "laplacian", "sgn": "sign",
+    "ln": "log", "fabs": "abs", "Min": "min", "Max": "max",
+    "minimum": "min", "maximum": "max", "laplace": "laplacian", "sgn": "sign",
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
     "Gamma": "gamma", "gammaln": "lgamma", "loggamma": "lgamma", "psi": "digamma",
 }  # fmt: skip

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pinn.checks import NAME
 from pinn.expressions.conditions import is_condition, typed
-from pinn.expressions.errors import TOO_LARGE, ExpressionError, abridge, suggest
+from pinn.expressions.errors import ALIASES, TOO_LARGE, ExpressionError, abridge, suggest
 from pinn.expressions.evaluation import evaluate, number_or_none
 from pinn.expressions.language import (
     COMPARISONS,
@@ -86,6 +86,13 @@ _REFUSED = {
 }
 
 
+# What functions are called by in Python: np.sin.
+_MODULE = re.compile(r"(?<![\w.])(?:np|numpy|math|torch|tf|jnp|jax\.numpy|cp|sp|sympy|T|bst)$")
+_MODULES = re.compile(r"(?<![\w.])(?:np|numpy|math|torch|tf|jnp|jax\.numpy|cp|sp|sympy|T|bst)\.")
+_NAME = re.compile(NAME.pattern)
+_KNOWN = frozenset((*FUNCTIONS, *CONSTANTS))
+
+
 class _Token(NamedTuple):
     kind: str  # number, name, symbol or end
     text: str
@@ -126,6 +133,8 @@ def _tokens(text: str) -> Iterator[_Token]:
         elif match is None or match.lastgroup == "refused":
             character = match.group() if match else text[position]
             message = _REFUSED.get(character)
+            if character == ".":
+                message = _without_module(text, position) or message
             if message is None:
                 message = f"the character {character!r} is not part of an expression"
                 if not character.isascii():
@@ -135,6 +144,28 @@ def _tokens(text: str) -> Iterator[_Token]:
             yield _Token(str(match.lastgroup), match.group(), position)
         position = match.end()
     yield _Token("end", "", len(text.rstrip()))
+
+
+def _without_module(text: str, position: int) -> str | None:
+    """Say how np.sin(pi*x) is written here, of the '.' at a position; None for anything else."""
+    before, after = _MODULE.search(text[:position]), _NAME.match(text, position + 1)
+    if before is None or after is None:
+        return None
+    called = after.group()
+    name = next((one for one in (called, ALIASES.get(called)) if one in _KNOWN), None)
+    if name is None:
+        return None
+    rest = text[after.end() :]
+    depth = 0
+    for k, character in enumerate(rest):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            inner = rest[: k + 1] if character == ")" else ""
+            break
+    else:
+        inner = ""
+    inner = _MODULES.sub("", inner)
+    return f"write {abridge(name + inner)}, without {before.group()}."
 
 
 class _Parser:

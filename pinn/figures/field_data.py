@@ -34,6 +34,8 @@ class FieldData:
     contains     which of any points, (n, 2), lie in the domain: for a rim that is finer than the
                  grid; None where `inside` is all that is known
 
+    measured     where it was measured, (n, 2), in the order of `coordinates`; drawn on its map
+
     Raises ValueError where these do not fit together.
     """
 
@@ -46,6 +48,7 @@ class FieldData:
     inside: np.ndarray | None = None
     contains: Callable[[np.ndarray], np.ndarray] | None = None
     errors: tuple[float, float] | None = None
+    measured: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         grids = {n: np.asarray(g, dtype=np.float64) for n, g in self.coordinates.items()}

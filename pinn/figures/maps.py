@@ -39,7 +39,9 @@ def plot_field(
     """
     if len(data.coordinates) == 1:
         return plot_line(data, vmin=vmin, vmax=vmax, log=log)
-    return _single_map(data, data.values, "network", _scale(data, vmin, vmax, log))
+    figure = _single_map(data, data.values, "network", _scale(data, vmin, vmax, log))
+    _draw_measured(figure.axes[0], data)
+    return figure
 
 
 def plot_reference(
@@ -84,6 +86,7 @@ def plot_panels(
         first, second, third = figure.subplots(1, 3)
     scale = _scale(data, vmin, vmax, log)
     _draw_map(first, data, data.values, scale, f"{data.title()},  network")
+    _draw_measured(first, data)
     _draw_map(second, data, data.reference, scale, f"{data.title()},  reference")
     _draw_error(third, data)
     return figure
@@ -199,6 +202,18 @@ def _draw_map(axes: Axes, data: FieldData, values: np.ndarray, scale: Scale, tit
     note = f"   ({scale.note})" if scale.note else ""
     _colour_bar(axes, mesh, f"{symbol(data.unknown)}{note}", scale.beyond(values))
     axes.set_title(title, fontsize=12, loc="left")
+
+
+def _draw_measured(axes: Axes, data: FieldData) -> None:
+    """Draw rings where the unknown was measured: what is inside them is still seen."""
+    if data.measured is None:
+        return
+    columns = dict(zip(data.coordinates, data.measured.T, strict=True))
+    horizontal, vertical = _axes_of_map(data)
+    axes.scatter(
+        columns[horizontal], columns[vertical], s=22, facecolors="none", edgecolors="black",
+        linewidths=0.9, label="data", clip_on=False, zorder=3,
+    )  # fmt: skip
 
 
 def _draw_error(axes: Axes, data: FieldData) -> None:

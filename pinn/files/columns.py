@@ -122,6 +122,15 @@ class Columns:
         if len(axes) > 1 and gridded and all(gridded) and all(axis.ndim == 1 for axis in axes):
             nodes = np.meshgrid(*axes, indexing="ij")
             found = {**dict(zip(places, nodes, strict=True)), **{n: found[n] for n in values}}
+        elif len(axes) > 1 and all(axis.ndim == 1 for axis in axes):
+            for name in values:
+                if found[name].ndim == len(axes):
+                    turned = found[name].shape == shape[::-1]
+                    self.refuse(
+                        f"expected values of shape {shape}, one for each of {', '.join(places)}, "
+                        f"got {found[name].shape}{': transposed?' if turned else ''}",
+                        name=name,
+                    )
         return self.equally_long({name: array.reshape(-1) for name, array in found.items()})
 
     def equally_long(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

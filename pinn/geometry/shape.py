@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pinn.checks import NAME, nearest
 from pinn.equations.fractional import Chord
 from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.names import normal_name
@@ -383,8 +384,23 @@ class Shape(ABC):
                 ends = {"Initial": low, "Terminal": high}
                 near = (end for end, at in ends.items() if abs(at - value) <= 1e-9 * (high - low))
                 hint = "".join(f"; use pinn.{end} at {text.strip()}" for end in near)
+            elif "=" not in text:
+                hint = self._naming_hint(name)
             raise ValueError(f"no face {text!r} in this domain; faces: {self._known()}{hint}")
         return tuple(found)
+
+    def _naming_hint(self, name: str) -> str:
+        """Return how a part gets a name that is not there."""
+        from pinn.geometry.declaration import SHAPES
+
+        parts = self.parts
+        near = nearest(name, {one for p in parts for one in (p.label, p.owner) if one})
+        # A shape without a name is called by its class.
+        called = {part.owner or part.label for part in parts if not isinstance(part, Face)}
+        without = sorted(one for one in called if one.rstrip("_0123456789") in SHAPES)
+        if near or not without or not NAME.fullmatch(name):
+            return near
+        return f"; to call {' or '.join(without)} so, give that shape the name: name: {name}"
 
     def _cut(self, pieces: Iterable[Piece]) -> list[Piece]:
         """Return the pieces that have points, with their measures."""

@@ -392,9 +392,10 @@ class Problem:
         with at(*["expression"] * (given is equation)):
             term = Term(what, equation.expression, self.scope)
             if term.leaves == ():
+                text = equation.expression
                 refuse(
                     f"expected at least one of the unknowns {', '.join(self.outputs)} in it, "
-                    f"got {equation.expression!r}"
+                    f"got {(text if isinstance(text, str) else str(term.tree))!r}"
                 )
         return Residual(name, what, term, equation.source(self.domain, self.scope))
 

@@ -240,6 +240,11 @@ class Measured(Source):
     def noise(self) -> float | None:
         return self._found[1]
 
+    @property
+    def points(self) -> np.ndarray:
+        """Where it was measured, (n, d)."""
+        return self._found[0].coordinates
+
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         """Return all of them."""
         return self._found[0]

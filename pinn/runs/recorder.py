@@ -12,6 +12,7 @@ from typing import Any
 from pinn.files import Reserve, sentence_of
 from pinn.runs.machine import machine_and_versions
 from pinn.runs.run import Run
+from pinn.solution.report import Report
 from pinn.solution.solution import Solution
 from pinn.solution.storage import experiment_json
 from pinn.training.callbacks import Callback
@@ -32,7 +33,8 @@ class Recorder(Callback):
 
     directory: must not hold a run yet, unless `overwrite`; it is made when training starts, so what
     `pinn.solve` refuses before leaves nothing behind. config_text: the resolved config. log_every:
-    steps between two lines of the metrics; the first and last step of a stage have one as well.
+    steps between two lines of the metrics; the first and last step of a stage have one as well, and
+    training that ended before its first step has one of step 0.
     warn: gets a sentence about the first line, and the first checkpoint, that the disk refuses;
     training goes on, and a RuntimeWarning is given where `warn` is left out. After training,
     `write_results` writes what the run ends with, for which room on the disk is kept from the
@@ -107,8 +109,25 @@ class Recorder(Callback):
         line = {**record.as_dict(), "draw": record.draw, "fresh_loss": fresh_loss, **(more or {})}
         errors = self._session.errors(record).rel_l2
         self._logged = record.step
+        self._append({**line, "rel_l2": errors} if errors else line)
+
+    def _log_start(self, report: Report) -> None:
+        """Write what training stood at where it ended before its first step."""
+        line = {
+            "step": 0,
+            "stage": report.stages[0].name if report.stages else None,
+            "wall_s": report.wall_seconds,
+            "loss": report.loss,
+            "losses": dict(report.losses),
+            "lr": None,
+            "draw": 0,
+            "fresh_loss": report.fresh_loss,
+        }
+        self._append({**line, "rel_l2": report.rel_l2} if report.rel_l2 else line)
+
+    def _append(self, line: Mapping[str, Any]) -> None:
         try:
-            self.run.log({**line, "rel_l2": errors} if errors else line)
+            self.run.log(line)
         except OSError as error:
             self._lines_lost += 1
             if self._lines_lost == 1:
@@ -138,6 +157,8 @@ class Recorder(Callback):
         }
         saved, troubles = [], []
         self._release_room()
+        if self._last is None:
+            self._log_start(solution.report)
         for name, write in writers.items():
             try:
                 write()

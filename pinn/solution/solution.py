@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from pinn.geometry import projection
 from pinn.models import NotSavedModel
 from pinn.problem import Problem
 from pinn.solution.accuracy import Errors, TestSet, errors_at_own_points
+from pinn.solution.extrapolation import warn_outside
+from pinn.solution.pictured import measured_at, region_of
 from pinn.solution.report import Report
 from pinn.solution.storage import (
     SIGNS_OF_DAMAGE,
@@ -103,8 +105,9 @@ class Solution:
 
         coordinates: a number or array for each coordinate of the problem, families included; they
         broadcast, and the results have the broadcast shape. Without some of them the result has the
-        fields that do not depend on these. Points outside the domain are extrapolated. Raises
-        TypeError for a missing or unknown coordinate, ValueError for shapes that do not broadcast.
+        fields that do not depend on these. Points outside the bounds of the domain or of a family
+        are extrapolated, with a pinn.ExtrapolationWarning. Raises TypeError for a missing or
+        unknown coordinate, ValueError for shapes that do not broadcast and for nan.
         """
         if points:
             named = ", ".join(f"{name}=..." for name in self.problem.domain.coordinates)
@@ -112,9 +115,21 @@ class Solution:
                 f"the coordinates are given by name: evaluate({named}), each a number or an array; "
                 "of an array with a column for each, write x=points[:, 0]"
             )
-        names = [name for name in self.problem.outputs if self._sees(name) <= coordinates.keys()]
-        needed = set().union(*map(self._sees, names)) if names else None
-        points, shape = self.points(coordinates, needed)
+        points, shape, names = self._points_and_names(coordinates)
+        warn_outside(self.problem.domain.bounds, points, coordinates, stacklevel=2)
+        return self._values(points, shape, names, coordinates)
+
+    def evaluate_anywhere(self, **coordinates: Any) -> dict[str, np.ndarray]:
+        """Return what `evaluate` does, without a warning of points outside of the domain."""
+        return self._values(*self._points_and_names(coordinates), coordinates)
+
+    def _values(
+        self,
+        points: np.ndarray,
+        shape: tuple[int, ...],
+        names: Sequence[str],
+        coordinates: Mapping[str, Any],
+    ) -> dict[str, np.ndarray]:
         with one_blas_thread():
             outputs = np.concatenate([np.asarray(chunk) for chunk in self._run(points)])
         number = self.problem.scope.unknown_number
@@ -123,6 +138,14 @@ class Solution:
             if self._sees(name) <= coordinates.keys():
                 found[name] = self._joined(tree, points, found)
         return {name: values.reshape(shape) for name, values in found.items()}
+
+    def _points_and_names(
+        self, coordinates: Mapping[str, Any]
+    ) -> tuple[np.ndarray, tuple[int, ...], list[str]]:
+        """Return points, their shape, and the unknowns and fields that have values there."""
+        names = [name for name in self.problem.outputs if self._sees(name) <= coordinates.keys()]
+        needed = set().union(*map(self._sees, names)) if names else None
+        return *self.points(coordinates, needed), names
 
     def _joined(
         self, tree: Expression, points: np.ndarray, outputs: Mapping[str, np.ndarray]
@@ -147,7 +170,7 @@ class Solution:
         in evaluate; those that nothing in it depends on may be left out. Raises ValueError, with a
         caret under the place, for a text without a meaning.
         """
-        return self.derivatives([expression], **coordinates)[0]
+        return self._expressions([expression], coordinates)[0]
 
     def derivatives(self, expressions: Iterable[str], **coordinates: Any) -> list[np.ndarray]:
         """Return several derivatives or expressions at points, from one run of the network.
@@ -159,10 +182,16 @@ class Solution:
                 f"expected a list of expressions, got {expressions!r}; put it in [ ], or take "
                 "`derivative` for one"
             )
+        return self._expressions(expressions, coordinates)
+
+    def _expressions(
+        self, expressions: Iterable[str], coordinates: Mapping[str, Any]
+    ) -> list[np.ndarray]:
         scope = self.problem.scope
         terms = [Term("derivative", expression, scope) for expression in expressions]
         needed = set().union(*map(self._needed, terms))
         points, shape = self.points(coordinates, needed)
+        warn_outside(self.problem.domain.bounds, points, coordinates, stacklevel=3)
         plan = NestedPlan([leaf for term in terms for leaf in term.leaves or ()], scope)
         with one_blas_thread():
             return [array.reshape(shape) for array in self._derivatives(terms, plan, points)]
@@ -199,7 +228,7 @@ class Solution:
         """Compare with the problem's reference, a table at its own points; empty without one."""
         return TestSet(
             self.problem, (points.coordinates for points in self.experiment.draw_points().values())
-        ).errors(self.evaluate)
+        ).errors(self.evaluate_anywhere)
 
     def field_data(self, unknown: str, **held: float) -> FieldData:
         """Return an unknown or a field on an even grid, ready for pinn.figures.
@@ -207,7 +236,8 @@ class Solution:
         A problem in one or two coordinates is taken whole. Of more, the first two are drawn and the
         others held at the middle of their bounds, unless `held` says which are held and where.
         Families are held in the middle of their range, or drawn where nothing else is left.
-        Points of the grid outside of the domain are marked as such and have no value. A reference
+        Points of the grid outside of the domain, or of the part of it that all equations of the
+        unknown hold in, are marked as such and have no value. A reference
         that is a table is what lies between its points (pinn.Table.between). Raises
         ValueError for names that are not there and where no point lies in the domain.
         """
@@ -241,15 +271,23 @@ class Solution:
         meshed = dict(zip(drawn, np.meshgrid(*grids.values(), indexing="ij"), strict=True))
         shape = meshed[drawn[0]].shape
         points = np.stack([np.broadcast_to(meshed.get(n, fixed.get(n)), shape) for n in bounds], -1)
-        inside = domain.contains(points.reshape(-1, len(bounds))).reshape(shape)
+        points = points.reshape(-1, len(bounds))
+        inside = domain.contains(points)
         if not inside.any():
             places = ", ".join(f"{name} = {value:.6g}" for name, value in fixed.items())
             raise ValueError(f"no point of the domain has {places}; hold them elsewhere")
+        region = region_of(self.problem, unknown, tuple(bounds))
+        held_back = region is not None and (inside & region(points)).any()
+        if held_back:
+            inside &= region(points)
+        inside, points = inside.reshape(shape), points.reshape(*shape, len(bounds))
 
         def contains(places: np.ndarray) -> np.ndarray:
             at = {**fixed, **dict(zip(drawn, places.T, strict=True))}
             columns = [np.broadcast_to(at[name], len(places)) for name in bounds]
-            return domain.contains(np.stack(columns, axis=-1))
+            stacked = np.stack(columns, axis=-1)
+            found = domain.contains(stacked)
+            return found & region(stacked) if held_back else found
 
         there = dict(zip(bounds, points[inside].T, strict=True))
         anywhere = dict.fromkeys(self.problem.domain.coordinates, np.array(math.nan))
@@ -260,19 +298,20 @@ class Solution:
         else:
             exact = table.between(np.stack([there[name] for name in table.over], axis=1))
             if not fixed:
-                whole = errors_at_own_points({unknown: table}, self.evaluate)
+                whole = errors_at_own_points({unknown: table}, self.evaluate_anywhere)
                 errors = whole.rel_l2[unknown], whole.max_error[unknown]
         time = domain.time
         return FieldData(
             unknown=unknown,
             coordinates=grids,
-            values=_filled(inside, self.evaluate(**there)[unknown]),
+            values=_filled(inside, self.evaluate_anywhere(**there)[unknown]),
             reference=None if exact is None else _filled(inside, exact),
             time=time if time in drawn else None,
             fixed=fixed,
             inside=inside,
             contains=contains if len(drawn) == 2 else None,
             errors=errors,
+            measured=measured_at(self.problem, unknown, drawn, fixed) if drawn[1:] else None,
         )
 
     def plot(
@@ -390,17 +429,36 @@ class Solution:
         missing = [n for n in names if n not in coordinates and (needed is None or n in needed)]
         unknown = [name for name in coordinates if name not in names]
         if missing or unknown:
-            raise TypeError(
-                f"expected the coordinates {', '.join(names)}; missing: "
-                f"{', '.join(missing) or 'none'}, not known: {', '.join(unknown) or 'none'}"
-            )
-        arrays = [np.asarray(coordinates.get(n, math.nan), dtype=np.float64) for n in names]
+            self._refuse_names(missing, unknown)
+        arrays = [
+            _numbers(name, coordinates[name]) if name in coordinates else np.array(math.nan)
+            for name in names
+        ]
         try:
             arrays = np.broadcast_arrays(*arrays)
         except ValueError as error:
             shapes = ", ".join(f"{n} {a.shape}" for n, a in zip(names, arrays, strict=True))
             raise ValueError(f"the coordinates do not broadcast together: {shapes}") from error
         return np.stack([array.reshape(-1) for array in arrays], axis=1), arrays[0].shape
+
+    def _refuse_names(self, missing: Sequence[str], unknown: Sequence[str]) -> NoReturn:
+        domain = self.problem.domain
+        middles = {family.name: f"{family.middle:.3g}" for family in domain.families}
+        names = domain.coordinates
+        told = []
+        if missing:
+            one = len(missing) == 1
+            shown = ", ".join(f"{name}={middles.get(name, '...')}" for name in names)
+            told.append(
+                f"{', '.join(missing)} {'is' if one else 'are'} missing: give "
+                f"{'its value' if one else 'their values'}, as in evaluate({shown})"
+            )
+        for name in unknown:
+            told.append(
+                f"{name!r} is no coordinate of this problem, which has {', '.join(names)}"
+                f"{nearest(name, names)}"
+            )
+        raise TypeError("; ".join(told))
 
     def _run(self, points: np.ndarray):
         with T.no_grad():
@@ -411,6 +469,24 @@ class Solution:
                     part, dtype=self.experiment.dtype, device=self.experiment.device
                 )
                 yield self._parameters.module(chunk).detach().cpu().numpy()
+
+
+def _numbers(name: str, given: Any) -> np.ndarray:
+    """Return what was given for a coordinate as float64; TypeError for what is no number."""
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        shown = repr(given)
+        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+        raise TypeError(f"{name}: expected a number or an array of numbers, got {shown}") from error
+    bad = np.argwhere(np.isnan(array))
+    if len(bad):
+        index = ", ".join(map(str, bad[0]))
+        more = f" ({len(bad)} of {array.size} are nan)" if len(bad) > 1 else ""
+        raise ValueError(
+            f"{name}: expected numbers, got nan{f' at index {index}' if index else ''}{more}"
+        )
+    return array
 
 
 def _plot_points(

@@ -255,9 +255,10 @@ class Table:
             axes, table = found
         else:
             sizes = ", ".join(f"{n} {s}" for n, s in zip(self.over, shape, strict=True))
+            turned = ": transposed?" if values.shape == shape[::-1] else ""
             raise ValueError(
                 f"{self.value}: expected values of shape {shape}, or as many as points, for {sizes}"
-                f"; got shape {values.shape}"
+                f"; got shape {values.shape}{turned}"
             )
         return GridFunction(axes, table, self.method)
 

@@ -416,6 +416,11 @@ class Training:
             return None
         self._time_is_up = True
         said = f"time limit of {self._seconds:g} s for all stages reached{self._after()}"
+        if self._steps == 0 and self._recording > _TOLD * self._seconds:
+            return (
+                f"{said}: recording and compiling the step's programs took "
+                f"{self._recording:.2g} s of it and left no time for a step; give it more"
+            )
         return said + _told("the first evaluation", self._recording, self._seconds)
 
     def _left(self) -> float:

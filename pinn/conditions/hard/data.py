@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NoReturn
 
 from pinn.expressions import Expression
 from pinn.geometry import Face, Interval, Part, Shape, Time
@@ -63,10 +64,7 @@ def check_faces(domain: Shape, unknown: str, data: Iterable[Data]) -> None:
         what = item.order if item.kappa is None else "slope"
         key = (item.face.coordinate, item.face.side, what)
         if key in taken:
-            raise ValueError(
-                f"{taken[key]!r} and {item.condition!r} of {unknown!r} are both hard "
-                f"at {item.face}; leave out hard in one of them"
-            )
+            _refuse_twice(unknown, taken[key], item, "at")
         taken[key] = item.condition
     sloped = {item.face.coordinate: item for item in data if item.kappa is not None}
     for item in data:
@@ -102,11 +100,23 @@ def _check_parts(unknown: str, data: Iterable[Data]) -> None:
                 f"leave out hard in {item.condition!r}, which is then trained"
             )
         if not item.order and item.face in taken:
-            raise ValueError(
-                f"{taken[item.face]!r} and {item.condition!r} of {unknown!r} are both hard "
-                f"on {item.face}; leave out hard in one of them"
-            )
+            _refuse_twice(unknown, taken[item.face], item, "on")
         taken[item.face] = item.condition
+
+
+def _refuse_twice(unknown: str, first: str, item: Data, at: str) -> NoReturn:
+    """Refuse what two hard conditions give at one place."""
+    if item.order == 0 and item.kappa is None:
+        names = f"{first!r} and {item.condition!r} are both hard"
+        same = "two conditions are hard"
+        raise ValueError(
+            f"{unknown} is given twice {at} {item.face}, where "
+            f"{same if first == item.condition else names}; leave out one of the conditions"
+        )
+    raise ValueError(
+        f"{first!r} and {item.condition!r} of {unknown!r} are both hard {at} {item.face}, and give "
+        "the same derivative; leave out one of them"
+    )
 
 
 def _check_order(domain: Shape, item: Data) -> None:

@@ -109,7 +109,7 @@ def test_conditions_that_do_not_fit_are_refused_by_name(condition, message):
         (lambda s: s.x[:2], ValueError, r"condition 'initial_u': .*shape \(3,\) or .*got \(2,\)"),
         (lambda s: T.stack([s.x, s.x]), ValueError, r"got \(2, 3\)"),
         (lambda s: None, TypeError, "condition 'initial_u': .*got NoneType"),
-        (lambda s: s.y, AttributeError, "unknown name 'y'"),
+        (lambda s: s.y, ValueError, "unknown name 'y'"),
     ],
 )
 def test_a_function_of_the_wrong_kind_is_refused_by_name(value, error, message):

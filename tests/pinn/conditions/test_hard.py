@@ -417,7 +417,8 @@ class Disc(pinn.geometry.Shape):
         (Disc() * TIME, [dirichlet("u", 0)], "'dirichlet_u' cannot be hard: a Disc has no form"),
         (X * TIME, [initial("u", 0, 1)], "'initial_u_t' cannot be hard without a hard initial"),
         (X * TIME, [pinn.Initial("u", 0), initial("u", 0, 1)], "leave out hard here"),
-        (X * TIME, [dirichlet("u", 0), dirichlet("u", 0, "x=1")], "are both hard at x=1"),
+        (X * TIME, [dirichlet("u", 0), dirichlet("u", 0, "x=1")],
+         "u is given twice at x=1, where 'dirichlet_u' and"),
         (X * TIME, [initial("u", "k*x")], "depends on the trainable parameter 'k'"),
         (X * TIME, [initial("u", "1/(x + 1)")], "'initial_u', which is hard, is inf at x = -1"),
         (X * TIME, [initial("u", "sqrt(x)")], "is nan at x = -1, t = 0.5; expected a finite"),
@@ -436,7 +437,7 @@ def test_other_mistakes_are_refused():
     with pytest.raises(TypeError, match="hard: expected True or False, got 1"):
         pinn.Initial("u", 0, hard=1)
     k = pinn.Parameter("k", 1.0)
-    with pytest.raises(AttributeError, match="unknown name 'k'"):
+    with pytest.raises(ValueError, match="unknown name 'k'"):
         problem(X * TIME, [initial("u", lambda s: s.k * s.x)], parameters=[k])
     with pytest.raises(ValueError, match="hard ones do not count"):
         pinn.Problem(X * TIME, ["u", "v"], {"eq": "u_t"}, [initial("v", 0)])
@@ -613,3 +614,11 @@ def test_a_config_is_refused_with_its_line(tmp_path, old, new, messages):
         pinn.config.load(path)
     for message in messages:
         assert message in str(error.value)
+
+
+def test_two_initial_values_are_told_by_what_they_give():
+    with pytest.raises(ValueError, match="u is given twice at t=0.5, where two conditions"):
+        pinn.Problem(
+            X * TIME, ["u"], {"heat": "u_t - u_xx"},
+            [pinn.Initial("u", "x", hard=True), pinn.Initial("u", "2*x", hard=True)],
+        )

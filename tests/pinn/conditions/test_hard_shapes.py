@@ -128,7 +128,7 @@ def test_derivatives_by_jets_equal_nested_ones(name):
 @pytest.mark.parametrize(
     ("domain", "conditions", "message"),
     [
-        (SQUARE - HOLE, [dirichlet(0), dirichlet(1, "hole")], "are both hard on hole"),
+        (SQUARE - HOLE, [dirichlet(0), dirichlet(1, "hole")], "u is given twice on hole"),
         (CORNER, [dirichlet("x", "x > 0.5"), dirichlet("y", "x < 0.5")], "these parts meet and"),
         (DISK * TIME, [dirichlet(0), initial(1)],
          "'initial_u' and 'dirichlet_u' are both hard but disagree where they meet"),

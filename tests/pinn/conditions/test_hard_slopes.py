@@ -231,7 +231,7 @@ def test_time_may_be_periodic_and_space_held():
         (X * TIME, [pinn.Initial("u", "x**2", hard=True), neumann(0, "x=2")],
          "'initial_u' and 'neumann_u_x_high' are hard but disagree where they meet: .*leave"),
         (X * Y, [dirichlet("sin(x)", "y=0"), neumann("y", "x=2")], "disagree where they meet"),
-        (X, [neumann(0), neumann(1, "x=2")], "both hard at x=2; leave out hard in one of them"),
+        (X, [neumann(0), neumann(1, "x=2")], "both hard at x=2, and give the same derivative"),
         (X * TIME, [neumann("k", "x=2")], "depends on the trainable parameter 'k'"),
         (X * TIME, [pinn.Initial("u", lambda s: 0 * s.x, hard=True), neumann(0, "x=2")],
          "'initial_u' has a function as its value, whose slope in x a hard condition needs"),

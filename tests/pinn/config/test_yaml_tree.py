@@ -138,3 +138,25 @@ def test_a_huge_file_is_refused(tmp_path):
         file.truncate(11_000_000)
     with pytest.raises(ConfigError, match="at most 10 MB"):
         read_yaml(path, "huge.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a:\n    b: 1\n  c: 2\n", "3: not valid YAML: this line is indented differently from "
+         "case.yaml:2, with which it belongs"),
+        ("a:\n  b: 1\n    c: 2\n", "3: not valid YAML: this line is indented differently from "
+         "case.yaml:2"),
+        ("a:\n  - b: 1\n - c: 2\n", "3: not valid YAML: this line is indented differently from "
+         "case.yaml:2"),
+        ("a:\n  - {b: 1}\n  # and\n    - {c: 2}\n", "4: not valid YAML: this line is indented "
+         "differently from case.yaml:2"),
+        ("a:\n  - b: 1\n  c: 2\n", "3: not valid YAML: a list item needs '- ' before it, as at "
+         "case.yaml:2"),
+        ("a:\n  b: 1\n  - c: 2\n", "3: not valid YAML: a list item needs '- ' before it, as here, "
+         "at case.yaml:2 too"),
+        ("a: 'x=0' and y\n", "1: not valid YAML: there is more text behind a text in quotes"),
+    ],
+)
+def test_a_wrong_layout_is_told_in_words_of_the_file(text, message):
+    assert complaint(text).startswith(f"case.yaml:{message}")

@@ -224,8 +224,10 @@ def test_the_function_of_a_reference_is_called_with_all_points_too():
 def test_an_equation_that_does_not_use_the_unknowns_is_refused():
     with pytest.raises(ValueError, match="expected at least one of the unknowns u in it"):
         problem("x*t")
+    with pytest.raises(ValueError, match=r"one of the unknowns u in it, got 'x\*t'"):
+        problem(lambda s: s.x * s.t)
     with pytest.raises(ValueError, match="'flow'.*depends on the unknowns"):
-        checked(problem(lambda s: s.x * s.t))
+        checked(problem(lambda s: (s.x * s.t).clone()))
 
 
 def test_an_empty_part_of_the_boundary_is_refused():
@@ -331,4 +333,26 @@ def test_terms_a_million_times_apart_are_advice_in_widths_of_the_domain():
 def test_losses_a_million_times_apart_are_advice():
     (said,) = checked(problem("1e5*(u_t + u*u_x - nu*u_xx)")).advice
     assert said.startswith("at the start the loss of flow (")
-    assert "weighting: {flow: 1e-" in said
+    assert "weighting: {flow: 1e-06}" in said
+
+
+def test_losses_apart_by_units_are_no_reason_for_weights():
+    raw = pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 3e6)
+    heat = pinn.Problem(
+        raw, ["u"], {"heat": "u_t - 3e-7*u_xx"},
+        [pinn.Initial("u", "2e6*sin(pi*x)"), pinn.Dirichlet("u", 0)],
+    )  # fmt: skip
+    (said,) = [one for one in checked(heat).advice if one.startswith("at the start the loss")]
+    assert "the units (t is 3e+06 wide, initial_u gives u values of about 1e+06)" in said
+    assert "scale: data" in said and "t in units of 3e+06" in said and "weighting" not in said
+
+
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("orders", [1, 2, 3])
+def test_slopes_of_a_period_are_no_surplus(hard, orders):
+    period = [pinn.Periodic("u", "t", orders=orders, hard=hard)]
+    forced = pinn.Problem(T, ["u"], {"forced": "u_t + u - cos(2*pi*t)"}, period)
+    assert checked(forced).advice == ()
+    twice = dataclasses.replace(forced, conditions=[*period, pinn.Initial("u", 0.2)])
+    (said,) = checked(twice).advice
+    assert said.startswith("more is asked for in t than the equation 'forced' can be given: 2 ")

@@ -489,3 +489,21 @@ def test_derivatives_in_other_notations_are_shown_as_they_are_written_here(text,
     with pytest.raises(ExpressionError) as raised:
         parse(text)
     assert written in raised.value.message and raised.value.position == place
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("np.sin(pi*x)", "write sin(pi*x), without np."),
+        ("2*numpy.exp(-(x + 1)*t) + 1", "write exp(-(x + 1)*t), without numpy."),
+        ("torch.cos(math.pi*x)", "write cos(pi*x), without torch."),
+        ("jnp.arctan2(x, t)", "write atan2(x, t), without jnp."),
+        ("x*math.pi", "write pi, without math."),
+        ("np.fft(x)", "attribute access is not part of an expression"),
+        ("s.sin(x)", "attribute access is not part of an expression"),
+    ],
+)
+def test_functions_of_a_module_are_written_without_it(text, message):
+    with pytest.raises(ExpressionError) as caught:
+        parse(text)
+    assert caught.value.message.startswith(message)

@@ -138,7 +138,7 @@ def test_rows_of_columns_of_numbers_and_of_grids():
     np.testing.assert_array_equal(grid["v"], -u.reshape(-1))
     one = Columns({"x": x, "t": np.array(0.5), "u": u[:, 0]}).rows(["x", "t"], ["u"])
     np.testing.assert_array_equal(one["t"], [0.5] * 4)
-    with pytest.raises(ValueError, match="got 4 of x, 3 of t, 12 of u"):
+    with pytest.raises(ValueError, match=r"got \(3, 4\): transposed"):
         Columns({"x": x, "t": t, "u": u.T}).rows(["x", "t"], ["u"])
 
 
@@ -148,3 +148,9 @@ def test_what_are_no_numbers():
             numbers_of(value)
     with pytest.raises(ValueError, match="^row 1: column 'x': expected a finite number, got nan"):
         Columns({"x": np.array([0.0, np.nan])}).column("x")
+
+
+def test_values_of_a_grid_that_are_transposed_are_told():
+    columns = Columns({"x": np.arange(5.0), "t": np.arange(4.0), "u": np.zeros((4, 5))})
+    with pytest.raises(ValueError, match=r"shape \(5, 4\).* got \(4, 5\): transposed\?"):
+        columns.rows(["x", "t"], ["u"])

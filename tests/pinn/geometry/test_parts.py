@@ -187,3 +187,15 @@ def test_a_part_of_a_face_is_held_exactly_and_read_from_yaml(tmp_path):
     y = np.linspace(0.01, 0.39, 5)
     assert solution.evaluate(x=0 * y, y=y)["u"] == pytest.approx(2 + 0 * y, abs=1e-9)
     assert abs(solution.evaluate(x=0.0, y=0.9)["u"] - 2) > 1e-3
+
+
+def test_a_name_that_no_shape_has_is_told_how_to_give():
+    plate = X * Y - pinn.Disk(center=(0, 1), radius=0.5)
+    with pytest.raises(ValueError) as caught:
+        plate.select("hole")
+    assert str(caught.value) == (
+        "no face 'hole' in this domain; faces: x=-1, x=1, y=0, y=3, disk; to call disk so, give "
+        "that shape the name: name: hole"
+    )
+    with pytest.raises(ValueError, match="disk; did you mean 'disk'"):
+        plate.select("disc")

@@ -81,7 +81,7 @@ def test_a_grid_of_axes_is_compared_with_at_its_nodes():
     turned = pinn.Table(
         "u", {"x": AXIS, "t": TIMES, "u": u_of(AXIS, TIMES[:, None])}, over=["t", "x"]
     )
-    with pytest.raises(ValueError, match="got 9 of x, 6 of t, 54 of u"):
+    with pytest.raises(ValueError, match=r"got \(6, 9\): transposed\?"):
         problem({"u": turned})
 
 

@@ -44,6 +44,21 @@ def test_config_and_metrics_are_written_on_the_way(tmp_path):
     assert all("rel_l2" not in record for record in records)
 
 
+def test_training_without_a_step_has_a_line_of_where_it_stands(tmp_path):
+    recorder = Recorder(tmp_path / "run", "")
+    stop = pinn.Callback()
+    stop.on_stage_start = lambda info: True
+    solution = pinn.solve(
+        decay(), pinn.MLP(width=4, depth=1), pinn.Sampling(interior=20), [pinn.Adam(5)],
+        callbacks=[recorder, stop],
+    )  # fmt: skip
+    recorder.write_results(solution)
+    (line,) = recorder.run.metrics()
+    assert (line["step"], line["stage"]) == (0, "adam")
+    assert list(line["losses"]) == ["decay", "initial_u"]
+    assert figures.draw_run(recorder.run, solution)
+
+
 def test_metrics_tell_how_often_points_were_drawn_anew(tmp_path):
     recorder = Recorder(tmp_path / "run", "", log_every=1)
     pinn.solve(

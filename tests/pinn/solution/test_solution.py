@@ -108,10 +108,11 @@ def test_any_expression_of_the_problem_can_be_evaluated(solution):
 @pytest.mark.parametrize(
     ("coordinates", "error", "message"),
     [
-        ({"x": 0}, TypeError, "expected the coordinates x, t; missing: t, not known: none"),
-        ({"x": 0, "t": 0, "z": 0}, TypeError, "missing: none, not known: z"),
+        ({"x": 0}, TypeError, r"t is missing: give its value, as in evaluate\(x=\.\.\., t"),
+        ({"x": 0, "t": "a"}, TypeError, "t: expected a number or an array of numbers, got 'a'"),
+        ({"x": 0, "t": 0, "z": 0}, TypeError, "'z' is no coordinate of this problem"),
         ({"x": np.zeros(3), "t": np.zeros(4)}, ValueError, r"together: x \(3,\), t \(4,\)"),
-        ({"x": "a", "t": 0}, ValueError, "could not convert"),
+        ({"x": [1, "a"], "t": 0}, TypeError, "x: expected a number or an array of numbers"),
     ],
 )
 def test_other_coordinates_are_refused(solution, coordinates, error, message):
