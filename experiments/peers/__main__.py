@@ -7,7 +7,7 @@ Each problem is a config of experiments/peers/problems or configs, or a program 
 it takes more than one training, and has at most so many seconds; its error is measured when
 training has ended and takes no part in it. After every row the table is written. Rows that it has
 are kept, unless --only names them or --anew begins a new one. --headers trains nothing: it writes
-what the table says into the headers of the configs that ship.
+the page, and what the table says into the headers of the configs that ship.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ from pinn.checks import nearest
 from pinn.files import write_text
 
 _SECONDS = 120.0
+_BY_NAME = {row.name: row for row in [*ROWS, *OWN]}
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
     """Return the results as a page."""
+    rows = [row | _BY_NAME[row["name"]].words for row in rows]
     own = [row for row in rows if row["name"] in {row.name for row in OWN}]
     rows = [row for row in rows if row not in own]
     reached = sum(row["reached"] for row in rows)
@@ -56,7 +58,7 @@ def markdown(rows: list[dict[str, Any]]) -> str:
             for row in rows if not row["reached"]
         ]),
         *_section("Notes", [
-            f"{_id(row)}: {row['note']}" for row in rows if row["note"] and row["reached"]
+            f"{_id(row)}: {row['note']}" for row in rows if row["note"]
         ]),
         *_section("Where the peers' figures come from", [
             f"{', '.join(_id(row) for row in rows if row['peer_source'] == source)}: {source}"
@@ -78,14 +80,19 @@ def _section(title: str, lines: list[str]) -> list[str]:
 def _why(row: dict[str, Any]) -> str:
     if "refused" in row:
         return f"refused: {row['refused']}"
-    told = f"stopped after {row['steps']} steps ({row['stop_reason']}), loss {row['loss']:.1e}"
-    return f"{row['note']}; {told}" if row["note"] else told
+    worst = max(row["errors"], key=row["errors"].__getitem__)
+    told = (
+        f"{worst} is the worst of {', '.join(row['errors'])}; stopped after {row['steps']} steps "
+        f"({row['stop_reason']}), loss {row['loss']:.1e}"
+    )
+    return f"{row['reason']}; {told}" if row["reason"] else told
 
 
 def _machine(measured: dict[str, Any]) -> str:
     cpu, cores = measured["machine"]["cpu"], measured["machine"]["cores"]
     versions = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
-    return f"{cpu}, {cores} cores; {versions}; executor {measured['executor']}"
+    of = "one core" if cores == 1 else f"{cores} cores"
+    return f"{cpu}, {of}; {versions}; executor {measured['executor']}"
 
 
 def _id(row: dict[str, Any]) -> str:
@@ -103,8 +110,7 @@ def _line(row: dict[str, Any]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the rows; returns 0, or 2 for wrong usage. A problem refused is a result too."""
     options = _parser().parse_args(arguments)
-    every = [*ROWS, *OWN]
-    by_id = {row.id: row for row in every}
+    by_id = {row.id: row for row in _BY_NAME.values()}
     try:
         for name in options.only:
             if name.upper() not in by_id:
@@ -112,25 +118,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     f"--only: expected some of {', '.join(by_id)}; got {name!r}"
                     f"{nearest(name.upper(), by_id)}"
                 )
-        names = [row.name for row in every]
-        results = Rows(options.out / "peers.json", names, options.anew and not options.headers)
+        results = Rows(options.out / "peers.json", _BY_NAME, options.anew and not options.headers)
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
     if options.headers:
-        for file in write_headers(every, results.rows):
+        write_text(options.out / "peers.md", markdown(results.rows))
+        for file in write_headers(_BY_NAME.values(), results.rows):
             print(file.relative_to(ROOT))
         return 0
     chosen = [by_id[name.upper()] for name in options.only]
     command = f"python -m experiments.peers --seconds {options.seconds:g} --seed {options.seed}"
-    for row in chosen or [row for row in every if row.name not in results]:
+    for row in chosen or [one for name, one in _BY_NAME.items() if name not in results]:
         print(f"{row.id} {row.title} ...", file=sys.stderr, flush=True)
         facts, solution = measure(row, options.seconds, options.seed)
         if solution is not None:
             draw(row, solution, options.out / "peers")
         results.put(facts, command)
         write_text(options.out / "peers.md", markdown(results.rows))
-        print("  ".join(_line(facts)), flush=True)
+        print("  ".join(_line(row.words | facts)), flush=True)
     return 0
 
 
@@ -145,8 +151,8 @@ def _parser() -> argparse.ArgumentParser:
                         help=f"limit of the training of each row ({_SECONDS:g})")
     parser.add_argument("--anew", action="store_true", help="begin a new table")
     parser.add_argument("--headers", action="store_true",
-                        help="write the errors of the table into the headers of the configs that "
-                        "ship, and measure nothing")
+                        help="write the page, and the errors of the table into the headers of the "
+                        "configs that ship, and measure nothing")
     parser.add_argument("--out", type=Path, default=ROOT / "experiments" / "results", metavar="DIR",
                         help="where the table goes (experiments/results)")
     return parser

@@ -22,7 +22,8 @@ def header_line(row: Row, facts: Mapping[str, Any]) -> str:
     if len(facts["errors"]) > 1:
         kind += ", the worst coefficient" if worst in row.truth else f" of {worst}, the worst"
     cores = facts["measured"]["machine"]["cores"]
-    return f"{_MARK}{_short(facts['error'])} {kind}, after {facts['seconds']:.0f} s ({cores} cores)"
+    of = "one core" if cores == 1 else f"{cores} cores"
+    return f"{_MARK}{_short(facts['error'])} {kind}, after {facts['seconds']:.0f} s ({of})"
 
 
 def line_of(file: Path) -> str | None:

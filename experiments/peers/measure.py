@@ -54,8 +54,7 @@ def measure(row: Row, seconds: float, seed: int) -> tuple[dict[str, Any], pinn.S
 
     seconds: how long it may train at most; a config that says a shorter time takes that.
     """
-    facts: dict[str, Any] = {"name": row.name, "title": row.title, "note": row.note, "seed": seed}
-    facts |= {"peer": row.peer, "peer_source": row.peer_source}
+    facts: dict[str, Any] = {"name": row.name, "seed": seed}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -35,8 +36,8 @@ class Row:
     to compare with where the config has no formula. up_to_constant: unknowns that are determined up
     to a constant and compared without their means. truth: the coefficients to be found. peer: the
     relative error that the peer's own setting reaches, and who says so. note: where the row differs
-    from the peer's, and why. config: the name of its config in configs/, where it is one of those
-    that ship.
+    from the peer's, and why. reason: what keeps it above the goal, as far as is known. config: the
+    name of its config in configs/, where it is one of those that ship.
     """
 
     name: str
@@ -47,7 +48,14 @@ class Row:
     peer: float | None = None
     peer_source: str = ""
     note: str = ""
+    reason: str = ""
     config: str = ""
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """What the page says of it beside what is measured."""
+        told = ("title", "peer", "peer_source", "note", "reason")
+        return {name: getattr(self, name) for name in told}
 
     @property
     def id(self) -> str:
