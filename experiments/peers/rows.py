@@ -125,7 +125,7 @@ ROWS = [
         reason="still falling when time was up"),
     Row("p8_heat_two_scales", "Heat, two scales", peer=6.21e-2, peer_source=_PINNACLE),
     Row("p9_heat_holes", "Heat, 17 holes", _computed("heating", "heat_holes"),
-        peer=2.39e-2, peer_source=_PINNACLE, reason="still falling when time was up"),
+        peer=2.39e-2, peer_source=_PINNACLE),
     Row("p10_heat_long_time", "Heat, long time", _computed("evolution", "heat_long_time"),
         peer=9.99e-1, peer_source=_PINNACLE,
         reason="twelve beats of a source that switches fronts on and off, in one network: windows "
