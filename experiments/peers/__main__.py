@@ -103,7 +103,7 @@ def _line(row: dict[str, Any]) -> list[str]:
     return [
         _id(row), row["title"], number(row.get("error"), 2), number(row.get("seconds"), 2),
         number(row["peer"], 2), row.get("reference", "-"),
-        number(row.get("reference_agreement"), 2), "yes" if row["reached"] else "no",
+        number(row.get("reference_agreement") or None, 2), "yes" if row["reached"] else "no",
     ]
 
 
