@@ -49,8 +49,9 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         "error is the relative L2 error of the worst unknown, or the relative error of the worst "
         "coefficient; `seconds` is the whole call. `peer` is the error that the peer's own setting "
         "reaches, where it is known. The reference is a formula or computed by a classical method, "
-        "its error the difference between two resolutions. Reached means an error below "
-        f"{GOAL:g}: {reached} of {len(rows)} rows measured, {len(ROWS)} in all.",
+        "its error the difference between two resolutions. The settings of a row are what is known "
+        "of its problem, tried with the error in view; no run looks at it. Reached means an "
+        f"error below {GOAL:g}: {reached} of {len(rows)} rows measured, {len(ROWS)} in all.",
         table(header, [_line(row) for row in rows]),
         *(["## Problems of our own", table(header, [_line(row) for row in own])] if own else []),
         *_section("Not reached", [
