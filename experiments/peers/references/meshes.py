@@ -1,4 +1,4 @@
-"""Triangulations of plane shapes with curved edges, by Gmsh."""
+"""Meshes of plane shapes with curved edges, and what meshes have in common, by Gmsh."""
 
 from __future__ import annotations
 
@@ -50,20 +50,30 @@ def plane(
             return min([size, *near])
 
         gmsh.model.mesh.setSizeCallback(wanted)
-        gmsh.option.setNumber("Mesh.MeshSizeExtendFromBoundary", 0)
         gmsh.option.setNumber("Mesh.RandomFactor", 1e-9)
-        gmsh.model.mesh.generate(2)
-        gmsh.model.mesh.setOrder(2)
-        with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "mesh.msh")
-            gmsh.option.setNumber("Mesh.MshFileVersion", 2.2)
-            gmsh.write(file)
-            import meshio
-
-            found = meshio.read(file)
+        points, triangles = second_order(2)
     finally:
         gmsh.finalize()
-    triangles = found.cells_dict["triangle6"]
-    used, numbered = np.unique(triangles, return_inverse=True)
-    # MeshTri2 has the corners' points first, then the middles, as its own constructor orders them.
-    return MeshTri2(found.points[used, :2].T, numbered.reshape(triangles.shape).T)
+    return MeshTri2(points[:2], triangles)
+
+
+def second_order(dimension: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mesh the shape that gmsh has, whose sizes are set, with curved elements of second order.
+
+    dimension: 2 for triangles, 3 for tetrahedra. Returns the points (3, n) that are used, and the
+    elements (nodes, m), the corners first, then the middles, as skfem has them.
+    """
+    import gmsh
+    import meshio
+
+    gmsh.option.setNumber("Mesh.MeshSizeExtendFromBoundary", 0)
+    gmsh.model.mesh.generate(dimension)
+    gmsh.model.mesh.setOrder(2)
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "mesh.msh")
+        gmsh.option.setNumber("Mesh.MshFileVersion", 2.2)
+        gmsh.write(file)
+        found = meshio.read(file)
+    cells = found.cells_dict["triangle6" if dimension == 2 else "tetra10"]
+    used, numbered = np.unique(cells, return_inverse=True)
+    return found.points[used].T, numbered.reshape(cells.shape).T

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 
@@ -15,6 +13,7 @@ from skfem.helpers import dot, grad
 
 from experiments.peers.references.evolution import relative
 from experiments.peers.references.field import Located
+from experiments.peers.references.meshes import second_order
 from experiments.peers.row import Reference
 
 Sphere = tuple[float, float, float, float]
@@ -63,7 +62,6 @@ def cube(size: float, balls: Sequence[Sphere]) -> MeshTet2:
     element lies on both sides of z = 1/2.
     """
     import gmsh
-    import meshio
 
     gmsh.initialize()
     try:
@@ -81,16 +79,7 @@ def cube(size: float, balls: Sequence[Sphere]) -> MeshTet2:
             return min(size, *(min(size, r / 3) + max(gap, 0) / 3 for gap, r in away))
 
         gmsh.model.mesh.setSizeCallback(wanted)
-        gmsh.option.setNumber("Mesh.MeshSizeExtendFromBoundary", 0)
-        gmsh.model.mesh.generate(3)
-        gmsh.model.mesh.setOrder(2)
-        with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "mesh.msh")
-            gmsh.option.setNumber("Mesh.MshFileVersion", 2.2)
-            gmsh.write(file)
-            found = meshio.read(file)
+        points, cells = second_order(3)
     finally:
         gmsh.finalize()
-    cells = found.cells_dict["tetra10"]
-    used, numbered = np.unique(cells, return_inverse=True)
-    return MeshTet2(found.points[used].T / _STRETCH[:, None], numbered.reshape(cells.shape).T)
+    return MeshTet2(points / _STRETCH[:, None], cells)

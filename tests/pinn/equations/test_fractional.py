@@ -117,18 +117,25 @@ def test_the_order_two_is_the_laplacian():
     assert 3.5 < ratio < 4.5
 
 
+class Cubic(T.nn.Module):
+    """x^3 (1 - x)^3: the left derivative of x^k is G(k + 1) / G(k + 1 - alpha) x^(k - alpha)."""
+
+    def forward(self, x):
+        return (x * (1 - x)) ** 3
+
+    @staticmethod
+    def both(x, alpha):
+        """The sum of its left and its right derivative."""
+        return sum(
+            c * G(k + 1) / G(k + 1 - alpha) * (x ** (k - alpha) + (1 - x) ** (k - alpha))
+            for c, k in zip((1, -3, 3, -1), (3, 4, 5, 6), strict=True)
+        )
+
+
 def test_both_riemann_liouville_derivatives_of_a_polynomial():
-    """x^3 (1 - x)^3: the left one of x^k is G(k + 1) / G(k + 1 - alpha) x^(k - alpha)."""
     line, alpha = pinn.Interval("x", 0, 1), 1.5
     x = np.linspace(0.1, 0.9, 9)
-    wanted = sum(
-        c * G(k + 1) / G(k + 1 - alpha) * (x ** (k - alpha) + (1 - x) ** (k - alpha))
-        for c, k in zip((1, -3, 3, -1), (3, 4, 5, 6), strict=True)
-    )
-
-    class Cubic(T.nn.Module):
-        def forward(self, x):
-            return (x * (1 - x)) ** 3
+    wanted = Cubic.both(x, alpha)
 
     def error(steps):
         text = f"riemann_liouville(u, x, {alpha}, steps={steps})"
@@ -300,17 +307,9 @@ def test_it_agrees_with_sums_over_steps_on_a_moved_interval_and_disk():
 
 
 def test_both_riemann_liouville_derivatives_along_a_chord():
-    """x^3 (1 - x)^3: the left one of x^k is G(k + 1) / G(k + 1 - alpha) x^(k - alpha)."""
     line, alpha = pinn.Interval("x", 0, 1), 1.5
     x = np.linspace(0.01, 0.99, 9)
-    wanted = sum(
-        c * G(k + 1) / G(k + 1 - alpha) * (x ** (k - alpha) + (1 - x) ** (k - alpha))
-        for c, k in zip((1, -3, 3, -1), (3, 4, 5, 6), strict=True)
-    )
-
-    class Cubic(T.nn.Module):
-        def forward(self, x):
-            return (x * (1 - x)) ** 3
+    wanted = Cubic.both(x, alpha)
 
     def error(nodes):
         text = f"riemann_liouville(u, x, {alpha}, nodes={nodes})"
