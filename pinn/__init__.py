@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from pinn.solution import ExtrapolationWarning, Report, Solution, load
     from pinn.solving import check, solve
     from pinn.tables import Table
-    from pinn.training import Callback, Progress, default_training
+    from pinn.training import Auto, Callback, Plan, Progress, default_training
 
 __version__ = "0.1.0"
 
@@ -107,6 +107,7 @@ __all__ = [
     "NTK",
     "Adam",
     "Attention",
+    "Auto",
     "Ball",
     "Box",
     "Callback",
@@ -142,6 +143,7 @@ __all__ = [
     "PerUnknown",
     "PeriodicEmbedding",
     "PirateNet",
+    "Plan",
     "PointCloud",
     "PointValue",
     "Polygon",
@@ -227,7 +229,7 @@ _HOMES = {
     "pinn.solution": ("ExtrapolationWarning", "Report", "Solution", "load"),
     "pinn.solving": ("check", "solve"),
     "pinn.tables": ("Table",),
-    "pinn.training": ("Callback", "Progress", "default_training"),
+    "pinn.training": ("Auto", "Callback", "Plan", "Progress", "default_training"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -50,7 +50,7 @@ def test_metrics_have_the_first_and_last_step_of_each_stage_and_every_fifth(fini
 def test_the_summary_agrees_with_the_solution_on_disk(finished):
     summary = json.loads((finished / "summary.json").read_text())
     assert (summary["name"], summary["seed"], summary["steps"]) == ("heat", 0, 17)
-    assert summary["stop_reason"] == "steps done"
+    assert summary["stop_reason"] == "step limit"
     assert {"numpy", "pinn", "python"} <= set(summary["versions"])
     assert summary["machine"]["cores"] >= 1
     # The error once more, from the formula, on a grid of our own.
