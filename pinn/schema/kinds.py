@@ -234,6 +234,9 @@ class WordOr(Kind):
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
         if isinstance(node, Scalar) and node.text in self.words:
             return node.text
+        if isinstance(node, Scalar) and node.text[:1].isalpha():
+            hint = nearest(node.text, self.words)
+            return refuse_node(self, node, path, reader, hint)
         return self.kind.read(node, path, reader)
 
     def dump(self, value: Any) -> Any:

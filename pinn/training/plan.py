@@ -120,7 +120,7 @@ class PlanKind(Member):
 
     @property
     def what(self) -> str:
-        return " or ".join(self.family)
+        return ", ".join(self.family)
 
     def check(self, value: Any) -> Any:
         if isinstance(value, str) and value in self.family:

@@ -77,7 +77,7 @@ def test_the_default_directory_and_the_final_line(folder, capsys):
     assert main(["train", "heat.yaml", "--seed", "3", "--set", "training=[adam: {steps: 2}]"]) == 0
     out, err = capsys.readouterr()
     assert out.count("\n") == 1
-    assert out.startswith("heat: stopped: steps done; loss ")
+    assert out.startswith("heat: stopped: step limit; loss ")
     assert "relative L2 error of u " in out
     assert out.endswith("results in runs/heat-3\n")
     assert "trainable numbers" in err

@@ -16,11 +16,12 @@ from pinn.objective.weighting import WEIGHTINGS
 from pinn.optimizers import STAGES
 from pinn.problem import references
 from pinn.sampling import ADAPTIVE, METHODS
+from pinn.training import PLANS
 
 PAGE = Path(__file__).parents[3] / "docs" / "extending.md"
 FAMILIES = {
     "slope": CONDITIONS, "diamond": SHAPES, "ridges": MODELS, "gated": MODELS,
-    "squares": EMBEDDINGS, "descent": STAGES, "even": WEIGHTINGS,
+    "squares": EMBEDDINGS, "descent": STAGES, "patient": PLANS, "even": WEIGHTINGS,
 }  # fmt: skip
 FUNCTIONS = {"thirds": METHODS, "largest": ADAPTIVE}
 REFERENCE = "heat-mode"
