@@ -17,6 +17,7 @@ from pinn.objective.engines import Work, make_engine
 from pinn.objective.evaluator import Derivatives, Evaluator
 from pinn.objective.flat_parameters import FlatParameters, fill
 from pinn.objective.group import Group, Placed, sharing
+from pinn.objective.layout import Layout
 from pinn.objective.locating import why_gradient_not_finite, why_not_finite
 from pinn.problem.problem import Problem
 from pinn.residuals import Residual
@@ -143,6 +144,11 @@ class Objective:
     def size(self) -> int:
         """The number of trainable numbers."""
         return self.parameters.size
+
+    @property
+    def layout(self) -> Layout:
+        """What the trainable numbers are: tensors of networks, and coefficients."""
+        return self.parameters.layout
 
     @property
     def rows(self) -> int:

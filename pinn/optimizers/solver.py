@@ -13,15 +13,16 @@ import numpy as np
 from pinn.schema import Family
 
 if TYPE_CHECKING:
-    from pinn.objective import Evaluation
+    from pinn.objective import Evaluation, Layout
 
 
 class LeastSquares(Protocol):
     """loss(theta) = |weighted_rows(theta)|^2, with all that a solver may want of it.
 
     theta and gradients are float64 vectors (size,), the weighted residual vector has `rows`
-    numbers, its Jacobian J is (rows, size) and the loss's gradient 2 J^T rows. Each method takes
-    the point it works at and keeps no memory of it. In training `value` alone may return a number
+    numbers, its Jacobian J is (rows, size) and the loss's gradient 2 J^T rows. `layout` says which
+    numbers of theta are the matrices of networks, and which are coefficients. Each method takes the
+    point it works at and keeps no memory of it. In training `value` alone may return a number
     that is not finite, for searches that try out steps; the others raise Diverged.
 
     pinn.objective.Objective is one.
@@ -32,6 +33,9 @@ class LeastSquares(Protocol):
 
     @property
     def rows(self) -> int: ...
+
+    @property
+    def layout(self) -> Layout: ...
 
     def value(self, theta: np.ndarray) -> float:
         """Return the loss alone: a forward evaluation."""
@@ -132,8 +136,8 @@ class Stage(ABC):
         if "name" not in cls.__dict__:
             cls.name = cls.__name__.lower()
 
-    def state_bytes(self, size: int) -> int | None:
-        """Return about how many bytes the state takes for so many numbers; None: unknown."""
+    def state_bytes(self, layout: Layout) -> int | None:
+        """Return about how many bytes the state takes for such a theta; None: unknown."""
         return None
 
     def slower(

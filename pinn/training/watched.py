@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pinn.objective import Evaluation, Objective
+from pinn.objective import Evaluation, Layout, Objective
 from pinn.optimizers import Diverged
 
 
@@ -36,6 +36,10 @@ class Watched:
     @property
     def rows(self) -> int:
         return self._objective.rows
+
+    @property
+    def layout(self) -> Layout:
+        return self._objective.layout
 
     def value(self, theta: np.ndarray) -> float:
         return self._objective.value(theta)

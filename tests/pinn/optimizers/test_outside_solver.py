@@ -135,7 +135,8 @@ def test_training_shows_the_objective_as_it_is():
     calls = {"value": (), "weighted_rows": (), "jvp": (vector,), "vjp": (rows,),
              "jacobian": (), "gram": (), "kernel": (), "value_and_gradient": ()}  # fmt: skip
     protocol = {name for name in vars(LeastSquares) if not name.startswith("_")}
-    assert protocol == calls.keys() | {"size", "rows"}
+    assert protocol == calls.keys() | {"size", "rows", "layout"}
+    assert watched.layout is objective.layout
     for name, given in calls.items():
         seen, own = getattr(watched, name)(theta, *given), getattr(objective, name)(theta, *given)
         if isinstance(own, tuple):
