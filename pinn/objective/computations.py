@@ -18,8 +18,8 @@ Computation = tuple[list[Kind], Callable[[list[T.Tensor]], Sequence[T.Tensor]]]
 class Computations:
     """Residuals and their derivatives in some tensors, the parameters.
 
-    vector: (size,), a direction for `jvp` and `hvp`. seeds: one number a block, what the gradient of its
-    sum of squares is multiplied by. All are read anew by each run of a recorded program.
+    vector: (size,), a direction for `jvp` and `hvp`. seeds: one number a block, what the gradient
+    of its sum of squares is multiplied by. All are read anew by each run of a recorded program.
     """
 
     def __init__(
