@@ -43,6 +43,9 @@ class LeastSquares(Protocol):
     def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
         """Return the loss and its gradient (size,), as attributes of these names."""
 
+    def hvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Return the loss's Hessian times v, (size,), for v of shape (size,)."""
+
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
         """Return the weighted residual vector, (rows,)."""
 

@@ -50,6 +50,11 @@ class Watched:
         self._tried.append(Known(theta.copy(), found.loss, found.losses))
         return found
 
+    def hvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        product = self._objective.hvp(theta, direction)
+        self._check(theta, product, otherwise="a second derivative of the loss is not finite")
+        return product
+
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
         rows = self._objective.weighted_rows(theta)
         self._check(theta, rows)
@@ -92,9 +97,12 @@ class Watched:
         self._check(theta, *pair)
         return pair
 
-    def _check(self, theta: np.ndarray, *numbers: float | np.ndarray) -> None:
+    def _check(
+        self,
+        theta: np.ndarray,
+        *numbers: float | np.ndarray,
+        otherwise: str = "a weighted sum over the blocks overflows",
+    ) -> None:
         if all(np.isfinite(number).all() for number in numbers):
             return
-        raise Diverged(
-            self._objective.not_finite(theta) or "a weighted sum over the blocks overflows"
-        )
+        raise Diverged(self._objective.not_finite(theta) or otherwise)

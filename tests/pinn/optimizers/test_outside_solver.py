@@ -132,8 +132,10 @@ def test_training_shows_the_objective_as_it_is():
     watched, theta = Watched(objective), objective.theta
     vector, rows = np.linspace(-1, 1, objective.size), np.linspace(-1, 1, objective.rows)
     assert (watched.size, watched.rows) == (objective.size, objective.rows)
-    calls = {"value": (), "weighted_rows": (), "jvp": (vector,), "vjp": (rows,),
-             "jacobian": (), "gram": (), "kernel": (), "value_and_gradient": ()}  # fmt: skip
+    calls = {
+        "value": (), "value_and_gradient": (), "hvp": (vector,), "weighted_rows": (),
+        "jvp": (vector,), "vjp": (rows,), "jacobian": (), "gram": (), "kernel": (),
+    }  # fmt: skip
     protocol = {name for name in vars(LeastSquares) if not name.startswith("_")}
     assert protocol == calls.keys() | {"size", "rows", "layout"}
     assert watched.layout is objective.layout
