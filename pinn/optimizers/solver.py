@@ -13,15 +13,16 @@ import numpy as np
 from pinn.schema import Family
 
 if TYPE_CHECKING:
-    from pinn.objective import Evaluation
+    from pinn.objective import Evaluation, Layout
 
 
 class LeastSquares(Protocol):
     """loss(theta) = |weighted_rows(theta)|^2, with all that a solver may want of it.
 
     theta and gradients are float64 vectors (size,), the weighted residual vector has `rows`
-    numbers, its Jacobian J is (rows, size) and the loss's gradient 2 J^T rows. Each method takes
-    the point it works at and keeps no memory of it. In training `value` alone may return a number
+    numbers, its Jacobian J is (rows, size) and the loss's gradient 2 J^T rows. `layout` says which
+    numbers of theta are the matrices of networks, and which are coefficients. Each method takes the
+    point it works at and keeps no memory of it. In training `value` alone may return a number
     that is not finite, for searches that try out steps; the others raise Diverged.
 
     pinn.objective.Objective is one.
@@ -37,11 +38,17 @@ class LeastSquares(Protocol):
     def dtype(self) -> np.dtype:
         """The precision that rows and derivatives are computed in, before they become float64."""
 
+    @property
+    def layout(self) -> Layout: ...
+
     def value(self, theta: np.ndarray) -> float:
         """Return the loss alone: a forward evaluation."""
 
     def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
         """Return the loss and its gradient (size,), as attributes of these names."""
+
+    def hvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Return the loss's Hessian times v, (size,), for v of shape (size,)."""
 
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
         """Return the weighted residual vector, (rows,)."""
@@ -150,8 +157,8 @@ class Stage(ABC):
         if "name" not in cls.__dict__:
             cls.name = cls.__name__.lower()
 
-    def state_bytes(self, size: int) -> int | None:
-        """Return about how many bytes the state takes for so many numbers; None: unknown."""
+    def state_bytes(self, layout: Layout) -> int | None:
+        """Return about how many bytes the state takes for such a theta; None: unknown."""
         return None
 
     def slower(

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from pinn.objective import Layout
 from pinn.optimizers.inverse_hessian import InverseHessian, Member
 from pinn.optimizers.quasi_newton import Curvature, Descent
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step
@@ -68,9 +69,9 @@ class SSBroyden(Stage):
     ) -> Generator[Step, None, StageEnd]:
         return self._descent().run(function, theta, _Dense(theta.size, self.member), state)
 
-    def state_bytes(self, size: int) -> int:
+    def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of the packed triangle of H."""
-        return 8 * size * (size + 1) // 2
+        return 8 * layout.size * (layout.size + 1) // 2
 
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int

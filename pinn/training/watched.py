@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pinn.objective import Evaluation, Objective
+from pinn.objective import Evaluation, Layout, Objective
 from pinn.optimizers import Diverged
 
 
@@ -43,6 +43,10 @@ class Watched:
     def dtype(self) -> np.dtype:
         return self._objective.dtype
 
+    @property
+    def layout(self) -> Layout:
+        return self._objective.layout
+
     def value(self, theta: np.ndarray) -> float:
         losses = self._objective.losses(theta)
         loss = self._objective.total(losses)
@@ -55,6 +59,11 @@ class Watched:
         self._check(theta, found.loss, found.gradient)
         self._tried.append(Known(theta.copy(), found.loss, found.losses))
         return found
+
+    def hvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        product = self._objective.hvp(theta, direction)
+        self._check(theta, product, otherwise="a second derivative of the loss is not finite")
+        return product
 
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
         rows = self._objective.weighted_rows(theta)
@@ -109,9 +118,12 @@ class Watched:
         self._check(theta, *pair)
         return pair
 
-    def _check(self, theta: np.ndarray, *numbers: float | np.ndarray) -> None:
+    def _check(
+        self,
+        theta: np.ndarray,
+        *numbers: float | np.ndarray,
+        otherwise: str = "a weighted sum over the blocks overflows",
+    ) -> None:
         if all(np.isfinite(number).all() for number in numbers):
             return
-        raise Diverged(
-            self._objective.not_finite(theta) or "a weighted sum over the blocks overflows"
-        )
+        raise Diverged(self._objective.not_finite(theta) or otherwise)
