@@ -22,7 +22,8 @@ def powell(theta):
     """Powell's singular function in groups of four, whose Hessian at the minimum has rank 2."""
     a, b, c, d = theta.reshape(-1, 4).T
     value = (a + 10 * b) ** 2 + 5 * (c - d) ** 2 + (b - 2 * c) ** 4 + 10 * (a - d) ** 4
-    first, last, mixed, far = 2 * (a + 10 * b), 10 * (c - d), 4 * (b - 2 * c) ** 3, 40 * (a - d) ** 3
+    first, last = 2 * (a + 10 * b), 10 * (c - d)
+    mixed, far = 4 * (b - 2 * c) ** 3, 40 * (a - d) ** 3
     slopes = [first + far, 10 * first + mixed, last - 2 * mixed, -last - far]
     return float(value.sum()), np.stack(slopes, axis=1).ravel()
 
