@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from pinn.objective import Layout
 from pinn.optimizers.inverse_hessian import PLAIN, InverseHessian, Mixture, Rule
 from pinn.optimizers.quasi_newton import Curvature, Descent
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step
@@ -40,14 +41,15 @@ class DenseQuasiNewton(Stage):
         Both are positive and finite. What is no positive tau with a finite phi stands for BFGS.
         """
 
-    def check_size(self, size: int) -> None:
+    def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the inverse Hessian would take too much memory."""
-        gib = self.state_bytes(size) / 2**30
+        gib = _packed_bytes(function.size) / 2**30
         if gib > _MOST_GIB:
             raise ValueError(
-                f"{self.name}: its inverse Hessian of {size} trainable numbers takes {gib:.1f} "
-                f"GiB; expected at most {_MOST_GIB} GiB. Use lbfgs, or a smaller model"
+                f"{self.name}: its inverse Hessian of {function.size} trainable numbers takes "
+                f"{gib:.1f} GiB; expected at most {_MOST_GIB} GiB. Use lbfgs, or a smaller model"
             )
+        return []
 
     def run(
         self,
@@ -57,9 +59,9 @@ class DenseQuasiNewton(Stage):
     ) -> Generator[Step, None, StageEnd]:
         return self._descent().run(function, theta, _Dense(theta.size, self.mixture), state)
 
-    def state_bytes(self, size: int) -> int:
+    def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of the packed triangle of H."""
-        return 8 * size * (size + 1) // 2
+        return _packed_bytes(layout.size)
 
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
@@ -71,6 +73,10 @@ class DenseQuasiNewton(Stage):
         return Descent(
             self.name, self.steps, self.transform, self.gradient_tolerance, self.line_search
         )
+
+
+def _packed_bytes(size: int) -> int:
+    return 8 * size * (size + 1) // 2
 
 
 class _Dense(Curvature):
