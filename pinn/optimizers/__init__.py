@@ -3,6 +3,7 @@
 from pinn.optimizers.adam import Adam
 from pinn.optimizers.bfgs import BFGS
 from pinn.optimizers.lbfgs import LBFGS
+from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
 from pinn.optimizers.minimize import minimize
 from pinn.optimizers.solver import (
     STAGES,
@@ -24,6 +25,7 @@ __all__ = [
     "Adam",
     "Diverged",
     "LeastSquares",
+    "LevenbergMarquardt",
     "SSBroyden",
     "Stage",
     "StageEnd",
@@ -32,5 +34,5 @@ __all__ = [
     "minimize",
 ]
 
-for _solver in (Adam, LBFGS, BFGS, SSBFGS, SSBroyden):
+for _solver in (Adam, LBFGS, BFGS, SSBFGS, SSBroyden, LevenbergMarquardt):
     STAGES.add(_solver.name, _solver)

@@ -9,7 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from pinn.optimizers.reduced import Damped, Reduced, reduced, reduced_bytes
+from pinn.optimizers.gauss_newton_checks import check_memory, doubt_few_rows, doubt_precision
+from pinn.optimizers.reduced import Damped, Reduced, reduced
 from pinn.optimizers.solver import Diverged, LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, NonNegative, Positive, declared
 
@@ -20,10 +21,6 @@ _APART = 5.0
 _BENT = 0.75
 # A step by a smaller share of theta is lost in its rounding.
 _SHORT = np.finfo(np.float64).eps
-# The least damping, relative to the largest squared singular value: below, J's own rounding rules.
-_LEAST = np.finfo(np.float64).eps ** 2
-# The memory that the Jacobian and what is made of it may take.
-_MOST_GIB = 4
 
 
 @declared
@@ -51,7 +48,7 @@ class LevenbergMarquardt(Stage):
     Mathematics 630 (1978); acceleration: Transtrum and Sethna, arXiv 1201.5885.
     """
 
-    name = "levenberg-marquardt"
+    name = "levenberg_marquardt"
 
     steps: Count = 500
     damping: Positive = 1e-3
@@ -64,16 +61,19 @@ class LevenbergMarquardt(Stage):
     hold: Count = 5
 
     def check(self, function: LeastSquares) -> list[str]:
-        """Raise ValueError where the Jacobian takes too much memory; doubt float32."""
-        rows, size = function.rows, function.size
-        gib = reduced_bytes(rows, size, self.acceleration) / 2**30
-        if gib > _MOST_GIB:
-            raise ValueError(
-                f"{self.name}: a Jacobian of {rows} rows for {size} trainable numbers, with its "
-                f"triangle, takes {gib:.1f} GiB; expected at most {_MOST_GIB} GiB. Use a smaller "
-                "model, fewer points, or lbfgs"
-            )
-        return []
+        """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
+        check_memory(self.name, function, self.acceleration)
+        return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
+
+    def state_bytes(self, size: int) -> int:
+        """Return the bytes of D: what a Jacobian takes follows from the number of rows."""
+        return 8 * size
+
+    def slower(
+        self, number: int, state: Mapping[str, np.ndarray], tries: int
+    ) -> Mapping[str, np.ndarray]:
+        """Return the state with a damping a thousand times that of the try before."""
+        return {**state, "damping": np.array(1e3**tries * float(state["damping"]))}
 
     def run(
         self,
@@ -85,9 +85,10 @@ class LevenbergMarquardt(Stage):
         if state:
             number, damping = int(state["number"]), float(state["damping"])
             scale = np.array(state["scale"])
+        eps = float(np.finfo(function.dtype).eps)
         loss = function.value(theta)
         while number < self.steps:
-            jacobian = reduced(function, theta, self.acceleration)
+            jacobian = reduced(function, theta, keep=self.acceleration)
             largest = float(np.max(np.abs(jacobian.gradient)))
             if largest <= self.gradient_tolerance:
                 return StageEnd(theta, StopReason.CONVERGED, (
@@ -98,19 +99,23 @@ class LevenbergMarquardt(Stage):
             most = float(np.max(jacobian.norms / scale)) ** 2
             if math.isnan(damping):
                 damping = self.damping * most
-            search = _Search(self, function, theta, loss, jacobian, scale, _LEAST * most)
-            best = search.best(damping)
+            path = _Path(function, theta, jacobian, scale, self.acceleration)
+            best = _search(path, loss, damping, eps**2 * most, self.trials)
             if best is None:
-                return StageEnd(theta, StopReason.NO_DECREASE, "no lower loss")
+                return StageEnd(theta, StopReason.NO_DECREASE, (
+                    f"after {number} steps no damping gives a lower loss than {loss:.3e}, most "
+                    f"likely at the limit of rounding; largest component of the gradient "
+                    f"{largest:.1e}"
+                ))  # fmt: skip
             number += 1
             theta, loss, damping = best.theta, best.loss, best.damping
-            state = {
+            yield Step(number, theta, loss, state={
                 "number": np.array(number), "damping": np.array(damping), "scale": scale,
-            }  # fmt: skip
-            yield Step(number, theta, loss, damping, state)
+            })  # fmt: skip
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
     def _scaled(self, scale: np.ndarray, jacobian: Reduced) -> np.ndarray:
+        """Return D: it never falls, so that a column that vanishes does not set its number free."""
         if self.scaling == "none":
             return np.ones_like(scale)
         found = np.maximum(scale, jacobian.norms)
@@ -119,56 +124,79 @@ class LevenbergMarquardt(Stage):
 
 @dataclass(frozen=True)
 class _Trial:
+    """Where one damping leads, and how far that is."""
+
     damping: float
     theta: np.ndarray
     loss: float
     length: float
 
 
-class _Search:
-    """The dampings tried from one Jacobian."""
+class _Path:
+    """Where the dampings of one Jacobian lead to from theta."""
 
-    def __init__(self, stage, function, theta, loss, jacobian, scale, least) -> None:
-        self._stage = stage
+    def __init__(
+        self,
+        function: LeastSquares,
+        theta: np.ndarray,
+        jacobian: Reduced,
+        scale: np.ndarray,
+        accelerated: bool,
+    ) -> None:
+        self.theta = theta
         self._function = function
-        self._theta = theta
-        self._loss = loss
         self._jacobian = jacobian
         self._scale = scale
-        self._least = least
-        self.trials = 0
+        self._accelerated = accelerated
 
-    def best(self, damping: float) -> _Trial | None:
-        best = self._tried(damping)
-        while not best.loss < self._loss:
-            if best.length <= _SHORT * np.linalg.norm(self._theta):
-                return None
-            best = self._tried(best.damping * _APART)
-        for direction in (1 / _APART, _APART):
-            moved = False
-            while self.trials < self._stage.trials:
-                other = self._tried(max(best.damping * direction, self._least))
-                if not other.loss < best.loss:
-                    break
-                best, moved = other, True
-            if moved:
-                break
-        return best
-
-    def _tried(self, damping: float) -> _Trial:
-        self.trials += 1
+    def at(self, damping: float) -> _Trial:
+        """Evaluate the loss where a damping leads: infinite where that is no finite number."""
         damped = self._jacobian.damped(damping, self._scale)
         step = damped.step
-        if self._stage.acceleration:
-            step = step + self._bend(damped)
-        theta = self._theta + step
+        if self._accelerated:
+            step = step + self._correction(damped)
+        theta = self.theta + step
         loss = self._function.value(theta)
-        return _Trial(damping, theta, loss, float(np.linalg.norm(step)))
+        return _Trial(
+            damping, theta, loss if math.isfinite(loss) else math.inf, float(np.linalg.norm(step))
+        )
 
-    def _bend(self, damped: Damped) -> np.ndarray:
-        second = self._function.second_jvp(self._theta, damped.step)
-        bend = damped.minimiser(second)
-        share = 2 * np.linalg.norm(self._scale * bend) / np.linalg.norm(self._scale * damped.step)
-        if not share < _BENT:
+    def _correction(self, damped: Damped) -> np.ndarray | float:
+        """Return the second-order term of the path that begins with the step, 0 for a bent one.
+
+        It is half the minimiser for the rows' second derivative along the step (Transtrum and
+        Sethna, eq. 15 and 16). A step that it changes by much is beyond what the two terms tell of.
+        """
+        try:
+            bend = damped.minimiser(self._function.second_jvp(self.theta, damped.step))
+        except Diverged:
             return 0.0
-        return 0.5 * bend
+        share = np.linalg.norm(self._scale * bend) / np.linalg.norm(self._scale * damped.step)
+        return 0.5 * bend if 2 * share <= _BENT else 0.0
+
+
+def _search(
+    path: _Path, loss: float, damping: float, least: float, most: int
+) -> _Trial | None:
+    """Return the best of the dampings around one, or None where no step lowers the loss.
+
+    Upwards until there is a lower loss than `loss`; from there down, or else up, as long as each is
+    better than the last and there are fewer than `most`. One takes 2/3 P^3 operations and a forward
+    evaluation or, with its correction, some six: a small part of the Jacobian and its triangle.
+    """
+    best, tried = path.at(damping), 1
+    while not best.loss < loss:
+        if best.length <= _SHORT * np.linalg.norm(path.theta):
+            return None
+        best, tried = path.at(best.damping * _APART), tried + 1
+    # Of those that did not lower the loss none is better.
+    for factor in (1 / _APART, _APART) if tried == 1 else (_APART,):
+        start = best
+        while tried < most and best.damping * factor >= least:
+            other, tried = path.at(best.damping * factor), tried + 1
+            if not other.loss < best.loss:
+                break
+            best = other
+        if best is not start:
+            break
+    return best

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.linalg.lapack import dgeqrt, dgemqrt, dtpmqrt, dtpqrt, dtrtrs
+from scipy.linalg.lapack import dgemqrt, dgeqrt, dtpmqrt, dtpqrt, dtrtrs
 
 from pinn.optimizers.solver import LeastSquares
 

@@ -21,6 +21,7 @@ STAGES = {
     "adam": [pinn.Adam(23, learning_rate=0.01, final_rate=1e-3)],
     "lbfgs": [pinn.LBFGS(23, memory=4)],
     "ssbroyden": [pinn.SSBroyden(23)],
+    "levenberg_marquardt": [pinn.LevenbergMarquardt(23, redraw=4)],
     "all in turn": [pinn.Adam(8), pinn.LBFGS(7), pinn.SSBroyden(8)],
 }
 
