@@ -68,7 +68,19 @@ if TYPE_CHECKING:
         SoftAdapt,
         Weighting,
     )
-    from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
+    from pinn.optimizers import (
+        LBFGS,
+        Adam,
+        ConstantRate,
+        CosineDecay,
+        ExponentialDecay,
+        FirstOrder,
+        PlateauDecay,
+        Schedule,
+        SSBroyden,
+        Stage,
+        StopReason,
+    )
     from pinn.problem import Equation, Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
     from pinn.schema import declared
@@ -112,6 +124,8 @@ __all__ = [
     "Callback",
     "Causal",
     "Condition",
+    "ConstantRate",
+    "CosineDecay",
     "Data",
     "Difference",
     "Dirichlet",
@@ -119,10 +133,12 @@ __all__ = [
     "Ellipse",
     "Embedding",
     "Equation",
+    "ExponentialDecay",
     "Factorization",
     "ExtrapolationWarning",
     "Family",
     "Field",
+    "FirstOrder",
     "FourierEmbedding",
     "GradNorm",
     "Initial",
@@ -142,6 +158,7 @@ __all__ = [
     "PerUnknown",
     "PeriodicEmbedding",
     "PirateNet",
+    "PlateauDecay",
     "PointCloud",
     "PointValue",
     "Polygon",
@@ -155,6 +172,7 @@ __all__ = [
     "Robin",
     "SSBroyden",
     "Sampling",
+    "Schedule",
     "SelfAdaptive",
     "Separable",
     "Shape",
@@ -220,7 +238,10 @@ _HOMES = {
         "SoftAdapt",
         "Weighting",
     ),
-    "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
+    "pinn.optimizers": (
+        "LBFGS", "Adam", "ConstantRate", "CosineDecay", "ExponentialDecay", "FirstOrder",
+        "PlateauDecay", "SSBroyden", "Schedule", "Stage", "StopReason",
+    ),
     "pinn.problem": ("Equation", "Field", "Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),

@@ -1,8 +1,17 @@
 """Solvers of least-squares problems, one a file; each is a training stage."""
 
 from pinn.optimizers.adam import Adam
+from pinn.optimizers.first_order import FirstOrder
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.minimize import minimize
+from pinn.optimizers.schedules import (
+    SCHEDULES,
+    ConstantRate,
+    CosineDecay,
+    ExponentialDecay,
+    PlateauDecay,
+    Schedule,
+)
 from pinn.optimizers.solver import (
     STAGES,
     Diverged,
@@ -16,11 +25,18 @@ from pinn.optimizers.ssbroyden import SSBroyden
 
 __all__ = [
     "LBFGS",
+    "SCHEDULES",
     "STAGES",
     "Adam",
+    "ConstantRate",
+    "CosineDecay",
     "Diverged",
+    "ExponentialDecay",
+    "FirstOrder",
     "LeastSquares",
+    "PlateauDecay",
     "SSBroyden",
+    "Schedule",
     "Stage",
     "StageEnd",
     "Step",
