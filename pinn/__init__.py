@@ -69,7 +69,9 @@ if TYPE_CHECKING:
         Weighting,
     )
     from pinn.optimizers import (
+        BFGS,
         LBFGS,
+        SSBFGS,
         Adam,
         ConstantRate,
         CosineDecay,
@@ -112,11 +114,13 @@ def _require_own_autograd() -> None:
 _require_own_autograd()
 
 __all__ = [
+    "BFGS",
     "KAN",
     "LBFGS",
     "LRA",
     "MLP",
     "NTK",
+    "SSBFGS",
     "Adam",
     "Attention",
     "Ball",
@@ -239,8 +243,19 @@ _HOMES = {
         "Weighting",
     ),
     "pinn.optimizers": (
-        "LBFGS", "Adam", "ConstantRate", "CosineDecay", "ExponentialDecay", "FirstOrder",
-        "PlateauDecay", "SSBroyden", "Schedule", "Stage", "StopReason",
+        "BFGS",
+        "LBFGS",
+        "SSBFGS",
+        "Adam",
+        "ConstantRate",
+        "CosineDecay",
+        "ExponentialDecay",
+        "FirstOrder",
+        "PlateauDecay",
+        "SSBroyden",
+        "Schedule",
+        "Stage",
+        "StopReason",
     ),
     "pinn.problem": ("Equation", "Field", "Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),
