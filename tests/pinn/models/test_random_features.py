@@ -30,7 +30,7 @@ def test_it_is_a_sum_of_ridge_functions_of_the_scaled_coordinates():
     a = arrays(module)
     hidden = np.sin((x - (2, 0)) / (2, 1) @ a["features_weight"].T + a["features_bias"])
     expected = hidden @ a["weight"].T + a["bias"]
-    np.testing.assert_allclose(module(T.tensor(x)).numpy(), expected, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(module(T.tensor(x)).detach().numpy(), expected, rtol=1e-13, atol=1e-14)
 
 
 def test_only_the_last_layer_is_trained_and_it_starts_at_zero():
@@ -38,7 +38,7 @@ def test_only_the_last_layer_is_trained_and_it_starts_at_zero():
     module = build(model)
     assert {name for name, _ in module.named_parameters()} == {"weight", "bias"}
     assert model.parameter_count(DOMAIN, ["u", "v"]) == 2 * 8
-    assert not np.any(module(T.tensor([[1.0, 0.5]])).numpy())
+    assert not np.any(module(T.tensor([[1.0, 0.5]])).detach().numpy())
 
 
 def test_features_pass_through_the_box_as_steeply_as_was_asked_for():
