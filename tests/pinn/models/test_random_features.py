@@ -30,7 +30,8 @@ def test_it_is_a_sum_of_ridge_functions_of_the_scaled_coordinates():
     a = arrays(module)
     hidden = np.sin((x - (2, 0)) / (2, 1) @ a["features_weight"].T + a["features_bias"])
     expected = hidden @ a["weight"].T + a["bias"]
-    np.testing.assert_allclose(module(T.tensor(x)).detach().numpy(), expected, rtol=1e-13, atol=1e-14)
+    got = module(T.tensor(x)).detach().numpy()
+    np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-14)
 
 
 def test_only_the_last_layer_is_trained_and_it_starts_at_zero():
