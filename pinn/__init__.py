@@ -68,7 +68,15 @@ if TYPE_CHECKING:
         SoftAdapt,
         Weighting,
     )
-    from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
+    from pinn.optimizers import (
+        BFGS,
+        LBFGS,
+        SSBFGS,
+        Adam,
+        SSBroyden,
+        Stage,
+        StopReason,
+    )
     from pinn.problem import Equation, Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
     from pinn.schema import declared
@@ -100,11 +108,13 @@ def _require_own_autograd() -> None:
 _require_own_autograd()
 
 __all__ = [
+    "BFGS",
     "KAN",
     "LBFGS",
     "LRA",
     "MLP",
     "NTK",
+    "SSBFGS",
     "Adam",
     "Attention",
     "Ball",
@@ -220,7 +230,15 @@ _HOMES = {
         "SoftAdapt",
         "Weighting",
     ),
-    "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
+    "pinn.optimizers": (
+        "BFGS",
+        "LBFGS",
+        "SSBFGS",
+        "Adam",
+        "SSBroyden",
+        "Stage",
+        "StopReason",
+    ),
     "pinn.problem": ("Equation", "Field", "Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),
