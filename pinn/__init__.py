@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         PeriodicEmbedding,
         PerUnknown,
         PirateNet,
+        RandomFeatures,
         ResidualMLP,
         Separable,
         Siren,
@@ -169,6 +170,7 @@ __all__ = [
     "Problem",
     "ProblemWarning",
     "Progress",
+    "RandomFeatures",
     "ReLoBRaLo",
     "Reference",
     "Report",
@@ -228,8 +230,8 @@ _HOMES = {
     ),
     "pinn.models": (
         "KAN", "MLP", "Embedding", "Factorization", "FourierEmbedding", "Model", "ModifiedMLP",
-        "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet", "ResidualMLP",
-        "Separable", "Siren",
+        "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet",
+        "RandomFeatures", "ResidualMLP", "Separable", "Siren",
     ),
     "pinn.objective.weighting": (
         "LRA",
