@@ -26,8 +26,8 @@ class FirstOrder(Stage):
     steps in which the rate rises linearly to it, before the schedule begins. weight_decay: each
     step also shrinks the weights of the networks' layers by this share of its rate, apart from the
     gradient (Loshchilov and Hutter, ICLR 2019, arXiv 1711.05101, algorithm 2, whose lambda is this
-    times the learning rate); biases and the coefficients of the problem never shrink. seconds: limit of the stage's wall time, None for
-    none.
+    times the learning rate); biases and the coefficients of the problem never shrink. seconds:
+    limit of the stage's wall time, None for none.
 
     What a kind remembers of gradients is a mapping of arrays, which `begin` makes and `learn`
     replaces; none of them is changed in place.
