@@ -2,9 +2,18 @@
 
 from pinn.optimizers.adam import Adam
 from pinn.optimizers.bfgs import BFGS
+from pinn.optimizers.first_order import FirstOrder
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
 from pinn.optimizers.minimize import minimize
+from pinn.optimizers.schedules import (
+    SCHEDULES,
+    ConstantRate,
+    CosineDecay,
+    ExponentialDecay,
+    PlateauDecay,
+    Schedule,
+)
 from pinn.optimizers.solver import (
     STAGES,
     Diverged,
@@ -20,13 +29,20 @@ from pinn.optimizers.ssbroyden import SSBroyden
 __all__ = [
     "BFGS",
     "LBFGS",
+    "SCHEDULES",
     "SSBFGS",
     "STAGES",
     "Adam",
+    "ConstantRate",
+    "CosineDecay",
     "Diverged",
+    "ExponentialDecay",
+    "FirstOrder",
     "LeastSquares",
+    "PlateauDecay",
     "LevenbergMarquardt",
     "SSBroyden",
+    "Schedule",
     "Stage",
     "StageEnd",
     "Step",

@@ -123,7 +123,7 @@ def test_a_small_network_is_trained():
         training=[pinn.LevenbergMarquardt(40)],
     )  # fmt: skip
     assert solution.report.loss < 1e-10
-    assert solution.report.errors.rel_l2["u"] < 1e-4
+    assert solution.report.rel_l2["u"] < 1e-4
 
 
 def test_float32_is_warned_of_before_training():
