@@ -23,7 +23,7 @@ _BENT = 0.75
 _SHORT = np.finfo(np.float64).eps
 
 
-@declared
+@declared(owner="levenberg_marquardt")
 class LevenbergMarquardt(Stage):
     """Damped Gauss-Newton steps from the Jacobian of all rows, for up to a few thousand numbers.
 
