@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dgemqrt, dgeqrt, dtpmqrt, dtpqrt, dtrtrs
 
 from pinn.optimizers.solver import LeastSquares
 
@@ -79,17 +79,17 @@ class _Ridge:
         n = len(d)
         below = np.zeros((n, n), order="F")
         below[np.arange(n), np.arange(n)] = d
-        self._triangle, self._reflections, self._factors, _ = dtpqrt(
+        self._triangle, self._reflections, self._factors, _ = _lapack().dtpqrt(
             n, min(_PANEL, n), np.array(triangle, order="F"), below, overwrite_a=1, overwrite_b=1
         )
         self._below = np.zeros((n, 1), order="F")
 
     def minimiser(self, b: np.ndarray) -> np.ndarray:
-        top, *_ = dtpmqrt(
+        top, *_ = _lapack().dtpmqrt(
             len(b), self._reflections, self._factors, b[:, None].copy(order="F"), self._below,
             trans="T",
         )  # fmt: skip
-        z, failed = dtrtrs(self._triangle, top)
+        z, failed = _lapack().dtrtrs(self._triangle, top)
         if failed:
             raise AssertionError("a damped triangle is singular")
         return -z[:, 0]
@@ -109,10 +109,10 @@ class _Tall(Reduced):
         panel = min(_PANEL, size)
         for b, jacobian in _blocks(chunks, rows, size, fresh=keep):
             self.loss += float(b @ b)
-            self._triangle, reflections, factors, _ = dtpqrt(
+            self._triangle, reflections, factors, _ = _lapack().dtpqrt(
                 0, panel, self._triangle, jacobian, overwrite_a=1, overwrite_b=1
             )
-            self._head, *_ = dtpmqrt(
+            self._head, *_ = _lapack().dtpmqrt(
                 0, reflections, factors, self._head, b[:, None], trans="T", overwrite_a=1
             )
             if self._kept is not None:
@@ -131,7 +131,7 @@ class _Tall(Reduced):
         for reflections, factors in self._kept or ():
             part = b[start : start + len(reflections), None]
             start += len(part)
-            head, *_ = dtpmqrt(0, reflections, factors, head, part, trans="T", overwrite_a=1)
+            head, *_ = _lapack().dtpmqrt(0, reflections, factors, head, part, trans="T", overwrite_a=1)
         return head[:, 0]
 
 
@@ -159,7 +159,7 @@ class _Wide(Reduced):
             self._scale = scale.copy()
             n = len(self._rows)
             # A Jacobian row by row is its transpose column by column, as LAPACK wants it.
-            self._reflections, self._factors, _ = dgeqrt(
+            self._reflections, self._factors, _ = _lapack().dgeqrt(
                 min(_PANEL, n), (self._jacobian / scale).T, overwrite_a=1
             )
             # L is the transpose of an upper triangle; from its end to its beginning it is one.
@@ -173,7 +173,7 @@ class _Wide(Reduced):
         whole = np.zeros((len(self._scale), 1), order="F")
         whole[: len(z), 0] = z
         n = len(self._rows)
-        found, _ = dgemqrt(self._reflections[:, :n], self._factors, whole, overwrite_c=1)
+        found, _ = _lapack().dgemqrt(self._reflections[:, :n], self._factors, whole, overwrite_c=1)
         return found[:, 0] / self._scale
 
 
@@ -184,6 +184,12 @@ class _WideDamped(Damped):
 
     def minimiser(self, b: np.ndarray) -> np.ndarray:
         return self._whole.outward(self._ridge.minimiser(b[::-1])[::-1])
+
+
+def _lapack() -> Any:
+    from scipy.linalg import lapack  # slow to import, and not used by every run
+
+    return lapack
 
 
 def _blocks(
