@@ -9,11 +9,13 @@ import pytest
 
 import autograd as T
 import pinn
+from experiments import measure
+from experiments.case import relative_l2
+from experiments.measure import problem as problem_of
+from experiments.measure import solve
 from experiments.peers import __main__ as program
-from experiments.peers import headers, measure, measurements
+from experiments.peers import headers, measurements
 from experiments.peers import row as row_module
-from experiments.peers.measure import problem as problem_of
-from experiments.peers.measure import relative_l2, solve
 from experiments.peers.problems import f7_helmholtz_search as search
 from experiments.peers.references import conduction, evolution, membrane, waves
 from experiments.peers.row import PROBLEMS, SHIPPED, Row
