@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         PeriodicEmbedding,
         PerUnknown,
         PirateNet,
+        RandomFeatures,
         ResidualMLP,
         Separable,
         Siren,
@@ -68,7 +69,15 @@ if TYPE_CHECKING:
         SoftAdapt,
         Weighting,
     )
-    from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
+    from pinn.optimizers import (
+        BFGS,
+        LBFGS,
+        SSBFGS,
+        Adam,
+        SSBroyden,
+        Stage,
+        StopReason,
+    )
     from pinn.problem import Equation, Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
     from pinn.schema import declared
@@ -100,11 +109,13 @@ def _require_own_autograd() -> None:
 _require_own_autograd()
 
 __all__ = [
+    "BFGS",
     "KAN",
     "LBFGS",
     "LRA",
     "MLP",
     "NTK",
+    "SSBFGS",
     "Adam",
     "Attention",
     "Ball",
@@ -148,6 +159,7 @@ __all__ = [
     "Problem",
     "ProblemWarning",
     "Progress",
+    "RandomFeatures",
     "ReLoBRaLo",
     "Reference",
     "Report",
@@ -206,8 +218,8 @@ _HOMES = {
     ),
     "pinn.models": (
         "KAN", "MLP", "Embedding", "Factorization", "FourierEmbedding", "Model", "ModifiedMLP",
-        "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet", "ResidualMLP",
-        "Separable", "Siren",
+        "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet",
+        "RandomFeatures", "ResidualMLP", "Separable", "Siren",
     ),
     "pinn.objective.weighting": (
         "LRA",
@@ -220,7 +232,15 @@ _HOMES = {
         "SoftAdapt",
         "Weighting",
     ),
-    "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
+    "pinn.optimizers": (
+        "BFGS",
+        "LBFGS",
+        "SSBFGS",
+        "Adam",
+        "SSBroyden",
+        "Stage",
+        "StopReason",
+    ),
     "pinn.problem": ("Equation", "Field", "Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),

@@ -13,7 +13,7 @@ import numpy as np
 from pinn.diagnosis.advice import advice
 from pinn.diagnosis.preflight import preflight, statement_of
 from pinn.models import MODELS
-from pinn.objective import Evaluation, Objective
+from pinn.objective import Evaluation, Layout, Objective
 from pinn.objective.block import Block
 from pinn.optimizers import Stage
 from pinn.schema import dump
@@ -118,11 +118,11 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
     errors = [*_without_value(objective, began), *_mixed_rows(objective)]
     costs = objective.costs()
     flops = sum(cost.flops for _, cost in costs)
-    stages = tuple(_stage(stage, objective.size) for stage in experiment.training)
+    stages = tuple(_stage(stage, objective.layout) for stage in experiment.training)
     arenas = sum(cost.nbytes for _, cost in costs)
     held = max((stage.memory_bytes or 0 for stage in stages), default=0)
     item = np.dtype(experiment.precision).itemsize
-    said = preflight(objective)
+    said = [*preflight(objective), *experiment.check_stages(objective)]
     statement = statement_of(problem)
     return Check(
         name=problem.name,
@@ -218,8 +218,8 @@ def _blocks(
         )
 
 
-def _stage(stage: Stage, size: int) -> StageCheck:
-    return StageCheck(stage.name, stage.steps, stage.seconds, stage.state_bytes(size))
+def _stage(stage: Stage, layout: Layout) -> StageCheck:
+    return StageCheck(stage.name, stage.steps, stage.seconds, stage.state_bytes(layout))
 
 
 def _hard_names(experiment: Experiment) -> tuple[str, ...]:

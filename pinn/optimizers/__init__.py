@@ -1,6 +1,7 @@
 """Solvers of least-squares problems, one a file; each is a training stage."""
 
 from pinn.optimizers.adam import Adam
+from pinn.optimizers.bfgs import BFGS
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.minimize import minimize
 from pinn.optimizers.solver import (
@@ -12,10 +13,13 @@ from pinn.optimizers.solver import (
     Step,
     StopReason,
 )
+from pinn.optimizers.ssbfgs import SSBFGS
 from pinn.optimizers.ssbroyden import SSBroyden
 
 __all__ = [
+    "BFGS",
     "LBFGS",
+    "SSBFGS",
     "STAGES",
     "Adam",
     "Diverged",
@@ -28,5 +32,5 @@ __all__ = [
     "minimize",
 ]
 
-for _solver in (Adam, LBFGS, SSBroyden):
+for _solver in (Adam, LBFGS, BFGS, SSBFGS, SSBroyden):
     STAGES.add(_solver.name, _solver)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from pinn.objective import Layout
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Fraction, Positive, declared
 
@@ -66,9 +67,9 @@ class Adam(Stage):
             theta = self._next(theta, rate, number, first, second)
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
-    def state_bytes(self, size: int) -> int:
+    def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of two vectors."""
-        return 2 * 8 * size
+        return 2 * 8 * layout.size
 
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
