@@ -1,4 +1,4 @@
-"""Formulas of which an unknown is compared up to a constant."""
+"""Formulas that are compared at points of their own, or up to a constant."""
 
 from __future__ import annotations
 
@@ -24,3 +24,11 @@ def flow(x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
         "u": 1 - wake * np.cos(2 * np.pi * y), "v": m / (2 * np.pi) * wake * np.sin(2 * np.pi * y),
         "p": (1 - wake**2) / 2,
     }
+
+
+@cache
+def squares() -> Reference:
+    """|x|^2, whose Laplacian is 200, in the unit cube of a hundred dimensions."""
+    points = np.random.default_rng(0).random((2000, 100))
+    columns = {f"x{i + 1}": column for i, column in enumerate(points.T)}
+    return Reference(columns, {"u": (points**2).sum(axis=1)}, 0.0, "formula")
