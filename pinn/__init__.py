@@ -62,13 +62,14 @@ if TYPE_CHECKING:
         NTK,
         Attention,
         Causal,
+        EqualLosses,
         GradNorm,
         ReLoBRaLo,
         SelfAdaptive,
         SoftAdapt,
         Weighting,
     )
-    from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
+    from pinn.optimizers import DSGNAR, ENGD, LBFGS, SPRING, Adam, SSBroyden, Stage, StopReason
     from pinn.problem import Equation, Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
     from pinn.schema import declared
@@ -100,11 +101,14 @@ def _require_own_autograd() -> None:
 _require_own_autograd()
 
 __all__ = [
+    "DSGNAR",
+    "ENGD",
     "KAN",
     "LBFGS",
     "LRA",
     "MLP",
     "NTK",
+    "SPRING",
     "Adam",
     "Attention",
     "Ball",
@@ -118,6 +122,7 @@ __all__ = [
     "Disk",
     "Ellipse",
     "Embedding",
+    "EqualLosses",
     "Equation",
     "Factorization",
     "ExtrapolationWarning",
@@ -214,13 +219,16 @@ _HOMES = {
         "NTK",
         "Attention",
         "Causal",
+        "EqualLosses",
         "GradNorm",
         "ReLoBRaLo",
         "SelfAdaptive",
         "SoftAdapt",
         "Weighting",
     ),
-    "pinn.optimizers": ("LBFGS", "Adam", "SSBroyden", "Stage", "StopReason"),
+    "pinn.optimizers": (
+        "DSGNAR", "ENGD", "LBFGS", "SPRING", "Adam", "SSBroyden", "Stage", "StopReason",
+    ),
     "pinn.problem": ("Equation", "Field", "Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),

@@ -1,6 +1,8 @@
 """Solvers of least-squares problems, one a file; each is a training stage."""
 
 from pinn.optimizers.adam import Adam
+from pinn.optimizers.dsgnar import DSGNAR
+from pinn.optimizers.engd import ENGD
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.minimize import minimize
 from pinn.optimizers.solver import (
@@ -12,14 +14,18 @@ from pinn.optimizers.solver import (
     Step,
     StopReason,
 )
+from pinn.optimizers.spring import SPRING
 from pinn.optimizers.ssbroyden import SSBroyden
 
 __all__ = [
+    "DSGNAR",
+    "ENGD",
     "LBFGS",
     "STAGES",
     "Adam",
     "Diverged",
     "LeastSquares",
+    "SPRING",
     "SSBroyden",
     "Stage",
     "StageEnd",
@@ -28,5 +34,5 @@ __all__ = [
     "minimize",
 ]
 
-for _solver in (Adam, LBFGS, SSBroyden):
+for _solver in (Adam, LBFGS, SSBroyden, ENGD, SPRING, DSGNAR):
     STAGES.add(_solver.name, _solver)
