@@ -122,7 +122,7 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
     arenas = sum(cost.nbytes for _, cost in costs)
     held = max((stage.memory_bytes or 0 for stage in stages), default=0)
     item = np.dtype(experiment.precision).itemsize
-    said = preflight(objective)
+    said = [*preflight(objective), *experiment.check_stages(objective)]
     statement = statement_of(problem)
     return Check(
         name=problem.name,

@@ -18,8 +18,9 @@ Computation = tuple[list[Kind], Callable[[list[T.Tensor]], Sequence[T.Tensor]]]
 class Computations:
     """Residuals and their derivatives in some tensors, the parameters.
 
-    vector: (size,), a direction for `jvp` and `hvp`. seeds: one number a block, what the gradient
-    of its sum of squares is multiplied by. All are read anew by each run of a recorded program.
+    vector: (size,), a direction for `jvp`, `second_jvp` and `hvp`. seeds: one number a block, what
+    the gradient of its sum of squares is multiplied by. All are read anew by each run of a
+    recorded program.
     """
 
     def __init__(
@@ -111,11 +112,20 @@ class Computations:
         """Each block's J v, (rows,)."""
 
         def run(columns: list[T.Tensor]) -> list[T.Tensor]:
-            # the transpose of the transpose: J^T z is linear in z
-            residuals = group.residuals(columns)
-            seeds = [T.zeros_like(r.detach()).requires_grad_() for r in residuals]
-            pulled = self._pulled(residuals, seeds, create_graph=True)
-            return list(T.grad(pulled, seeds, self._vector, materialize_grads=True))
+            return self._pushed(group.residuals(columns))
+
+        return ["rows"] * len(group.blocks), run
+
+    def second_jvp(self, group: Group) -> Computation:
+        """Each block's second derivative along the vector, (rows,).
+
+        What is left of the transposes is the sweep of a jet of second order in the parameters:
+        five products of matrices in place of each of the residuals' own.
+        """
+
+        def run(columns: list[T.Tensor]) -> list[T.Tensor]:
+            pushed = self._pushed(group.residuals(columns), create_graph=True)
+            return self._pushed(pushed)
 
         return ["rows"] * len(group.blocks), run
 
@@ -133,6 +143,22 @@ class Computations:
                 squares = squares * weights[block].reshape(-1)
             totals.append(squares.sum())
         return totals
+
+    def _pushed(
+        self, outputs: Sequence[T.Tensor], create_graph: bool = False
+    ) -> list[T.Tensor]:
+        """Return the derivative of each output along the vector.
+
+        The transpose of the transpose: J^T z is linear in z.
+        """
+        seeds = [T.zeros_like(output.detach()).requires_grad_() for output in outputs]
+        pulled = self._pulled(outputs, seeds, create_graph=True)
+        return list(
+            T.grad(
+                pulled, seeds, self._vector, retain_graph=True, create_graph=create_graph,
+                materialize_grads=True,
+            )
+        )  # fmt: skip
 
     def _pulled(
         self,

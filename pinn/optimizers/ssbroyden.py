@@ -50,14 +50,16 @@ class SSBroyden(Stage):
     seconds: Positive | None = None
     hold: Count = 100
 
-    def check_size(self, size: int) -> None:
+    def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the inverse Hessian would take too much memory."""
+        size = function.size
         gib = size * size / 2 * 8 / 2**30
         if gib > _MOST_GIB:
             raise ValueError(
                 f"ssbroyden: its inverse Hessian of {size} trainable numbers takes {gib:.1f} GiB; "
                 f"expected at most {_MOST_GIB} GiB. Use lbfgs, or a smaller model"
             )
+        return []
 
     def run(
         self,

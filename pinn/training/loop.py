@@ -45,8 +45,9 @@ _TOLD = 0.25
 class Redraw:
     """New points on the way: `draw(number)` gives the points of draw 1, 2, ..., by block name.
 
-    They are taken after every `every` steps of a stage that goes on, and once when it finds no
-    lower loss. The objective is at the last accepted theta when `draw` is called.
+    They are taken after every `every` steps of a stage that goes on, or as many as the stage says
+    itself (Stage.redraw), and once when it finds no lower loss. The objective is at the last
+    accepted theta when `draw` is called.
     """
 
     every: int
@@ -355,7 +356,10 @@ class Training:
         """Take the points and weights that follow the last step; return whether there are any."""
         if self._stage_step >= stage.steps:
             return False
-        redrawn = self._redraw is not None and self._stage_step % self._redraw.every == 0
+        redraw = self._redraw
+        redrawn = (
+            redraw is not None and self._stage_step % (stage.redraw or redraw.every) == 0
+        )
         if redrawn:
             self._take_new_points()
         changed = self._reweigh(stage, redrawn) or redrawn

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -38,11 +40,19 @@ class Watched:
         return self._objective.rows
 
     @property
+    def dtype(self) -> np.dtype:
+        return self._objective.dtype
+
+    @property
     def layout(self) -> Layout:
         return self._objective.layout
 
     def value(self, theta: np.ndarray) -> float:
-        return self._objective.value(theta)
+        losses = self._objective.losses(theta)
+        loss = self._objective.total(losses)
+        if math.isfinite(loss):
+            self._tried.append(Known(theta.copy(), loss, losses))
+        return loss
 
     def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
         found = self._objective.value_and_gradient(theta)
@@ -63,6 +73,12 @@ class Watched:
     def jacobian(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self._checked_pair(theta, self._objective.jacobian(theta))
 
+    def jacobian_chunks(
+        self, theta: np.ndarray, rows: int | None = 1024
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for pair in self._objective.jacobian_chunks(theta, rows):
+            yield self._checked_pair(theta, pair)
+
     def gram(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self._checked_pair(theta, self._objective.gram(theta))
 
@@ -71,6 +87,11 @@ class Watched:
 
     def jvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         pushed = self._objective.jvp(theta, direction)
+        self._check(theta, pushed)
+        return pushed
+
+    def second_jvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        pushed = self._objective.second_jvp(theta, direction)
         self._check(theta, pushed)
         return pushed
 

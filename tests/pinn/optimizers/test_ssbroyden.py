@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -569,5 +570,5 @@ def test_bad_settings_are_refused(arguments, message):
 
 def test_a_model_whose_inverse_hessian_is_too_large_is_refused_before_training():
     with pytest.raises(ValueError, match="inverse Hessian of 45901 .* 7.8 GiB.*Use lbfgs"):
-        SSBroyden(steps=1).check_size(45_901)
-    SSBroyden(steps=1).check_size(4_000)
+        SSBroyden(steps=1).check(SimpleNamespace(size=45_901))
+    assert SSBroyden(steps=1).check(SimpleNamespace(size=4_000)) == []

@@ -1,5 +1,8 @@
 """The default stages: by size and by time."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 import pinn
@@ -12,7 +15,7 @@ def test_small_models_get_the_dense_inverse_hessian_and_large_ones_lbfgs():
         stages = default_training(size)
         assert [type(stage) for stage in stages] == [Adam, last]
         for stage in stages:
-            stage.check_size(size)
+            assert stage.check(SimpleNamespace(size=size, rows=10, dtype=np.float64)) == []
 
 
 def test_without_a_limit_in_time_no_stage_depends_on_the_clock():
