@@ -16,8 +16,10 @@ from pinn.schema import Count, Natural, Positive, declared
 
 # Radii from a third of the last one to three times it.
 _SPAN = 3.0
-# A radius below which a step is lost in the rounding of theta, in float64.
-_LEAST_RADIUS = 1e-8
+# A sketch beyond this also makes each step slow.
+_MOST_GIB = 4
+# A radius below which a step is lost in the rounding of the loss, by precision.
+_LEAST_RADIUS = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 # The first stage ends where the shift has begun to rise again: over so many steps, not before ...
 _WINDOW, _GRACE = 30, 80
 # ... and with at least this slope of its logarithm over the steps, and this correlation with them.
@@ -45,10 +47,11 @@ class DSGNAR(Stage):
     aimed at. A step that does not lower the loss is not taken, and another sketch follows with a
     third of the radius. The second stage begins where the shift that belongs to the radius has
     risen over 30 steps, not before the 80th: the sketch has become the worse model. The stage ends
-    where the radius falls below 1e-8.
+    where the radius falls below 1e-8, in float32 below 1e-4.
 
     Weights that make all blocks' losses equal go with it: pinn.objective.weighting.EqualLosses.
-    Raises ValueError for a number outside its range. arXiv 2607.02194.
+    Raises ValueError for a number outside its range, and where the sketch would take too much
+    memory. arXiv 2607.02194.
     """
 
     name = "dsgnar"
@@ -64,6 +67,17 @@ class DSGNAR(Stage):
     seed: Natural = 0
     seconds: Positive | None = None
 
+    def check(self, function: LeastSquares) -> list[str]:
+        """Raise ValueError for a sketch beyond the memory."""
+        columns = math.ceil(self.columns * function.size)
+        gib = 8 * function.size * min(function.rows, self.rows * columns) / 2**30
+        if gib > _MOST_GIB:
+            raise ValueError(
+                f"dsgnar: its sketch of {function.size} trainable numbers takes {gib:.1f} GiB; "
+                f"expected at most {_MOST_GIB} GiB. Use fewer columns or rows, or lbfgs"
+            )
+        return []
+
     def run(
         self,
         function: LeastSquares,
@@ -71,11 +85,11 @@ class DSGNAR(Stage):
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
         memory = _Memory(self.radius) if state is None else _Memory.of(state)
-        loss = function.value(theta)
+        loss, least = function.value(theta), _LEAST_RADIUS[np.dtype(function.dtype)]
         while memory.number < self.steps:
-            if memory.radius < _LEAST_RADIUS:
+            if memory.radius < least:
                 return StageEnd(theta, StopReason.NO_DECREASE, (
-                    f"after {memory.number} steps none down to a length of {_LEAST_RADIUS:.0e} "
+                    f"after {memory.number} steps none down to a length of {least:.0e} "
                     "lowers the loss"
                 ))  # fmt: skip
             memory.drawn += 1

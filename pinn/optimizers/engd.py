@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping
 
 import numpy as np
 
-from pinn.optimizers.damped import DampedLeastSquares
+from pinn.optimizers.damped import DampedLeastSquares, check_dense
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Positive, declared
 
@@ -14,23 +14,26 @@ from pinn.schema import Count, Positive, declared
 _HALVINGS = 30
 # How much shorter the longest step is after each try that ended in numbers that are not finite.
 _SHORTER = 0.1
+# What the damping is multiplied by where no step lowers the loss.
+_RAISED = 1e3
 
 
 @declared
 class ENGD(Stage):
     """Energy natural gradient: damped Gauss-Newton steps whose length a grid is searched for.
 
-    steps: most steps. damping: what is added to the Gram matrix of the weighted residuals is this
-    share of the loss, where that is below one: with it, steps become those of Gauss and Newton as
-    the loss falls. seconds: limit of the stage's wall time, None for none.
+    steps: most steps. damping: what is added to the diagonal of J^T J, J being the Jacobian of the
+    weighted residual vector r. seconds: limit of the stage's wall time, None for none.
 
     The step is -eta d, d = (J^T J + damping)^-1 J^T r, in whichever of parameter and kernel form is
     cheaper for the number of rows (pinn.optimizers.damped); eta is 1, 1/2, 1/4 ... 2^-30, of which
     the best is taken: the search ends with the first that is worse than the one before it after a
-    lower loss was found. The stage ends where none lowers the loss.
+    lower loss was found. Where none lowers the loss that step is tried again with a thousand times
+    the damping, up to the size of J^T J, where d is the gradient; the stage ends if that does not
+    help. A step takes one Jacobian, (rows, size) float64 numbers, and a few evaluations.
 
-    A step forms J, (rows, size) float64 numbers, and is meant for up to a few thousand of the
-    fewer. Raises ValueError for a number outside its range.
+    Raises ValueError for a number outside its range, for float32, in which the differences that
+    late steps live on are lost, and where J would take too much memory.
 
     Mueller and Zeinhofer, ICML 2023 (arXiv 2302.13163); kernel form: Guzman-Cordero, Dangel,
     Goldshlager and Zeinhofer, NeurIPS 2025 (arXiv 2505.12149), ENGD-W.
@@ -39,8 +42,13 @@ class ENGD(Stage):
     name = "engd"
 
     steps: Count = 500
-    damping: Positive = 1e-6
+    damping: Positive = 1e-7
     seconds: Positive | None = None
+
+    def check(self, function: LeastSquares) -> list[str]:
+        """Raise ValueError for float32, and for a Jacobian beyond the memory."""
+        check_dense(self.name, function)
+        return []
 
     def run(
         self,
@@ -53,14 +61,11 @@ class ENGD(Stage):
             number, reach = int(state["number"]), float(state["reach"])
         loss = function.value(theta)
         while number < self.steps:
-            rows, jacobian = function.jacobian(theta)
-            damped = DampedLeastSquares(jacobian, self.damping * min(1.0, loss))
-            direction = damped.solve(rows)
-            eta, lower = grid_search(function, theta, direction, loss, reach)
+            direction, eta, lower = self._found(function, theta, loss, reach)
             if eta == 0:
                 return StageEnd(theta, StopReason.NO_DECREASE, (
-                    f"after {number} steps none along the natural gradient, down to "
-                    f"{reach * 2.0**-_HALVINGS:.0e} of it, lowers the loss"
+                    f"after {number} steps no step along the natural gradient lowers the loss, "
+                    f"down to {reach * 2.0**-_HALVINGS:.0e} of it and with any damping"
                 ))  # fmt: skip
             # After numbers that were not finite: back to full steps one by one.
             reach = min(1.0, 2 * reach) if eta == reach else reach
@@ -69,6 +74,19 @@ class ENGD(Stage):
             yield Step(number, theta, loss, eta, memory)
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
+    def _found(
+        self, function: LeastSquares, theta: np.ndarray, loss: float, reach: float
+    ) -> tuple[np.ndarray, float, float]:
+        """Return the direction, eta and the loss there; eta is 0 where no damping helps."""
+        rows, jacobian = function.jacobian(theta)
+        damping, most = self.damping, float(np.vdot(jacobian, jacobian))
+        while True:
+            direction = DampedLeastSquares(jacobian, damping).solve(rows)
+            eta, lower = grid_search(function, theta, direction, loss, reach)
+            if eta > 0 or damping > most:
+                return direction, eta, lower
+            damping *= _RAISED
+
     def state_bytes(self, size: int) -> int:
         """Return the bytes of two numbers."""
         return 16
@@ -76,8 +94,8 @@ class ENGD(Stage):
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
     ) -> Mapping[str, np.ndarray]:
-        """Return a state whose longest step is a tenth of the try before."""
-        return {"number": np.array(number), "reach": np.array(_SHORTER**tries)}
+        """Return the state with a longest step of a tenth of the try before."""
+        return {**state, "reach": np.array(_SHORTER**tries)}
 
 
 def grid_search(

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pinn.optimizers.damped import DampedLeastSquares
+from pinn.optimizers.damped import DampedLeastSquares, check_dense
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Fraction, Positive, declared
 
@@ -30,7 +30,8 @@ class SPRING(Stage):
     (pinn.optimizers.damped). Each step may see another part of the points: the momentum remembers
     directions that their rows do not see. So small batches (`pinn.Sampling(batch=...)`) make small
     kernels; the losses told of steps are then those on the batch. Nothing is searched for: a step
-    takes one Jacobian and one evaluation. Raises ValueError for a number outside its range.
+    takes one Jacobian and one evaluation. Raises ValueError for a number outside its range,
+    for float32, and where J would take too much memory.
 
     Goldshlager, Abrahamsen and Lin, J. Comput. Phys. 516 (2024) 113351 (arXiv 2401.10190); for
     PINNs: Guzman-Cordero, Dangel, Goldshlager and Zeinhofer, NeurIPS 2025 (arXiv 2505.12149).
@@ -46,6 +47,11 @@ class SPRING(Stage):
     momentum: Fraction = 0.9
     norm: Positive = 1e-1
     seconds: Positive | None = None
+
+    def check(self, function: LeastSquares) -> list[str]:
+        """Raise ValueError for float32, and for a Jacobian beyond the memory."""
+        check_dense(self.name, function)
+        return []
 
     def rate(self, number: int) -> float:
         """Return the learning rate of a step, counted from 1."""
