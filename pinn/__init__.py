@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         PeriodicEmbedding,
         PerUnknown,
         PirateNet,
+        RandomFeatures,
         ResidualMLP,
         Separable,
         Siren,
@@ -69,7 +70,18 @@ if TYPE_CHECKING:
         SoftAdapt,
         Weighting,
     )
-    from pinn.optimizers import DSGNAR, ENGD, LBFGS, SPRING, Adam, SSBroyden, Stage, StopReason
+    from pinn.optimizers import (
+        BFGS,
+        DSGNAR,
+        ENGD,
+        LBFGS,
+        SPRING,
+        SSBFGS,
+        Adam,
+        SSBroyden,
+        Stage,
+        StopReason,
+    )
     from pinn.problem import Equation, Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
     from pinn.schema import declared
@@ -101,6 +113,7 @@ def _require_own_autograd() -> None:
 _require_own_autograd()
 
 __all__ = [
+    "BFGS",
     "DSGNAR",
     "ENGD",
     "KAN",
@@ -109,6 +122,7 @@ __all__ = [
     "MLP",
     "NTK",
     "SPRING",
+    "SSBFGS",
     "Adam",
     "Attention",
     "Ball",
@@ -153,6 +167,7 @@ __all__ = [
     "Problem",
     "ProblemWarning",
     "Progress",
+    "RandomFeatures",
     "ReLoBRaLo",
     "Reference",
     "Report",
@@ -211,8 +226,8 @@ _HOMES = {
     ),
     "pinn.models": (
         "KAN", "MLP", "Embedding", "Factorization", "FourierEmbedding", "Model", "ModifiedMLP",
-        "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet", "ResidualMLP",
-        "Separable", "Siren",
+        "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet",
+        "RandomFeatures", "ResidualMLP", "Separable", "Siren",
     ),
     "pinn.objective.weighting": (
         "LRA",
@@ -227,7 +242,16 @@ _HOMES = {
         "Weighting",
     ),
     "pinn.optimizers": (
-        "DSGNAR", "ENGD", "LBFGS", "SPRING", "Adam", "SSBroyden", "Stage", "StopReason",
+        "BFGS",
+        "DSGNAR",
+        "ENGD",
+        "LBFGS",
+        "SPRING",
+        "SSBFGS",
+        "Adam",
+        "SSBroyden",
+        "Stage",
+        "StopReason",
     ),
     "pinn.problem": ("Equation", "Field", "Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),

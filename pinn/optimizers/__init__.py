@@ -1,6 +1,7 @@
 """Solvers of least-squares problems, one a file; each is a training stage."""
 
 from pinn.optimizers.adam import Adam
+from pinn.optimizers.bfgs import BFGS
 from pinn.optimizers.dsgnar import DSGNAR
 from pinn.optimizers.engd import ENGD
 from pinn.optimizers.lbfgs import LBFGS
@@ -15,17 +16,20 @@ from pinn.optimizers.solver import (
     StopReason,
 )
 from pinn.optimizers.spring import SPRING
+from pinn.optimizers.ssbfgs import SSBFGS
 from pinn.optimizers.ssbroyden import SSBroyden
 
 __all__ = [
+    "BFGS",
     "DSGNAR",
     "ENGD",
     "LBFGS",
+    "SPRING",
+    "SSBFGS",
     "STAGES",
     "Adam",
     "Diverged",
     "LeastSquares",
-    "SPRING",
     "SSBroyden",
     "Stage",
     "StageEnd",
@@ -34,5 +38,5 @@ __all__ = [
     "minimize",
 ]
 
-for _solver in (Adam, LBFGS, SSBroyden, ENGD, SPRING, DSGNAR):
+for _solver in (Adam, LBFGS, BFGS, SSBFGS, SSBroyden, DSGNAR, ENGD, SPRING):
     STAGES.add(_solver.name, _solver)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -10,16 +9,9 @@ from scipy.fft import dctn, dstn, idctn, idstn
 from scipy.integrate import solve_ivp
 from scipy.stats import norm
 
+from experiments.case import Reference, disagreement
+from experiments.marching import etdrk4, marched
 from experiments.newcomer_references import allen_cahn as allen_cahn_field
-from experiments.newcomer_references import etdrk4
-from experiments.peers.row import Reference
-
-
-def relative(coarse: dict[str, np.ndarray], fine: dict[str, np.ndarray]) -> float:
-    """Return the largest relative L2 difference of the unknowns."""
-    return float(max(
-        np.linalg.norm(coarse[name] - fine[name]) / np.linalg.norm(fine[name]) for name in fine
-    ))  # fmt: skip
 
 
 @cache
@@ -28,7 +20,7 @@ def allen_cahn() -> Reference:
     x, t = np.meshgrid(np.linspace(-1, 1, 201), np.linspace(0, 1, 101), indexing="ij")
     coarse, fine = ({"u": allen_cahn_field(*s)(x, t).ravel()} for s in ((511, 1000), (1023, 2000)))
     points = {"x": x.ravel(), "t": t.ravel()}
-    return Reference(points, fine, relative(coarse, fine), "sine series, ETDRK4")
+    return Reference(points, fine, disagreement(coarse, fine), "sine series, ETDRK4")
 
 
 @cache
@@ -44,7 +36,7 @@ def lotka_volterra() -> Reference:
         return {"r": found.y[0], "p": found.y[1]}
 
     coarse, fine = orbit(1e-10), orbit(1e-13)
-    return Reference({"t": t}, fine, relative(coarse, fine), "DOP853")
+    return Reference({"t": t}, fine, disagreement(coarse, fine), "DOP853")
 
 
 @cache
@@ -73,7 +65,8 @@ def schroedinger() -> Reference:
     x, t = np.meshgrid(x, np.linspace(0, np.pi / 2, 101), indexing="ij")
     values = [{"u": h.real.ravel(), "v": h.imag.ravel()} for h in (coarse, fine)]
     points = {"x": x.ravel(), "t": t.ravel()}
-    return Reference(points, values[1], relative(*values), "Fourier series, split steps of order 4")
+    method = "Fourier series, split steps of order 4"
+    return Reference(points, values[1], disagreement(*values), method)
 
 
 @cache
@@ -96,7 +89,7 @@ def american_put() -> Reference:
     # Even and odd trees lie on two sides of the limit.
     coarse, fine = ({"V": (tree(n) + tree(n + 1)) / 2} for n in (1000, 2000))
     points = {"S": spots, "t": np.ones_like(spots)}
-    return Reference(points, fine, relative(coarse, fine), "binomial trees")
+    return Reference(points, fine, disagreement(coarse, fine), "binomial trees")
 
 
 @cache
@@ -108,18 +101,6 @@ def black_scholes_call() -> Reference:
     value = s * norm.cdf(first) - 50 * np.exp(-0.05 * left) * norm.cdf(first - 0.2 * np.sqrt(left))
     points = {"S": s.ravel(), "t": t.ravel()}
     return Reference(points, {"V": value.ravel()}, 0.0, "formula")
-
-
-def marched(
-    start: np.ndarray, step: Callable[[np.ndarray, int], np.ndarray], steps: int, kept: int
-) -> list[np.ndarray]:
-    """Return the state at the start and at `kept` equal times."""
-    state, rows = start, [start]
-    for n in range(1, steps + 1):
-        state = step(state, n)
-        if n % (steps // kept) == 0:
-            rows.append(state)
-    return rows
 
 
 @cache
@@ -145,7 +126,7 @@ def kuramoto_sivashinsky() -> Reference:
     x, t = np.meshgrid(x, np.linspace(0, 1, 101), indexing="ij")
     values = [{"u": found.ravel()} for found in (coarse, fine)]
     points = {"x": x.ravel(), "t": t.ravel()}
-    return Reference(points, values[1], relative(*values), "Fourier series, ETDRK4")
+    return Reference(points, values[1], disagreement(*values), "Fourier series, ETDRK4")
 
 
 @cache
@@ -191,7 +172,7 @@ def gray_scott() -> Reference:
     x = -1 + 2 * (np.arange(64) + 0.5) / 64
     t, x, y = np.meshgrid(np.linspace(0, 200, 21), x, x, indexing="ij")
     points = {"x": x.ravel(), "y": y.ravel(), "t": t.ravel()}
-    return Reference(points, fine, relative(coarse, fine), "cosine series, Strang's splitting")
+    return Reference(points, fine, disagreement(coarse, fine), "cosine series, Strang's splitting")
 
 
 @cache
@@ -226,4 +207,4 @@ def heat_long_time() -> Reference:
     x = np.arange(1, 32) / 32
     t, x, y = np.meshgrid(np.linspace(0, 100, 51), x, x, indexing="ij")
     points = {"x": x.ravel(), "y": y.ravel(), "t": t.ravel()}
-    return Reference(points, fine, relative(coarse, fine), "sine series, Strang's splitting")
+    return Reference(points, fine, disagreement(coarse, fine), "sine series, Strang's splitting")
