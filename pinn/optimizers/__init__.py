@@ -4,8 +4,17 @@ from pinn.optimizers.adam import Adam
 from pinn.optimizers.bfgs import BFGS
 from pinn.optimizers.dsgnar import DSGNAR
 from pinn.optimizers.engd import ENGD
+from pinn.optimizers.first_order import FirstOrder
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.minimize import minimize
+from pinn.optimizers.schedules import (
+    SCHEDULES,
+    ConstantRate,
+    CosineDecay,
+    ExponentialDecay,
+    PlateauDecay,
+    Schedule,
+)
 from pinn.optimizers.solver import (
     STAGES,
     Diverged,
@@ -24,13 +33,20 @@ __all__ = [
     "DSGNAR",
     "ENGD",
     "LBFGS",
+    "SCHEDULES",
     "SPRING",
     "SSBFGS",
     "STAGES",
     "Adam",
+    "ConstantRate",
+    "CosineDecay",
     "Diverged",
+    "ExponentialDecay",
+    "FirstOrder",
     "LeastSquares",
+    "PlateauDecay",
     "SSBroyden",
+    "Schedule",
     "Stage",
     "StageEnd",
     "Step",
