@@ -2,6 +2,8 @@
 
 from pinn.optimizers.adam import Adam
 from pinn.optimizers.bfgs import BFGS
+from pinn.optimizers.dsgnar import DSGNAR
+from pinn.optimizers.engd import ENGD
 from pinn.optimizers.first_order import FirstOrder
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
@@ -23,13 +25,17 @@ from pinn.optimizers.solver import (
     Step,
     StopReason,
 )
+from pinn.optimizers.spring import SPRING
 from pinn.optimizers.ssbfgs import SSBFGS
 from pinn.optimizers.ssbroyden import SSBroyden
 
 __all__ = [
     "BFGS",
+    "DSGNAR",
+    "ENGD",
     "LBFGS",
     "SCHEDULES",
+    "SPRING",
     "SSBFGS",
     "STAGES",
     "Adam",
@@ -50,5 +56,7 @@ __all__ = [
     "minimize",
 ]
 
-for _solver in (Adam, LBFGS, BFGS, SSBFGS, SSBroyden, LevenbergMarquardt):
+for _solver in (
+    Adam, LBFGS, BFGS, SSBFGS, SSBroyden, LevenbergMarquardt, DSGNAR, ENGD, SPRING,
+):  # fmt: skip
     STAGES.add(_solver.name, _solver)

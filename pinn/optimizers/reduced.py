@@ -131,7 +131,9 @@ class _Tall(Reduced):
         for reflections, factors in self._kept or ():
             part = b[start : start + len(reflections), None]
             start += len(part)
-            head, *_ = _lapack().dtpmqrt(0, reflections, factors, head, part, trans="T", overwrite_a=1)
+            head, *_ = _lapack().dtpmqrt(
+                0, reflections, factors, head, part, trans="T", overwrite_a=1
+            )
         return head[:, 0]
 
 

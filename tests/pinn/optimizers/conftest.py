@@ -1,60 +1,87 @@
-"""Closed least-squares problems as solvers see them, with the usual starts."""
+"""Least-squares functions in a few lines of numpy, and a way to run a stage on them."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from pinn.objective import Evaluation
+from pinn.optimizers import Diverged
 
 
-class Closed:
-    """LeastSquares of r(theta) and J(theta), in pieces of uneven length.
+class Rows:
+    """What pinn.optimizers.LeastSquares asks for, of plain functions theta -> rows and Jacobian.
 
-    second: theta, v -> second derivative of r along v; by differences of J v where left out.
+    calls: how often each method was called.
     """
 
     dtype = np.dtype(np.float64)
 
-    def __init__(self, rows, jacobian, second=None):
-        self._rows, self._jacobian, self._second = rows, jacobian, second
-        self.calls = {"value": 0, "jacobian": 0, "second_jvp": 0}
+    def __init__(self, rows, jacobian, size):
+        self._rows, self._jacobian = rows, jacobian
+        self.size, self.calls = size, {}
 
-    def at(self, theta):
-        self.rows, self.size = len(self._rows(theta)), len(theta)
-        return self
+    @property
+    def rows(self):
+        with np.errstate(all="ignore"):
+            return len(self._rows(np.zeros(self.size)))
+
+    def _count(self, name):
+        self.calls[name] = self.calls.get(name, 0) + 1
 
     def weighted_rows(self, theta):
         return self._rows(theta)
 
-    def full(self, theta):
-        return np.asarray(self._jacobian(theta), float)
-
     def value(self, theta):
-        self.calls["value"] += 1
-        with np.errstate(over="ignore", invalid="ignore"):
-            r = self._rows(theta)
-            return float(r @ r)
+        self._count("value")
+        with np.errstate(all="ignore"):
+            rows = self._rows(theta)
+            return float(rows @ rows)
 
     def value_and_gradient(self, theta):
-        r, j = self._rows(theta), self._jacobian(theta)
-        return Evaluation(float(r @ r), 2 * j.T @ r, {})
+        rows, jacobian = self.jacobian(theta)
+        return SimpleNamespace(loss=float(rows @ rows), gradient=2 * jacobian.T @ rows, losses={})
 
     def jacobian(self, theta):
-        self.calls["jacobian"] += 1
-        return self._rows(theta), self.full(theta)
+        self._count("jacobian")
+        rows, jacobian = self._rows(theta), self._jacobian(theta)
+        if not (np.isfinite(rows).all() and np.isfinite(jacobian).all()):
+            raise Diverged("not finite")
+        return rows, np.array(jacobian)
 
-    def jacobian_chunks(self, theta, rows=1024):
-        r, j = self.jacobian(theta)
-        for part in np.array_split(np.arange(len(r)), min(3, len(r))):
-            yield r[part], j[part]
+    def jacobian_chunks(self, theta, rows=3):
+        residual, jacobian = self.jacobian(theta)
+        for start in range(0, len(residual), rows or len(residual)):
+            yield residual[start : start + rows], jacobian[start : start + rows]
 
-    def second_jvp(self, theta, v):
-        self.calls["second_jvp"] += 1
-        if self._second is not None:
-            return self._second(theta, v)
-        h = 1e-4 / max(1e-300, np.linalg.norm(v))
-        return (self._jacobian(theta + h * v) - self._jacobian(theta - h * v)) @ v / (2 * h)
+    def second_jvp(self, theta, direction):
+        """The second derivative along a direction, by differences of the Jacobian."""
+        self._count("second_jvp")
+        h = 1e-4 / max(1e-300, float(np.linalg.norm(direction)))
+        there, back = self._jacobian(theta + h * direction), self._jacobian(theta - h * direction)
+        return (np.array(there) - np.array(back)) @ direction / (2 * h)
+
+
+def follow(stage, function, theta, state=None):
+    """Run a stage to its end; returns its steps, with their states copied, and the end."""
+    steps, kept = stage.run(function, np.array(theta, dtype=float), state), []
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as stopped:
+            return kept, stopped.value
+        state = {name: np.array(array) for name, array in step.state.items()}
+        kept.append(SimpleNamespace(
+            number=step.number, theta=step.theta, loss=step.loss, rate=step.learning_rate,
+            state=state,
+        ))  # fmt: skip
+
+
+@pytest.fixture
+def dense():
+    """The class of least-squares functions, and how to run a stage on one."""
+    return SimpleNamespace(Rows=Rows, follow=follow)
 
 
 def rosenbrock():
@@ -64,7 +91,7 @@ def rosenbrock():
     def jacobian(t):
         return np.array([[-20 * t[0], 10.0], [-1.0, 0.0]])
 
-    return Closed(rows, jacobian), np.array([-1.2, 1.0])
+    return Rows(rows, jacobian, 2), np.array([-1.2, 1.0])
 
 
 def powell_singular():
@@ -80,7 +107,7 @@ def powell_singular():
             [1, 10, 0, 0], [0, 0, np.sqrt(5), -np.sqrt(5)], [0, a, -2 * a, 0], [b, 0, 0, -b],
         ])  # fmt: skip
 
-    return Closed(rows, jacobian), np.array([3.0, -1.0, 0.0, 1.0])
+    return Rows(rows, jacobian, 4), np.array([3.0, -1.0, 0.0, 1.0])
 
 
 def freudenstein_roth():
@@ -95,7 +122,7 @@ def freudenstein_roth():
             [1, 10 * t[1] - 3 * t[1] ** 2 - 2], [1, 3 * t[1] ** 2 + 2 * t[1] - 14]
         ])
 
-    return Closed(rows, jacobian), np.array([0.5, -2.0])
+    return Rows(rows, jacobian, 2), np.array([0.5, -2.0])
 
 
 def brown_badly_scaled():
@@ -105,7 +132,7 @@ def brown_badly_scaled():
     def jacobian(t):
         return np.array([[1.0, 0.0], [0.0, 1.0], [t[1], t[0]]])
 
-    return Closed(rows, jacobian), np.array([1.0, 1.0])
+    return Rows(rows, jacobian, 2), np.array([1.0, 1.0])
 
 
 def bard():
@@ -122,7 +149,7 @@ def bard():
         below = (v * t[1] + w * t[2]) ** 2
         return np.stack([-np.ones(15), u * v / below, u * w / below], axis=1)
 
-    return Closed(rows, jacobian), np.array([1.0, 1.0, 1.0])
+    return Rows(rows, jacobian, 3), np.array([1.0, 1.0, 1.0])
 
 
 def osborne():
@@ -142,7 +169,7 @@ def osborne():
         a, b = np.exp(-t * x[3]), np.exp(-t * x[4])
         return -np.stack([np.ones(33), a, b, -x[1] * t * a, -x[2] * t * b], axis=1)
 
-    return Closed(rows, jacobian), np.array([0.5, 1.5, -1.0, 0.01, 0.02])
+    return Rows(rows, jacobian, 5), np.array([0.5, 1.5, -1.0, 0.01, 0.02])
 
 
 def meyer():
@@ -158,7 +185,7 @@ def meyer():
         e = np.exp(x[1] / (t + x[2]))
         return np.stack([e, x[0] * e / (t + x[2]), -x[0] * e * x[1] / (t + x[2]) ** 2], axis=1)
 
-    return Closed(rows, jacobian), np.array([0.02, 4000.0, 250.0])
+    return Rows(rows, jacobian, 3), np.array([0.02, 4000.0, 250.0])
 
 
 @pytest.fixture
