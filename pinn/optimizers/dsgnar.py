@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pinn.objective import Layout
 from pinn.optimizers.sketch import CosineSketch, CountSketch
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.optimizers.trust_region import TrustRegion
@@ -106,7 +107,7 @@ class DSGNAR(Stage):
             yield Step(memory.number, theta, loss, state=memory.arrays())
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
-    def state_bytes(self, size: int) -> int:
+    def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of some numbers."""
         return 8 * (_WINDOW + 4)
 

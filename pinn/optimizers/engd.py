@@ -6,6 +6,7 @@ from collections.abc import Generator, Mapping
 
 import numpy as np
 
+from pinn.objective import Layout
 from pinn.optimizers.damped import DampedLeastSquares, check_dense
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Positive, declared
@@ -87,7 +88,7 @@ class ENGD(Stage):
                 return direction, eta, lower
             damping *= _RAISED
 
-    def state_bytes(self, size: int) -> int:
+    def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of two numbers."""
         return 16
 

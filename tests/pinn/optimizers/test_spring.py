@@ -11,6 +11,7 @@ import pinn
 import pinn.config
 from pinn.optimizers import SPRING, StopReason
 from pinn.solution.storage import experiment_json, read_experiment
+from pinn.training.experiment import Experiment
 
 
 def bent(dense, rows=12, size=20, seed=0):
@@ -33,9 +34,7 @@ def plain(function, theta, stage):
         stacked = np.vstack([jacobian, root * np.eye(len(theta))])
         phi = np.linalg.lstsq(stacked, np.concatenate([rows, root * stage.momentum * phi]))[0]
         unbiased = phi / math.sqrt(1 - stage.momentum ** (2 * k))
-        rate = stage.learning_rate
-        if stage.final_rate is not None:
-            rate *= (stage.final_rate / rate) ** ((k - 1) / (stage.steps - 1))
+        rate = stage.schedule.rate(stage.learning_rate, k, stage.steps, {})
         theta = theta - min(rate, math.sqrt(stage.norm) / np.linalg.norm(unbiased)) * unbiased
         yield theta
 
@@ -43,7 +42,10 @@ def plain(function, theta, stage):
 @pytest.mark.parametrize("shape", [(12, 20), (20, 12)])
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"momentum": 0.0}, {"norm": 1e-2, "final_rate": 1e-2}, {"norm": 1e6, "momentum": 0.5}],
+    [
+        {}, {"momentum": 0.0}, {"norm": 1e6, "momentum": 0.5},
+        {"norm": 1e-2, "schedule": pinn.ExponentialDecay(1e-2)},
+    ],
 )
 def test_its_steps_are_those_of_the_formulas(dense, shape, settings):
     function = bent(dense, *shape)
@@ -109,7 +111,7 @@ def test_no_step_is_longer_than_the_norm_allows(dense):
 
 
 def test_resumed_at_any_step_it_takes_the_same_bits(dense):
-    stage = SPRING(15, final_rate=0.1)
+    stage = SPRING(15, schedule=pinn.PlateauDecay(patience=2))
     whole, end = dense.follow(stage, bent(dense), np.zeros(20))
     for stop in (1, 6, 14):
         at = whole[stop - 1]
@@ -150,6 +152,8 @@ def test_it_trains_a_network_on_batches():
 def test_float32_and_a_jacobian_beyond_the_memory_are_refused():
     with pytest.raises(ValueError, match="spring: expected precision float64, got float32"):
         pinn.solve(PROBLEM, MODEL, training=[SPRING()], precision="float32")
+    layout = Experiment(PROBLEM, MODEL).objective().layout
+    assert SPRING().state_bytes(layout) == 8 * layout.size
     large = SimpleNamespace(dtype=np.dtype(np.float64), size=1000, rows=10**6)
     with pytest.raises(ValueError, match="spring: the Jacobian of 1000000 rows"):
         SPRING().check(large)
@@ -159,10 +163,13 @@ def test_it_is_declared_in_python_yaml_and_json(tmp_path):
     path = tmp_path / "case.yaml"
     path.write_text(
         "problem: {domain: {t: {time: [0, 1]}}, unknowns: [u], equations: {decay: u_t + u}}\n"
-        "training: [spring: {steps: 7, damping: 1e-5, momentum: 0.95}]\n"
+        "training: [spring: {steps: 7, damping: 1e-5, momentum: 0.95,\n"
+        "  schedule: {cosine: {final_rate: 1e-3}}}]\n"
     )
     experiment = pinn.config.load(path).experiment
-    assert tuple(experiment.training) == (SPRING(7, damping=1e-5, momentum=0.95),)
+    assert tuple(experiment.training) == (
+        SPRING(7, damping=1e-5, momentum=0.95, schedule=pinn.CosineDecay(1e-3)),
+    )
     again = read_experiment(experiment_json(experiment), "file")
     assert again.training == experiment.training
     for wrong in ({"momentum": 1.0}, {"momentum": -0.1}, {"norm": 0}, {"learning_rate": 0}):
