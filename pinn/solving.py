@@ -139,9 +139,9 @@ def solve(
         engine=engine, derivatives=derivatives, threads=threads, seed=seed,
     )  # fmt: skip
     with training_resources():
-        objective, test = _begin(experiment, start)
+        objective, test, said = _begin(experiment, start)
         fresh = FreshLoss(objective, fresh_points(experiment))
-        said = preflight(objective)
+        said = [*preflight(objective), *said]
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
         run = Training(
@@ -215,7 +215,7 @@ def check(
         engine=engine, derivatives=derivatives, threads=threads, seed=seed,
     )  # fmt: skip
     with training_resources():
-        objective, _ = _begin(experiment, start)
+        objective, *_ = _begin(experiment, start)
         return check_run(experiment, objective)
 
 
@@ -225,18 +225,16 @@ def _experiment(problem: Problem, **given: Any) -> Experiment:
 
 def _begin(
     experiment: Experiment, start: Solution | Mapping[str, np.ndarray] | np.ndarray | None
-) -> tuple[Objective, TestSet]:
-    """Return the objective where training begins, and the test points."""
+) -> tuple[Objective, TestSet, list[str]]:
+    """Return the objective where training begins, the test points, and what stages say of it."""
     objective = experiment.objective()
-    for number, stage in enumerate(experiment.plan.foreseen(objective.size, experiment.seconds)):
-        with at("training", number):
-            stage.check_size(objective.size)
+    said = experiment.check_stages(objective)
     if start is not None:
         load_start(objective.parameters, start, experiment.problem)
     # Before training, so that a reference that fails does so at once.
     points = (block.points.coordinates for block in objective.blocks)
     with at("problem", "reference"):
-        return objective, TestSet(experiment.problem, points)
+        return objective, TestSet(experiment.problem, points), said
 
 
 def _redraw(experiment: Experiment, objective: Objective) -> Redraw | RedrawOverfit | None:

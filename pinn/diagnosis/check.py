@@ -13,7 +13,7 @@ import numpy as np
 from pinn.diagnosis.advice import advice
 from pinn.diagnosis.preflight import preflight, statement_of
 from pinn.models import MODELS
-from pinn.objective import Evaluation, Objective
+from pinn.objective import Evaluation, Layout, Objective
 from pinn.objective.block import Block
 from pinn.optimizers import Stage
 from pinn.schema import dump
@@ -121,11 +121,11 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
     costs = objective.costs()
     flops = sum(cost.flops for _, cost in costs)
     foreseen = experiment.plan.foreseen(objective.size, experiment.seconds)
-    stages = tuple(_stage(stage, objective.size) for stage in foreseen)
+    stages = tuple(_stage(stage, objective.layout) for stage in foreseen)
     arenas = sum(cost.nbytes for _, cost in costs)
     held = max((stage.memory_bytes or 0 for stage in stages), default=0)
     item = np.dtype(experiment.precision).itemsize
-    said = preflight(objective)
+    said = [*preflight(objective), *experiment.check_stages(objective)]
     statement = statement_of(problem)
     return Check(
         name=problem.name,
@@ -222,8 +222,8 @@ def _blocks(
         )
 
 
-def _stage(stage: Stage, size: int) -> StageCheck:
-    return StageCheck(stage.name, stage.steps, stage.seconds, stage.state_bytes(size))
+def _stage(stage: Stage, layout: Layout) -> StageCheck:
+    return StageCheck(stage.name, stage.steps, stage.seconds, stage.state_bytes(layout))
 
 
 def _hard_names(experiment: Experiment) -> tuple[str, ...]:

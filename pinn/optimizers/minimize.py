@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from pinn.objective import Evaluation
+from pinn.objective import Evaluation, Layout
 from pinn.optimizers.solver import Stage, StageEnd, Step
 
 Plain = Callable[[np.ndarray], tuple[float, np.ndarray]]
@@ -16,9 +16,10 @@ Plain = Callable[[np.ndarray], tuple[float, np.ndarray]]
 class _Function:
     """What a plain function has of pinn.optimizers.LeastSquares."""
 
-    def __init__(self, function: Plain, size: int) -> None:
+    def __init__(self, function: Plain, layout: Layout) -> None:
         self._function = function
-        self.size = size
+        self.layout = layout
+        self.size = layout.size
 
     def value(self, theta: np.ndarray) -> float:
         return self._function(theta)[0]
@@ -33,14 +34,17 @@ def minimize(
     theta: np.ndarray,
     on_step: Callable[[Step], object] = lambda step: None,
     state: Mapping[str, np.ndarray] | None = None,
+    layout: Layout | None = None,
 ) -> StageEnd:
     """Minimise a function, theta -> (loss, gradient), by a solver that needs no residuals.
 
     theta: float64 vector (P,) to begin from. on_step: told of every Step; the limit `seconds` of
-    the stage is for its caller to keep. state: as in Stage.run. The function raises
+    the stage is for its caller to keep. state: as in Stage.run. layout: what the numbers of theta
+    are, for solvers that work on matrices; one vector where left out. The function raises
     pinn.optimizers.Diverged where it has no finite value; other exceptions pass through.
     """
-    steps = stage.run(_Function(function, theta.size), theta, state)
+    seen = _Function(function, layout or Layout.of_vector(theta.size))
+    steps = stage.run(seen, theta, state)
     while True:
         try:
             step = next(steps)

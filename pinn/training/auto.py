@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage, StopReason
+from pinn.optimizers import LBFGS, Adam, ExponentialDecay, SSBroyden, Stage, StopReason
 from pinn.schema import declared
 from pinn.training.course import Choice
 from pinn.training.plan import Plan, Situation
@@ -19,11 +19,11 @@ _UNLIMITED = 10_000_000
 # The share of the time that Adam may take before the quasi-Newton stage begins.
 _ADAM_SHARE = 0.2
 
-# A stage has stalled when over so large a share of all steps of the run, and over so many at least,
-# the loss on fresh points fell by less than so much. Quasi-Newton losses creep for a thousand steps
-# before they fall again.
+# A stage has stalled when over so large a share of all steps of the run, and over so many looks at
+# least, the loss on fresh points fell by less than so much. Quasi-Newton losses creep for a
+# thousand steps (ten looks) before they fall again.
 _WINDOW = 0.5
-_FEWEST = 2000
+_FEWEST = 20
 _LEAST_FALL = 0.05
 
 
@@ -55,16 +55,20 @@ class Auto(Plan):
 
     def enough(self, stage: Stage, now: Situation) -> str | None:
         """Say that the stage has stalled, where it has."""
-        window = max(_FEWEST, math.ceil(_WINDOW * now.steps))
-        fall = 1 - math.exp(-now.fall(window))
-        if now.stage_step < window or fall >= _LEAST_FALL:
+        since = min(now.looks.before(_FEWEST), math.floor((1 - _WINDOW) * now.steps))
+        if since < now.steps - now.stage_step:
+            return None
+        window = now.steps - since
+        fall = -math.expm1(-now.fall(window))
+        if fall >= _LEAST_FALL:
             return None
         return f"over the last {window} steps the loss on fresh points {_fell(fall)}"
 
     def foreseen(self, size: int, seconds: float | None) -> tuple[Stage, Stage]:
         """Return the two stages, with limits in time where the run has one."""
         steps, share = (_STEPS, None) if seconds is None else (_UNLIMITED, _ADAM_SHARE * seconds)
-        settle = Adam(steps=500, learning_rate=5e-3, final_rate=1e-3, seconds=share)
+        falls = ExponentialDecay(final_rate=1e-3)
+        settle = Adam(steps=500, learning_rate=5e-3, schedule=falls, seconds=share)
         return settle, SSBroyden(steps=steps) if size <= MOST_DENSE else LBFGS(steps=steps)
 
 

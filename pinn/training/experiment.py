@@ -123,6 +123,15 @@ class Experiment:
             fields[one.name] = (network, taken)
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device, fields)
 
+    def check_stages(self, objective: Objective) -> list[str]:
+        """Return what stages say that they will do badly; ValueError for one that cannot work."""
+        said = []
+        stages = self.plan.foreseen(objective.size, self.seconds)
+        for number, stage in enumerate(stages):
+            with at("training", number):
+                said += stage.check(objective)
+        return said
+
     @property
     def collocation(self) -> Collocation:
         """Where the points of every block are."""

@@ -7,18 +7,25 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from pinn.objective import Objective
-from pinn.optimizers import StageEnd, StopReason
+from pinn.optimizers import Stage, StageEnd, StopReason
 from pinn.training.batches import PointsInUse
+from pinn.training.course import Course
 from pinn.training.fresh import FreshLoss
 from pinn.training.looks import Looks
 from pinn.training.redraw import Overfit, overfit
 from pinn.training.verdicts import at_floor, target_reached
 from pinn.training.watched import Known
 
-# So often a run looks at its loss on points apart, which costs less than a step. Below its target
-# it looks sooner, after so large a share of all steps.
-LOOK_EVERY = 100
+# So often a run looks at its loss on points apart, which costs less than a step; stages of few long
+# steps as often as they would have other points. Below its target it looks sooner, after so large a
+# share of all steps.
+_LOOK_EVERY = 100
 _SOONER = 0.02
+
+
+def look_every(stage: Stage) -> int:
+    """Return the number of steps between two looks."""
+    return min(_LOOK_EVERY, stage.redraw or _LOOK_EVERY)
 
 
 class Judge:
@@ -52,9 +59,9 @@ class Judge:
         """The present weights of the blocks, (B,)."""
         return np.array([block.weight for block in self._objective.blocks])
 
-    def look(self, looks: Looks, step: int, known: Known) -> Looks:
+    def look(self, looks: Looks, step: int, known: Known, stage: Stage) -> Looks:
         """Add the losses after a step, where a look is due."""
-        if not self._is_due(looks, step, known.loss):
+        if not self._is_due(looks, step, known.loss, look_every(stage)):
             return looks
         present, fresh = known.losses, known.losses
         if self._apart is not None:
@@ -88,14 +95,19 @@ class Judge:
                 return StageEnd(theta, reason, f"{why}, after step {step}")
         return None
 
-    def overfit(self, looks: Looks, step: int, drawn_at: int, draws: int) -> Overfit | None:
-        """Say whether the present points are overfitted, where the run has looked at the step."""
-        if not looks.is_at(step):
-            return None
-        return overfit(looks, self.weights, self.names, drawn_at, draws)
+    def overfit(self, course: Course, step: int, draws: int, stage: Stage) -> Overfit | None:
+        """Say whether the present points are overfitted, where the run has looked at the step.
 
-    def _is_due(self, looks: Looks, step: int, loss: float) -> bool:
-        if step % LOOK_EVERY == 0:
+        draws: how often they had been drawn anew.
+        """
+        if not course.looks.is_at(step):
+            return None
+        return overfit(
+            course.looks, self.weights, self.names, course.drawn_at, draws, look_every(stage)
+        )
+
+    def _is_due(self, looks: Looks, step: int, loss: float, every: int) -> bool:
+        if step % every == 0:
             return True
         below = self._target is not None and loss <= self._target
         return below and step - looks.last >= _SOONER * step

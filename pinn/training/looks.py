@@ -38,6 +38,10 @@ class Looks:
         """The step of the last one, 0 where there is none."""
         return int(self.steps[-1]) if len(self) else 0
 
+    def before(self, count: int) -> int:
+        """Return the step of the look that was so many before the last one; -1 for none."""
+        return int(self.steps[-1 - count]) if len(self) > count else -1
+
     def is_at(self, step: int) -> bool:
         """Whether the last one is of this step."""
         return len(self) > 0 and self.last == step

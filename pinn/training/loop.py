@@ -213,10 +213,11 @@ class Training:
             if choice.why:
                 self._decide("training ends", choice.why)
             return False
-        choice.stage.check_size(self._objective.size)
+        said = choice.stage.check(self._objective)
         self._course = self._course.chosen(choice)
         if choice.why:
-            self._decide(f"{choice.stage.name}, up to {choice.stage.steps} steps", choice.why)
+            what = f"{choice.stage.name}, up to {choice.stage.steps} steps"
+            self._decide(what, "; ".join([choice.why, *said]))
         return True
 
     def _decide(self, what: str, why: str) -> None:
@@ -366,7 +367,7 @@ class Training:
         theta.flags.writeable = False
         self._lowest = min(self._lowest, sum(losses.values()))
         stage, everything = self._stage, self._points.all
-        looks = self._judge.look(self._course.looks, self._steps, self._accepted)
+        looks = self._judge.look(self._course.looks, self._steps, self._accepted, stage)
         self._course = self._course.looked(looks)
         self._last = StepRecord(
             step=self._steps,
@@ -441,20 +442,20 @@ class Training:
         """Take the points and weights that follow the last step; return whether there are any."""
         if self._stage_step >= stage.steps:
             return False
-        redrawn = self._is_redraw_due()
+        redrawn = self._is_redraw_due(stage)
         if redrawn:
             self._take_new_points()
         changed = self._reweigh(stage, redrawn) or redrawn
         return self._take_batch(stage) or changed
 
-    def _is_redraw_due(self) -> bool:
+    def _is_redraw_due(self, stage: Stage) -> bool:
         """Whether the points have served; where that is told by their loss, decide on how many."""
         if self._redraw is None:
             return False
         if isinstance(self._redraw, Redraw):
-            return self._stage_step % self._redraw.every == 0
+            return self._stage_step % (stage.redraw or self._redraw.every) == 0
         course = self._course
-        found = self._judge.overfit(course.looks, self._steps, course.drawn_at, self._draws)
+        found = self._judge.overfit(course, self._steps, self._draws, stage)
         if found is None:
             return False
         self._course = course.grew(found.blocks)

@@ -14,17 +14,18 @@ from pinn.training.looks import Looks
 # Points are overfitted where the loss on others is more than so many times the loss on them.
 _OVERFIT = 2.0
 # That happens soon after the points were drawn when it does within so large a share of all steps,
-# or so many of them: there are too few points.
+# or so many looks: there are too few points.
 _SOON = 0.1
-_SOON_STEPS = 1000
+_SOON_LOOKS = 10
 
 
 @dataclass(frozen=True)
 class Redraw:
     """New points on the way: `draw(number)` gives the points of draw 1, 2, ..., by block name.
 
-    They are taken after every `every` steps of a stage that goes on, and once when it finds no
-    lower loss. The objective is at the last accepted theta when `draw` is called.
+    They are taken after every `every` steps of a stage that goes on, or as many as the stage says
+    itself (Stage.redraw), and once when it finds no lower loss. The objective is at the last
+    accepted theta when `draw` is called.
     """
 
     every: int
@@ -71,19 +72,25 @@ class Overfit:
 
 
 def overfit(
-    looks: Looks, weights: np.ndarray, names: tuple[str, ...], drawn_at: int, draws: int
+    looks: Looks,
+    weights: np.ndarray,
+    names: tuple[str, ...],
+    drawn_at: int,
+    draws: int,
+    every: int,
 ) -> Overfit | None:
     """Judge the present points by the last look; None where they will do.
 
     weights: (B,) of the blocks of these names. drawn_at: the step after which the points were
-    drawn, `draws` how often they had been drawn anew. The first ones are never too few: that takes
-    the second time. Of several blocks those are too few that are overfitted by themselves.
+    drawn, `draws` how often they had been drawn anew, every: steps between two looks. The first
+    ones are never too few: that takes the second time. Of several blocks those are too few that are
+    overfitted by themselves.
     """
     ratio = looks.overfit(weights)
     if not ratio > _OVERFIT:
         return None
     steps = looks.last - drawn_at
-    soon = draws > 0 and steps <= max(_SOON_STEPS, _SOON * looks.last)
+    soon = draws > 0 and steps <= max(_SOON_LOOKS * every, _SOON * looks.last)
     by_block = zip(names, looks.overfit_blocks(), weights, strict=True)
     few = [name for name, own, weight in by_block if soon and weight > 0 and own > _OVERFIT]
     return Overfit(ratio, steps, tuple(few))

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pinn.training.plan import Situation
 
 # Rounding is measured, which takes a few evaluations, where the loss fell by less than this share
-# over so many steps: at its floor it does not fall.
-_SLOW, _SLOW_STEPS = 0.1, 500
+# over so many looks: at its floor it does not fall.
+_SLOW, _SLOW_LOOKS = 0.1, 5
 # Over this share of all steps a run that ended at a limit is asked whether its loss still fell, and
 # said to do so where it fell by so much.
 _RECENT, _STILL = 0.5, 0.05
@@ -38,7 +38,7 @@ def at_floor(
     objective: Objective, theta: np.ndarray, looks: Looks, weights: np.ndarray
 ) -> str | None:
     """Say that rounding is all that is left of the loss, where it has hardly fallen lately."""
-    fall = looks.fall(weights, looks.last - _SLOW_STEPS)
+    fall = looks.fall(weights, looks.before(_SLOW_LOOKS))
     if fall >= -math.log1p(-_SLOW):
         return None
     found = Rounding.at(objective, theta)

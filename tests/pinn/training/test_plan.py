@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -229,7 +230,7 @@ def test_small_models_get_the_dense_inverse_hessian_and_large_ones_lbfgs():
         stages = default_training(size)
         assert [type(stage) for stage in stages] == [Adam, last]
         for stage in stages:
-            stage.check_size(size)
+            assert stage.check(SimpleNamespace(size=size, rows=10, dtype=np.float64)) == []
         second = Auto().next(now(size=size, number=1, stages=(ended("adam"),)))
         assert second.stage == stages[1] and f"{size} trainable numbers" in second.why
         assert Auto().next(now(size=size)).stage == stages[0]
@@ -318,7 +319,7 @@ def test_a_run_that_stalls_says_so_and_ends(monkeypatch):
             choice = super().next(now)
             return Choice(Adam(900, learning_rate=1e-12), "slowly") if now.number == 1 else choice
 
-    monkeypatch.setattr(auto, "_FEWEST", 300)
+    monkeypatch.setattr(auto, "_FEWEST", 3)
     report = pinn.solve(PROBLEM, **SMALL, training=Slow()).report
     assert [stage.reason for stage in report.stages] == ["step limit", "stalled"]
     assert (report.stop_reason, report.steps) == ("stalled", 500)

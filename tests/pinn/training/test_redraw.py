@@ -12,6 +12,7 @@ from pinn.solution.storage import experiment_json, read_experiment
 from pinn.training import Resume
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, judging_points
+from pinn.training.judge import look_every
 from pinn.training.looks import Looks
 from pinn.training.loop import train
 from pinn.training.redraw import RedrawOverfit, grown_count, overfit
@@ -145,20 +146,31 @@ def look(step, fresh, present):
 def test_points_are_overfitted_where_the_loss_on_others_is_twice_theirs(
     fresh, present, drawn_at, draws, expected
 ):
-    found = overfit(look(1000, fresh, present), np.ones(2), ("a", "b"), drawn_at, draws)
+    found = overfit(look(1000, fresh, present), np.ones(2), ("a", "b"), drawn_at, draws, 100)
     assert (None if found is None else found.blocks) == expected
     if found is not None:
         assert f"times that on these, {1000 - drawn_at} steps after they were drawn" in found.why
 
 
+def test_stages_of_few_long_steps_look_as_often_as_they_draw():
+    assert look_every(pinn.SSBroyden()) == look_every(pinn.Adam()) == 100
+    assert look_every(pinn.LevenbergMarquardt()) == pinn.LevenbergMarquardt().redraw == 20
+    soon = overfit(look(1000, [9.0, 0.0], [1.0, 0.0]), np.ones(2), ("a", "b"), 790, 3, 20)
+    assert soon.blocks == ()  # ten looks are 200 steps
+    objective = FEW.objective()
+    result = train(objective, [pinn.LevenbergMarquardt(45)], apart=FreshLoss(
+        objective, judging_points(FEW)))
+    assert result.last.course.looks.steps.tolist() == [20, 40][: result.steps // 20]
+
+
 def test_points_that_served_long_were_not_too_few():
     names = ("a", "b")
     late = look(20_000, [9.0, 0.0], [1.0, 0.0])
-    assert overfit(late, np.ones(2), names, 19_000, 3).blocks == ("a",)
-    assert overfit(late, np.ones(2), names, 18_000, 3).blocks == ("a",)  # a tenth of all steps
-    assert overfit(late, np.ones(2), names, 17_900, 3).blocks == ()
-    assert overfit(late, np.array([1.0, 0.0]), names, 19_900, 3).blocks == ("a",)
-    assert overfit(late, np.array([0.0, 1.0]), names, 19_900, 3) is None
+    assert overfit(late, np.ones(2), names, 19_000, 3, 100).blocks == ("a",)
+    assert overfit(late, np.ones(2), names, 18_000, 3, 100).blocks == ("a",)  # a tenth of all steps
+    assert overfit(late, np.ones(2), names, 17_900, 3, 100).blocks == ()
+    assert overfit(late, np.array([1.0, 0.0]), names, 19_900, 3, 100).blocks == ("a",)
+    assert overfit(late, np.array([0.0, 1.0]), names, 19_900, 3, 100) is None
 
 
 # ---- in training
