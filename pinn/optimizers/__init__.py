@@ -5,6 +5,7 @@ from pinn.optimizers.bfgs import BFGS
 from pinn.optimizers.dsgnar import DSGNAR
 from pinn.optimizers.engd import ENGD
 from pinn.optimizers.first_order import FirstOrder
+from pinn.optimizers.gauss_newton import GaussNewton
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
 from pinn.optimizers.minimize import minimize
@@ -44,6 +45,7 @@ __all__ = [
     "Diverged",
     "ExponentialDecay",
     "FirstOrder",
+    "GaussNewton",
     "LeastSquares",
     "PlateauDecay",
     "LevenbergMarquardt",
@@ -57,6 +59,6 @@ __all__ = [
 ]
 
 for _solver in (
-    Adam, LBFGS, BFGS, SSBFGS, SSBroyden, LevenbergMarquardt, DSGNAR, ENGD, SPRING,
+    Adam, LBFGS, BFGS, SSBFGS, SSBroyden, GaussNewton, LevenbergMarquardt, DSGNAR, ENGD, SPRING,
 ):  # fmt: skip
     STAGES.add(_solver.name, _solver)
