@@ -5,6 +5,7 @@ from pinn.optimizers.bfgs import BFGS
 from pinn.optimizers.first_order import FirstOrder
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.minimize import minimize
+from pinn.optimizers.muon import Muon
 from pinn.optimizers.schedules import (
     SCHEDULES,
     ConstantRate,
@@ -13,6 +14,7 @@ from pinn.optimizers.schedules import (
     PlateauDecay,
     Schedule,
 )
+from pinn.optimizers.soap import SOAP
 from pinn.optimizers.solver import (
     STAGES,
     Diverged,
@@ -29,6 +31,7 @@ __all__ = [
     "BFGS",
     "LBFGS",
     "SCHEDULES",
+    "SOAP",
     "SSBFGS",
     "STAGES",
     "Adam",
@@ -38,6 +41,7 @@ __all__ = [
     "ExponentialDecay",
     "FirstOrder",
     "LeastSquares",
+    "Muon",
     "PlateauDecay",
     "SSBroyden",
     "Schedule",
@@ -48,5 +52,5 @@ __all__ = [
     "minimize",
 ]
 
-for _solver in (Adam, LBFGS, BFGS, SSBFGS, SSBroyden):
+for _solver in (Adam, SOAP, Muon, LBFGS, BFGS, SSBFGS, SSBroyden):
     STAGES.add(_solver.name, _solver)
