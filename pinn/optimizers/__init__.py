@@ -2,8 +2,11 @@
 
 from pinn.optimizers.adam import Adam
 from pinn.optimizers.bfgs import BFGS
+from pinn.optimizers.dsgnar import DSGNAR
+from pinn.optimizers.engd import ENGD
 from pinn.optimizers.first_order import FirstOrder
 from pinn.optimizers.lbfgs import LBFGS
+from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
 from pinn.optimizers.minimize import minimize
 from pinn.optimizers.muon import Muon
 from pinn.optimizers.schedules import (
@@ -24,14 +27,18 @@ from pinn.optimizers.solver import (
     Step,
     StopReason,
 )
+from pinn.optimizers.spring import SPRING
 from pinn.optimizers.ssbfgs import SSBFGS
 from pinn.optimizers.ssbroyden import SSBroyden
 
 __all__ = [
     "BFGS",
+    "DSGNAR",
+    "ENGD",
     "LBFGS",
     "SCHEDULES",
     "SOAP",
+    "SPRING",
     "SSBFGS",
     "STAGES",
     "Adam",
@@ -43,6 +50,7 @@ __all__ = [
     "LeastSquares",
     "Muon",
     "PlateauDecay",
+    "LevenbergMarquardt",
     "SSBroyden",
     "Schedule",
     "Stage",
@@ -52,5 +60,7 @@ __all__ = [
     "minimize",
 ]
 
-for _solver in (Adam, SOAP, Muon, LBFGS, BFGS, SSBFGS, SSBroyden):
+for _solver in (
+    Adam, SOAP, Muon, LBFGS, BFGS, SSBFGS, SSBroyden, LevenbergMarquardt, DSGNAR, ENGD, SPRING,
+):  # fmt: skip
     STAGES.add(_solver.name, _solver)

@@ -9,7 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.schedules import ConstantRate, Memory, Schedule
+from pinn.optimizers.schedules import (
+    ConstantRate,
+    Memory,
+    Schedule,
+    in_state,
+    remembered,
+)
 from pinn.optimizers.solver import (
     Diverged,
     LeastSquares,
@@ -20,9 +26,6 @@ from pinn.optimizers.solver import (
 )
 from pinn.schema import Count, Natural, NonNegative, Positive, declared
 from pinn.schema.errors import at, refuse
-
-# What the schedule remembers goes into the state under names that begin so.
-_SCHEDULE = "schedule_"
 
 
 @declared
@@ -94,10 +97,7 @@ class FirstOrder(Stage):
             # The gradient at theta is in the memory: new points are met at the next theta.
             number, share = int(state["number"]), float(state["share"])
             known = {name: state[name] for name in known}
-            losses = {
-                name.removeprefix(_SCHEDULE): array
-                for name, array in state.items() if name.startswith(_SCHEDULE)
-            }  # fmt: skip
+            losses = remembered(state)
             rate = share * self._rate(number, losses)
             theta = self._next(theta, known, rate, number, layout)
         while number < self.steps:
@@ -110,7 +110,7 @@ class FirstOrder(Stage):
             rate = share * self._rate(number, losses)
             memory = {
                 "number": np.array(number), "share": np.array(share), **known,
-                **{f"{_SCHEDULE}{name}": array for name, array in losses.items()},
+                **in_state(losses),
             }  # fmt: skip
             # The step of this number starts at theta, whose loss is known; its end is not yet.
             yield Step(number, theta, found.loss, rate, memory)
