@@ -9,6 +9,7 @@ from pinn.optimizers.gauss_newton import GaussNewton
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
 from pinn.optimizers.minimize import minimize
+from pinn.optimizers.muon import Muon
 from pinn.optimizers.schedules import (
     SCHEDULES,
     ConstantRate,
@@ -17,6 +18,7 @@ from pinn.optimizers.schedules import (
     PlateauDecay,
     Schedule,
 )
+from pinn.optimizers.soap import SOAP
 from pinn.optimizers.solver import (
     STAGES,
     Diverged,
@@ -36,6 +38,7 @@ __all__ = [
     "ENGD",
     "LBFGS",
     "SCHEDULES",
+    "SOAP",
     "SPRING",
     "SSBFGS",
     "STAGES",
@@ -47,6 +50,7 @@ __all__ = [
     "FirstOrder",
     "GaussNewton",
     "LeastSquares",
+    "Muon",
     "PlateauDecay",
     "LevenbergMarquardt",
     "SSBroyden",
@@ -59,6 +63,7 @@ __all__ = [
 ]
 
 for _solver in (
-    Adam, LBFGS, BFGS, SSBFGS, SSBroyden, GaussNewton, LevenbergMarquardt, DSGNAR, ENGD, SPRING,
+    Adam, SOAP, Muon, LBFGS, BFGS, SSBFGS, SSBroyden, GaussNewton, LevenbergMarquardt, DSGNAR,
+    ENGD, SPRING,
 ):  # fmt: skip
     STAGES.add(_solver.name, _solver)

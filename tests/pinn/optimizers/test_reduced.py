@@ -1,4 +1,4 @@
-"""The reduced Jacobian: against numpy's least squares on stacked matrices, tall, square and wide."""
+"""The reduced Jacobian against least squares on stacked matrices: tall, square and wide."""
 
 import numpy as np
 import pytest
