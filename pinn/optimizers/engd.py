@@ -24,7 +24,8 @@ class ENGD(Stage):
     """Energy natural gradient: damped Gauss-Newton steps whose length a grid is searched for.
 
     steps: most steps. damping: what is added to the diagonal of J^T J, J being the Jacobian of the
-    weighted residual vector r. seconds: limit of the stage's wall time, None for none.
+    weighted residual vector r. redraw: steps after which points are drawn anew, None for as many as
+    the sampling says. seconds: limit of the stage's wall time, None for none.
 
     The step is -eta d, d = (J^T J + damping)^-1 J^T r, in whichever of parameter and kernel form is
     cheaper for the number of rows (pinn.optimizers.damped); eta is 1, 1/2, 1/4 ... 2^-30, of which
@@ -44,6 +45,7 @@ class ENGD(Stage):
 
     steps: Count = 500
     damping: Positive = 1e-7
+    redraw: Count | None = 20
     seconds: Positive | None = None
 
     def check(self, function: LeastSquares) -> list[str]:

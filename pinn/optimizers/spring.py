@@ -21,8 +21,8 @@ class SPRING(Stage):
     """Natural gradient with momentum: each step solves for what the last one leaves of r.
 
     steps: how many. learning_rate: eta, which `schedule` lowers. damping: lambda. momentum: mu.
-    norm: C, no step is longer than its root. seconds: limit of the stage's wall time, None for
-    none.
+    norm: C, no step is longer than its root. redraw: steps after which points are drawn anew, None
+    for as many as the sampling says. seconds: limit of the stage's wall time, None for none.
 
         phi  <-  argmin |J phi - r|^2 + lambda |phi - mu phi|^2          (the phi of before)
              =   mu phi + (J^T J + lambda)^-1 J^T (r - mu J phi)
@@ -44,11 +44,12 @@ class SPRING(Stage):
     takes_batches: ClassVar[bool] = True
 
     steps: Count = 1000
-    learning_rate: Positive = 0.5
+    learning_rate: Positive = 1.0
     schedule: Schedule = ConstantRate()
     damping: Positive = 1e-6
     momentum: Fraction = 0.9
-    norm: Positive = 1e-1
+    norm: Positive = 1.0
+    redraw: Count | None = 20
     seconds: Positive | None = None
 
     def __post_init__(self) -> None:
