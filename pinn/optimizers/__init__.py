@@ -6,6 +6,7 @@ from pinn.optimizers.dsgnar import DSGNAR
 from pinn.optimizers.engd import ENGD
 from pinn.optimizers.first_order import FirstOrder
 from pinn.optimizers.lbfgs import LBFGS
+from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
 from pinn.optimizers.minimize import minimize
 from pinn.optimizers.schedules import (
     SCHEDULES,
@@ -45,6 +46,7 @@ __all__ = [
     "FirstOrder",
     "LeastSquares",
     "PlateauDecay",
+    "LevenbergMarquardt",
     "SSBroyden",
     "Schedule",
     "Stage",
@@ -54,5 +56,7 @@ __all__ = [
     "minimize",
 ]
 
-for _solver in (Adam, LBFGS, BFGS, SSBFGS, SSBroyden, DSGNAR, ENGD, SPRING):
+for _solver in (
+    Adam, LBFGS, BFGS, SSBFGS, SSBroyden, LevenbergMarquardt, DSGNAR, ENGD, SPRING,
+):  # fmt: skip
     STAGES.add(_solver.name, _solver)

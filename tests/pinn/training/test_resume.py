@@ -22,6 +22,7 @@ STAGES = {
     "adam on plateaus": [pinn.Adam(23, schedule=pinn.PlateauDecay(0.7, patience=2))],
     "lbfgs": [pinn.LBFGS(23, memory=4)],
     "ssbroyden": [pinn.SSBroyden(23)],
+    "levenberg_marquardt": [pinn.LevenbergMarquardt(23, redraw=4)],
     "all in turn": [pinn.Adam(8), pinn.LBFGS(7), pinn.SSBroyden(8)],
 }
 
