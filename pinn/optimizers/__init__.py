@@ -8,6 +8,7 @@ from pinn.optimizers.first_order import FirstOrder
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
 from pinn.optimizers.minimize import minimize
+from pinn.optimizers.muon import Muon
 from pinn.optimizers.schedules import (
     SCHEDULES,
     ConstantRate,
@@ -16,6 +17,7 @@ from pinn.optimizers.schedules import (
     PlateauDecay,
     Schedule,
 )
+from pinn.optimizers.soap import SOAP
 from pinn.optimizers.solver import (
     STAGES,
     Diverged,
@@ -35,6 +37,7 @@ __all__ = [
     "ENGD",
     "LBFGS",
     "SCHEDULES",
+    "SOAP",
     "SPRING",
     "SSBFGS",
     "STAGES",
@@ -45,6 +48,7 @@ __all__ = [
     "ExponentialDecay",
     "FirstOrder",
     "LeastSquares",
+    "Muon",
     "PlateauDecay",
     "LevenbergMarquardt",
     "SSBroyden",
@@ -57,6 +61,6 @@ __all__ = [
 ]
 
 for _solver in (
-    Adam, LBFGS, BFGS, SSBFGS, SSBroyden, LevenbergMarquardt, DSGNAR, ENGD, SPRING,
+    Adam, SOAP, Muon, LBFGS, BFGS, SSBFGS, SSBroyden, LevenbergMarquardt, DSGNAR, ENGD, SPRING,
 ):  # fmt: skip
     STAGES.add(_solver.name, _solver)
