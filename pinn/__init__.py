@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from pinn.optimizers import (
         BFGS,
         LBFGS,
+        NNCG,
         SSBFGS,
         Adam,
         SSBroyden,
@@ -114,6 +115,7 @@ __all__ = [
     "LBFGS",
     "LRA",
     "MLP",
+    "NNCG",
     "NTK",
     "SSBFGS",
     "Adam",
@@ -235,6 +237,7 @@ _HOMES = {
     "pinn.optimizers": (
         "BFGS",
         "LBFGS",
+        "NNCG",
         "SSBFGS",
         "Adam",
         "SSBroyden",

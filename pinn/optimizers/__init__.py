@@ -4,6 +4,7 @@ from pinn.optimizers.adam import Adam
 from pinn.optimizers.bfgs import BFGS
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.minimize import minimize
+from pinn.optimizers.nncg import NNCG
 from pinn.optimizers.solver import (
     STAGES,
     Diverged,
@@ -19,6 +20,7 @@ from pinn.optimizers.ssbroyden import SSBroyden
 __all__ = [
     "BFGS",
     "LBFGS",
+    "NNCG",
     "SSBFGS",
     "STAGES",
     "Adam",
@@ -32,5 +34,5 @@ __all__ = [
     "minimize",
 ]
 
-for _solver in (Adam, LBFGS, BFGS, SSBFGS, SSBroyden):
+for _solver in (Adam, LBFGS, BFGS, SSBFGS, SSBroyden, NNCG):
     STAGES.add(_solver.name, _solver)
