@@ -17,6 +17,7 @@ import multiprocessing
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from experiments.resumable import ROOT, Rows
 from experiments.suite.entries import ENTRIES
 from experiments.suite.entry import BUDGET, Entry
 from experiments.suite.page import markdown
-from experiments.suite.verdict import error_of, summaries
+from experiments.suite.verdict import error_of, told
 from pinn.checks import nearest
 from pinn.files import write_text
 
@@ -63,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         entries = chosen(options.only)
         results = Rows(
             options.out / "suite.json", _BY_NAME, several=("budget_seconds", "seed"),
-            summary=lambda runs: {"problems": summaries(ENTRIES, runs)},
+            summary=partial(told, ENTRIES),
         )  # fmt: skip
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
@@ -82,8 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for facts in _done(tasks, options.jobs):
             results.put(facts, command)
             write_text(options.out / "suite.md", markdown(ENTRIES, results.rows))
-            told = facts.get("failed") or f"{number(error_of(facts), 2)} ({facts['stop_reason']})"
-            print(f"{facts['name']}, seed {facts['seed']}: {told}", flush=True)
+            end = facts.get("failed") or f"{number(error_of(facts), 2)} ({facts['stop_reason']})"
+            print(f"{facts['name']}, seed {facts['seed']}: {end}", flush=True)
     except KeyboardInterrupt:
         print("interrupted: the same command goes on", file=sys.stderr)
         return 130

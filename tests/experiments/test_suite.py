@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+import autograd as T
 import pinn
 from experiments import stored
 from experiments.case import Reference
@@ -105,6 +106,40 @@ def test_allen_cahn_satisfies_its_equation():
     rate = 1e-4 * bent[:, :513] + 5 * u - 5 * u**3
     left = slope_in_time(u, 1 / 64) - rate[4:-4]
     assert np.abs(left).max() < 1e-6 * np.abs(rate).max()
+
+
+class Nothing(T.nn.Module):
+    """A network that is zero, and has a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.factor = T.nn.Parameter(T.zeros((), dtype=T.float64))
+
+    def forward(self, points):
+        return self.factor * points[:, :1]
+
+
+def test_allen_cahn_begins_exactly_and_loses_its_kink_as_a_fine_solver_does():
+    problem = problem_of(BY_NAME["allen_cahn"])
+    with pytest.warns(pinn.UnsolvedWarning):
+        solution = pinn.solve(
+            problem, Nothing(), pinn.Sampling(20), [pinn.Adam(steps=1, learning_rate=1e-300)],
+            derivatives="nested", engine="eager",
+        )
+    x = np.linspace(-1, 1, 101)
+    start = solution.evaluate(x=x, t=0.0)["u"]
+    assert np.abs(start - x**2 * np.cos(np.pi * x)).max() < 2e-7
+    near = 1 - np.array([0.0, 1e-4, 2e-4, 3e-4])
+    u = solution.evaluate(x=near, t=0.1)["u"]
+    assert abs(np.array([-11, 18, -9, 2]) @ u) < 6e-4 * 1e-3  # no slope: 6 h times it
+    # Beside the kink, where u + 1 is small, a network that is zero is the solution already.
+    table = waves.allen_cahn_table(2048, 16, 13)
+    place = slice(-13, None)
+    x, t = np.linspace(0, 1, 2049)[place], 1 / 64
+    exact = table[1, place]
+    still = solution.evaluate(x=x, t=t)["u"]
+    spread = np.abs(exact - (x**2 * np.cos(np.pi * x) + 1) * np.exp(-10 * t) + 1).max()
+    assert np.abs(still - exact).max() < 0.1 * spread
 
 
 def test_the_smooth_burgers_equation_is_what_the_formula_answers():
@@ -213,7 +248,8 @@ def test_runs_are_measured_written_kept_and_measured_again_when_asked(tmp_path, 
     assert [(row["name"], row["seed"]) for row in found["rows"]] == [
         ("multiscale", 0), ("multiscale", 1)
     ]  # fmt: skip
-    (line,) = found["problems"]
+    (line,) = found["entries"]
+    assert found["reached"] == [{"budget_seconds": 0.3, "problems": {"4": False}}]
     assert line["goal"] == 1e-8 and line["budget_seconds"] == 0.3 and line["seeds"] == [0, 1]
     assert line["network"].startswith("mlp 3x20, features [x, sin(50*pi*x)")
     row = found["rows"][1]
