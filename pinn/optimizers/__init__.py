@@ -6,7 +6,9 @@ from pinn.optimizers.dsgnar import DSGNAR
 from pinn.optimizers.engd import ENGD
 from pinn.optimizers.first_order import FirstOrder
 from pinn.optimizers.lbfgs import LBFGS
+from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
 from pinn.optimizers.minimize import minimize
+from pinn.optimizers.muon import Muon
 from pinn.optimizers.nncg import NNCG
 from pinn.optimizers.schedules import (
     SCHEDULES,
@@ -16,6 +18,7 @@ from pinn.optimizers.schedules import (
     PlateauDecay,
     Schedule,
 )
+from pinn.optimizers.soap import SOAP
 from pinn.optimizers.solver import (
     STAGES,
     Diverged,
@@ -36,6 +39,7 @@ __all__ = [
     "LBFGS",
     "NNCG",
     "SCHEDULES",
+    "SOAP",
     "SPRING",
     "SSBFGS",
     "STAGES",
@@ -46,7 +50,9 @@ __all__ = [
     "ExponentialDecay",
     "FirstOrder",
     "LeastSquares",
+    "Muon",
     "PlateauDecay",
+    "LevenbergMarquardt",
     "SSBroyden",
     "Schedule",
     "Stage",
@@ -56,5 +62,8 @@ __all__ = [
     "minimize",
 ]
 
-for _solver in (Adam, LBFGS, BFGS, SSBFGS, SSBroyden, NNCG, DSGNAR, ENGD, SPRING):
+for _solver in (
+    Adam, SOAP, Muon, LBFGS, BFGS, SSBFGS, SSBroyden, NNCG, LevenbergMarquardt, DSGNAR, ENGD,
+    SPRING,
+):  # fmt: skip
     STAGES.add(_solver.name, _solver)
