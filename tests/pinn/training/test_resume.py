@@ -24,6 +24,7 @@ STAGES = {
     "muon": [pinn.Muon(23, learning_rate=0.01, schedule=pinn.CosineDecay())],
     "lbfgs": [pinn.LBFGS(23, memory=4)],
     "ssbroyden": [pinn.SSBroyden(23)],
+    "gauss_newton": [pinn.GaussNewton(23, redraw=4)],
     "levenberg_marquardt": [pinn.LevenbergMarquardt(23, redraw=4)],
     "all in turn": [pinn.Adam(8), pinn.LBFGS(7), pinn.SSBroyden(8)],
 }
