@@ -16,7 +16,14 @@ from pinn.optimizers.schedules import (
     in_state,
     remembered,
 )
-from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.solver import (
+    Diverged,
+    LeastSquares,
+    Stage,
+    StageEnd,
+    Step,
+    StopReason,
+)
 from pinn.schema import Count, Natural, NonNegative, Positive, declared
 from pinn.schema.errors import at, refuse
 
@@ -95,6 +102,7 @@ class FirstOrder(Stage):
             theta = self._next(theta, known, rate, number, layout)
         while number < self.steps:
             found = function.value_and_gradient(theta)
+            _check_squares(found.gradient)
             number += 1
             known = self.learn(known, found.gradient, number, layout)
             if number > self.warmup:
@@ -120,6 +128,12 @@ class FirstOrder(Stage):
     ) -> np.ndarray:
         kept = theta
         if self.weight_decay:
-            weights = layout.mask(layout.matrices)
-            kept = np.where(weights, (1 - rate * self.weight_decay) * theta, theta)
+            kept = np.where(layout.weights, (1 - rate * self.weight_decay) * theta, theta)
         return kept - self.change(known, rate, number, layout)
+
+
+def _check_squares(gradient: np.ndarray) -> None:
+    """Raise Diverged for a gradient that is finite, but whose squares are not."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(gradient @ gradient):
+            raise Diverged(f"the squares of a gradient up to {np.abs(gradient).max():.1e} overflow")

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.damped import DampedLeastSquares, check_dense
+from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
+from pinn.optimizers.gauss_newton_checks import check_bytes, doubt_precision
 from pinn.optimizers.schedules import ConstantRate, Schedule, in_state, remembered
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Fraction, Positive, declared
@@ -21,8 +22,8 @@ class SPRING(Stage):
     """Natural gradient with momentum: each step solves for what the last one leaves of r.
 
     steps: how many. learning_rate: eta, which `schedule` lowers. damping: lambda. momentum: mu.
-    norm: C, no step is longer than its root. seconds: limit of the stage's wall time, None for
-    none.
+    norm: C, no step is longer than its root. redraw: steps after which points are drawn anew, None
+    for as many as the sampling says. seconds: limit of the stage's wall time, None for none.
 
         phi  <-  argmin |J phi - r|^2 + lambda |phi - mu phi|^2          (the phi of before)
              =   mu phi + (J^T J + lambda)^-1 J^T (r - mu J phi)
@@ -34,7 +35,7 @@ class SPRING(Stage):
     directions that their rows do not see. So small batches (`pinn.Sampling(batch=...)`) make small
     kernels; the losses told of steps are then those on the batch. Nothing is searched for: a step
     takes one Jacobian and one evaluation. Raises ValueError for a number outside its range,
-    for float32, and where J would take too much memory.
+    and where J would take too much memory.
 
     Goldshlager, Abrahamsen and Lin, J. Comput. Phys. 516 (2024) 113351 (arXiv 2401.10190); for
     PINNs: Guzman-Cordero, Dangel, Goldshlager and Zeinhofer, NeurIPS 2025 (arXiv 2505.12149).
@@ -44,11 +45,12 @@ class SPRING(Stage):
     takes_batches: ClassVar[bool] = True
 
     steps: Count = 1000
-    learning_rate: Positive = 0.5
+    learning_rate: Positive = 1.0
     schedule: Schedule = ConstantRate()
     damping: Positive = 1e-6
     momentum: Fraction = 0.9
-    norm: Positive = 1e-1
+    norm: Positive = 1.0
+    redraw: Count | None = 20
     seconds: Positive | None = None
 
     def __post_init__(self) -> None:
@@ -56,9 +58,10 @@ class SPRING(Stage):
             self.schedule.check(self.learning_rate)
 
     def check(self, function: LeastSquares) -> list[str]:
-        """Raise ValueError for float32, and for a Jacobian beyond the memory."""
-        check_dense(self.name, function)
-        return []
+        """Raise ValueError for a Jacobian beyond the memory; doubt float32."""
+        taken = damped_bytes(function.rows, function.size)
+        check_bytes(self.name, function, taken, "the matrix that is factored")
+        return doubt_precision(self.name, function)
 
     def run(
         self,
