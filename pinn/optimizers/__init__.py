@@ -5,10 +5,12 @@ from pinn.optimizers.bfgs import BFGS
 from pinn.optimizers.dsgnar import DSGNAR
 from pinn.optimizers.engd import ENGD
 from pinn.optimizers.first_order import FirstOrder
+from pinn.optimizers.gauss_newton import GaussNewton
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
 from pinn.optimizers.minimize import minimize
 from pinn.optimizers.muon import Muon
+from pinn.optimizers.nncg import NNCG
 from pinn.optimizers.schedules import (
     SCHEDULES,
     ConstantRate,
@@ -36,6 +38,7 @@ __all__ = [
     "DSGNAR",
     "ENGD",
     "LBFGS",
+    "NNCG",
     "SCHEDULES",
     "SOAP",
     "SPRING",
@@ -47,6 +50,7 @@ __all__ = [
     "Diverged",
     "ExponentialDecay",
     "FirstOrder",
+    "GaussNewton",
     "LeastSquares",
     "Muon",
     "PlateauDecay",
@@ -61,6 +65,7 @@ __all__ = [
 ]
 
 for _solver in (
-    Adam, SOAP, Muon, LBFGS, BFGS, SSBFGS, SSBroyden, LevenbergMarquardt, DSGNAR, ENGD, SPRING,
+    Adam, SOAP, Muon, LBFGS, BFGS, SSBFGS, SSBroyden, NNCG, GaussNewton, LevenbergMarquardt,
+    DSGNAR, ENGD, SPRING,
 ):  # fmt: skip
     STAGES.add(_solver.name, _solver)

@@ -15,7 +15,9 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("name", ["engd", "spring", "dsgnar"])
+@pytest.mark.parametrize(
+    "name", ["engd", "spring", "dsgnar", "gauss_newton", "levenberg_marquardt"]
+)
 def test_a_state_takes_about_as_much_as_its_stage_says(name):
     taken = []
 

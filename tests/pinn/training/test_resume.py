@@ -24,6 +24,7 @@ STAGES = {
     "muon": [pinn.Muon(23, learning_rate=0.01, schedule=pinn.CosineDecay())],
     "lbfgs": [pinn.LBFGS(23, memory=4)],
     "ssbroyden": [pinn.SSBroyden(23)],
+    "gauss_newton": [pinn.GaussNewton(23, redraw=4)],
     "levenberg_marquardt": [pinn.LevenbergMarquardt(23, redraw=4)],
     "engd": [pinn.ENGD(23, redraw=4)],
     "spring": [pinn.SPRING(23, schedule=pinn.PlateauDecay(patience=2), redraw=3)],
