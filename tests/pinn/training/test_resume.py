@@ -28,7 +28,7 @@ STAGES = {
     "levenberg_marquardt": [pinn.LevenbergMarquardt(23, redraw=4)],
     "engd": [pinn.ENGD(23, redraw=4)],
     "spring": [pinn.SPRING(23, schedule=pinn.PlateauDecay(patience=2), redraw=3)],
-    "dsgnar": [pinn.DSGNAR(23, redraw=4)],
+    "dsgnar": [pinn.DSGNAR(23, radii=6, redraw=4)],
     "all in turn": [pinn.Adam(8), pinn.LBFGS(7), pinn.SSBroyden(8)],
 }
 
