@@ -75,6 +75,8 @@ if TYPE_CHECKING:
         DSGNAR,
         ENGD,
         LBFGS,
+        NNCG,
+        SOAP,
         SPRING,
         SSBFGS,
         Adam,
@@ -82,6 +84,9 @@ if TYPE_CHECKING:
         CosineDecay,
         ExponentialDecay,
         FirstOrder,
+        GaussNewton,
+        LevenbergMarquardt,
+        Muon,
         PlateauDecay,
         Schedule,
         SSBroyden,
@@ -94,7 +99,7 @@ if TYPE_CHECKING:
     from pinn.solution import ExtrapolationWarning, Report, Solution, load
     from pinn.solving import check, solve
     from pinn.tables import Table
-    from pinn.training import Callback, Progress, default_training
+    from pinn.training import Auto, Callback, Plan, Progress, default_training
 
 __version__ = "0.1.0"
 
@@ -126,11 +131,14 @@ __all__ = [
     "LBFGS",
     "LRA",
     "MLP",
+    "NNCG",
     "NTK",
+    "SOAP",
     "SPRING",
     "SSBFGS",
     "Adam",
     "Attention",
+    "Auto",
     "Ball",
     "Box",
     "Callback",
@@ -153,16 +161,19 @@ __all__ = [
     "Field",
     "FirstOrder",
     "FourierEmbedding",
+    "GaussNewton",
     "GradNorm",
     "Initial",
     "Integral",
     "Interface",
     "Intersection",
     "Interval",
+    "LevenbergMarquardt",
     "Mesh",
     "Model",
     "ModifiedMLP",
     "MultiScale",
+    "Muon",
     "Network",
     "Neumann",
     "Operator",
@@ -171,6 +182,7 @@ __all__ = [
     "PerUnknown",
     "PeriodicEmbedding",
     "PirateNet",
+    "Plan",
     "PlateauDecay",
     "PointCloud",
     "PointValue",
@@ -258,6 +270,8 @@ _HOMES = {
         "DSGNAR",
         "ENGD",
         "LBFGS",
+        "NNCG",
+        "SOAP",
         "SPRING",
         "SSBFGS",
         "Adam",
@@ -265,9 +279,12 @@ _HOMES = {
         "CosineDecay",
         "ExponentialDecay",
         "FirstOrder",
+        "GaussNewton",
+        "LevenbergMarquardt",
+        "Muon",
         "PlateauDecay",
-        "SSBroyden",
         "Schedule",
+        "SSBroyden",
         "Stage",
         "StopReason",
     ),
@@ -277,7 +294,7 @@ _HOMES = {
     "pinn.solution": ("ExtrapolationWarning", "Report", "Solution", "load"),
     "pinn.solving": ("check", "solve"),
     "pinn.tables": ("Table",),
-    "pinn.training": ("Callback", "Progress", "default_training"),
+    "pinn.training": ("Auto", "Callback", "Plan", "Progress", "default_training"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -5,8 +5,12 @@ from pinn.optimizers.bfgs import BFGS
 from pinn.optimizers.dsgnar import DSGNAR
 from pinn.optimizers.engd import ENGD
 from pinn.optimizers.first_order import FirstOrder
+from pinn.optimizers.gauss_newton import GaussNewton
 from pinn.optimizers.lbfgs import LBFGS
+from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
 from pinn.optimizers.minimize import minimize
+from pinn.optimizers.muon import Muon
+from pinn.optimizers.nncg import NNCG
 from pinn.optimizers.schedules import (
     SCHEDULES,
     ConstantRate,
@@ -15,6 +19,7 @@ from pinn.optimizers.schedules import (
     PlateauDecay,
     Schedule,
 )
+from pinn.optimizers.soap import SOAP
 from pinn.optimizers.solver import (
     STAGES,
     Diverged,
@@ -33,7 +38,9 @@ __all__ = [
     "DSGNAR",
     "ENGD",
     "LBFGS",
+    "NNCG",
     "SCHEDULES",
+    "SOAP",
     "SPRING",
     "SSBFGS",
     "STAGES",
@@ -43,8 +50,11 @@ __all__ = [
     "Diverged",
     "ExponentialDecay",
     "FirstOrder",
+    "GaussNewton",
     "LeastSquares",
+    "Muon",
     "PlateauDecay",
+    "LevenbergMarquardt",
     "SSBroyden",
     "Schedule",
     "Stage",
@@ -54,5 +64,8 @@ __all__ = [
     "minimize",
 ]
 
-for _solver in (Adam, LBFGS, BFGS, SSBFGS, SSBroyden, DSGNAR, ENGD, SPRING):
+for _solver in (
+    Adam, SOAP, Muon, LBFGS, BFGS, SSBFGS, SSBroyden, NNCG, GaussNewton, LevenbergMarquardt,
+    DSGNAR, ENGD, SPRING,
+):  # fmt: skip
     STAGES.add(_solver.name, _solver)
