@@ -31,7 +31,7 @@ def path_terms(
     one before it, where their sum tells nothing.
     """
     terms, length = [damped.step], np.linalg.norm(scale * damped.step)
-    for k in range(2, order + 1):
+    while len(terms) < order:
         try:
             bend = _coefficient(function, theta, rows, terms)
         except Diverged:
