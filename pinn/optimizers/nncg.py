@@ -50,7 +50,7 @@ class NNCG(Stage):
     of the stage's wall time, None for none. hold: as for SSBroyden. New points and weights keep the
     sketch, which only preconditions. Raises ValueError for a number outside its range.
 
-    Rathore, Lei, Frangella, Lu and Udell, ICML 2024 (arXiv 2402.01868), algorithms 4-7, where mu
+    Rathore, Lei, Frangella, Lu and Udell, ICML 2024 (arXiv 2402.01868), NysNewton-CG, where mu
     is a constant and the equations are solved to rounding. The rule for mu is that of Nielsen
     (1999), for curvature that is not positive that of Nocedal and Wright, Numerical Optimization,
     algorithm 7.1.
@@ -116,8 +116,9 @@ class NNCG(Stage):
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
     ) -> Mapping[str, np.ndarray]:
-        """Return the state with a damping a hundred times that of the try before."""
-        return {**state, "damping": state["damping"] * _STIFFER**tries}
+        """Return the state with a hundred times the damping."""
+        # The state is that of the try before, where no good step has followed on it.
+        return {**state, "damping": np.array(_STIFFER * state["damping"])}
 
     def _sketched(self, memory: _Memory, function: LeastSquares, theta: np.ndarray) -> _Memory:
         """Return the memory with the sketch that belongs to a step, and a first damping."""

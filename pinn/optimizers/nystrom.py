@@ -40,7 +40,7 @@ def nystrom(product: Product, size: int, rank: int, rng: np.random.Generator) ->
     lacks: where it was negative the values are then 0. rank: at most size counts.
 
     Frangella, Tropp and Udell, SIAM J. Matrix Anal. Appl. 44 (2023) 718 (arXiv 2110.02820),
-    algorithm 2.1; with a shift as Rathore et al., ICML 2024 (arXiv 2402.01868), algorithm 5.
+    algorithm 2.1; with a shift as in Rathore et al., ICML 2024 (arXiv 2402.01868).
     """
     basis, _ = np.linalg.qr(rng.standard_normal((size, min(rank, size))))
     image = np.stack([product(column) for column in basis.T], axis=1)

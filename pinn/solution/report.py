@@ -9,6 +9,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from pinn.solution.accuracy import Errors
 from pinn.solution.recovery import Recovery
+from pinn.training.course import Decision
 from pinn.training.records import Setback, StageReport, TrainingResult
 
 
@@ -26,7 +27,8 @@ class Report:
     size of its terms (pinn.diagnosis.scaled_residuals); recovery has the standard errors of
     the coefficients and the fit of the data; warnings are what was said before training and after
     it. setbacks tell of numbers that were not finite, and of the steps to which training went back
-    after them.
+    after them; decisions of the stages that were chosen on the way, of points that were drawn anew
+    because they were overfitted, and why.
     """
 
     stop_reason: str
@@ -45,6 +47,7 @@ class Report:
     recovery: Recovery = Recovery()
     warnings: tuple[str, ...] = ()
     setbacks: tuple[Setback, ...] = ()
+    decisions: tuple[Decision, ...] = ()
 
     @classmethod
     def of(
@@ -65,6 +68,7 @@ class Report:
             history=result.history,
             fresh_loss=result.fresh_loss,
             setbacks=result.setbacks,
+            decisions=result.decisions,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -76,6 +80,7 @@ class Report:
             "recovery": self.recovery.as_dict(),
             "warnings": list(self.warnings),
             "setbacks": [vars(setback) for setback in self.setbacks],
+            "decisions": [vars(decision) for decision in self.decisions],
         }
 
     @classmethod

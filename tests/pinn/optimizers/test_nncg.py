@@ -206,9 +206,11 @@ def test_a_function_without_products_is_refused():
 
 def test_shorter_steps_are_more_damping():
     _, seen, _ = run(rosenbrock, rosenbrock_hvp, START, steps=3)
-    slow = NNCG().slower(3, seen[-1].state, 2)
-    assert slow["damping"] == pytest.approx(1e4 * seen[-1].state["damping"])
-    assert slow.keys() == seen[-1].state.keys()
+    once = NNCG().slower(3, seen[-1].state, 1)
+    twice = NNCG().slower(3, once, 2)
+    damping = seen[-1].state["damping"]
+    assert (once["damping"], twice["damping"]) == pytest.approx((1e2 * damping, 1e4 * damping))
+    assert twice.keys() == seen[-1].state.keys()
 
 
 CONVECTION = pinn.Problem(
