@@ -399,10 +399,12 @@ class Training:
 
     def _judged(self, stage: Stage) -> StageEnd | None:
         """Say whether a stage ends after its last step."""
-        return self._judge.end(
-            self._course.looks, self._steps, self._accepted,
-            lambda: self._plan.enough(stage, self._situation),
-        )  # fmt: skip
+
+        def enough() -> str | None:
+            done = self._stage_step >= stage.steps  # the stage will say so itself
+            return None if done else self._plan.enough(stage, self._situation)
+
+        return self._judge.end(self._course.looks, self._steps, self._accepted, enough)
 
     # ---- numbers that are not finite
 

@@ -230,8 +230,9 @@ def test_a_plan_chooses_while_training_runs(page, config, tmp_path):
     ]
     solution.save(tmp_path / "solution.npz")
     assert pinn.load(tmp_path / "solution.npz").experiment.training == few
-    stalled = pinn.solve(**{**vars(experiment), "training": page.Patient(400, 1, 0.9)})
-    assert [(s.steps, s.reason) for s in stalled.report.stages] == [(300, "stalled")]
+    stalled = pinn.solve(**{**vars(experiment), "training": page.Patient(600, 1, 0.9)})
+    (stage,) = stalled.report.stages
+    assert stage.reason == "stalled" and stage.steps in (300, 400, 500)
 
 
 def test_the_file_holds_them_by_name(page, tmp_path):
