@@ -21,10 +21,12 @@ from typing import Any
 import numpy as np
 
 import autograd as T
-from pinn.estimates.extension import Corrected, Extension
+from pinn.estimates.corrected import Corrected
+from pinn.estimates.extension import Extension
 from pinn.estimates.linearised import Linearised, Ridge
 from pinn.estimates.record import ErrorEstimate
 from pinn.objective import Objective
+from pinn.problem.belonging import region_of
 from pinn.residuals import Measured, Residual
 from pinn.sampling import Points, latin_hypercube, stream
 from pinn.training.collocation import Collocation
@@ -181,6 +183,7 @@ class _Estimation:
         return Objective(
             run.problem, parameters, points, dtype=run.dtype, device=run.device,
             derivatives=run.derivatives, threads=run.threads,
+            executor="numpy" if run.device == "cpu" else "auto",
         )  # fmt: skip
 
     def _search(self, problem: Linearised) -> tuple[_Tried, list[_Tried]]:
@@ -234,15 +237,20 @@ class _Estimation:
         relative, maximum, where = {}, {}, {}
         remarks = list(plain.remarks)
         for name in self._experiment.problem.outputs:
-            u, e = values[:, names[name]], errors[:, names[name]]
+            region = region_of(self._experiment.problem, name, domain.coordinates)
+            here = np.flatnonzero(np.ones(len(places), bool) if region is None else region(places))
+            if not len(here):
+                continue
+            u, e = values[here, names[name]], errors[here, names[name]]
             better = float(np.linalg.norm(u + e))
             relative[name] = float(np.linalg.norm(e)) / better if better else np.nan
             worst = int(np.abs(e).argmax())
             maximum[name] = float(np.abs(e[worst]))
-            where[name] = dict(zip(domain.coordinates, places[worst].tolist(), strict=True))
+            place = places[here[worst]].tolist()
+            where[name] = dict(zip(domain.coordinates, place, strict=True))
             if _rms(u) < _COLLAPSED * _rms(u + e):
                 remarks.append(
-                    f"{name} is next to nothing ({_rms(u):.2g}), where the equations and conditions "
+                    f"{name} is next to nothing, {_rms(u):.2g}, where the equations and conditions "
                     f"ask for about {_rms(u + e):.2g}: a trivial solution"
                 )
         return dataclasses.replace(

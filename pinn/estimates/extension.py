@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 
@@ -17,11 +16,8 @@ from pinn.objective.flat_parameters import FlatParameters
 from pinn.sampling import stream
 from pinn.training.experiment import Experiment
 
-# The step of a central difference in the numbers of a network, as a share of their size: what it
-# leaves out is the square of that, and what rounding adds 1e-16 over it.
-_STEP = 1e-6
-
-_Around = Callable[[str, T.nn.Module, Shape], T.nn.Module]
+Around = Callable[[str, T.nn.Module, Shape], T.nn.Module]
+"""(name of a network, the network, the domain that it sees) -> what stands for it."""
 
 
 class Extension:
@@ -30,112 +26,68 @@ class Extension:
     Its derivatives in the numbers of N and in C, both at once, are the functions of a correction.
     `parameters` has all of these numbers, and the coefficients, as one vector; `theta` is where
     training has ended. What comes behind the networks, such as the formulas of hard conditions and
-    the bounds of fields, holds for every correction as well. `own`: by network, the places of its
-    numbers in the vector.
+    the bounds of fields, holds for every correction as well.
 
-    waves: for each output of each network. names: of the random stream, under the run's seed.
+    waves: for each output of each network. The other attributes are by network: `waves`, the
+    places of its numbers in the trained vector (`trained_places`), and in `parameters` those of its
+    numbers (`own`) and of C (`heights`).
     """
 
-    def __init__(
-        self, experiment: Experiment, theta: np.ndarray, waves: int, *names: str
-    ) -> None:
-        self._experiment = experiment
-        self._networks: dict[str, T.nn.Module] = {}
-        trained = self._built(lambda name, network, domain: self._networks.setdefault(name, network))
-        trained.load(theta)
-        self._places = {n: _places(trained, one.parameters()) for n, one in self._networks.items()}
-        self._trained = np.array(theta)
+    def __init__(self, experiment: Experiment, theta: np.ndarray, waves: int) -> None:
+        self.experiment = experiment
+        self.trained = np.array(theta)
+        networks: dict[str, T.nn.Module] = {}
+        plain = self.built(lambda name, network, domain: networks.setdefault(name, network))
+        plain.load(theta)
+        self.trained_places = {n: places_of(plain, one.parameters()) for n, one in networks.items()}
         problem = experiment.problem
         sees = {one.name: len(one.coordinates) for one in problem.fields}
-        dimensions = len(problem.domain.coordinates)
-        extended: dict[str, _Extended] = {}
+        self.waves: dict[str, Waves] = {}
+        extended: dict[str, Extended] = {}
 
         def extend(name: str, network: T.nn.Module, domain: Shape) -> T.nn.Module:
-            owner = name.partition(".")[0]
-            made = Waves(
-                self._networks[name], domain, sees.get(owner, dimensions), waves,
-                stream(experiment.seed, "error estimate", *names, name), experiment.dtype,
+            dimensions = sees.get(name.partition(".")[0], len(problem.domain.coordinates))
+            self.waves[name] = Waves(
+                networks[name], domain, dimensions, waves,
+                stream(experiment.seed, "error estimate", name), experiment.dtype,
                 experiment.device,
             )  # fmt: skip
-            extended[name] = _Extended(network, made, _width(self._networks[name], domain))
+            extended[name] = Extended(network, self.waves[name], width_of(network, domain))
             return extended[name]
 
-        self.parameters = self._built(extend)
+        self.parameters = self.built(extend)
         self.own = {
-            name: _places(self.parameters, one.network.parameters())
+            name: places_of(self.parameters, one.network.parameters())
             for name, one in extended.items()
         }
-        self._heights = {
-            name: _places(self.parameters, [one.heights]) for name, one in extended.items()
-        }
-        self._waves = {name: one.waves for name, one in extended.items()}
-        self._coefficients = [
-            (self.parameters.parts[one.name][0].start, trained.parts[one.name][0].start)
-            for one in problem.parameters
-        ]
+        self.heights = {n: places_of(self.parameters, [one.heights]) for n, one in extended.items()}
         self.theta = np.zeros(self.parameters.size)
         for name, places in self.own.items():
-            self.theta[places] = theta[self._places[name]]
-        for new, old in self._coefficients:
-            self.theta[new] = theta[old]
+            self.theta[places] = self.trained[self.trained_places[name]]
+        for new, old in self.coefficients(plain).values():
+            self.theta[new] = self.trained[old]
         self.parameters.load(self.theta)
 
-    def _built(self, around: _Around) -> FlatParameters:
+    def built(self, around: Around) -> FlatParameters:
+        """Build the run's networks with something around each; those of several apart."""
+
         def each(name: str, network: T.nn.Module, domain: Shape) -> T.nn.Module:
             if not isinstance(network, Joined):
                 return around(name, network, domain)
             number = itertools.count()
             return network.mapped(lambda one: around(f"{name}.{next(number)}", one, domain))
 
-        return self._experiment.initial_parameters(each)
+        return self.experiment.initial_parameters(each)
+
+    def coefficients(self, parameters: FlatParameters) -> dict[str, tuple[int, int]]:
+        """Return the places of each coefficient in `parameters` and in others built alike."""
+        return {
+            one.name: tuple(p.parts[one.name][0].start for p in (self.parameters, parameters))
+            for one in self.experiment.problem.parameters
+        }
 
 
-class Corrected:
-    """The networks of an extension moved along a direction: N + N' d + C waves.
-
-    N' d is a central difference of two networks. `parameters.module` gives the values, and `theta`
-    is the vector of the direction. The coefficients move as their raw numbers do.
-    """
-
-    def __init__(self, extension: Extension) -> None:
-        self._extension = extension
-        self._made: dict[str, _Corrected] = {}
-
-        def correct(name: str, network: T.nn.Module, domain: Shape) -> T.nn.Module:
-            waves, outputs = extension._waves[name], _width(network, domain)
-            self._made[name] = _Corrected(network, waves, outputs)
-            return self._made[name]
-
-        self.parameters = extension._built(correct)
-        self.theta = np.zeros(self.parameters.size)
-        self.move(np.zeros(extension.parameters.size))
-
-    def move(self, direction: np.ndarray) -> None:
-        """Take another direction, (size,)."""
-        extension, vector = self._extension, np.zeros(self.parameters.size)
-        for name, made in self._made.items():
-            own = extension._trained[extension._places[name]]
-            along = direction[extension.own[name]]
-            length, size = float(np.linalg.norm(along)), float(np.linalg.norm(own))
-            step = _STEP * max(size, 1.0) / length if length > 0 else 1.0
-            for network, numbers in (
-                (made.network, own), (made.ahead, own + step * along),
-                (made.behind, own - step * along),
-            ):  # fmt: skip
-                vector[_places(self.parameters, network.parameters())] = numbers
-            vector[_places(self.parameters, [made.factor])] = 1 / (2 * step)
-            heights = _places(self.parameters, [made.heights])
-            vector[heights] = direction[extension._heights[name]]
-        for one, (new, old) in zip(
-            extension._experiment.problem.parameters, extension._coefficients, strict=True
-        ):
-            place = self.parameters.parts[one.name][0].start
-            vector[place] = extension._trained[old] + direction[new]
-        self.theta = vector
-        self.parameters.load(vector)
-
-
-class _Extended(T.nn.Module):
+class Extended(T.nn.Module):
     """N + C waves, with C as its parameter `heights`, (outputs, waves)."""
 
     def __init__(self, network: T.nn.Module, waves: Waves, outputs: int) -> None:
@@ -151,30 +103,15 @@ class _Extended(T.nn.Module):
 
     def forward_columns(self, columns: Sequence[T.Tensor]) -> T.Tensor:
         waves = T.nn.functional.linear(self.waves(columns), self.heights)
-        return _side_by_side(run_columns(self.network, columns)) + waves
+        return side_by_side(run_columns(self.network, columns)) + waves
 
 
-class _Corrected(_Extended):
-    """N + factor (N ahead - N behind) + C waves."""
-
-    def __init__(self, network: T.nn.Module, waves: Waves, outputs: int) -> None:
-        super().__init__(network, waves, outputs)
-        self.ahead, self.behind = copy.deepcopy(network), copy.deepcopy(network)
-        # a parameter, so that a recorded program reads it anew
-        self.factor = T.nn.Parameter(T.zeros(1, dtype=self.heights.dtype, device=self.heights.device))
-
-    def forward_columns(self, columns: Sequence[T.Tensor]) -> T.Tensor:
-        ahead, behind = (
-            _side_by_side(run_columns(one, columns)) for one in (self.ahead, self.behind)
-        )
-        return super().forward_columns(columns) + (ahead - behind) * self.factor
-
-
-def _side_by_side(pieces: Sequence[T.Tensor]) -> T.Tensor:
+def side_by_side(pieces: Sequence[T.Tensor]) -> T.Tensor:
+    """Return the outputs of a network, (n, outputs), from pieces of them."""
     return pieces[0] if len(pieces) == 1 else T.cat(list(pieces), dim=1)
 
 
-def _width(network: T.nn.Module, domain: Shape) -> int:
+def width_of(network: T.nn.Module, domain: Shape) -> int:
     """Return the number of outputs of a network."""
     like = next(network.parameters())
     middle = [[(low + high) / 2] for low, high in domain.bounds.values()]
@@ -183,7 +120,7 @@ def _width(network: T.nn.Module, domain: Shape) -> int:
         return sum(piece.shape[1] for piece in run_columns(network, columns))
 
 
-def _places(parameters: FlatParameters, tensors: Iterable[T.Tensor]) -> np.ndarray:
+def places_of(parameters: FlatParameters, tensors: Iterable[T.Tensor]) -> np.ndarray:
     """Return where the numbers of some tensors stand in the vector, (numbers,)."""
     parts = {
         id(tensor): part

@@ -24,10 +24,11 @@ _CHUNK = 2**23
 class Linearised:
     """|r + J p|^2 + ridge |D p|^2 over the rows of an objective at its theta, scaled.
 
-    D holds the norms of the columns, of those that are next to nothing a part of the mean. columns: the numbers of theta that may move, in order. scale:
-    what the weighted rows of the objective are multiplied by, (rows,), so that the residual of each
-    block has the size 1, unless that is next to nothing beside its slopes. `rows` are the scaled
-    ones. One row in five of each block takes no part in the fit; `held` tells which.
+    columns: the numbers of theta that may move, in order. scale: what the weighted rows of the
+    objective are multiplied by, (rows,), so that the residual of each block has the size 1, unless
+    that is next to nothing beside its slopes; `rows` are the scaled ones. D holds the norms of the
+    columns of J, and at least a small part of their mean. One row in five of each block takes no
+    part in the fit; `held` tells which.
     """
 
     def __init__(self, objective: Objective, columns: np.ndarray) -> None:

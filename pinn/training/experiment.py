@@ -61,6 +61,7 @@ class Experiment:
     derivatives: Literal["jets", "nested"] = "jets"
     threads: Count | None = None
     seed: Natural = 0
+    error_bars: bool = True
 
     def __post_init__(self) -> None:
         with at("weighting"):
