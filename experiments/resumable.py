@@ -1,7 +1,7 @@
 """A table of measured rows in a file, written after every row and taken up again later.
 
-Rows may come from different days: each says what measured it (command, machine, versions, a digest
-of the sources), and one that is measured again replaces the old one.
+Rows may come from different days: each says what measured it (command, machine, versions, the BLAS
+kernels, a digest of the sources), and one that is measured again replaces the old one.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -32,18 +32,39 @@ def sources() -> str:
     return digest.hexdigest()[:16]
 
 
+@cache
+def blas_kernels() -> str:
+    """Return which kernels the BLAS of numpy and scipy took for this processor."""
+    import scipy.linalg  # noqa: F401 - loads its own
+    from threadpoolctl import threadpool_info
+
+    found = (one for one in threadpool_info() if one["user_api"] == "blas")
+    return ", ".join(sorted({one.get("architecture", one["internal_api"]) for one in found}))
+
+
 class Rows:
     """The rows of a results file, by name and in the order of `names`.
 
     Several processes may put rows into one file: each keeps what the others have put.
 
-    Raises ValueError for a file that holds something else.
+    several: the other entries that tell two rows of one name apart, such as the seed. summary:
+    what else the file says, made of its rows. Raises ValueError for a file that holds something
+    else.
     """
 
-    def __init__(self, file: Path, names: Iterable[str], anew: bool = False) -> None:
+    def __init__(
+        self,
+        file: Path,
+        names: Iterable[str],
+        anew: bool = False,
+        several: Sequence[str] = (),
+        summary: Callable[[list[dict[str, Any]]], Mapping[str, Any]] = lambda rows: {},
+    ) -> None:
         self._file = file
-        self._order = list(names)
-        self._rows: dict[str, dict[str, Any]] = {}
+        self._order = {name: place for place, name in enumerate(names)}
+        self._keys = ("name", *several)
+        self._summary = summary
+        self._rows: dict[tuple, dict[str, Any]] = {}
         if anew:
             file.unlink(missing_ok=True)
         self._read()
@@ -53,29 +74,51 @@ class Rows:
             return
         try:
             found = json.loads(self._file.read_text(encoding="utf-8"))["rows"]
-            self._rows = {row["name"]: row for row in found}
+            self._rows = {self._key(row): row for row in found}
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(
                 f"{self._file}: expected the results that this program writes, got {error!r}; give "
                 "--anew to replace them, or another --out"
             ) from error
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._rows
+    def _key(self, row: Mapping[str, Any]) -> tuple:
+        return tuple(row[name] for name in self._keys)
+
+    def __contains__(self, key: object) -> bool:
+        """Whether there is a row: by its name, or by all that tells it apart."""
+        return (key if isinstance(key, tuple) else (key,)) in self._rows
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The rows there are, in order; those of names that are gone are left out."""
-        return [self._rows[name] for name in self._order if name in self._rows]
+        kept = [key for key in self._rows if key[0] in self._order]
+        return [
+            self._rows[key] for key in sorted(kept, key=lambda key: (self._order[key[0]], *key[1:]))
+        ]
 
     def put(self, row: dict[str, Any], command: str) -> None:
         """Take a row, with what measured it, and write the file."""
-        measured = {"command": command, **machine_and_versions(), "sources": sources()}
+        measured = {
+            "command": command, **machine_and_versions(), "blas_kernels": blas_kernels(),
+            "sources": sources(),
+        }  # fmt: skip
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with _alone(self._file.with_suffix(".lock")):
             self._read()
-            self._rows[row["name"]] = {**row, "measured": measured}
-            write_json(self._file, {"rows": self.rows})
+            self._rows[self._key(row)] = {**row, "measured": measured}
+            rows = self.rows
+            write_json(self._file, {**self._summary(rows), "rows": rows})
+
+
+def machine_line(row: Mapping[str, Any]) -> str:
+    """Return what a row was measured on, for a page."""
+    measured = row["measured"]
+    cpu, cores = measured["machine"]["cpu"], measured["machine"]["cores"]
+    versions = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
+    of = "one core" if cores == 1 else f"{cores} cores"
+    kernels = measured.get("blas_kernels")
+    words = [f"{cpu}, {of}", versions, *([f"BLAS kernels {kernels}"] if kernels else [])]
+    return "; ".join([*words, f"executor {measured['executor']}"])
 
 
 @contextmanager

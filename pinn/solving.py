@@ -33,9 +33,11 @@ from pinn.solution.report import Report
 from pinn.solution.solution import Solution
 from pinn.training.callbacks import check_callbacks, notify
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss, fresh_points
-from pinn.training.loop import Redraw, Training
+from pinn.training.fresh import FreshLoss, fresh_points, judging_points
+from pinn.training.loop import Training
+from pinn.training.plan import Plan
 from pinn.training.records import StepRecord, TrainingResult
+from pinn.training.redraw import Redraw, RedrawOverfit
 from pinn.training.resources import training_resources
 from pinn.training.start import load_start
 
@@ -87,7 +89,7 @@ def solve(
     problem: Problem,
     model: Any = None,
     sampling: Sampling | None = None,
-    training: Iterable[Stage] | None = None,
+    training: Iterable[Stage] | Plan | str | None = None,
     weighting: Weighting | Mapping[str, float] | Sequence[Any] | None = None,
     seed: int = 0,
     precision: str = "float64",
@@ -95,6 +97,7 @@ def solve(
     callbacks: Iterable[Any] = (),
     *,
     seconds: float | None = None,
+    target: float | None = None,
     start: Solution | Mapping[str, np.ndarray] | np.ndarray | None = None,
     engine: str = "recorded",
     derivatives: str = "jets",
@@ -103,27 +106,31 @@ def solve(
 ) -> Solution:
     """Train a network to satisfy a problem, and return it with a report.
 
-    model: pinn.MLP(); sampling: pinn.Sampling(); training: a list of stages, default_training() of
-    the model's size. weighting: block name -> weight in the loss, 1 where left out, or a
-    pinn.Weighting that chooses them, or a list of these, whose weights are multiplied. precision:
-    "float64" or "float32". device: "cpu" or "cuda". callbacks: functions of a step record, or
-    objects with the methods of pinn.training.Callback; pinn.Progress() shows progress, and without
-    it nothing is printed. seconds: limit of the wall time of all stages together, the recording of
-    the step's programs at the beginning included, and the checks of the problem before and of the
-    solution after not; training ends where one more step would not fit. The default stages use it
-    up, unless the loss goes no lower before. start: a solution of the same model (or its theta, as
-    a vector or by name) to begin from. engine: "recorded" (traced once, replayed in chunks), or
+    model: pinn.MLP(); sampling: pinn.Sampling(); training: a list of stages, or "auto" (also where
+    left out), which chooses them on the way and says why, or a pinn.Plan of your own. weighting:
+    block name -> weight in the loss, 1 where left out, or a pinn.Weighting that chooses them, or a
+    list of these, whose weights are multiplied. precision: "float64" or "float32". device: "cpu" or
+    "cuda". callbacks: functions of a step record, or objects with the methods of
+    pinn.training.Callback; pinn.Progress() shows progress, and without it nothing is printed.
+
+    seconds: limit of the wall time of all stages together, the recording of the step's programs at
+    the beginning included, and the checks of the problem before and of the solution after not;
+    training ends where one more step would not fit. "auto" uses it up, unless the loss goes no
+    lower before. target: the loss at which training ends: the weighted sum, on the present points
+    and on as many that training does not take. start: a solution of the same model (or its theta,
+    as a vector or by name) to begin from. engine: "recorded" (traced once, replayed in chunks), or
     "eager" for debugging. derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode
     again and again, for models with operations that have no Taylor rule). threads: None takes all
     cores; the bits are the same for any number. error_bars: whether the error of the solution is
     estimated in the end (report.error_estimate, see pinn.estimates), which takes a second or a few
     and is left out of training that took no longer.
 
-    Equal arguments give equal bits, but where a time limit ended a stage. Ctrl-C stops training and
-    returns what there is, with report.stop_reason "interrupted", as does a callback that returns
-    True or raises StopIteration ("stopped by callback"); a loss that is not finite ends it as
-    "diverged". Any other exception on the way has the solution so far as its attribute `solution`.
-    The problem's reference takes no part in training: it is compared with once, at the end.
+    Equal arguments give equal bits, but where a time limit ended a stage. report.decisions has what
+    was decided on the way, and why. Ctrl-C stops training and returns what there is, with
+    report.stop_reason "interrupted", as does a callback that returns True or raises StopIteration
+    ("stopped by callback"); a loss that is not finite ends it as "diverged". Any other exception on
+    the way has the solution so far as its attribute `solution`. The problem's reference takes no
+    part in training: it is compared with once, at the end.
 
     What seems wrong with the problem is a pinn.ProblemWarning before training (see
     pinn.diagnosis.preflight), and a residual that stays large a pinn.UnsolvedWarning after it. With
@@ -136,19 +143,21 @@ def solve(
     callbacks = check_callbacks(callbacks)
     experiment = _experiment(
         problem, model=model, sampling=sampling, weighting=weighting, training=training,
-        seconds=seconds, precision=precision, device=device, engine=engine,
-        derivatives=derivatives, threads=threads, seed=seed, error_bars=error_bars,
+        seconds=seconds, target=target, precision=precision, device=device,
+        engine=engine, derivatives=derivatives, threads=threads, seed=seed,
+        error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
-        objective, test = _begin(experiment, start)
+        objective, test, said = _begin(experiment, start)
         fresh = FreshLoss(objective, fresh_points(experiment))
-        said = preflight(objective)
+        said = [*preflight(objective), *said]
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
         run = Training(
-            objective, experiment.training, callbacks, _redraw(experiment, objective),
-            seconds=experiment.seconds, fresh=fresh, weighting=experiment.weighting,
-            batches=experiment.batches,
+            objective, experiment.plan, callbacks, _redraw(experiment, objective),
+            seconds=experiment.seconds, target=experiment.target, fresh=fresh,
+            apart=FreshLoss(objective, judging_points(experiment)),
+            weighting=experiment.weighting, batches=experiment.batches,
         )
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
         try:
@@ -187,7 +196,7 @@ def check(
     problem: Problem,
     model: Any = None,
     sampling: Sampling | None = None,
-    training: Iterable[Stage] | None = None,
+    training: Iterable[Stage] | Plan | str | None = None,
     weighting: Weighting | Mapping[str, float] | Sequence[Any] | None = None,
     seed: int = 0,
     precision: str = "float64",
@@ -195,6 +204,7 @@ def check(
     callbacks: Iterable[Any] = (),
     *,
     seconds: float | None = None,
+    target: float | None = None,
     start: Solution | Mapping[str, np.ndarray] | np.ndarray | None = None,
     engine: str = "recorded",
     derivatives: str = "jets",
@@ -212,11 +222,12 @@ def check(
     check_callbacks(callbacks)
     experiment = _experiment(
         problem, model=model, sampling=sampling, weighting=weighting, training=training,
-        seconds=seconds, precision=precision, device=device, engine=engine,
-        derivatives=derivatives, threads=threads, seed=seed, error_bars=error_bars,
+        seconds=seconds, target=target, precision=precision, device=device,
+        engine=engine, derivatives=derivatives, threads=threads, seed=seed,
+        error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
-        objective, _ = _begin(experiment, start)
+        objective, *_ = _begin(experiment, start)
         return check_run(experiment, objective)
 
 
@@ -226,29 +237,29 @@ def _experiment(problem: Problem, **given: Any) -> Experiment:
 
 def _begin(
     experiment: Experiment, start: Solution | Mapping[str, np.ndarray] | np.ndarray | None
-) -> tuple[Objective, TestSet]:
-    """Return the objective where training begins, and the test points."""
+) -> tuple[Objective, TestSet, list[str]]:
+    """Return the objective where training begins, the test points, and what stages say of it."""
     objective = experiment.objective()
-    for number, stage in enumerate(experiment.training):
-        with at("training", number):
-            stage.check_size(objective.size)
+    said = experiment.check_stages(objective)
     if start is not None:
         load_start(objective.parameters, start, experiment.problem)
     # Before training, so that a reference that fails does so at once.
     points = (block.points.coordinates for block in objective.blocks)
     with at("problem", "reference"):
-        return objective, TestSet(experiment.problem, points)
+        return objective, TestSet(experiment.problem, points), said
 
 
-def _redraw(experiment: Experiment, objective: Objective) -> Redraw | None:
-    def draw(number: int) -> dict[str, Points]:
+def _redraw(experiment: Experiment, objective: Objective) -> Redraw | RedrawOverfit | None:
+    def draw(number: int, grown: Mapping[str, int] | None = None) -> dict[str, Points]:
         present = {block.name: block.points for block in objective.blocks}
         return experiment.draw_points(
-            number, lambda at: objective.residuals(objective.theta, at), present
+            number, lambda at: objective.residuals(objective.theta, at), present, grown
         )
 
     every = experiment.sampling.redraw
-    return None if every is None else Redraw(every, draw)
+    if every is None:
+        return None
+    return RedrawOverfit(draw) if every == "auto" else Redraw(every, draw)
 
 
 def _estimate(

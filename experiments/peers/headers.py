@@ -15,8 +15,8 @@ _MARK = "# error: "
 
 def header_line(row: Row, facts: Mapping[str, Any]) -> str:
     """Return what the header of the row's config says of its error; facts: the row of the table."""
-    if "refused" in facts:
-        return f"{_MARK}none, as it was refused"
+    if "failed" in facts:
+        return f"{_MARK}none, as it failed"
     worst = next(name for name, error in facts["errors"].items() if error == facts["error"])
     kind = f"of {worst}" if worst in row.truth else "relative L2"
     if len(facts["errors"]) > 1:

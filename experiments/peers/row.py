@@ -7,25 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from experiments.case import Reference
 
 PROBLEMS = Path(__file__).parent / "problems"
 SHIPPED = Path(__file__).resolve().parents[2] / "configs"
-
-
-@dataclass(frozen=True)
-class Reference:
-    """Values to compare with that do not come from a formula of the config.
-
-    points: the coordinates, (n,) each. values: the unknowns (or fields) there, (n,) each.
-    agreement: the relative L2 difference between two resolutions of the method. method: what
-    computed them, in a few words.
-    """
-
-    points: Mapping[str, np.ndarray]
-    values: Mapping[str, np.ndarray]
-    agreement: float
-    method: str
 
 
 @dataclass(frozen=True)

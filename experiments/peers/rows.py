@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
-from experiments.peers.row import Reference, Row
+from experiments.case import Reference
+from experiments.peers.row import Row
 
 _PINNACLE = (
     "Hao et al., arXiv 2306.08827, table 3, the best of its methods (20 000 steps each), quoted "

@@ -112,7 +112,7 @@ def _progress(quiet: bool) -> list:
     import pinn
 
     progress = pinn.Progress(QuietStream(sys.stderr))
-    events = ("on_stage_start", "on_step", "on_setback", "on_stage_end")
+    events = ("on_stage_start", "on_step", "on_setback", "on_decision", "on_stage_end")
     shown = {event: getattr(progress, event) for event in events}
     return [SimpleNamespace(on_start=_announce, **shown)]
 

@@ -13,7 +13,7 @@ import numpy as np
 from pinn.diagnosis.advice import advice
 from pinn.diagnosis.preflight import preflight, statement_of
 from pinn.models import MODELS
-from pinn.objective import Evaluation, Objective
+from pinn.objective import Evaluation, Layout, Objective
 from pinn.objective.block import Block
 from pinn.optimizers import Stage
 from pinn.schema import dump
@@ -65,7 +65,8 @@ class Check:
     errors: what cannot work. warnings: what solve warns of. advice: what would be easier to train.
     memory_bytes: blocks, points, parameters and the largest stage together; flops and seconds are
     of one evaluation of the loss and its gradient, of which a step takes at least one. Bytes and
-    operations are counted, seconds measured.
+    operations are counted, seconds measured. chosen: whether stages are chosen on the way, so that
+    they may be others than these, which are foreseen.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Check:
     derivatives: str
     threads: int
     blocks: tuple[BlockCheck, ...]
+    chosen: bool
     stages: tuple[StageCheck, ...]
     loss: float
     memory_bytes: int
@@ -118,11 +120,12 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
     errors = [*_without_value(objective, began), *_mixed_rows(objective)]
     costs = objective.costs()
     flops = sum(cost.flops for _, cost in costs)
-    stages = tuple(_stage(stage, objective.size) for stage in experiment.training)
+    foreseen = experiment.plan.foreseen(objective.size, experiment.seconds)
+    stages = tuple(_stage(stage, objective.layout) for stage in foreseen)
     arenas = sum(cost.nbytes for _, cost in costs)
     held = max((stage.memory_bytes or 0 for stage in stages), default=0)
     item = np.dtype(experiment.precision).itemsize
-    said = preflight(objective)
+    said = [*preflight(objective), *experiment.check_stages(objective)]
     statement = statement_of(problem)
     return Check(
         name=problem.name,
@@ -140,6 +143,7 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
         derivatives=experiment.derivatives,
         threads=max((cost.workers for _, cost in costs), default=1),
         blocks=tuple(_blocks(objective, experiment, began, costs, seconds)),
+        chosen=experiment.plan.count is None,
         stages=stages,
         loss=began.loss,
         memory_bytes=arenas + objective.point_bytes() + 2 * item * objective.size + held,
@@ -218,8 +222,8 @@ def _blocks(
         )
 
 
-def _stage(stage: Stage, size: int) -> StageCheck:
-    return StageCheck(stage.name, stage.steps, stage.seconds, stage.state_bytes(size))
+def _stage(stage: Stage, layout: Layout) -> StageCheck:
+    return StageCheck(stage.name, stage.steps, stage.seconds, stage.state_bytes(layout))
 
 
 def _hard_names(experiment: Experiment) -> tuple[str, ...]:
@@ -247,7 +251,10 @@ def _is_short(value: Any) -> bool:
 
 def _sampling_text(experiment: Experiment) -> str:
     sampling = experiment.sampling
-    redraw = "kept" if sampling.redraw is None else f"drawn anew every {sampling.redraw} steps"
+    redraw = {None: "kept", "auto": "drawn anew when overfitted"}.get(
+        sampling.redraw, f"drawn anew every {sampling.redraw} steps"
+    )
+    kept = f", {100 * sampling.keep:g} % of them kept" if sampling.keep else ""
     adaptive = "" if sampling.adaptive is None else f", by {sampling.adaptive}"
     batch = "" if sampling.batch is None else f", batches of {sampling.batch}"
-    return f"{sampling.method}, {redraw}{adaptive}{batch}"
+    return f"{sampling.method}, {redraw}{kept}{adaptive}{batch}"

@@ -122,7 +122,7 @@ def eliminated(
     left = np.zeros((objective.rows, len(free)))
     for k, one in enumerate(free):
         direction = np.zeros(objective.size)
-        direction[objective.parameters.parts[one.name][0].start] = one.unit
+        direction[objective.layout[one.name].place] = one.unit
         x, left[:, k] = network.eliminated(direction)
         follow[:, k] = network.ridge * x
     return follow, left
@@ -152,10 +152,7 @@ def coefficients_of(objective: Objective) -> list[Coefficient]:
 
 def network_columns(objective: Objective) -> np.ndarray:
     """Return the places in theta of the networks' numbers, the unknowns' and the fields'."""
-    names = {one.name for one in objective.problem.parameters}
-    parts = objective.parameters.parts.items()
-    found = [np.arange(part.start, part.stop) for name, (part, _) in parts if name not in names]
-    return np.concatenate([np.zeros(0, int), *found])
+    return np.flatnonzero(objective.layout.networks)
 
 
 def ridge(objective: Objective, noise: float, norm: float) -> np.ndarray:
@@ -168,8 +165,8 @@ def _spreads(objective: Objective) -> np.ndarray:
     """Return how far each parameter of a network may well move: the size of its tensor, or 1."""
     theta = objective.theta
     found = np.ones_like(theta)
-    for part, _ in objective.parameters.parts.values():
-        found[part] = max(1.0, float(np.sqrt(np.mean(theta[part] ** 2))))
+    for part in objective.layout.parts:
+        found[part.place] = max(1.0, float(np.sqrt(np.mean(theta[part.place] ** 2))))
     return found
 
 

@@ -22,6 +22,7 @@ from pinn.models.network import Network
 from pinn.models.parts import Factorization
 from pinn.models.per_unknown import PerUnknown
 from pinn.models.pirate_net import PirateNet
+from pinn.models.random_features import RandomFeatures
 from pinn.models.residual_mlp import ResidualMLP
 from pinn.models.separable import Separable
 from pinn.models.siren import Siren
@@ -30,8 +31,9 @@ from pinn.models.spaced import Spaced
 __all__ = [
     "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "Embedding", "Factorization",
     "Facts", "FourierEmbedding", "Joined", "Model", "ModifiedMLP", "MultiScale", "Network",
-    "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet", "ResidualMLP", "Separable",
-    "Siren", "Spaced", "build_module", "check_model", "parameter_count", "settled_model",
+    "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet", "RandomFeatures",
+    "ResidualMLP", "Separable", "Siren", "Spaced", "build_module", "check_model",
+    "parameter_count", "settled_model",
 ]  # fmt: skip
 
 MODELS.add("mlp", MLP)
@@ -41,5 +43,6 @@ MODELS.add("pirate_net", PirateNet)
 MODELS.add("siren", Siren)
 MODELS.add("multi_scale", MultiScale)
 MODELS.add("kan", KAN)
+MODELS.add("random_features", RandomFeatures)
 MODELS.add("separable", Separable)
 MODELS.add("per_unknown", PerUnknown)

@@ -4,8 +4,10 @@ from pinn.objective.block import Block
 from pinn.objective.block_weights import check_weights
 from pinn.objective.engines import ENGINES, Engine
 from pinn.objective.evaluator import DERIVATIVES
+from pinn.objective.layout import Layout, Part
 from pinn.objective.objective import Evaluation, Objective
 
 __all__ = [
-    "DERIVATIVES", "ENGINES", "Block", "Engine", "Evaluation", "Objective", "check_weights",
+    "DERIVATIVES", "ENGINES", "Block", "Engine", "Evaluation", "Layout", "Objective",
+    "Part", "check_weights",
 ]

@@ -18,8 +18,9 @@ Computation = tuple[list[Kind], Callable[[list[T.Tensor]], Sequence[T.Tensor]]]
 class Computations:
     """Residuals and their derivatives in some tensors, the parameters.
 
-    vector: (size,), a direction for `jvp`. seeds: one number a block, what the gradient of its
-    sum of squares is multiplied by. All are read anew by each run of a recorded program.
+    vector: (size,), a direction for `jvp`, `second_jvp` and `hvp`. seeds: one number a block, what
+    the gradient of its sum of squares is multiplied by. All are read anew by each run of a
+    recorded program.
     """
 
     def __init__(
@@ -55,10 +56,24 @@ class Computations:
 
         def run(columns: list[T.Tensor]) -> list[T.Tensor]:
             totals = self._totals(group, columns)
-            seeds = [self._seeds[block.number] for block in group.blocks]
-            return [*(total.detach() for total in totals), self._pulled(totals, seeds)]
+            slope = self._pulled(totals, self._seeds_of(group))
+            return [*(total.detach() for total in totals), slope]
 
         return ["sum"] * (len(group.blocks) + 1), run
+
+    def hvp(self, group: Group) -> Computation:
+        """The Hessian of the sum of seed * sum of v*r^2 times the vector; columns as in `squares`.
+
+        A sweep back through the gradient, counted as 2.7 gradients. Forward over reverse has as
+        many products of matrices: each of the gradient's three becomes that and its tangent's two.
+        """
+
+        def run(columns: list[T.Tensor]) -> list[T.Tensor]:
+            totals = self._totals(group, columns)
+            slope = self._pulled(totals, self._seeds_of(group), create_graph=True)
+            return [self._pulled([slope], [self._vector])]
+
+        return ["sum"], run
 
     def gradients(self, group: Group) -> Computation:
         """The gradient of each block's sum of v*r^2; further columns as in `squares`."""
@@ -97,13 +112,25 @@ class Computations:
         """Each block's J v, (rows,)."""
 
         def run(columns: list[T.Tensor]) -> list[T.Tensor]:
-            # the transpose of the transpose: J^T z is linear in z
-            residuals = group.residuals(columns)
-            seeds = [T.zeros_like(r.detach()).requires_grad_() for r in residuals]
-            pulled = self._pulled(residuals, seeds, create_graph=True)
-            return list(T.grad(pulled, seeds, self._vector, materialize_grads=True))
+            return self._pushed(group.residuals(columns))
 
         return ["rows"] * len(group.blocks), run
+
+    def second_jvp(self, group: Group) -> Computation:
+        """Each block's second derivative along the vector, (rows,).
+
+        What is left of the transposes is the sweep of a jet of second order in the parameters:
+        five products of matrices in place of each of the residuals' own.
+        """
+
+        def run(columns: list[T.Tensor]) -> list[T.Tensor]:
+            pushed = self._pushed(group.residuals(columns), create_graph=True)
+            return self._pushed(pushed)
+
+        return ["rows"] * len(group.blocks), run
+
+    def _seeds_of(self, group: Group) -> list[T.Tensor]:
+        return [self._seeds[block.number] for block in group.blocks]
 
     def _totals(self, group: Group, columns: list[T.Tensor]) -> list[T.Tensor]:
         weighted = [block for block in group.blocks if block.row_weights is not None]
@@ -116,6 +143,22 @@ class Computations:
                 squares = squares * weights[block].reshape(-1)
             totals.append(squares.sum())
         return totals
+
+    def _pushed(
+        self, outputs: Sequence[T.Tensor], create_graph: bool = False
+    ) -> list[T.Tensor]:
+        """Return the derivative of each output along the vector.
+
+        The transpose of the transpose: J^T z is linear in z.
+        """
+        seeds = [T.zeros_like(output.detach()).requires_grad_() for output in outputs]
+        pulled = self._pulled(outputs, seeds, create_graph=True)
+        return list(
+            T.grad(
+                pulled, seeds, self._vector, retain_graph=True, create_graph=create_graph,
+                materialize_grads=True,
+            )
+        )  # fmt: skip
 
     def _pulled(
         self,

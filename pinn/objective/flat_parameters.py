@@ -8,6 +8,7 @@ import numpy as np
 
 import autograd as T
 from pinn.models import Joined
+from pinn.objective.layout import Layout
 from pinn.problem.parameter import Parameter
 
 
@@ -25,9 +26,8 @@ class FlatParameters:
 
     fields: name -> the network of a field, and the numbers of the coordinates that it takes.
     `module` has the columns of all: the model's, then those of the fields. theta, a float64 vector
-    of `size` numbers, is what optimizers work on. A part is called "model.NAME" for a parameter of
-    the model, "FIELD.NAME" for one of a field's network and NAME for a coefficient; `parts` gives
-    its slice and shape. Loading a theta changes the modules in place.
+    of `size` numbers, is what optimizers work on; `layout` says what they are, part by part.
+    Loading a theta changes the modules in place.
     """
 
     def __init__(
@@ -54,16 +54,14 @@ class FlatParameters:
         }
         named = weights + list(self._raw.items())
         self.tensors = [tensor for _, tensor in named]
-        self.parts: dict[str, tuple[slice, tuple[int, ...]]] = {}
-        start = 0
-        for name, tensor in named:
-            self.parts[name] = (slice(start, start + tensor.numel()), tuple(tensor.shape))
-            start += tensor.numel()
-        self.size = start
+        self.layout = Layout.of(
+            (name, tuple(tensor.shape), name in self._raw) for name, tensor in named
+        )
+        self.size = self.layout.size
         with T.no_grad():
             self._flat = T.cat([tensor.detach().reshape(-1) for tensor in self.tensors])
-            for tensor, (part, shape) in zip(self.tensors, self.parts.values(), strict=True):
-                tensor.data = self._flat[part].reshape(shape)
+            for tensor, part in zip(self.tensors, self.layout.parts, strict=True):
+                tensor.data = self._flat[part.place].reshape(part.shape)
 
     @property
     def theta(self) -> np.ndarray:
@@ -82,27 +80,28 @@ class FlatParameters:
 
     def tensors_of(self, owner: str) -> list[T.Tensor]:
         """Return the trained tensors of a coefficient, or those of a field's network."""
-        named = zip(self.parts, self.tensors, strict=True)
-        return [t for name, t in named if name == owner or name.startswith(f"{owner}.")]
+        named = zip(self.layout.parts, self.tensors, strict=True)
+        return [t for p, t in named if p.name == owner or p.name.startswith(f"{owner}.")]
 
     def named(self, theta: np.ndarray) -> dict[str, np.ndarray]:
         """Return the parts of a vector by name, as views of it."""
-        return {name: theta[part].reshape(shape) for name, (part, shape) in self.parts.items()}
+        return {part.name: part.of(theta) for part in self.layout.parts}
 
     def from_named(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the vector made of named parts; ValueError for a missing or misshapen one."""
-        unknown = sorted(set(arrays) - set(self.parts))
-        missing = sorted(set(self.parts) - set(arrays))
+        names = [part.name for part in self.layout.parts]
+        unknown, missing = sorted(set(arrays) - set(names)), sorted(set(names) - set(arrays))
         if unknown or missing:
             raise ValueError(
-                f"expected the parameters {', '.join(self.parts)}; missing: "
+                f"expected the parameters {', '.join(names)}; missing: "
                 f"{', '.join(missing) or 'none'}, not known: {', '.join(unknown) or 'none'}"
             )
         theta = np.empty(self.size)
-        for name, (part, shape) in self.parts.items():
-            if np.shape(arrays[name]) != shape:
+        for part in self.layout.parts:
+            array = np.asarray(arrays[part.name])
+            if array.shape != part.shape:
                 raise ValueError(
-                    f"parameter {name}: expected shape {shape}, got {np.shape(arrays[name])}"
+                    f"parameter {part.name}: expected shape {part.shape}, got {array.shape}"
                 )
-            theta[part] = np.asarray(arrays[name]).reshape(-1)
+            part.of(theta)[...] = array
         return theta

@@ -17,6 +17,7 @@ from pinn.objective.engines import Work, make_engine
 from pinn.objective.evaluator import Derivatives, Evaluator
 from pinn.objective.flat_parameters import FlatParameters, fill
 from pinn.objective.group import Group, Placed, sharing
+from pinn.objective.layout import Layout
 from pinn.objective.locating import why_gradient_not_finite, why_not_finite
 from pinn.problem.problem import Problem
 from pinn.residuals import Residual
@@ -148,6 +149,11 @@ class Objective:
         return self.parameters.size
 
     @property
+    def layout(self) -> Layout:
+        """What the trainable numbers are: tensors of networks, and coefficients."""
+        return self.parameters.layout
+
+    @property
     def rows(self) -> int:
         """The number of residual rows of all blocks."""
         return sum(block.rows for block in self.blocks)
@@ -170,9 +176,7 @@ class Objective:
         Numbers that are not finite are returned as they are.
         """
         self.parameters.load(theta)
-        # A block of the points as a whole has its own number of rows.
-        seeds = [block.weight * (len(block.points) / block.rows) for block in self.blocks]
-        fill(self._seeds, np.array(seeds))
+        self._fill_seeds()
         gradient, losses = np.zeros(self.size), {}
         # Overflow shows as a loss that is not finite, which training reports with the block's name.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -183,9 +187,26 @@ class Objective:
             loss = sum(block.weight * losses[block.name] for block in self.blocks)
         return Evaluation(loss, gradient, {block.name: losses[block.name] for block in self.blocks})
 
+    def hvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Return the loss's Hessian times v, (size,) float64, for v of shape (size,).
+
+        Exact, second derivatives of the residuals included; it takes about 2.5 gradients.
+        """
+        self._aim(theta, direction)
+        self._fill_seeds()
+        product = np.zeros(self.size)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            for placed in self._placed:
+                (part,) = self._run("hvp", placed, _row_weights(placed))
+                product += part.astype(np.float64) / len(placed.points)
+        return product
+
     def value(self, theta: np.ndarray) -> float:
         """Return the loss alone: a forward evaluation, for line searches."""
-        losses = self.losses(theta)
+        return self.total(self.losses(theta))
+
+    def total(self, losses: Mapping[str, float]) -> float:
+        """Return the loss of what `losses` returns: the weighted sum over the blocks."""
         with np.errstate(over="ignore", invalid="ignore"):
             return sum(block.weight * losses[block.name] for block in self.blocks)
 
@@ -313,15 +334,20 @@ class Objective:
 
     def jvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Return J v, (rows,), for v of shape (size,)."""
-        if np.shape(direction) != (self.size,):
-            raise ValueError(
-                f"expected a vector of shape ({self.size},), got {np.shape(direction)}"
-            )
-        self.parameters.load(theta)
-        fill(self._vector, np.asarray(direction))
+        return self._pushed("jvp", theta, direction)
+
+    def second_jvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Return the second derivative of the weighted rows at theta + s v in s, (rows,).
+
+        At s = 0, exact, for v of shape (size,); it takes about five evaluations of the rows.
+        """
+        return self._pushed("second_jvp", theta, direction)
+
+    def _pushed(self, what: str, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        self._aim(theta, direction)
         found = {}
         for placed in self._placed:
-            found |= zip(placed.group.key, self._run("jvp", placed), strict=True)
+            found |= zip(placed.group.key, self._run(what, placed), strict=True)
         rows = [found[block.name] * block.row_scale() for block in self.blocks]
         return np.concatenate(rows).astype(np.float64)
 
@@ -386,6 +412,20 @@ class Objective:
         return {name: c.item() for name, c in self.parameters.coefficients().items()}
 
     # ---- helpers
+
+    def _aim(self, theta: np.ndarray, direction: np.ndarray) -> None:
+        """Set the parameters to theta, and the vector of products to a direction."""
+        if np.shape(direction) != (self.size,):
+            raise ValueError(
+                f"expected a vector of shape ({self.size},), got {np.shape(direction)}"
+            )
+        self.parameters.load(theta)
+        fill(self._vector, np.asarray(direction))
+
+    def _fill_seeds(self) -> None:
+        # A block of the points as a whole has its own number of rows.
+        seeds = [block.weight * (len(block.points) / block.rows) for block in self.blocks]
+        fill(self._seeds, np.array(seeds))
 
     def _place_blocks(self) -> None:
         self._placed = self._place((block, block.points) for block in self.blocks)

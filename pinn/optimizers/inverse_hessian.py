@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
-
-Member = Literal["ssbroyden", "ssbfgs", "bfgs"]
 
 # A pair of less curvature than this share of |s| |y| is rounding, and is left out.
 _LEAST_CURVATURE = np.finfo(np.float64).eps
@@ -22,35 +21,19 @@ class Mixture(NamedTuple):
     phi: float
 
 
-def mixture(member: Member, b: float, h: float, size: int) -> Mixture:
-    """Return tau and phi for b = s'Bs / y's and h = y'Hy / y's, where B = inverse(H) is of `size`.
+PLAIN = Mixture(1.0, 1.0)
+"""BFGS."""
 
-    Falls back to plain BFGS where the formulas leave the positive finite numbers.
+Rule = Callable[[float, float, int], Mixture]
+"""b = s'Bs / y's, h = y'Hy / y's and the size, for B = inverse(H) -> the member at this pair."""
 
-    Urban, Stefanou and Pons, J. Comput. Phys. 523 (2025) 113656, equations 13-23 (ssbroyden) and
-    the rule of Al-Baali, tau = min(1, 1/b) (ssbfgs).
-    """
-    plain = Mixture(1.0, 1.0)
-    if member == "bfgs" or not (b > 0 and h > 0 and math.isfinite(b) and math.isfinite(h)):
-        return plain
-    if member == "ssbfgs":
-        return Mixture(min(1.0, 1 / b), 1.0)
-    a = max(b * h - 1, 0.0)  # not negative by Cauchy-Schwarz, but for rounding
-    # 1 - sqrt(a / (1 + a)), without the cancellation for large a.
-    gap = 1 / ((1 + a) * (1 + math.sqrt(a / (1 + a))))
-    rho = min(1.0, h * gap)
-    lowest = (rho - 1) / a if a > 0 else -math.inf
-    if not rho > 0 or math.isinf(a):
-        return plain
-    theta = max(lowest, min(1 / rho, (1 - b) / b))
-    sigma = 1 + a * theta
-    # In one dimension all members are the same, and sigma is 1 but for rounding.
-    root = abs(sigma) ** (1 / (1 - size)) if size > 1 and sigma != 0 else 1.0
-    bound = min(1.0, 1 / b)
-    tau = min(bound * root, sigma) if theta <= 0 else bound * min(root, 1 / theta)
-    if not (tau > 0 and math.isfinite(tau) and sigma > 0):
-        return plain
-    return Mixture(tau, (1 - theta) / sigma)
+
+def mixture(rule: Rule, b: float, h: float, size: int) -> Mixture:
+    """Return what a rule says, or BFGS where it, or what it is to go by, is no positive number."""
+    if not (b > 0 and h > 0 and math.isfinite(b) and math.isfinite(h)):
+        return PLAIN
+    found = rule(b, h, size)
+    return found if found.tau > 0 and math.isfinite(found.tau + found.phi) else PLAIN
 
 
 class InverseHessian:
@@ -101,11 +84,11 @@ class InverseHessian:
         _, info = dpptrf(self.size, self.packed, lower=1)
         return info == 0 and self.scale > 0
 
-    def update(self, s: np.ndarray, y: np.ndarray, sbs: float, member: Member) -> bool:
+    def update(self, s: np.ndarray, y: np.ndarray, sbs: float, rule: Rule) -> bool:
         """Learn that the step s, (size,), changed the gradient by y; return whether it did.
 
-        sbs is s' inverse(H) s: for s = -alpha H g it is -alpha s'g, without an inverse. With
-        v = s / y's - Hy / y'Hy the new matrix is
+        rule: the member of the family. sbs is s' inverse(H) s: for s = -alpha H g it is -alpha s'g,
+        without an inverse. With v = s / y's - Hy / y'Hy the new matrix is
 
             (H - Hy (Hy)' / y'Hy + phi y'Hy v v') / tau + s s' / y's,
 
@@ -119,7 +102,7 @@ class InverseHessian:
         q = float(y @ hy)
         if not (q > 0 and math.isfinite(q)):
             return False
-        tau, phi = mixture(member, sbs / ys, q / ys, self.size)
+        tau, phi = mixture(rule, sbs / ys, q / ys, self.size)
         if not min(tau * ys, tau * q) > 0:  # underflow
             return False
         ss = phi * (q / ys) / (tau * ys) + 1 / ys

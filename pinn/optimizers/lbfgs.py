@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pinn.objective import Layout
 from pinn.optimizers.quasi_newton import Curvature, Descent
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step
 from pinn.schema import Count, NonNegative, Positive, declared
@@ -47,9 +48,9 @@ class LBFGS(Stage):
     ) -> Generator[Step, None, StageEnd]:
         return self._descent().run(function, theta, RecentPairs(theta.size, self.memory), state)
 
-    def state_bytes(self, size: int) -> int:
+    def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of the pairs."""
-        return 2 * 8 * self.memory * size
+        return 2 * 8 * self.memory * layout.size
 
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int

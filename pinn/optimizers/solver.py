@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Protocol
@@ -13,15 +13,16 @@ import numpy as np
 from pinn.schema import Family
 
 if TYPE_CHECKING:
-    from pinn.objective import Evaluation
+    from pinn.objective import Evaluation, Layout
 
 
 class LeastSquares(Protocol):
     """loss(theta) = |weighted_rows(theta)|^2, with all that a solver may want of it.
 
     theta and gradients are float64 vectors (size,), the weighted residual vector has `rows`
-    numbers, its Jacobian J is (rows, size) and the loss's gradient 2 J^T rows. Each method takes
-    the point it works at and keeps no memory of it. In training `value` alone may return a number
+    numbers, its Jacobian J is (rows, size) and the loss's gradient 2 J^T rows. `layout` says which
+    numbers of theta are the matrices of networks, and which are coefficients. Each method takes the
+    point it works at and keeps no memory of it. In training `value` alone may return a number
     that is not finite, for searches that try out steps; the others raise Diverged.
 
     pinn.objective.Objective is one.
@@ -33,17 +34,35 @@ class LeastSquares(Protocol):
     @property
     def rows(self) -> int: ...
 
+    @property
+    def dtype(self) -> np.dtype:
+        """The precision that rows and derivatives are computed in, before they become float64."""
+
+    @property
+    def layout(self) -> Layout: ...
+
     def value(self, theta: np.ndarray) -> float:
         """Return the loss alone: a forward evaluation."""
 
     def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
         """Return the loss and its gradient (size,), as attributes of these names."""
 
+    def hvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Return the loss's Hessian times v, (size,), for v of shape (size,)."""
+
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
         """Return the weighted residual vector, (rows,)."""
 
     def jacobian(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the weighted residual vector and J."""
+
+    def jacobian_chunks(
+        self, theta: np.ndarray, rows: int | None = 1024
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the same in order, at most `rows` rows at a time, in the dtype of `dtype`.
+
+        None: in parts of any length. No other method may be called before the last part is there.
+        """
 
     def gram(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return J^T J (size, size) and J^T rows (size,)."""
@@ -54,18 +73,28 @@ class LeastSquares(Protocol):
     def jvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Return J v, (rows,), for v of shape (size,)."""
 
+    def second_jvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Return the second derivative of the weighted rows at theta + s v in s, (rows,)."""
+
     def vjp(self, theta: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return J^T z, (size,), for z of shape (rows,)."""
 
 
 class StopReason(StrEnum):
-    """Why a stage ended; compares equal to its text."""
+    """Why a stage ended; compares equal to its text.
 
-    STEPS = "steps done"
+    Of a solver by itself: all its steps are done, the gradient is zero but for a tolerance, or a
+    search finds no lower loss. The others are found by the training loop.
+    """
+
+    TARGET = "target reached"
+    STEPS = "step limit"
     CONVERGED = "gradient below tolerance"
     NO_DECREASE = "no further decrease"
     LINE_SEARCH = "line search failed"
     TIME = "time limit"
+    PRECISION = "precision floor"
+    STALLED = "stalled"
     CALLBACK = "stopped by callback"
     DIVERGED = "diverged"
     INTERRUPTED = "interrupted"
@@ -116,7 +145,9 @@ class Stage(ABC):
 
     name: what reports call it, the name of its class where left out. hold: steps for which an
     adaptive weighting keeps its weights, at least; a solver that learns the curvature from step to
-    step needs some on one and the same loss. takes_batches: whether each step may see another part
+    step needs some on one and the same loss. redraw: steps after which the points are drawn anew,
+    where the run draws any; None: as many as the sampling says, which a solver of few long steps
+    would hardly take. takes_batches: whether each step may see another part
     of the points; one that compares the losses of its steps has to see all of them in each.
     """
 
@@ -125,6 +156,7 @@ class Stage(ABC):
     steps: int
     seconds: float | None = None
     hold: int = 1
+    redraw: int | None = None
     takes_batches: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: object) -> None:
@@ -132,8 +164,8 @@ class Stage(ABC):
         if "name" not in cls.__dict__:
             cls.name = cls.__name__.lower()
 
-    def state_bytes(self, size: int) -> int | None:
-        """Return about how many bytes the state takes for so many numbers; None: unknown."""
+    def state_bytes(self, layout: Layout) -> int | None:
+        """Return about how many bytes the state takes for such a theta; None: unknown."""
         return None
 
     def slower(
@@ -147,8 +179,14 @@ class Stage(ABC):
         """
         return None
 
-    def check_size(self, size: int) -> None:  # noqa: B027 - most solvers take any size
-        """Raise ValueError for more trainable numbers than the solver is made for."""
+    def check(self, function: LeastSquares) -> list[str]:
+        """Look at what is to be minimised before training: its size, its rows, its precision.
+
+        Returns a sentence for each thing that the solver will do badly. Raises ValueError, with the
+        numbers, for what it is not made for, as more trainable numbers than fit into memory.
+        Nothing is evaluated.
+        """
+        return []
 
     @abstractmethod
     def run(

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from pinn.estimates import ErrorEstimate
 from pinn.solution.accuracy import Errors
 from pinn.solution.recovery import Recovery
+from pinn.training.course import Decision
 from pinn.training.records import Setback, StageReport, TrainingResult
 
 
@@ -29,7 +30,8 @@ class Report:
     that are cut short or take no longer than it would; recovery has the standard errors of
     the coefficients and the fit of the data; warnings are what was said before training and after
     it. setbacks tell of numbers that were not finite, and of the steps to which training went back
-    after them.
+    after them; decisions of the stages that were chosen on the way, of points that were drawn anew
+    because they were overfitted, and why.
     """
 
     stop_reason: str
@@ -49,6 +51,7 @@ class Report:
     recovery: Recovery = Recovery()
     warnings: tuple[str, ...] = ()
     setbacks: tuple[Setback, ...] = ()
+    decisions: tuple[Decision, ...] = ()
 
     @classmethod
     def of(
@@ -69,6 +72,7 @@ class Report:
             history=result.history,
             fresh_loss=result.fresh_loss,
             setbacks=result.setbacks,
+            decisions=result.decisions,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -81,6 +85,7 @@ class Report:
             "recovery": self.recovery.as_dict(),
             "warnings": list(self.warnings),
             "setbacks": [vars(setback) for setback in self.setbacks],
+            "decisions": [vars(decision) for decision in self.decisions],
         }
 
     @classmethod

@@ -21,24 +21,22 @@ from pinn.models import (
 from pinn.objective import Objective
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import AnyWeighting, Fixed
-from pinn.optimizers import STAGES, Stage
+from pinn.optimizers import Stage
 from pinn.problem import Problem
 from pinn.sampling import Points, Sampling, stream
 from pinn.schema import Count, Natural, Positive, declared
-from pinn.schema.declared import Member, fields_of
+from pinn.schema.declared import fields_of
 from pinn.schema.errors import at
-from pinn.schema.kinds import Items, Optional
+from pinn.training.auto import Auto
 from pinn.training.batches import Batches
 from pinn.training.collocation import Collocation, Residuals
-from pinn.training.defaults import default_training
 from pinn.training.given import fit_last_layers, given_values
+from pinn.training.plan import TRAINING, Plan, plan_of
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
 
 Around = Callable[[str, T.nn.Module, Shape], T.nn.Module]
 """(name of a field or "model", network, the domain that it sees) -> what stands for the network."""
-
-_TRAINING = Items(Member(STAGES), "a list of training stages", least=1)
 
 
 @declared(owner="solve", eq=False)
@@ -53,8 +51,9 @@ class Experiment:
     model: AnyModel = MLP()
     sampling: Sampling = Sampling()
     weighting: AnyWeighting = Fixed()
-    training: Annotated[tuple[Stage, ...] | None, Optional(_TRAINING)] = None
+    training: Annotated[tuple[Stage, ...] | Plan, TRAINING] = Auto()
     seconds: Positive | None = None
+    target: Positive | None = None
     precision: Literal["float64", "float32"] = "float64"
     device: Literal["cpu", "cuda"] = "cpu"
     engine: Literal["recorded", "eager"] = "recorded"
@@ -83,9 +82,6 @@ class Experiment:
                 fields.append(one if model is one.model else replace(one, model=model))
         if tuple(fields) != self.problem.fields:
             object.__setattr__(self, "problem", replace(self.problem, fields=tuple(fields)))
-        if self.training is None:
-            stages = default_training(self.initial_parameters().size, self.seconds)
-            object.__setattr__(self, "training", tuple(stages))
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -96,6 +92,11 @@ class Experiment:
     def dtype(self) -> T.dtype:
         """The dtype of the model."""
         return PRECISIONS[self.precision]
+
+    @property
+    def plan(self) -> Plan:
+        """What chooses the stages of training."""
+        return plan_of(self.training)
 
     @property
     def _inputs(self) -> Shape:
@@ -135,6 +136,15 @@ class Experiment:
             fields[one.name] = (network, taken)
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device, fields)
 
+    def check_stages(self, objective: Objective) -> list[str]:
+        """Return what stages say that they will do badly; ValueError for one that cannot work."""
+        said = []
+        stages = self.plan.foreseen(objective.size, self.seconds)
+        for number, stage in enumerate(stages):
+            with at("training", number):
+                said += stage.check(objective)
+        return said
+
     @property
     def collocation(self) -> Collocation:
         """Where the points of every block are."""
@@ -151,9 +161,10 @@ class Experiment:
         number: int = 0,
         residuals: Residuals | None = None,
         present: Mapping[str, Points] | None = None,
+        grown: Mapping[str, int] | None = None,
     ) -> dict[str, Points]:
         """Return the collocation points of every block of a draw; see Collocation.draw."""
-        return self.collocation.draw(number, residuals, present)
+        return self.collocation.draw(number, residuals, present, grown)
 
     def objective(self) -> Objective:
         """Build the objective at its start."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from pinn.objective import Evaluation, Objective
+from pinn.objective import Evaluation, Layout, Objective
 from pinn.optimizers import Diverged
 
 
@@ -37,14 +39,31 @@ class Watched:
     def rows(self) -> int:
         return self._objective.rows
 
+    @property
+    def dtype(self) -> np.dtype:
+        return self._objective.dtype
+
+    @property
+    def layout(self) -> Layout:
+        return self._objective.layout
+
     def value(self, theta: np.ndarray) -> float:
-        return self._objective.value(theta)
+        losses = self._objective.losses(theta)
+        loss = self._objective.total(losses)
+        if math.isfinite(loss):
+            self._tried.append(Known(theta.copy(), loss, losses))
+        return loss
 
     def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
         found = self._objective.value_and_gradient(theta)
         self._check(theta, found.loss, found.gradient)
         self._tried.append(Known(theta.copy(), found.loss, found.losses))
         return found
+
+    def hvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        product = self._objective.hvp(theta, direction)
+        self._check(theta, product, otherwise="a second derivative of the loss is not finite")
+        return product
 
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
         rows = self._objective.weighted_rows(theta)
@@ -54,6 +73,12 @@ class Watched:
     def jacobian(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self._checked_pair(theta, self._objective.jacobian(theta))
 
+    def jacobian_chunks(
+        self, theta: np.ndarray, rows: int | None = 1024
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for pair in self._objective.jacobian_chunks(theta, rows):
+            yield self._checked_pair(theta, pair)
+
     def gram(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self._checked_pair(theta, self._objective.gram(theta))
 
@@ -62,6 +87,11 @@ class Watched:
 
     def jvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         pushed = self._objective.jvp(theta, direction)
+        self._check(theta, pushed)
+        return pushed
+
+    def second_jvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        pushed = self._objective.second_jvp(theta, direction)
         self._check(theta, pushed)
         return pushed
 
@@ -88,9 +118,12 @@ class Watched:
         self._check(theta, *pair)
         return pair
 
-    def _check(self, theta: np.ndarray, *numbers: float | np.ndarray) -> None:
+    def _check(
+        self,
+        theta: np.ndarray,
+        *numbers: float | np.ndarray,
+        otherwise: str = "a weighted sum over the blocks overflows",
+    ) -> None:
         if all(np.isfinite(number).all() for number in numbers):
             return
-        raise Diverged(
-            self._objective.not_finite(theta) or "a weighted sum over the blocks overflows"
-        )
+        raise Diverged(self._objective.not_finite(theta) or otherwise)

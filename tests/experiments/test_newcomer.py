@@ -5,14 +5,9 @@ import json
 import numpy as np
 import pytest
 
-import autograd as T
-import pinn
 from experiments import newcomer
 from experiments import newcomer_references as references
 from experiments.newcomer_problems import ROWS
-from pinn.equations.functions import TENSOR_FUNCTIONS
-from pinn.equations.term import Term
-from pinn.equations.values import Values
 
 WITH_FORMULA = [
     name for name in ROWS if name.endswith("-soft") and isinstance(
@@ -27,32 +22,9 @@ def test_a_row_is_a_problem_whose_conditions_are_as_its_name_says(name):
     assert all(condition.hard == name.endswith("-hard") for condition in conditions)
 
 
-class Exact(T.nn.Module):
-    """The problem's formula as a network whose one parameter is a factor of 1."""
-
-    def __init__(self, problem):
-        super().__init__()
-        self.factor = T.nn.Parameter(T.ones((), dtype=T.float64))
-        self._problem = problem
-        scope = problem.scope.of_values(parameters=False)
-        self._terms = [Term("exact", problem.reference[u], scope) for u in problem.unknowns]
-
-    def forward(self, points):
-        names = self._problem.domain.coordinates
-        columns = {name: points[:, i] for i, name in enumerate(names)}
-        values = Values(columns, self._problem.constants)
-        outputs = [term.evaluate(values, TENSOR_FUNCTIONS) for term in self._terms]
-        return self.factor * T.stack(outputs, dim=1)
-
-
 @pytest.mark.parametrize("name", WITH_FORMULA)
-def test_a_formula_satisfies_the_equations_and_conditions_of_its_problem(name):
-    problem = ROWS[name].problem()
-    solution = pinn.solve(
-        problem, Exact(problem), pinn.Sampling(interior=20, initial=10, boundary=10),
-        [pinn.Adam(steps=1, learning_rate=1e-300)], derivatives="nested", engine="eager",
-    )
-    assert solution.report.loss < 1e-20
+def test_a_formula_satisfies_the_equations_and_conditions_of_its_problem(name, solution_of_formula):
+    assert solution_of_formula(ROWS[name].problem()).report.loss < 1e-20
 
 
 def test_the_layer_of_convection_and_diffusion_satisfies_its_equation():

@@ -2,54 +2,33 @@
 
 import dataclasses
 import json
-import warnings
 
 import numpy as np
 import pytest
 
 import autograd as T
 import pinn
+from experiments import measure
+from experiments.case import relative_l2
+from experiments.measure import problem as problem_of
+from experiments.measure import solve
 from experiments.peers import __main__ as program
-from experiments.peers import headers, measure, measurements
+from experiments.peers import headers, measurements
 from experiments.peers import row as row_module
-from experiments.peers.measure import problem as problem_of
-from experiments.peers.measure import relative_l2, solve
 from experiments.peers.problems import f7_helmholtz_search as search
 from experiments.peers.references import conduction, evolution, membrane, waves
 from experiments.peers.row import PROBLEMS, SHIPPED, Row
 from experiments.peers.rows import OWN, ROWS
 from experiments.resumable import ROOT, Rows
 from pinn.config import load
-from pinn.equations.functions import NUMPY_FUNCTIONS, TENSOR_FUNCTIONS
+from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.term import Term
 from pinn.equations.values import Values
-from pinn.models.spaced import as_given
 
 WITH_FORMULA = [
     row for row in [*ROWS, *OWN]
     if row.reference is None and isinstance(problem_of(row).reference, dict)
 ]  # fmt: skip
-
-
-class Exact(T.nn.Module):
-    """A problem's formula as a network whose one parameter is a factor of 1."""
-
-    def __init__(self, problem):
-        super().__init__()
-        self.factor = T.nn.Parameter(T.ones((), dtype=T.float64))
-        self._problem = problem
-        scope = problem.scope.of_values(parameters=False)
-        self._terms = [Term("exact", problem.reference[u], scope) for u in problem.unknowns]
-
-    def forward(self, points):
-        domain = self._problem.domain
-        columns = {name: points[:, i] for i, name in enumerate(domain.coordinates)}
-        for one in domain.families:
-            if one.spacing == "log":  # a network is shown something else
-                columns[one.name] = as_given(one, columns[one.name])
-        values = Values(columns, self._problem.constants)
-        outputs = [term.evaluate(values, TENSOR_FUNCTIONS) for term in self._terms]
-        return self.factor * T.stack(outputs, dim=1)
 
 
 def test_every_config_or_program_has_a_row_and_every_row_one_of_them():
@@ -65,19 +44,10 @@ def test_a_row_is_compared_with_a_formula_or_with_something_computed(row):
 
 
 @pytest.mark.parametrize("row", WITH_FORMULA, ids=lambda row: row.id)
-def test_a_formula_satisfies_the_equations_and_conditions_of_its_problem(row):
-    problem = problem_of(row)
-    soft = [
-        dataclasses.replace(condition, hard=False) if condition.hard else condition
-        for condition in problem.conditions
-    ]
-    problem = dataclasses.replace(problem, conditions=soft)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pinn.ProblemWarning)
-        solution = pinn.solve(
-            problem, Exact(problem), pinn.Sampling(20, initial=10, boundary=10),
-            [pinn.Adam(steps=1, learning_rate=1e-300)], derivatives="nested", engine="eager",
-        )
+def test_a_formula_satisfies_the_equations_and_conditions_of_its_problem(
+    row, solution_of_formula
+):
+    solution = solution_of_formula(problem_of(row))
     # Of terms of up to 1e4, to rounding. Fractional powers of what does not leave the boundary as
     # the theory says, x^3 (1 - x)^3, are good to 1e-4 of their size of 0.2 by 20 nodes.
     rounded = row.id not in ("F30", "F33")
@@ -95,16 +65,16 @@ def config(name):
     return problem_of(next(row for row in ROWS if row.name == name))
 
 
-def test_the_waves_of_the_config_are_those_of_the_reference():
+def test_the_waves_of_the_config_are_those_of_the_reference(exact):
     problem = config("p2_burgers_plane")
     x, y = np.random.default_rng(0).random((2, 50)) * 4
-    exact = Exact(dataclasses.replace(problem, reference={
+    formula = exact(dataclasses.replace(problem, reference={
         condition.unknown: condition.value for condition in problem.conditions
         if isinstance(condition, pinn.Initial)
     }))  # fmt: skip
     points = T.tensor(np.stack([x, y, np.zeros(50)], axis=1), dtype=T.float64)
     with T.no_grad():
-        assert np.abs(exact(points).numpy() - waves.start(x, y).T).max() < 1e-14
+        assert np.abs(formula(points).numpy() - waves.start(x, y).T).max() < 1e-14
 
 
 def test_the_two_media_of_the_config_are_those_of_the_reference():

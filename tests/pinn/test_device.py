@@ -80,6 +80,7 @@ MODELS = {
     ),
     "waves": pinn.MLP(6, 2, embedding=pinn.PeriodicEmbedding("x", trainable=True)),
     "siren": pinn.Siren(6, 2),
+    "random features": pinn.RandomFeatures(6),
     "pirate_net": pinn.PirateNet(6, 1),
     "kan": pinn.KAN(4, 1, basis="spline"),
     "separable": pinn.Separable(pinn.MLP(6, 1), rank=3),

@@ -9,9 +9,8 @@ from scipy.sparse.linalg import splu
 from skfem import Basis, BilinearForm, ElementQuadP, FacetBasis, LinearForm, MeshQuad
 from skfem.helpers import dot, grad
 
+from experiments.case import Reference, disagreement
 from experiments.peers.measurements import blocks
-from experiments.peers.references.evolution import relative
-from experiments.peers.row import Reference
 
 _HALF, _BLOCKS, _POINTS = 10.0, 5, 101
 
@@ -23,7 +22,8 @@ def twenty_five_blocks() -> Reference:
     x = _HALF * (2 * (np.arange(_POINTS) + 0.5) / _POINTS - 1)
     x, y = (grid.ravel() for grid in np.meshgrid(x, x, indexing="ij"))
     coarse, fine = ({"u": _solved(order)(np.array([x, y]))} for order in (6, 10))
-    return Reference({"x": x, "y": y}, fine, relative(coarse, fine), "finite elements of order 10")
+    points, method = {"x": x, "y": y}, "finite elements of order 10"
+    return Reference(points, fine, disagreement(coarse, fine), method)
 
 
 def _solved(order: int):

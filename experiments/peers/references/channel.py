@@ -18,8 +18,7 @@ from skfem import (
 )
 from skfem.helpers import ddot, div, dot, grad
 
-from experiments.peers.references.evolution import relative
-from experiments.peers.row import Reference
+from experiments.case import Reference, disagreement
 
 _NU, _END, _KEPT = 0.01, 5.0, 50
 # Of the semi-implicit differences of order 1 to 3, which begin one after the other: the weight of
@@ -40,7 +39,7 @@ def beating_channel() -> Reference:
     times = _END * np.arange(1, _KEPT + 1) / _KEPT
     points = {"x": np.tile(x, _KEPT), "y": np.tile(y, _KEPT), "t": np.repeat(times, len(x))}
     method = "Taylor-Hood elements, semi-implicit differences of order 3"
-    return Reference(points, fine, relative(coarse, fine), method)
+    return Reference(points, fine, disagreement(coarse, fine), method)
 
 
 def inflow(y: np.ndarray, t: float) -> np.ndarray:

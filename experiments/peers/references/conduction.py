@@ -7,9 +7,8 @@ from functools import cache
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 
+from experiments.case import Reference, disagreement
 from experiments.peers.measurements import diffusivity
-from experiments.peers.references.evolution import relative
-from experiments.peers.row import Reference
 
 _TIMES, _SHOWN = np.linspace(0, 5, 51), np.linspace(0, 1, 33)[1:-1]
 
@@ -20,7 +19,7 @@ def random_coefficient() -> Reference:
     coarse, fine = ({"u": _table(order).ravel()} for order in (30, 38))
     t, x, y = np.meshgrid(_TIMES, _SHOWN, _SHOWN, indexing="ij")
     points = {"x": x.ravel(), "y": y.ravel(), "t": t.ravel()}
-    return Reference(points, fine, relative(coarse, fine), "Chebyshev series, exact in time")
+    return Reference(points, fine, disagreement(coarse, fine), "Chebyshev series, exact in time")
 
 
 def _table(order: int) -> np.ndarray:

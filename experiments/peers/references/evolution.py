@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -10,16 +9,12 @@ from scipy.fft import dctn, dstn, idctn, idstn
 from scipy.integrate import solve_ivp
 from scipy.stats import norm
 
+from experiments.case import Reference, disagreement
+from experiments.marching import etdrk4, marched, split_step
 from experiments.newcomer_references import allen_cahn as allen_cahn_field
-from experiments.newcomer_references import etdrk4
-from experiments.peers.row import Reference
 
-
-def relative(coarse: dict[str, np.ndarray], fine: dict[str, np.ndarray]) -> float:
-    """Return the largest relative L2 difference of the unknowns."""
-    return float(max(
-        np.linalg.norm(coarse[name] - fine[name]) / np.linalg.norm(fine[name]) for name in fine
-    ))  # fmt: skip
+# Of the periodic problems: so many places of a period at so many times after the start.
+_SHOWN, _KEPT = 256, 100
 
 
 @cache
@@ -28,7 +23,7 @@ def allen_cahn() -> Reference:
     x, t = np.meshgrid(np.linspace(-1, 1, 201), np.linspace(0, 1, 101), indexing="ij")
     coarse, fine = ({"u": allen_cahn_field(*s)(x, t).ravel()} for s in ((511, 1000), (1023, 2000)))
     points = {"x": x.ravel(), "t": t.ravel()}
-    return Reference(points, fine, relative(coarse, fine), "sine series, ETDRK4")
+    return Reference(points, fine, disagreement(coarse, fine), "sine series, ETDRK4")
 
 
 @cache
@@ -44,36 +39,32 @@ def lotka_volterra() -> Reference:
         return {"r": found.y[0], "p": found.y[1]}
 
     coarse, fine = orbit(1e-10), orbit(1e-13)
-    return Reference({"t": t}, fine, relative(coarse, fine), "DOP853")
+    return Reference({"t": t}, fine, disagreement(coarse, fine), "DOP853")
 
 
 @cache
 def schroedinger() -> Reference:
     """i h_t + h_xx / 2 + |h|^2 h = 0, periodic on [-5, 5], h = 2 sech x at the start."""
-
-    def table(modes: int, steps: int, kept: int) -> np.ndarray:
-        x = -5 + 10 / modes * np.arange(modes)
-        k = 2 * np.pi * np.fft.fftfreq(modes, 10 / modes)
-        outer = 1 / (2 - 2 ** (1 / 3))
-        parts = [w * np.pi / 2 / steps for w in (outer, 1 - 2 * outer, outer)]
-        moves = [np.exp(-0.5j * k**2 * part) for part in parts]
-        h = 2 / np.cosh(x) + 0j
-        rows = [h]
-        for n in range(1, steps + 1):
-            for part, move in zip(parts, moves, strict=True):
-                h = h * np.exp(0.5j * part * np.abs(h) ** 2)
-                h = np.fft.ifft(move * np.fft.fft(h))
-                h = h * np.exp(0.5j * part * np.abs(h) ** 2)
-            if n % (steps // kept) == 0:
-                rows.append(h)
-        return np.array(rows)[:, :: modes // 256].T
-
-    coarse, fine = table(512, 4000, 100), table(1024, 8000, 100)
-    x = -5 + 10 / 256 * np.arange(256)
-    x, t = np.meshgrid(x, np.linspace(0, np.pi / 2, 101), indexing="ij")
+    coarse, fine = schroedinger_table(512, 4000), schroedinger_table(1024, 8000)
+    x, t = periodic_grid(-5, 5, np.pi / 2)
     values = [{"u": h.real.ravel(), "v": h.imag.ravel()} for h in (coarse, fine)]
     points = {"x": x.ravel(), "t": t.ravel()}
-    return Reference(points, values[1], relative(*values), "Fourier series, split steps of order 4")
+    method = "Fourier series, split steps of order 4"
+    return Reference(points, values[1], disagreement(*values), method)
+
+
+def schroedinger_table(modes: int, steps: int) -> np.ndarray:
+    """Return h of that problem on `periodic_grid`, (256, 101)."""
+    x = -5 + 10 / modes * np.arange(modes)
+    advance = split_step(10, modes, np.pi / 2 / steps)
+    rows = marched(2 / np.cosh(x) + 0j, lambda h, _: advance(h), steps, _KEPT)
+    return np.array(rows)[:, :: modes // _SHOWN].T
+
+
+def periodic_grid(low: float, high: float, end: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return x and t of 256 places of a period, the second end left out, at 101 times."""
+    x = low + (high - low) / _SHOWN * np.arange(_SHOWN)
+    return np.meshgrid(x, np.linspace(0, end, _KEPT + 1), indexing="ij")
 
 
 @cache
@@ -96,7 +87,7 @@ def american_put() -> Reference:
     # Even and odd trees lie on two sides of the limit.
     coarse, fine = ({"V": (tree(n) + tree(n + 1)) / 2} for n in (1000, 2000))
     points = {"S": spots, "t": np.ones_like(spots)}
-    return Reference(points, fine, relative(coarse, fine), "binomial trees")
+    return Reference(points, fine, disagreement(coarse, fine), "binomial trees")
 
 
 @cache
@@ -110,42 +101,32 @@ def black_scholes_call() -> Reference:
     return Reference(points, {"V": value.ravel()}, 0.0, "formula")
 
 
-def marched(
-    start: np.ndarray, step: Callable[[np.ndarray, int], np.ndarray], steps: int, kept: int
-) -> list[np.ndarray]:
-    """Return the state at the start and at `kept` equal times."""
-    state, rows = start, [start]
-    for n in range(1, steps + 1):
-        state = step(state, n)
-        if n % (steps // kept) == 0:
-            rows.append(state)
-    return rows
-
-
 @cache
 def kuramoto_sivashinsky() -> Reference:
     """u_t + 100/16 u u_x + 100/16^2 u_xx + 100/16^4 u_xxxx = 0, periodic on [0, 2 pi]."""
-
-    def table(modes: int, steps: int) -> np.ndarray:
-        x = 2 * np.pi / modes * np.arange(modes)
-        k = np.fft.fftfreq(modes, 1 / modes)
-        linear = 100 / 16**2 * k**2 - 100 / 16**4 * k**4
-        slope = np.where(np.abs(k) < modes / 3, 1j * k, 0)
-
-        def other(a: np.ndarray) -> np.ndarray:
-            return -100 / 32 * slope * np.fft.fft(np.fft.ifft(a).real ** 2)
-
-        advance = etdrk4(linear, other, 1 / steps)
-        start = np.fft.fft(np.cos(x) * (1 + np.sin(x)))
-        rows = marched(start, lambda a, _: advance(a), steps, 100)
-        return np.array([np.fft.ifft(a).real for a in rows])[:, :: modes // 256].T
-
-    coarse, fine = table(512, 4000), table(1024, 8000)
-    x = 2 * np.pi / 256 * np.arange(256)
-    x, t = np.meshgrid(x, np.linspace(0, 1, 101), indexing="ij")
-    values = [{"u": found.ravel()} for found in (coarse, fine)]
+    tables = kuramoto_sivashinsky_table(512, 4000), kuramoto_sivashinsky_table(1024, 8000)
+    x, t = periodic_grid(0, 2 * np.pi, 1.0)
+    values = [{"u": found.ravel()} for found in tables]
     points = {"x": x.ravel(), "t": t.ravel()}
-    return Reference(points, values[1], relative(*values), "Fourier series, ETDRK4")
+    return Reference(points, values[1], disagreement(*values), "Fourier series, ETDRK4")
+
+
+def kuramoto_sivashinsky_table(
+    modes: int, steps: int, end: float = 1.0, change: float = 0.0
+) -> np.ndarray:
+    """Return u of that problem on `periodic_grid`, (256, 101), the start times 1 + change."""
+    x = 2 * np.pi / modes * np.arange(modes)
+    k = np.fft.fftfreq(modes, 1 / modes)
+    linear = 100 / 16**2 * k**2 - 100 / 16**4 * k**4
+    slope = np.where(np.abs(k) < modes / 3, 1j * k, 0)
+
+    def other(a: np.ndarray) -> np.ndarray:
+        return -100 / 32 * slope * np.fft.fft(np.fft.ifft(a).real ** 2)
+
+    advance = etdrk4(linear, other, end / steps)
+    start = np.fft.fft((1 + change) * np.cos(x) * (1 + np.sin(x)))
+    rows = marched(start, lambda a, _: advance(a), steps, _KEPT)
+    return np.array([np.fft.ifft(a).real for a in rows])[:, :: modes // _SHOWN].T
 
 
 @cache
@@ -191,7 +172,7 @@ def gray_scott() -> Reference:
     x = -1 + 2 * (np.arange(64) + 0.5) / 64
     t, x, y = np.meshgrid(np.linspace(0, 200, 21), x, x, indexing="ij")
     points = {"x": x.ravel(), "y": y.ravel(), "t": t.ravel()}
-    return Reference(points, fine, relative(coarse, fine), "cosine series, Strang's splitting")
+    return Reference(points, fine, disagreement(coarse, fine), "cosine series, Strang's splitting")
 
 
 @cache
@@ -226,4 +207,4 @@ def heat_long_time() -> Reference:
     x = np.arange(1, 32) / 32
     t, x, y = np.meshgrid(np.linspace(0, 100, 51), x, x, indexing="ij")
     points = {"x": x.ravel(), "y": y.ravel(), "t": t.ravel()}
-    return Reference(points, fine, relative(coarse, fine), "sine series, Strang's splitting")
+    return Reference(points, fine, disagreement(coarse, fine), "sine series, Strang's splitting")

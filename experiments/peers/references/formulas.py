@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from experiments.peers.row import Reference
+from experiments.case import Reference
 
 
 @cache

@@ -6,9 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from experiments.peers.references.evolution import relative
+from experiments.case import Reference, disagreement
 from experiments.peers.references.plane import Region, heat
-from experiments.peers.row import Reference
 
 
 @cache
@@ -32,4 +31,4 @@ def heat_holes() -> Reference:
     times = np.repeat(3.0 * np.arange(1, kept + 1) / kept, len(points))
     x, y = np.tile(points, (kept, 1)).T
     columns = {"x": x, "y": y, "t": times}
-    return Reference(columns, fine, relative(coarse, fine), "quadratic finite elements, DIRK")
+    return Reference(columns, fine, disagreement(coarse, fine), "quadratic finite elements, DIRK")

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
+from experiments.case import Reference
 from experiments.peers.measurements import reaction, reaction_rate, vortices
-from experiments.peers.row import Reference
 
 _POINTS = 2000
 

@@ -8,9 +8,8 @@ import numpy as np
 from scipy.fft import dctn
 from scipy.linalg import eigh
 
+from experiments.case import Reference, disagreement
 from experiments.peers.measurements import media
-from experiments.peers.references.evolution import relative
-from experiments.peers.row import Reference
 
 _CELLS = 2048
 _TIMES, _SHOWN = np.linspace(0, 5, 41), np.linspace(-1, 1, 33)
@@ -26,7 +25,7 @@ def two_media() -> Reference:
     coarse, fine = ({"u": _table(modes).ravel()} for modes in (36, 48))
     t, x, y = np.meshgrid(_TIMES, _SHOWN, _SHOWN, indexing="ij")
     points = {"x": x.ravel(), "y": y.ravel(), "t": t.ravel()}
-    return Reference(points, fine, relative(coarse, fine), "cosine series, exact in time")
+    return Reference(points, fine, disagreement(coarse, fine), "cosine series, exact in time")
 
 
 def fast(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -21,9 +21,9 @@ from skfem import (
 )
 from skfem.helpers import ddot, div, dot, grad
 
+from experiments.case import Reference
 from experiments.peers.references.field import Located
 from experiments.peers.references.meshes import Circle, plane
-from experiments.peers.row import Reference
 
 _POINTS = 4000
 _METHOD = "quadratic finite elements"

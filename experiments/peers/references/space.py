@@ -11,10 +11,9 @@ from scipy.sparse.linalg import cg
 from skfem import Basis, BilinearForm, ElementTetP2, LinearForm, MeshTet2
 from skfem.helpers import dot, grad
 
-from experiments.peers.references.evolution import relative
+from experiments.case import Reference, disagreement
 from experiments.peers.references.field import Located
 from experiments.peers.references.meshes import second_order
-from experiments.peers.row import Reference
 
 Sphere = tuple[float, float, float, float]
 """The center and the radius."""
@@ -34,7 +33,7 @@ def four_balls() -> Reference:
     points = points[:_POINTS]
     coarse, fine = ({"u": _solved(size, points)} for size in (0.06, 0.04))
     columns = dict(zip("xyz", points.T, strict=True))
-    return Reference(columns, fine, relative(coarse, fine), "quadratic finite elements")
+    return Reference(columns, fine, disagreement(coarse, fine), "quadratic finite elements")
 
 
 def _source(x: np.ndarray) -> np.ndarray:

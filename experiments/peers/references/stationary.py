@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
+from experiments.case import Reference
 from experiments.peers.references.plane import Region, agreed, elliptic, flow, scattering
-from experiments.peers.row import Reference
 
 
 def _square(half: float) -> list[tuple[float, float]]:

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 from scipy.fft import irfft2, rfft2
 
+from experiments.case import Reference, disagreement
+from experiments.marching import marched
 from experiments.peers.measurements import waves
-from experiments.peers.references.evolution import marched, relative
-from experiments.peers.row import Reference
 
 _NU, _SIDE, _KEPT, _SHOWN = 1e-3, 4.0, 10, 32
 
@@ -22,7 +22,7 @@ def burgers_plane() -> Reference:
     t, x, y = np.meshgrid(np.linspace(0, 1, _KEPT + 1), x, x, indexing="ij")
     points = {"x": x.ravel(), "y": y.ravel(), "t": t.ravel()}
     return Reference(
-        points, fine, relative(coarse, fine), "Fourier series, Runge's method"
+        points, fine, disagreement(coarse, fine), "Fourier series, Runge's method"
     )
 
 

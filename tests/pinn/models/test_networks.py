@@ -46,6 +46,7 @@ NETWORKS = {
     "pirate, periodic, factorised": pinn.PirateNet(
         width=6, depth=1, embedding=pinn.PeriodicEmbedding("x"), factorization=pinn.Factorization()
     ),
+    "random features": pinn.RandomFeatures(width=6),
     "siren": pinn.Siren(width=5, depth=2, first_frequency=3, frequency=2),
     "multi-scale": pinn.MultiScale(scales=[0.5, 2], count=3, width=4, depth=2),
     "chebyshev": pinn.KAN(width=3, depth=1, degree=4),
@@ -208,6 +209,10 @@ def test_equal_streams_give_equal_networks(network):
         network.build(DOMAIN, ["u", "v"], np.random.default_rng(seed), T.float64)
         for seed in (3, 3, 4)
     )
+    with T.no_grad():
+        for made in (first, second, other):
+            for parameter in made.parameters():
+                parameter.add_(0.1)  # the factors of random features start at zero
     at = T.tensor(points())
     assert np.array_equal(first(at).detach().numpy(), second(at).detach().numpy())
     assert not np.array_equal(first(at).detach().numpy(), other(at).detach().numpy())

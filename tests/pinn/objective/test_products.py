@@ -92,6 +92,53 @@ def test_the_jacobian_equals_finite_differences(objective):
         np.testing.assert_allclose(jacobian[:, k], slope, rtol=0, atol=1e-7 * scale)
 
 
+def second_difference(along, h):
+    """The second derivative at 0, of sixth order in h."""
+    f = {m: along(m * h) for m in range(-3, 4)}
+    weights = {0: -490, 1: 270, 2: -27, 3: 2}
+    return sum(weights[abs(m)] * f[m] for m in f) / (180 * h * h)
+
+
+def test_the_second_derivative_along_a_direction_equals_finite_differences(objective):
+    theta = some_theta(objective)
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        v = rng.standard_normal(objective.size)
+        v /= np.linalg.norm(v)
+        found = objective.second_jvp(theta, v)
+
+        def along(s, v=v):
+            return objective.weighted_rows(theta + s * v)
+
+        # Rounding falls with h^-2 and the rest of the series with h^6: halved, the differences
+        # between the exact one and both show which, and that it falls.
+        errors = [np.abs(found - second_difference(along, h)).max() for h in (8e-2, 4e-2, 2e-2)]
+        scale = max(1.0, np.abs(found).max(), np.abs(along(0.0)).max())
+        assert errors[-1] < 2e-9 * scale
+        assert errors[1] < errors[0] / 16 or errors[1] < 1e-9 * scale
+        # A quadratic form in v.
+        np.testing.assert_allclose(
+            objective.second_jvp(theta, -3 * v), 9 * found, rtol=0, atol=1e-12 * 9 * scale
+        )
+
+
+def test_the_second_derivative_along_a_direction_is_that_of_the_gradient(objective):
+    """Of loss = |r|^2 it is 2 (|J v|^2 + r' r_vv)."""
+    theta = some_theta(objective)
+    v = np.random.default_rng(4).standard_normal(objective.size)
+    v /= np.linalg.norm(v)
+    rows, pushed = objective.weighted_rows(theta), objective.jvp(theta, v)
+    found = 2 * (pushed @ pushed + rows @ objective.second_jvp(theta, v))
+
+    def slope(s):
+        return objective.value_and_gradient(theta + s * v).gradient @ v
+
+    h = 1e-2
+    f = [slope(m * h) for m in (-3, -2, -1, 1, 2, 3)]
+    expected = (-f[0] + 9 * f[1] - 45 * f[2] + 45 * f[3] - 9 * f[4] + f[5]) / (60 * h)
+    assert found == pytest.approx(expected, rel=1e-8, abs=1e-9)
+
+
 def test_all_forms_agree(objective):
     theta = some_theta(objective)
     evaluation = objective.value_and_gradient(theta)
@@ -142,6 +189,10 @@ def test_engines_and_derivatives_agree(name):
         np.testing.assert_allclose(again, rows, rtol=0, atol=1e-12 * max(1, np.abs(rows).max()))
         np.testing.assert_allclose(other_jacobian, jacobian, rtol=0, atol=1e-12 * size)
         np.testing.assert_allclose(other.jvp(theta, v), jacobian @ v, rtol=0, atol=1e-11 * size)
+        bent = one.second_jvp(theta, v)
+        np.testing.assert_allclose(
+            other.second_jvp(theta, v), bent, rtol=0, atol=1e-11 * max(1, np.abs(bent).max())
+        )
 
 
 def test_text_and_function_agree_in_every_form():

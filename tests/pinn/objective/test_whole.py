@@ -106,6 +106,12 @@ def test_all_forms_agree(engine, derivatives):
     same(found.gradient, 2 * jacobian.T @ rows)
     same(objective.weighted_rows(theta), rows)
     same(objective.jvp(theta, direction), jacobian @ direction)
+    h = 1e-3
+    f = [objective.jvp(theta + m * h * direction, direction) for m in (-2, -1, 1, 2)]
+    bend = (f[0] - 8 * f[1] + 8 * f[2] - f[3]) / (12 * h)
+    np.testing.assert_allclose(
+        objective.second_jvp(theta, direction), bend, rtol=0, atol=1e-8 * np.abs(bend).max()
+    )
     same(objective.vjp(theta, z), jacobian.T @ z)
     h = 1e-5 * direction
     slope = (objective.weighted_rows(theta + h) - objective.weighted_rows(theta - h)) / 2e-5

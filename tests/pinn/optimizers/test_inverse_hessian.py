@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from pinn.optimizers.inverse_hessian import InverseHessian, mixture
+import pinn
+from pinn.optimizers.inverse_hessian import PLAIN, InverseHessian, Mixture, mixture
 
-MEMBERS = ["bfgs", "ssbfgs", "ssbroyden"]
+MEMBERS = [pinn.BFGS, pinn.SSBFGS, pinn.SSBroyden]
 
 
 def unpacked(inverse):
@@ -47,9 +48,9 @@ def pair(rng, size, curvature=None):
 
 def written_out(member, b, h, n):
     """tau, phi and theta as the paper gives them."""
-    if member == "bfgs":
+    if member is pinn.BFGS:
         return 1.0, 1.0, 0.0
-    if member == "ssbfgs":
+    if member is pinn.SSBFGS:
         return min(1.0, 1 / b), 1.0, 0.0
     a = b * h - 1
     c = np.sqrt(a / (1 + a))
@@ -77,7 +78,7 @@ def test_the_update_is_the_formula_written_out(member, size):
         s, y = s * np.exp(rng.normal()), y * np.exp(rng.normal())
         sbs = float(s @ B @ s)
         inverse = made(H, scale=np.exp(rng.normal()))
-        assert inverse.update(s, y, sbs, member)
+        assert inverse.update(s, y, sbs, member.mixture)
         ys, hy = y @ s, H @ y
         q = y @ hy
         tau, phi, theta = written_out(member, sbs / ys, q / ys, size)
@@ -94,7 +95,7 @@ def test_the_update_is_the_formula_written_out(member, size):
         np.testing.assert_allclose(
             direct @ unpacked(inverse), np.eye(size), atol=1e-8 * np.linalg.cond(expected)
         )
-    assert signs == ({-1, 1} if member == "ssbroyden" else {0})
+    assert signs == ({-1, 1} if member is pinn.SSBroyden else {0})
 
 
 @pytest.mark.parametrize("member", MEMBERS)
@@ -105,7 +106,7 @@ def test_the_new_matrix_meets_the_secant_condition_and_stays_positive_definite(m
         H = unpacked(inverse)
         s = rng.standard_normal(12)
         y = spd(rng, 12) @ s
-        assert inverse.update(s, y, float(s @ np.linalg.solve(H, s)), member)
+        assert inverse.update(s, y, float(s @ np.linalg.solve(H, s)), member.mixture)
         np.testing.assert_allclose(inverse.times(y), s, rtol=0, atol=1e-9 * np.abs(s).max())
         assert np.linalg.eigvalsh(unpacked(inverse)).min() > 0
         assert inverse.is_positive_definite()
@@ -130,7 +131,7 @@ def test_the_update_is_in_place():
     for member in MEMBERS:
         inverse = made(H)
         memory = inverse.packed
-        inverse.update(s, y, sbs, member)
+        inverse.update(s, y, sbs, member.mixture)
         assert inverse.packed is memory
 
 
@@ -142,7 +143,7 @@ def test_an_extreme_scale_is_multiplied_in(scale):
     extreme.packed /= scale
     extreme.scale = scale
     for inverse in (plain, extreme):
-        inverse.update(s, y, sbs, "ssbroyden")
+        inverse.update(s, y, sbs, pinn.SSBroyden.mixture)
     assert extreme.scale == 1.0
     np.testing.assert_allclose(unpacked(extreme), unpacked(plain), rtol=1e-12)
 
@@ -174,14 +175,14 @@ def test_a_pair_without_positive_curvature_is_skipped(member, y):
     s, y = np.array([1.0, 2.0]), np.array(y)
     inverse = made(np.diag([1.0, 2.0]))
     before = unpacked(inverse)
-    assert not inverse.update(s, y, 1.0, member)
+    assert not inverse.update(s, y, 1.0, member.mixture)
     np.testing.assert_array_equal(unpacked(inverse), before)
 
 
 def test_a_change_that_would_overflow_is_skipped():
     inverse = made(np.eye(2))
     s = np.array([1e-160, 0.0])
-    assert not inverse.update(s, s, 1e-320, "bfgs")
+    assert not inverse.update(s, s, 1e-320, pinn.BFGS.mixture)
     np.testing.assert_array_equal(unpacked(inverse), np.eye(2))
 
 
@@ -190,14 +191,19 @@ def test_a_change_that_would_overflow_is_skipped():
 @pytest.mark.parametrize("size", [1, 2, 1000])
 def test_tau_is_always_positive_and_phi_finite(b, h, size):
     for member in MEMBERS:
-        tau, phi = mixture(member, b, h, size)
+        tau, phi = mixture(member.mixture, b, h, size)
         assert tau > 0 and math.isfinite(tau) and math.isfinite(phi)
 
 
+@pytest.mark.parametrize("member", MEMBERS)
 @pytest.mark.parametrize("b", [0.0, -1.0, math.nan, math.inf])
-def test_outside_of_the_formulas_it_is_bfgs(b):
-    assert mixture("ssbroyden", b, 1.0, 5) == mixture("ssbroyden", 1.0, b, 5) == (1, 1)
-    assert mixture("ssbfgs", b, 1.0, 5) == (1, 1)
+def test_outside_of_the_formulas_it_is_bfgs(member, b):
+    assert mixture(member.mixture, b, 1.0, 5) == mixture(member.mixture, 1.0, b, 5) == PLAIN
+
+
+@pytest.mark.parametrize("tau, phi", [(0, 1), (-1, 1), (math.nan, 1), (math.inf, 1), (1, math.nan)])
+def test_a_rule_that_says_no_number_is_bfgs(tau, phi):
+    assert mixture(lambda b, h, size: Mixture(tau, phi), 1.0, 2.0, 5) == PLAIN
 
 
 def test_a_triangle_of_another_size_is_refused():

@@ -132,10 +132,18 @@ def test_training_shows_the_objective_as_it_is():
     watched, theta = Watched(objective), objective.theta
     vector, rows = np.linspace(-1, 1, objective.size), np.linspace(-1, 1, objective.rows)
     assert (watched.size, watched.rows) == (objective.size, objective.rows)
-    calls = {"value": (), "weighted_rows": (), "jvp": (vector,), "vjp": (rows,),
-             "jacobian": (), "gram": (), "kernel": (), "value_and_gradient": ()}  # fmt: skip
+    calls = {
+        "value": (), "value_and_gradient": (), "hvp": (vector,), "weighted_rows": (),
+        "jvp": (vector,), "second_jvp": (vector,), "vjp": (rows,), "jacobian": (), "gram": (),
+        "kernel": (),
+    }  # fmt: skip
     protocol = {name for name in vars(LeastSquares) if not name.startswith("_")}
-    assert protocol == calls.keys() | {"size", "rows"}
+    assert protocol == calls.keys() | {"size", "rows", "dtype", "layout", "jacobian_chunks"}
+    assert watched.layout is objective.layout
+    assert watched.dtype == objective.dtype
+    parts = watched.jacobian_chunks(theta, 5), objective.jacobian_chunks(theta, 5)
+    for seen, own in zip(*parts, strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(seen, own, strict=True))
     for name, given in calls.items():
         seen, own = getattr(watched, name)(theta, *given), getattr(objective, name)(theta, *given)
         if isinstance(own, tuple):

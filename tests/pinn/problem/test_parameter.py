@@ -125,7 +125,7 @@ def flat():
 
 def test_the_vector_is_the_models_parameters_in_order_then_the_coefficients():
     parameters = flat()
-    assert {name: shape for name, (_, shape) in parameters.parts.items()} == {
+    assert {part.name: part.shape for part in parameters.layout.parts} == {
         "model.weight0": (3, 1),
         "model.bias0": (3,),
         "model.weight1": (2, 3),

@@ -1,0 +1,115 @@
+"""Train what a case states and compare with its reference, which training never sees."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import pinn
+from experiments.case import Case, compare
+from experiments.resumable import ROOT
+from pinn.config import Override, load
+from pinn.models import MODELS, Model
+from pinn.optimizers import StopReason
+from pinn.schema.declared import dump, fields_of
+
+_EMPTY = (None, False, [], {}, ())
+
+
+def problem(case: Case) -> pinn.Problem:
+    """Return what the case's config or program states."""
+    return _program(case).PROBLEM if _is_program(case) else load(case.file).experiment.problem
+
+
+def limit(case: Case, seconds: float) -> float:
+    """Return the time that a case's training may take: the config's own, at most `seconds`."""
+    own = None if _is_program(case) else load(case.file).experiment.seconds
+    return seconds if own is None else min(own, seconds)
+
+
+def solve(case: Case, seconds: float, seed: int, threads: int | None = None) -> pinn.Solution:
+    """Run the case's program, or train its config with these in place of its own settings.
+
+    threads: of a config; all cores where left out.
+    """
+    if _is_program(case):
+        return _program(case).solve(seconds, seed)
+    settings = {"seconds": seconds, "seed": seed, "threads": threads}
+    overrides = [
+        Override.parse(f"{name}={value!r}", f"--{name}")
+        for name, value in settings.items() if value is not None
+    ]  # fmt: skip
+    return pinn.solve(**load(case.file, overrides).experiment.arguments)
+
+
+def _is_program(case: Case) -> bool:
+    return case.file.suffix == ".py"
+
+
+def _program(case: Case) -> ModuleType:
+    return import_module(".".join(case.file.relative_to(ROOT).with_suffix("").parts))
+
+
+def measure(
+    case: Case, seconds: float, seed: int, threads: int | None = None
+) -> tuple[dict[str, Any], pinn.Solution | None]:
+    """Return the figures of a case and what was trained; `failed` is why nothing could be.
+
+    seconds: how long it may train at most; a config that says a shorter time takes that. Raises
+    KeyboardInterrupt where training was interrupted: what it leaves is no result.
+    """
+    facts: dict[str, Any] = {"name": case.name, "seed": seed}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            facts["limit_seconds"] = limit(case, seconds)
+            began, processor = time.perf_counter(), time.process_time()
+            solution = solve(case, facts["limit_seconds"], seed, threads)
+        except Exception as error:  # whatever goes wrong is the result of this case
+            return {**facts, "failed": f"{type(error).__name__}: {error}"}, None
+        wall, processor = time.perf_counter() - began, time.process_time() - processor
+    report = solution.report
+    if report.stop_reason == StopReason.INTERRUPTED:
+        raise KeyboardInterrupt
+    errors, agreement, method = compare(case, solution)
+    worst = max(errors.values(), key=lambda e: math.inf if math.isnan(e) else e)
+    return {
+        **facts, "errors": errors, "error": worst, "seconds": wall, "cpu_seconds": processor,
+        "reference": method, "reference_agreement": agreement,
+        "loss": report.loss, "fresh_loss": report.fresh_loss, "steps": report.steps,
+        "network": network(solution.experiment.model), "parameters": solution.theta.size,
+        "points": {n: len(p.coordinates) for n, p in solution.experiment.draw_points().items()},
+        "stages": [vars(stage) | {"reason": str(stage.reason)} for stage in report.stages],
+        "setbacks": [str(setback) for setback in report.setbacks],
+        "coefficients": dict(solution.parameters), "stop_reason": str(report.stop_reason),
+        "warnings": sorted({str(warning.message) for warning in caught}),
+    }, solution  # fmt: skip
+
+
+def network(model: Any) -> str:
+    """Return a model in a few words, "mlp 3x20" with what else is not left at its default."""
+    if not isinstance(model, Model):
+        return type(model).__name__
+    fields = {name: entry.default for name, entry in fields_of(type(model)).items()}
+    given = {name: value for name, value in dump(model).items()
+             if getattr(model, name) != fields[name]}  # fmt: skip
+    words = [MODELS.name_of(model)]
+    if "depth" in fields and "width" in fields:
+        width = model.width
+        words += [f"{model.depth}x{width}" if isinstance(width, int) else "-".join(map(str, width))]
+        given = {name: value for name, value in given.items() if name not in ("width", "depth")}
+    return ", ".join([" ".join(words), *(f"{name} {_short(one)}" for name, one in given.items())])
+
+
+def _short(value: Any) -> str:
+    """Return plain data as a line, without what is empty."""
+    if isinstance(value, dict):
+        kept = [f"{name}: {_short(one)}" for name, one in value.items() if one not in _EMPTY]
+        return f"{{{', '.join(kept)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_short(one) for one in value)}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,1 @@
+"""How accurate trained solutions are: 24 problems with a goal each, over several seeds."""

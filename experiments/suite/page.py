@@ -1,0 +1,96 @@
+"""The page of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from experiments.bench.report import number, table
+from experiments.resumable import machine_line
+from experiments.suite.entry import Entry
+from experiments.suite.verdict import summaries, verdicts
+
+_HEADER = [
+    "#", "problem", "network", "parameters", "stages", "seconds", "error", "worst", "goal",
+    "published", "reached",
+]  # fmt: skip
+
+
+def markdown(entries: Sequence[Entry], runs: Sequence[Mapping[str, Any]]) -> str:
+    """Return the results as a page, a table for each budget."""
+    lines = summaries(entries, runs)
+    page = [
+        "# The accuracy suite",
+        "\n".join(f"`{one}`" for one in sorted({run["measured"]["command"] for run in runs})),
+        "\n".join(sorted({machine_line(run) for run in runs})),
+        "Each problem is a config (or a program) of `experiments/suite/problems`. The error is the "
+        "relative L2 error of the worst unknown, or the relative error of the worst coefficient, "
+        "at points that no training saw: the median of the seeds (the upper one of an even "
+        "number), and the worst of them. Network, stages and steps are those of the median run; "
+        "`seconds` is the whole call, the median. `published` is the best figure known of a neural "
+        "network for this very set-up; where no source is named below, the paper was not at hand. "
+        "No run looks at the reference.",
+    ]
+    for seconds in sorted({line["budget_seconds"] for line in lines}):
+        own = [line for line in lines if line["budget_seconds"] == seconds]
+        numbered = verdicts(own, entries)
+        page += [
+            f"## {seconds:g} seconds",
+            f"{sum(numbered.values())} of {len(numbered)} problems measured reach their goal by "
+            f"the median of the seeds, {len({entry.number for entry in entries})} problems in all.",
+            table(_HEADER, [_line(line) for line in own]),
+        ]
+    notes = [f"{line['title']}: {line['note']}" for line in _once(lines) if line["note"]]
+    said: dict[str, list[str]] = {}
+    for run in runs:
+        for text in run.get("warnings", []):
+            said.setdefault(text, []).append(run["name"])
+    page += [
+        *_section("Notes", notes),
+        *_section("Where the published figures come from", [
+            f"{line['title']}: {line['source']}" for line in _once(lines) if line["source"]
+        ]),
+        *_section("Runs", [_run(run) for run in runs]),
+        *_section("Warnings of the runs", [
+            f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in said.items()
+        ]),
+    ]
+    return "\n\n".join(page) + "\n"
+
+
+def _once(lines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return list({line["name"]: line for line in lines}.values())
+
+
+def _section(title: str, lines: list[str]) -> list[str]:
+    """Return a heading and its lines, or nothing where there are none."""
+    return [f"## {title}", "\n".join(f"- {line}" for line in lines)] if lines else []
+
+
+def _line(line: Mapping[str, Any]) -> list[str]:
+    stages = ", ".join(f"{stage['name']} {stage['steps']}" for stage in line["stages"])
+    figures = (line[key] for key in ("error", "worst", "goal", "published"))
+    return [
+        str(line["number"]), line["title"], line["network"] or "-",
+        number(line["parameters"], 9), stages or "-", number(line["seconds"]),
+        *(number(figure, 2) for figure in figures), "yes" if line["reached"] else "no",
+    ]  # fmt: skip
+
+
+def _run(run: Mapping[str, Any]) -> str:
+    what = f"{run['name']}, {run['budget_seconds']:g} s, seed {run['seed']}"
+    if "failed" in run:
+        return f"{what}: {run['failed']}"
+    stages = "; ".join(
+        f"{stage['name']} {stage['steps']} steps in {number(stage['seconds'])} s ({stage['reason']}"
+        f", loss {number(stage['loss'], 2)}, on fresh points {number(stage['fresh_loss'], 2)})"
+        for stage in run["stages"]
+    )
+    errors = ", ".join(f"{name} {number(error, 2)}" for name, error in run["errors"].items())
+    known = run["reference_agreement"]
+    reference = run["reference"] + (f", known to {number(known, 2)}" if known else "")
+    setbacks = "".join(f"; {text}" for text in run["setbacks"])
+    return (
+        f"{what}: {errors} ({reference}); {stages}; {number(run['seconds'])} s, "
+        f"{number(run['cpu_seconds'])} s of processors{setbacks}"
+    )
