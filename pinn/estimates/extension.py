@@ -82,7 +82,7 @@ class Extension:
     def coefficients(self, parameters: FlatParameters) -> dict[str, tuple[int, int]]:
         """Return the places of each coefficient in `parameters` and in others built alike."""
         return {
-            one.name: tuple(p.parts[one.name][0].start for p in (self.parameters, parameters))
+            one.name: tuple(p.layout[one.name].place.start for p in (self.parameters, parameters))
             for one in self.experiment.problem.parameters
         }
 
@@ -123,8 +123,8 @@ def width_of(network: T.nn.Module, domain: Shape) -> int:
 def places_of(parameters: FlatParameters, tensors: Iterable[T.Tensor]) -> np.ndarray:
     """Return where the numbers of some tensors stand in the vector, (numbers,)."""
     parts = {
-        id(tensor): part
-        for tensor, (part, _) in zip(parameters.tensors, parameters.parts.values(), strict=True)
+        id(tensor): part.place
+        for tensor, part in zip(parameters.tensors, parameters.layout.parts, strict=True)
     }
     found = [parts[id(tensor)] for tensor in tensors]
     return np.concatenate([np.zeros(0, int), *(np.arange(p.start, p.stop) for p in found)])
