@@ -11,9 +11,14 @@ import pinn
 from pinn.files.npz import read_npz, write_npz
 from pinn.optimizers import STAGES, StopReason
 from pinn.sampling import Points
+from pinn.schema.declared import Member
+from pinn.schema.reader import Reader
+from pinn.schema.tree import Place, tree_of
 from pinn.solution.report import Report
 from pinn.solution.solution import Solution
+from pinn.training.course import Choice, Course, Decision
 from pinn.training.experiment import Experiment
+from pinn.training.looks import Looks
 from pinn.training.loop import Redraw, train
 from pinn.training.records import Resume, Setback, StepRecord
 from pinn.training.watched import Watched
@@ -112,12 +117,24 @@ def read_checkpoint(path, setup, stage):
         weights={name: float(array) for name, array in under("weights").items()},
         row_weights=under("row_weights"), weighting_state=under("weighting"),
         lowest=progress["lowest"], setbacks=tuple(Setback(**s) for s in progress["setbacks"]),
+        course=Course(
+            Looks(**under("looks")), tuple(choice(one) for one in progress["choices"]),
+            tuple(Decision(**one) for one in progress["decisions"]), progress["drawn_at"],
+            progress["grown"],
+        ),
     )  # fmt: skip
+
+
+def choice(stored):
+    """The choice of a stage as it is stored: what a config file would say, and why."""
+    stage = Reader(stored=True).read(Member(STAGES), tree_of(stored["stage"], Place("file")), ())
+    return Choice(stage, stored["why"])
 
 
 def same(a, b):
     """Whether two steps are the same to the last bit."""
     assert (a.step, a.stage_step, a.draw) == (b.step, b.stage_step, b.draw)
+    assert a.course.choices == b.course.choices
     assert (a.loss, a.losses, a.weights) == (b.loss, b.losses, b.weights)
     assert a.theta.tobytes() == b.theta.tobytes()
     arrays = ("solver_state", "row_weights", "weighting_state")
