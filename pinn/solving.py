@@ -20,6 +20,7 @@ from pinn.diagnosis import (
     scaled_residuals,
     unsolved,
 )
+from pinn.estimates import ErrorEstimate, error_estimate
 from pinn.objective import Objective
 from pinn.objective.weighting import Weighting
 from pinn.optimizers import Stage, StopReason
@@ -39,6 +40,10 @@ from pinn.training.records import StepRecord, TrainingResult
 from pinn.training.redraw import Redraw, RedrawOverfit
 from pinn.training.resources import training_resources
 from pinn.training.start import load_start
+
+# Steps times rows times numbers of a run, below which its error is estimated only when asked for:
+# training took about as long as the estimate does.
+_WORTH = 1e8
 
 # Who ends a run in the middle knows that it has not solved the problem.
 _CUT_SHORT = (StopReason.INTERRUPTED, StopReason.DIVERGED)
@@ -97,6 +102,7 @@ def solve(
     engine: str = "recorded",
     derivatives: str = "jets",
     threads: int | None = None,
+    error_bars: bool = True,
 ) -> Solution:
     """Train a network to satisfy a problem, and return it with a report.
 
@@ -115,7 +121,9 @@ def solve(
     as a vector or by name) to begin from. engine: "recorded" (traced once, replayed in chunks), or
     "eager" for debugging. derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode
     again and again, for models with operations that have no Taylor rule). threads: None takes all
-    cores; the bits are the same for any number.
+    cores; the bits are the same for any number. error_bars: whether the error of the solution is
+    estimated in the end (report.error_estimate, see pinn.estimates), which takes a second or a few
+    and is left out of training that took no longer.
 
     Equal arguments give equal bits, but where a time limit ended a stage. report.decisions has what
     was decided on the way, and why. Ctrl-C stops training and returns what there is, with
@@ -137,6 +145,7 @@ def solve(
         problem, model=model, sampling=sampling, weighting=weighting, training=training,
         seconds=seconds, target=target, precision=precision, device=device,
         engine=engine, derivatives=derivatives, threads=threads, seed=seed,
+        error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
         objective, test, said = _begin(experiment, start)
@@ -166,9 +175,10 @@ def solve(
         whole = result.reason not in _CUT_SHORT
         hint = unsolved(residual) if whole else None
         recovered, doubts = recovery(objective) if whole else (Recovery(), [])
+        estimate = _estimate(experiment, objective, result) if whole else ErrorEstimate()
         solution.report = dataclasses.replace(
             Report.of(result, errors, solution.parameters),
-            residual=residual, recovery=recovered,
+            residual=residual, error_estimate=estimate, recovery=recovered,
             warnings=(*said, *([hint] if hint else []), *map(str, doubts)),
         )  # fmt: skip
     notify(callbacks, "on_end", solution)
@@ -199,6 +209,7 @@ def check(
     engine: str = "recorded",
     derivatives: str = "jets",
     threads: int | None = None,
+    error_bars: bool = True,
 ) -> Check:
     """Return what a run would be made of, and what seems wrong with it, without training.
 
@@ -213,6 +224,7 @@ def check(
         problem, model=model, sampling=sampling, weighting=weighting, training=training,
         seconds=seconds, target=target, precision=precision, device=device,
         engine=engine, derivatives=derivatives, threads=threads, seed=seed,
+        error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
         objective, *_ = _begin(experiment, start)
@@ -248,6 +260,20 @@ def _redraw(experiment: Experiment, objective: Objective) -> Redraw | RedrawOver
     if every is None:
         return None
     return RedrawOverfit(draw) if every == "auto" else Redraw(every, draw)
+
+
+def _estimate(
+    experiment: Experiment, objective: Objective, result: TrainingResult
+) -> ErrorEstimate:
+    """Estimate the error of what training left, unless that took less work than this would."""
+    work = result.steps * objective.rows * objective.size
+    if not experiment.error_bars or work < _WORTH:
+        return ErrorEstimate()
+    try:
+        return error_estimate(experiment, objective, result.theta)
+    except KeyboardInterrupt:  # the solution is there, and all that is missing is this
+        objective.parameters.load(result.theta)
+        return ErrorEstimate(doubts=("it was interrupted",))
 
 
 def _solution(experiment: Experiment, result: TrainingResult) -> Solution:

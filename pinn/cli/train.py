@@ -161,6 +161,9 @@ def _finish(
                 tell(str(error))
                 code = DISK_OR_DEVICE
             say(f"{solution.problem.name}: {report.summary()}; results in {directory}")
+            if not quiet:
+                for sentence in (*report.error_estimate.doubts, *report.error_estimate.remarks):
+                    tell(sentence)
             if report.stop_reason == "diverged":
                 tell(_about_divergence(solution, directory, quiet))
             elif report.stop_reason == "interrupted":

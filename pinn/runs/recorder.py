@@ -212,6 +212,7 @@ class Recorder(Callback):
             "rel_l2": report.rel_l2,
             "max_error": report.max_error,
             "parameters": report.parameters,
+            "error_estimate": report.error_estimate.as_dict(),
             "recovery": report.recovery.as_dict(),
             "residual": report.residual,
             "warnings": list(report.warnings),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -35,6 +35,10 @@ from pinn.training.plan import TRAINING, Plan, plan_of
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
 
+Around = Callable[[str, T.nn.Module, Shape], T.nn.Module]
+"""(name of a field or "model", network, the domain that it sees) -> what stands for the network."""
+
+
 @declared(owner="solve", eq=False)
 class Experiment:
     """The arguments of pinn.solve with every default filled in; equal ones give equal bits.
@@ -56,6 +60,7 @@ class Experiment:
     derivatives: Literal["jets", "nested"] = "jets"
     threads: Count | None = None
     seed: Natural = 0
+    error_bars: bool = True
 
     def __post_init__(self) -> None:
         with at("weighting"):
@@ -99,8 +104,12 @@ class Experiment:
         ansatz = self.problem.ansatz
         return self.problem.domain if ansatz is None else ansatz.inputs
 
-    def initial_parameters(self) -> FlatParameters:
-        """Build the model and the fields from the seed, with the coefficients at their start."""
+    def initial_parameters(self, around: Around | None = None) -> FlatParameters:
+        """Build the model and the fields from the seed, with the coefficients at their start.
+
+        around: what is put around each network, inside of the formulas that make hard conditions
+        and bounds hold.
+        """
         ansatz = self.problem.ansatz
         module = build_module(
             self.model,
@@ -110,6 +119,8 @@ class Experiment:
             self.dtype,
             self.device,
         )
+        if around is not None:
+            module = around("model", module, self._inputs)
         module = Spaced.around(module, self._inputs)
         if ansatz is not None:
             module = HardModel(module, ansatz)
@@ -118,7 +129,9 @@ class Experiment:
         for one in self.problem.fields:
             rng = stream(self.seed, "field", one.name)
             ansatz = self.problem.field_ansatz.get(one.name)
-            network = one.build(self.problem.domain, rng, self.dtype, self.device, ansatz)
+            network = one.build(
+                self.problem.domain, rng, self.dtype, self.device, ansatz, around
+            )
             taken = [number[name] for name in self.problem.scope.inputs_of(one.name)]
             fields[one.name] = (network, taken)
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device, fields)
