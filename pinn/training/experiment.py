@@ -33,7 +33,7 @@ from pinn.training.auto import Auto
 from pinn.training.batches import Batches
 from pinn.training.collocation import Collocation, Residuals
 from pinn.training.given import fit_last_layers, given_values
-from pinn.training.marching import check_windows
+from pinn.training.marching import check_windows, of_window
 from pinn.training.plan import TRAINING, Plan, plan_of
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
@@ -148,6 +148,8 @@ class Experiment:
     def check_stages(self, objective: Objective) -> list[str]:
         """Return what stages say that they will do badly; ValueError for one that cannot work."""
         said = []
+        if isinstance(self.model, Windows):  # they see one at a time
+            objective, *_ = of_window(self, 0)
         stages = self.plan.foreseen(objective.size, self.seconds)
         for number, stage in enumerate(stages):
             with at("training", number):

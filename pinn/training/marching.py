@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from pinn.conditions import Dirichlet, Initial, Interface, Neumann, Operator, Pe
 from pinn.geometry import during
 from pinn.models.windows import Window
 from pinn.objective import Objective
-from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import Fixed, Weighting
 from pinn.optimizers import StopReason
 from pinn.problem import Problem
@@ -97,6 +96,27 @@ def _weighting(weighting: Weighting, problem: Problem) -> Weighting:
     return Fixed({name: one for name, one in weighting.blocks.items() if name in names})
 
 
+def of_window(
+    experiment: Experiment, number: int, earlier: Sequence[T.nn.Module] = ()
+) -> tuple[Objective, Collocation, Weighting]:
+    """Return what is minimised in a window, where its points are, and its scheme of weights.
+
+    number: from 0. earlier: the trained networks of the windows before.
+    """
+    domain = experiment.problem.domain
+    low, high = map(float, experiment.model.edges(domain)[number : number + 2])
+    problem = _during(experiment.problem, low, high, first=number == 0)
+    collocation = Collocation(problem, _sampling(experiment.sampling, problem), experiment.seed)
+    weighting = _weighting(experiment.weighting, problem)
+    parameters = experiment.initial_parameters(
+        lambda owner, network, domain: network.within(number, earlier)
+    )
+    objective = experiment.objective_of(
+        problem, parameters, collocation.draw(), weighting.initial
+    )
+    return objective, collocation, weighting
+
+
 class March:
     """The training of a model of windows, in turn; it is to pinn.solve what a Training is.
 
@@ -143,11 +163,11 @@ class March:
                     said = f": {asked}" if asked else ""
                     self._end = StopReason.CALLBACK, f"stopped by a callback{said}"
                     break
-                parameters, self._running = self._prepared(number)
+                objective, self._running = self._prepared(number)
                 self._take(self._running.run())
                 if self._end[0] in _FINAL:
                     break
-                own = _own(parameters.module)
+                own = _own(objective.parameters.module)
                 own.requires_grad_(False)
                 self._earlier.append(own)
         except KeyboardInterrupt:
@@ -208,25 +228,14 @@ class March:
         self._decisions.append(decision)
         return notify(self._callbacks, "on_decision", decision)
 
-    def _prepared(self, number: int) -> tuple[FlatParameters, Training]:
-        experiment, earlier = self._experiment, self._earlier
-        low, high = self._edges[number : number + 2]
-        problem = _during(experiment.problem, low, high, first=number == 0)
-        collocation = Collocation(
-            problem, _sampling(experiment.sampling, problem), experiment.seed
-        )
-        weighting = _weighting(experiment.weighting, problem)
-        parameters = experiment.initial_parameters(
-            lambda owner, network, domain: network.within(number, earlier)
-        )
+    def _prepared(self, number: int) -> tuple[Objective, Training]:
+        experiment = self._experiment
+        objective, collocation, weighting = of_window(experiment, number, self._earlier)
         if number:
-            parameters.load(self._theta[self._place(number - 1)])
-        objective = experiment.objective_of(
-            problem, parameters, collocation.draw(), weighting.initial
-        )
+            objective.parameters.load(self._theta[self._place(number - 1)])
         left, to_come = self._left(), experiment.model.count - number
         sizes = collocation.batches
-        return parameters, Training(
+        return objective, Training(
             objective,
             experiment.plan,
             [_Relay(self, number)],
