@@ -13,8 +13,8 @@ from pinn.training.experiment import Experiment
 X, Y, LINE = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1), pinn.Time("t", 0, 1)
 SMALL = pinn.MLP(width=8, depth=2)
 FEW = pinn.Sampling(interior=60, boundary=20, initial=10, redraw=None, adaptive=None)
-# A correction may leave 2 % of the residual of every block, each in its own units: of the error that
-# is some times as much, as conditions and equations carry it on. What is promised is a factor 3.
+# A correction may leave 2 % of the residual of every block, each in its own units: of the error it
+# leaves some times as much, as conditions and equations carry on. What is promised is a factor 3.
 CLOSE = 0.1
 GRID = np.linspace(0.03, 0.97, 11)
 
