@@ -155,7 +155,7 @@ def solve(
         said = [*preflight(objective), *said]
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
-        run = _training(experiment, objective, callbacks, fresh)
+        run = _training(experiment, objective, callbacks, fresh, start is not None)
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
         try:
             result = run.run() if asked is None else run.stop(asked)
@@ -247,11 +247,15 @@ def _begin(
 
 
 def _training(
-    experiment: Experiment, objective: Objective, callbacks: Sequence[Any], fresh: FreshLoss
+    experiment: Experiment,
+    objective: Objective,
+    callbacks: Sequence[Any],
+    fresh: FreshLoss,
+    started: bool,
 ) -> Training | March:
     """Return the training of all the domain at once or, for a model of windows, one by one."""
     if isinstance(experiment.model, Windows):
-        return March(experiment, objective, callbacks, fresh=fresh)
+        return March(experiment, objective, callbacks, fresh=fresh, started=started)
     return Training(
         objective, experiment.plan, callbacks, redrawing(experiment.collocation, objective),
         seconds=experiment.seconds, target=experiment.target, fresh=fresh,

@@ -121,9 +121,9 @@ class March:
     """The training of a model of windows, in turn; it is to pinn.solve what a Training is.
 
     objective: that of all windows together, which is left at the result. fresh: its loss on points
-    that decide nothing. A window is trained as any problem is, with the stages, points and weights
-    of the experiment, on its own times; its network starts from the one before, and those before
-    stay as they are. Callbacks hear of the steps of all windows as of one run, with the
+    that decide nothing. started: whether the objective's theta is where all windows begin, as that
+    of an older solution; else each network begins as the one before it ended. A window is trained as any problem is, with the stages, points and weights
+    of the experiment, on its own times; the networks before it stay as they are. Callbacks hear of the steps of all windows as of one run, with the
     whole theta. The losses told are those in the window; that at the end is the mean over windows.
     """
 
@@ -134,8 +134,10 @@ class March:
         callbacks: Iterable[Any] = (),
         *,
         fresh: FreshLoss,
+        started: bool = False,
     ) -> None:
         self._experiment = experiment
+        self._started = started
         self._objective = objective
         self._callbacks = check_callbacks(callbacks)
         self._fresh = fresh
@@ -231,8 +233,8 @@ class March:
     def _prepared(self, number: int) -> tuple[Objective, Training]:
         experiment = self._experiment
         objective, collocation, weighting = of_window(experiment, number, self._earlier)
-        if number:
-            objective.parameters.load(self._theta[self._place(number - 1)])
+        begun = number if self._started or not number else number - 1
+        objective.parameters.load(self._theta[self._place(begun)])
         left, to_come = self._left(), experiment.model.count - number
         sizes = collocation.batches
         return objective, Training(

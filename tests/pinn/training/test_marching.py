@@ -63,6 +63,14 @@ def test_equal_arguments_give_equal_bits(decayed):
     np.testing.assert_array_equal(solve(decay()).theta, decayed.theta)
 
 
+def test_an_older_solution_is_gone_on_from_in_every_window(decayed):
+    solution = pinn.solve(
+        decay(), pinn.Windows(2, SMALL), POINTS, [pinn.LevenbergMarquardt(steps=1)],
+        start=decayed, error_bars=False, threads=1,
+    )
+    assert solution.report.rel_l2["u"] < 1e-7
+
+
 def test_soft_initial_conditions_are_of_the_first_window():
     solution = solve(decay(conditions=[pinn.Initial("u", 1)]), weighting={"initial_u": 10})
     assert set(solution.report.losses) == {"decay", "initial_u"}
