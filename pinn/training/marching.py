@@ -122,9 +122,11 @@ class March:
 
     objective: that of all windows together, which is left at the result. fresh: its loss on points
     that decide nothing. started: whether the objective's theta is where all windows begin, as that
-    of an older solution; else each network begins as the one before it ended. A window is trained as any problem is, with the stages, points and weights
-    of the experiment, on its own times; the networks before it stay as they are. Callbacks hear of the steps of all windows as of one run, with the
-    whole theta. The losses told are those in the window; that at the end is the mean over windows.
+    of an older solution; else each network begins as the one before it ended. A window is trained
+    as any problem is, with the stages, points and weights of the experiment, on its own times; the
+    networks before it stay as they are. Callbacks hear of the steps of all windows as of one run,
+    with the whole theta. The losses told are those in the window; that at the end is the mean over
+    windows.
     """
 
     def __init__(
