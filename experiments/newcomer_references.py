@@ -14,7 +14,7 @@ from scipy.fft import dst, idst
 from scipy.integrate import solve_ivp
 from scipy.interpolate import RectBivariateSpline
 
-from experiments.marching import etdrk4
+from experiments.marching import etdrk4, split_step
 
 Field = Callable[..., np.ndarray]
 """(x, t) or (t) -> values of the broadcast shape."""
@@ -30,17 +30,19 @@ def lotka_volterra(rtol: float = 1e-13) -> Callable[[np.ndarray], np.ndarray]:
 
 
 @lru_cache
-def van_der_pol(rtol: float = 1e-13) -> Callable[[np.ndarray], np.ndarray]:
-    """Return t -> (u, u'), (2, n), of u'' = (1 - u^2) u' - u with u(0) = 2, u'(0) = 0."""
-    return _orbit(lambda t, s: (s[1], (1 - s[0] ** 2) * s[1] - s[0]), (2.0, 0.0), rtol)
+def van_der_pol(
+    rtol: float = 1e-13, mu: float = 1.0, end: float = 10.0
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Return t -> (u, u'), (2, n), of u'' = mu (1 - u^2) u' - u with u(0) = 2, u'(0) = 0."""
+    return _orbit(lambda t, s: (s[1], mu * (1 - s[0] ** 2) * s[1] - s[0]), (2.0, 0.0), rtol, end)
 
 
 def _orbit(
-    rate: Callable, start: float | tuple[float, float], rtol: float
+    rate: Callable, start: float | tuple[float, float], rtol: float, end: float = 10.0
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """Integrate on [0, 10] with an explicit Runge-Kutta method of order 8."""
+    """Integrate on [0, end] with an explicit Runge-Kutta method of order 8."""
     found = solve_ivp(
-        rate, (0.0, 10.0), np.broadcast_to(start, 2).astype(float), method="DOP853",
+        rate, (0.0, end), np.broadcast_to(start, 2).astype(float), method="DOP853",
         rtol=rtol, atol=rtol / 10, dense_output=True,
     )
     if not found.success:
@@ -76,23 +78,17 @@ def schroedinger(modes: int = 2048, steps: int = 2000) -> Field:
     """Return (x, t) -> complex h of i h_t + h_xx / 2 + |h|^2 h = 0, |x| <= 5, 0 <= t <= pi/2.
 
     h = 2 sech x at t = 0. Fourier series on |x| < 25, where h at the ends is below 1e-9, and the
-    split steps of order 4 of Yoshida, Phys. Lett. A 150 (1990) 262.
+    split steps of `split_step`.
     """
     length, end = 50.0, np.pi / 2
     x = -length / 2 + length / modes * np.arange(modes)
-    k = 2 * np.pi * np.fft.fftfreq(modes, length / modes)
-    outer = 1 / (2 - 2 ** (1 / 3))
-    parts = [w * end / steps for w in (outer, 1 - 2 * outer, outer)]
-    moves = [np.exp(-0.5j * k**2 * part) for part in parts]
+    advance = split_step(length, modes, end / steps)
     h = 2 / np.cosh(x) + 0j
     kept = np.abs(x) <= 5.5
     table = np.empty((int(kept.sum()), steps + 1), complex)
     for n in range(steps + 1):
         table[:, n] = h[kept]
-        for part, move in zip(parts, moves, strict=True):
-            h = h * np.exp(0.5j * part * np.abs(h) ** 2)
-            h = np.fft.ifft(move * np.fft.fft(h))
-            h = h * np.exp(0.5j * part * np.abs(h) ** 2)
+        h = advance(h)
     times = np.linspace(0, end, steps + 1)
     real, imaginary = (_between(x[kept], times, part) for part in (table.real, table.imag))
     return lambda x, t: real(x, t) + 1j * imaginary(x, t)

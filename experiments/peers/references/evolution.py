@@ -10,8 +10,11 @@ from scipy.integrate import solve_ivp
 from scipy.stats import norm
 
 from experiments.case import Reference, disagreement
-from experiments.marching import etdrk4, marched
+from experiments.marching import etdrk4, marched, split_step
 from experiments.newcomer_references import allen_cahn as allen_cahn_field
+
+# Of the periodic problems: so many places of a period at so many times after the start.
+_SHOWN, _KEPT = 256, 100
 
 
 @cache
@@ -42,31 +45,26 @@ def lotka_volterra() -> Reference:
 @cache
 def schroedinger() -> Reference:
     """i h_t + h_xx / 2 + |h|^2 h = 0, periodic on [-5, 5], h = 2 sech x at the start."""
-
-    def table(modes: int, steps: int, kept: int) -> np.ndarray:
-        x = -5 + 10 / modes * np.arange(modes)
-        k = 2 * np.pi * np.fft.fftfreq(modes, 10 / modes)
-        outer = 1 / (2 - 2 ** (1 / 3))
-        parts = [w * np.pi / 2 / steps for w in (outer, 1 - 2 * outer, outer)]
-        moves = [np.exp(-0.5j * k**2 * part) for part in parts]
-        h = 2 / np.cosh(x) + 0j
-        rows = [h]
-        for n in range(1, steps + 1):
-            for part, move in zip(parts, moves, strict=True):
-                h = h * np.exp(0.5j * part * np.abs(h) ** 2)
-                h = np.fft.ifft(move * np.fft.fft(h))
-                h = h * np.exp(0.5j * part * np.abs(h) ** 2)
-            if n % (steps // kept) == 0:
-                rows.append(h)
-        return np.array(rows)[:, :: modes // 256].T
-
-    coarse, fine = table(512, 4000, 100), table(1024, 8000, 100)
-    x = -5 + 10 / 256 * np.arange(256)
-    x, t = np.meshgrid(x, np.linspace(0, np.pi / 2, 101), indexing="ij")
+    coarse, fine = schroedinger_table(512, 4000), schroedinger_table(1024, 8000)
+    x, t = periodic_grid(-5, 5, np.pi / 2)
     values = [{"u": h.real.ravel(), "v": h.imag.ravel()} for h in (coarse, fine)]
     points = {"x": x.ravel(), "t": t.ravel()}
     method = "Fourier series, split steps of order 4"
     return Reference(points, values[1], disagreement(*values), method)
+
+
+def schroedinger_table(modes: int, steps: int) -> np.ndarray:
+    """Return h of that problem on `periodic_grid`, (256, 101)."""
+    x = -5 + 10 / modes * np.arange(modes)
+    advance = split_step(10, modes, np.pi / 2 / steps)
+    rows = marched(2 / np.cosh(x) + 0j, lambda h, _: advance(h), steps, _KEPT)
+    return np.array(rows)[:, :: modes // _SHOWN].T
+
+
+def periodic_grid(low: float, high: float, end: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return x and t of 256 places of a period, the second end left out, at 101 times."""
+    x = low + (high - low) / _SHOWN * np.arange(_SHOWN)
+    return np.meshgrid(x, np.linspace(0, end, _KEPT + 1), indexing="ij")
 
 
 @cache
@@ -106,27 +104,29 @@ def black_scholes_call() -> Reference:
 @cache
 def kuramoto_sivashinsky() -> Reference:
     """u_t + 100/16 u u_x + 100/16^2 u_xx + 100/16^4 u_xxxx = 0, periodic on [0, 2 pi]."""
-
-    def table(modes: int, steps: int) -> np.ndarray:
-        x = 2 * np.pi / modes * np.arange(modes)
-        k = np.fft.fftfreq(modes, 1 / modes)
-        linear = 100 / 16**2 * k**2 - 100 / 16**4 * k**4
-        slope = np.where(np.abs(k) < modes / 3, 1j * k, 0)
-
-        def other(a: np.ndarray) -> np.ndarray:
-            return -100 / 32 * slope * np.fft.fft(np.fft.ifft(a).real ** 2)
-
-        advance = etdrk4(linear, other, 1 / steps)
-        start = np.fft.fft(np.cos(x) * (1 + np.sin(x)))
-        rows = marched(start, lambda a, _: advance(a), steps, 100)
-        return np.array([np.fft.ifft(a).real for a in rows])[:, :: modes // 256].T
-
-    coarse, fine = table(512, 4000), table(1024, 8000)
-    x = 2 * np.pi / 256 * np.arange(256)
-    x, t = np.meshgrid(x, np.linspace(0, 1, 101), indexing="ij")
-    values = [{"u": found.ravel()} for found in (coarse, fine)]
+    tables = kuramoto_sivashinsky_table(512, 4000), kuramoto_sivashinsky_table(1024, 8000)
+    x, t = periodic_grid(0, 2 * np.pi, 1.0)
+    values = [{"u": found.ravel()} for found in tables]
     points = {"x": x.ravel(), "t": t.ravel()}
     return Reference(points, values[1], disagreement(*values), "Fourier series, ETDRK4")
+
+
+def kuramoto_sivashinsky_table(
+    modes: int, steps: int, end: float = 1.0, change: float = 0.0
+) -> np.ndarray:
+    """Return u of that problem on `periodic_grid`, (256, 101), the start times 1 + change."""
+    x = 2 * np.pi / modes * np.arange(modes)
+    k = np.fft.fftfreq(modes, 1 / modes)
+    linear = 100 / 16**2 * k**2 - 100 / 16**4 * k**4
+    slope = np.where(np.abs(k) < modes / 3, 1j * k, 0)
+
+    def other(a: np.ndarray) -> np.ndarray:
+        return -100 / 32 * slope * np.fft.fft(np.fft.ifft(a).real ** 2)
+
+    advance = etdrk4(linear, other, end / steps)
+    start = np.fft.fft((1 + change) * np.cos(x) * (1 + np.sin(x)))
+    rows = marched(start, lambda a, _: advance(a), steps, _KEPT)
+    return np.array([np.fft.ifft(a).real for a in rows])[:, :: modes // _SHOWN].T
 
 
 @cache
