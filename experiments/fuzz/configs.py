@@ -28,7 +28,9 @@ model: {per_unknown: {each: {mlp: {width: 5, depth: 1}}, networks: {v: mlp}}}
 sampling: {interior: 30, initial: 8, boundary: 8, method: sobol, redraw: 5, adaptive: rad,
   candidates: 60}
 weighting: {first: 2, initial_u: 1e2}
-training: [adam: {steps: 3, learning_rate: 1e-2, final_rate: 1e-3}, lbfgs: {steps: 2, memory: 4}]
+training:
+  - adam: {steps: 3, learning_rate: 1e-2, schedule: {exponential: {final_rate: 1e-3}}, warmup: 1}
+  - lbfgs: {steps: 2, memory: 4}
 precision: float32
 derivatives: nested
 engine: eager

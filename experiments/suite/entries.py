@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from math import pi
 
 from experiments.case import Reference
 from experiments.suite.entry import BUDGET, Entry
 
 
-def _computed(module: str, name: str) -> Callable[[], Reference]:
+def _computed(module: str, name: str, package: str = "suite") -> Callable[[], Reference]:
     """Return a reference that is computed, and whose libraries are imported, when it is needed."""
 
     def compute() -> Reference:
-        return getattr(import_module(f"experiments.suite.references.{module}"), name)()
+        return getattr(import_module(f"experiments.{package}.references.{module}"), name)()
 
     return compute
 
@@ -44,4 +45,42 @@ ENTRIES = [
     Entry("kdv", 11, "KdV", {BUDGET: 1e-4}, 3.4e-4, reference=_computed("waves", "kdv")),
     Entry("kdv_solitons", 12, "KdV, two solitons", {BUDGET: 1e-5}, 2.17e-6,
           note="the ends have the values of the exact solution, the right one its slope too"),
+    Entry("schroedinger", 13, "Schroedinger", {BUDGET: 1e-5}, 1.97e-3,
+          reference=_computed("periodic", "schroedinger")),
+    Entry("kuramoto_sivashinsky", 14, "Kuramoto-Sivashinsky", {BUDGET: 1e-4}, 5.1e-7,
+          "up to t = 1, 87 minutes on a data-centre GPU",
+          reference=_computed("periodic", "kuramoto_sivashinsky")),
+    Entry("kovasznay", 15, "Kovasznay", {BUDGET: 1e-8}, 1e-6),
+    Entry("beltrami", 16, "Beltrami", {BUDGET: 1e-5},
+          reference=_computed("formulas", "beltrami", "peers"), up_to_constant=("p",),
+          note="compared at t = 1/2: the pressure is known up to a function of time"),
+    Entry("cavity_parabola", 17, "Cavity, lid 4x(1 - x)", {BUDGET: 1e-3}, 1.13e-4,
+          reference=_computed("cavity", "parabolic_cavity")),
+    Entry("cavity_smooth", 17, "Cavity, lid 16x^2(1 - x)^2", {BUDGET: 1e-3},
+          reference=_computed("cavity", "smooth_cavity")),
+    Entry("beam", 18, "Beam, clamped and free", {BUDGET: 1e-10}),
+    Entry("plate_clamped", 18, "Plate, clamped", {BUDGET: 1e-8}),
+    Entry("plate_supported", 18, "Plate, supported", {BUDGET: 1e-8}),
+    Entry("l_shape", 19, "L shape", {BUDGET: 1e-5}, reference=_computed("lightning", "l_shape")),
+    Entry("four_disks", 20, "Four disks", {BUDGET: 1e-4}, 8.15e-3,
+          reference=_computed("multipoles", "four_disks")),
+    Entry("poisson_5d", 21, "Poisson 5-D", {BUDGET: 1e-7}, 3.5e-8, "on a GPU"),
+    Entry("harmonic_10d", 21, "Harmonic 10-D", {BUDGET: 1e-6}, 6e-12, "on a GPU"),
+    Entry("poisson_100d", 22, "Poisson 100-D", {BUDGET: 1e-3}, 1.3e-4,
+          reference=_computed("formulas", "squares")),
+    Entry("lotka_volterra", 23, "Lotka-Volterra", {BUDGET: 1e-9},
+          reference=_computed("orbits", "lotka_volterra")),
+    Entry("van_der_pol", 23, "Van der Pol, mu = 5", {BUDGET: 1e-6},
+          reference=_computed("orbits", "van_der_pol")),
+    Entry("robertson", 23, "Robertson", {BUDGET: 1e-4}, reference=_computed("orbits", "robertson"),
+          note="over log t; its mass stands for one of the equations"),
+    Entry("lorenz_coefficients", 24, "Lorenz, 3 coefficients", {BUDGET: 1e-7}, 1e-3,
+          reference=_computed("inverse", "nothing", "peers"),
+          truth={"sigma": 10, "rho": 15, "beta": 8 / 3}),
+    Entry("burgers_coefficients", 24, "Burgers, 2 coefficients", {BUDGET: 1e-7}, 4e-3,
+          "0.06 % and 0.4 %", truth={"lambda1": 1, "lambda2": 0.01 / pi}),
+    Entry("kovasznay_viscosity", 24, "Kovasznay, viscosity", {BUDGET: 1e-7},
+          reference=_computed("formulas", "kovasznay"), up_to_constant=("p",), truth={"nu": 0.05}),
+    Entry("conductivity_field", 24, "Conductivity field, noisy data", {BUDGET: 1e-2}, 2.45e-2,
+          reference=_computed("inverse", "conductivity", "peers")),
 ]

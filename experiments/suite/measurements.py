@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.peers.measurements import write
+from experiments.suite.references.formulas import flow
 from pinn.problem.references import cole_hopf
 
 FOLDER = Path(__file__).parent / "data"
@@ -29,12 +30,8 @@ def kovasznay(points: int = 500) -> dict[str, np.ndarray]:
     """Return u and v of Kovasznay's flow, viscosity 1/20, at uniform points of its domain."""
     rng = np.random.default_rng(0)
     x, y = -0.5 + 1.5 * rng.random(points), -0.5 + 2 * rng.random(points)
-    m = 10 - np.sqrt(100 + 4 * np.pi**2)
-    wake = np.exp(m * x)
-    return {
-        "x": x, "y": y, "u": 1 - wake * np.cos(2 * np.pi * y),
-        "v": m / (2 * np.pi) * wake * np.sin(2 * np.pi * y),
-    }
+    found = flow(x, y)
+    return {"x": x, "y": y, "u": found["u"], "v": found["v"]}
 
 
 def main() -> None:

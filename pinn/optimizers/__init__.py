@@ -2,8 +2,20 @@
 
 from pinn.optimizers.adam import Adam
 from pinn.optimizers.bfgs import BFGS
+from pinn.optimizers.dsgnar import DSGNAR
+from pinn.optimizers.engd import ENGD
+from pinn.optimizers.first_order import FirstOrder
 from pinn.optimizers.lbfgs import LBFGS
+from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
 from pinn.optimizers.minimize import minimize
+from pinn.optimizers.schedules import (
+    SCHEDULES,
+    ConstantRate,
+    CosineDecay,
+    ExponentialDecay,
+    PlateauDecay,
+    Schedule,
+)
 from pinn.optimizers.solver import (
     STAGES,
     Diverged,
@@ -13,18 +25,30 @@ from pinn.optimizers.solver import (
     Step,
     StopReason,
 )
+from pinn.optimizers.spring import SPRING
 from pinn.optimizers.ssbfgs import SSBFGS
 from pinn.optimizers.ssbroyden import SSBroyden
 
 __all__ = [
     "BFGS",
+    "DSGNAR",
+    "ENGD",
     "LBFGS",
+    "SCHEDULES",
+    "SPRING",
     "SSBFGS",
     "STAGES",
     "Adam",
+    "ConstantRate",
+    "CosineDecay",
     "Diverged",
+    "ExponentialDecay",
+    "FirstOrder",
     "LeastSquares",
+    "PlateauDecay",
+    "LevenbergMarquardt",
     "SSBroyden",
+    "Schedule",
     "Stage",
     "StageEnd",
     "Step",
@@ -32,5 +56,7 @@ __all__ = [
     "minimize",
 ]
 
-for _solver in (Adam, LBFGS, BFGS, SSBFGS, SSBroyden):
+for _solver in (
+    Adam, LBFGS, BFGS, SSBFGS, SSBroyden, LevenbergMarquardt, DSGNAR, ENGD, SPRING,
+):  # fmt: skip
     STAGES.add(_solver.name, _solver)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pinn.optimizers import LBFGS, Adam, SSBroyden, Stage
+from pinn.optimizers import LBFGS, Adam, ExponentialDecay, SSBroyden, Stage
 
 # Up to this size a step of the dense inverse Hessian costs no more than a gradient on a few
 # thousand points, and is worth many of those of L-BFGS.
@@ -23,9 +23,10 @@ def default_training(size: int, seconds: float | None = None) -> list[Stage]:
     fixed, so that equal arguments give equal bits. Either way the last stage ends before its limit
     where the loss goes no lower.
     """
-    settle, share = Adam(steps=500, learning_rate=5e-3, final_rate=1e-3), None
+    falls = ExponentialDecay(final_rate=1e-3)
+    settle, share = Adam(steps=500, learning_rate=5e-3, schedule=falls), None
     steps = _STEPS
     if seconds is not None:
         steps, share = _UNLIMITED, _ADAM_SHARE * seconds
-        settle = Adam(steps=500, learning_rate=5e-3, final_rate=1e-3, seconds=share)
+        settle = Adam(steps=500, learning_rate=5e-3, schedule=falls, seconds=share)
     return [settle, SSBroyden(steps=steps) if size <= MOST_DENSE else LBFGS(steps=steps)]

@@ -3,7 +3,28 @@
 import numpy as np
 import pytest
 
+from experiments.measure import problem as problem_of
+from experiments.suite.entries import ENTRIES
 from experiments.suite.references import cavity, lightning, multipoles
+
+QUICK = (
+    "kuramoto_sivashinsky", "beltrami", "l_shape", "four_disks", "poisson_100d", "lotka_volterra",
+    "van_der_pol", "kovasznay_viscosity", "conductivity_field",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_reference_has_the_unknowns_of_its_problem_at_points_of_its_domain(name):
+    entry = next(entry for entry in ENTRIES if entry.name == name)
+    problem, made = problem_of(entry), entry.reference()
+    points = np.stack([made.points[one] for one in problem.domain.coordinates], axis=1)
+    assert problem.domain.contains(points).all()
+    fields = [field.name for field in problem.fields]
+    assert list(made.values) == [*problem.unknowns, *fields]
+    assert all(np.isfinite(values).all() for values in made.values.values())
+    assert {values.shape for values in made.values.values()} == {(len(points),)}
+    assert made.agreement < min(entry.goals.values())
+    assert set(entry.truth) == {one.name for one in problem.parameters}
 
 
 def test_the_membrane_of_the_l_shape_meets_its_boundary_which_bounds_its_error():

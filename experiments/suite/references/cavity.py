@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import comb
 
 import numpy as np
 from numpy.polynomial import legendre
 
 from experiments.case import Reference, disagreement
+from experiments.stored import stored
 
 # Derivatives of the stream function along x and y that the equations ask for.
 _ORDERS = [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)]
@@ -21,13 +22,13 @@ Flow = Callable[[np.ndarray, np.ndarray], dict[str, np.ndarray]]
 """(x, y) -> u, v and p."""
 
 
-@cache
+@stored
 def smooth_cavity() -> Reference:
     """The cavity at Reynolds number 100 under the lid 16 x^2 (1 - x)^2, p = 0 at the origin."""
     return _reference("smooth")
 
 
-@cache
+@stored
 def parabolic_cavity() -> Reference:
     """The cavity at Reynolds number 100 under the lid 4 x (1 - x), p = 0 at the origin."""
     return _reference("parabola")
@@ -36,7 +37,7 @@ def parabolic_cavity() -> Reference:
 def _reference(lid: str) -> Reference:
     x = (np.arange(64) + 0.5) / 64
     x, y = (grid.ravel() for grid in np.meshgrid(x, x, indexing="ij"))
-    coarse, fine = (cavity_field(lid, modes=modes)(x, y) for modes in (26, 36))
+    coarse, fine = (cavity_field(lid, modes=modes)(x, y) for modes in (32, 42))
     method = "Legendre polynomials, Newton's method"
     return Reference({"x": x, "y": y}, fine, disagreement(coarse, fine), method)
 

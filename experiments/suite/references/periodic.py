@@ -12,11 +12,12 @@ from experiments.peers.references.evolution import (
     periodic_grid,
     schroedinger_table,
 )
+from experiments.stored import stored
 
 _END = 0.2
 
 
-@cache
+@stored
 def schroedinger() -> Reference:
     """i h_t + h_xx / 2 + |h|^2 h = 0, h = u + i v, periodic on [-5, 5], 2 sech x at the start.
 

@@ -5,6 +5,7 @@ from pinn.objective.weighting.attention import Attention
 from pinn.objective.weighting.causal import Causal
 from pinn.objective.weighting.combined import Combined
 from pinn.objective.weighting.declaration import AnyWeighting
+from pinn.objective.weighting.equal_losses import EqualLosses
 from pinn.objective.weighting.fixed import Fixed
 from pinn.objective.weighting.grad_norm import GradNorm
 from pinn.objective.weighting.ntk import NTK
@@ -15,6 +16,7 @@ from pinn.objective.weighting.view import View
 from pinn.objective.weighting.weighting import WEIGHTINGS, State, Weighting, Weights, reweigh
 
 WEIGHTINGS.add("fixed", Fixed)
+WEIGHTINGS.add("equal_losses", EqualLosses)
 WEIGHTINGS.add("grad_norm", GradNorm)
 WEIGHTINGS.add("ntk", NTK)
 WEIGHTINGS.add("lra", LRA)
@@ -26,7 +28,7 @@ WEIGHTINGS.add("causal", Causal)
 WEIGHTINGS.add("combined", Combined)
 
 __all__ = [
-    "LRA", "NTK", "WEIGHTINGS", "AnyWeighting", "Attention", "Causal", "Combined", "Fixed",
-    "GradNorm", "ReLoBRaLo", "SelfAdaptive", "SoftAdapt", "State", "View", "Weighting", "Weights",
-    "reweigh",
+    "LRA", "NTK", "WEIGHTINGS", "AnyWeighting", "Attention", "Causal", "Combined", "EqualLosses",
+    "Fixed", "GradNorm", "ReLoBRaLo", "SelfAdaptive", "SoftAdapt", "State", "View", "Weighting",
+    "Weights", "reweigh",
 ]

@@ -30,7 +30,7 @@ def test_list_shows_what_a_config_can_be_made_of(folder, capsys):
     assert "  A fully connected network: `depth` hidden layers of `width` units" in out
     assert "\n  periodic(coordinate, period=none, harmonics=1, trainable=false)  A coord" in out
     assert out.count("\n  gaussian  ") == 1  # what several models name is told of once
-    assert "\n  adam(steps=2000, learning_rate=0.001, final_rate=none, " in out
+    assert "\n  adam(steps=2000, learning_rate=0.001, schedule=constant, warmup=0, " in out
     assert "\nsampling.method:\n  uniform  Independent uniform points.\n" in out
     assert "\nsampling.adaptive:\n  rad  " in out
 

@@ -49,4 +49,4 @@ def test_defaults_are_said_in_few_words():
 
 def test_markdown_keeps_names_and_code():
     page = reference.page()
-    assert "dirichlet\\_u\\_x\\_low" in page and "from `learning_rate` to `final_rate`" in page
+    assert "dirichlet\\_u\\_x\\_low" in page and "which `schedule` lowers" in page

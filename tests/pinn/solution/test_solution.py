@@ -17,7 +17,7 @@ from pinn.solution.storage import experiment_json
 pytestmark = pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
 
 X, TIME = pinn.Interval("x", -1, 1), pinn.Time("t", 0, 0.5)
-STAGES = [pinn.Adam(15, final_rate=1e-4), pinn.LBFGS(12)]
+STAGES = [pinn.Adam(15, schedule=pinn.ExponentialDecay(1e-4)), pinn.LBFGS(12)]
 
 
 def heat(**changes):

@@ -18,9 +18,11 @@ SETUP = Experiment(
     pinn.Sampling(interior=20, redraw=5, adaptive="rad", candidates=60),
 )  # fmt: skip
 STAGES = {
-    "adam": [pinn.Adam(23, learning_rate=0.01, final_rate=1e-3)],
+    "adam": [pinn.Adam(23, learning_rate=0.01, schedule=pinn.ExponentialDecay(1e-3), warmup=3)],
+    "adam on plateaus": [pinn.Adam(23, schedule=pinn.PlateauDecay(0.7, patience=2))],
     "lbfgs": [pinn.LBFGS(23, memory=4)],
     "ssbroyden": [pinn.SSBroyden(23)],
+    "levenberg_marquardt": [pinn.LevenbergMarquardt(23, redraw=4)],
     "all in turn": [pinn.Adam(8), pinn.LBFGS(7), pinn.SSBroyden(8)],
 }
 

@@ -14,6 +14,7 @@ from pinn.objective.weighting import (
     Attention,
     Causal,
     Combined,
+    EqualLosses,
     Fixed,
     GradNorm,
     ReLoBRaLo,
@@ -72,6 +73,32 @@ def test_grad_norm_makes_the_gradients_equal():
     again, _ = GradNorm().update(view(gradients=other), weights, state)
     fresh = np.array([3 / (5 + 3e-5), 3 / (1 + 3e-5)])
     np.testing.assert_allclose(values(again), 0.9 * np.array(wanted) + 0.1 * fresh, rtol=1e-14)
+
+
+def test_equal_losses_move_by_a_small_power_and_have_mean_one():
+    # weighted losses 8 and 2 of weights 2 and 1/2, mean 5; the square root of 5/8 and of 5/2
+    start = Weights({"wave": 2.0, "start": 0.5})
+    weights, state = EqualLosses(rate=0.5).update(losses(wave=4.0, start=4.0), start, {})
+    moved = np.array([2 * (5 / 8) ** 0.5, 0.5 * (5 / 2) ** 0.5])
+    np.testing.assert_allclose(values(weights), moved / moved.mean(), rtol=1e-14)
+    assert not state
+
+
+def test_equal_losses_are_where_it_ends():
+    weights = NOTHING
+    for _ in range(400):
+        weights, _ = EqualLosses().update(losses(wave=9.0, start=1e-6), weights, {})
+    weighted = np.array(values(weights)) * [9.0, 1e-6]
+    np.testing.assert_allclose(weighted, weighted.mean(), rtol=1e-6)
+    assert sum(values(weights)) == pytest.approx(2)
+
+
+def test_equal_losses_leave_blocks_of_no_weight_and_losses_of_zero():
+    start = Weights({"wave": 0.0, "start": 1.0, "end": 1.0})
+    weights, _ = EqualLosses().update(losses(wave=5.0, start=1.0, end=0.0), start, {})
+    assert values(weights)[0] == 0 and np.isfinite(values(weights)).all()
+    nothing, _ = EqualLosses().update(losses(wave=0.0, start=0.0, end=0.0), start, {})
+    assert nothing is start
 
 
 def test_a_condition_that_holds_already_does_not_get_all_the_weight():

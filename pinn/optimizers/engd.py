@@ -1,0 +1,122 @@
+"""ENGD: energy natural gradient steps with a line search over a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+
+import numpy as np
+
+from pinn.optimizers.damped import DampedLeastSquares, check_dense
+from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.schema import Count, Positive, declared
+
+# The shortest step that is tried is this many halvings of the direction.
+_HALVINGS = 30
+# How much shorter the longest step is after each try that ended in numbers that are not finite.
+_SHORTER = 0.1
+# What the damping is multiplied by where no step lowers the loss.
+_RAISED = 1e3
+
+
+@declared
+class ENGD(Stage):
+    """Energy natural gradient: damped Gauss-Newton steps whose length a grid is searched for.
+
+    steps: most steps. damping: what is added to the diagonal of J^T J, J being the Jacobian of the
+    weighted residual vector r. seconds: limit of the stage's wall time, None for none.
+
+    The step is -eta d, d = (J^T J + damping)^-1 J^T r, in whichever of parameter and kernel form is
+    cheaper for the number of rows (pinn.optimizers.damped); eta is 1, 1/2, 1/4 ... 2^-30, of which
+    the best is taken: the search ends with the first that is worse than the one before it after a
+    lower loss was found. Where none lowers the loss that step is tried again with a thousand times
+    the damping, up to the size of J^T J, where d is the gradient; the stage ends if that does not
+    help. A step takes one Jacobian, (rows, size) float64 numbers, and a few evaluations.
+
+    Raises ValueError for a number outside its range, for float32, in which the differences that
+    late steps live on are lost, and where J would take too much memory.
+
+    Mueller and Zeinhofer, ICML 2023 (arXiv 2302.13163); kernel form: Guzman-Cordero, Dangel,
+    Goldshlager and Zeinhofer, NeurIPS 2025 (arXiv 2505.12149), ENGD-W.
+    """
+
+    name = "engd"
+
+    steps: Count = 500
+    damping: Positive = 1e-7
+    seconds: Positive | None = None
+
+    def check(self, function: LeastSquares) -> list[str]:
+        """Raise ValueError for float32, and for a Jacobian beyond the memory."""
+        check_dense(self.name, function)
+        return []
+
+    def run(
+        self,
+        function: LeastSquares,
+        theta: np.ndarray,
+        state: Mapping[str, np.ndarray] | None = None,
+    ) -> Generator[Step, None, StageEnd]:
+        number, reach = 0, 1.0
+        if state:
+            number, reach = int(state["number"]), float(state["reach"])
+        loss = function.value(theta)
+        while number < self.steps:
+            direction, eta, lower = self._found(function, theta, loss, reach)
+            if eta == 0:
+                return StageEnd(theta, StopReason.NO_DECREASE, (
+                    f"after {number} steps no step along the natural gradient lowers the loss, "
+                    f"down to {reach * 2.0**-_HALVINGS:.0e} of it and with any damping"
+                ))  # fmt: skip
+            # After numbers that were not finite: back to full steps one by one.
+            reach = min(1.0, 2 * reach) if eta == reach else reach
+            theta, loss, number = theta - eta * direction, lower, number + 1
+            memory = {"number": np.array(number), "reach": np.array(reach)}
+            yield Step(number, theta, loss, eta, memory)
+        return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
+
+    def _found(
+        self, function: LeastSquares, theta: np.ndarray, loss: float, reach: float
+    ) -> tuple[np.ndarray, float, float]:
+        """Return the direction, eta and the loss there; eta is 0 where no damping helps."""
+        rows, jacobian = function.jacobian(theta)
+        damping, most = self.damping, float(np.vdot(jacobian, jacobian))
+        while True:
+            direction = DampedLeastSquares(jacobian, damping).solve(rows)
+            eta, lower = grid_search(function, theta, direction, loss, reach)
+            if eta > 0 or damping > most:
+                return direction, eta, lower
+            damping *= _RAISED
+
+    def state_bytes(self, size: int) -> int:
+        """Return the bytes of two numbers."""
+        return 16
+
+    def slower(
+        self, number: int, state: Mapping[str, np.ndarray], tries: int
+    ) -> Mapping[str, np.ndarray]:
+        """Return the state with a longest step of a tenth of the try before."""
+        return {**state, "reach": np.array(_SHORTER**tries)}
+
+
+def grid_search(
+    function: LeastSquares,
+    theta: np.ndarray,
+    direction: np.ndarray,
+    loss: float,
+    reach: float = 1.0,
+) -> tuple[float, float]:
+    """Return the best eta of reach 2^-k, k = 0 ... 30, and the loss at theta - eta direction.
+
+    loss: that at theta. Losses that are not finite are no better than any. Where all are at least
+    `loss`, eta is 0. Longer steps are tried first, up to the first that is no better than the best
+    so far.
+    """
+    best = (0.0, loss)
+    for k in range(_HALVINGS + 1):
+        eta = reach * 2.0**-k
+        value = function.value(theta - eta * direction)
+        if value < best[1]:
+            best = (eta, value)
+        elif best[0]:
+            break
+    return best

@@ -1,0 +1,125 @@
+"""What first-order solvers share: rates, the loop over steps, and what is remembered of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Generator, Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from pinn.objective import Layout
+from pinn.optimizers.schedules import ConstantRate, Memory, Schedule
+from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.schema import Count, Natural, NonNegative, Positive, declared
+from pinn.schema.errors import at, refuse
+
+# What the schedule remembers goes into the state under names that begin so.
+_SCHEDULE = "schedule_"
+
+
+@declared
+class FirstOrder(Stage):
+    """A solver that takes one gradient a step; a kind of it says how its steps come of gradients.
+
+    steps: how many. learning_rate: the highest rate of a step, which `schedule` lowers. warmup:
+    steps in which the rate rises linearly to it, before the schedule begins. weight_decay: each
+    step also shrinks the weights of the networks' layers by this share of its rate, apart from the
+    gradient (Loshchilov and Hutter, ICLR 2019, arXiv 1711.05101, algorithm 2, whose lambda is this
+    times the learning rate); biases and the coefficients of the problem never shrink. seconds:
+    limit of the stage's wall time, None for none.
+
+    What a kind remembers of gradients is a mapping of arrays, which `begin` makes and `learn`
+    replaces; none of them is changed in place.
+    """
+
+    takes_batches: ClassVar[bool] = True
+
+    steps: Count = 2000
+    learning_rate: Positive = 1e-3
+    schedule: Schedule = ConstantRate()
+    warmup: Natural = 0
+    weight_decay: NonNegative = 0.0
+    seconds: Positive | None = None
+
+    def __post_init__(self) -> None:
+        with at("schedule"):
+            self.schedule.check(self.learning_rate)
+        if self.warmup >= self.steps:
+            refuse(
+                f"expected fewer than the {self.steps} steps of the stage, got {self.warmup}",
+                "warmup",
+            )
+
+    @abstractmethod
+    def begin(self, layout: Layout) -> Memory:
+        """Return what is remembered before the first gradient."""
+
+    @abstractmethod
+    def learn(
+        self, memory: Memory, gradient: np.ndarray, number: int, layout: Layout
+    ) -> Memory:
+        """Return what is remembered after the gradient, (size,), of a step, counted from 1."""
+
+    @abstractmethod
+    def change(self, memory: Memory, rate: float, number: int, layout: Layout) -> np.ndarray:
+        """Return what the step takes away from theta, (size,)."""
+
+    def state_bytes(self, layout: Layout) -> int:
+        """Return the bytes of what is remembered of gradients."""
+        return sum(array.nbytes for array in self.begin(layout).values())
+
+    def slower(
+        self, number: int, state: Mapping[str, np.ndarray], tries: int
+    ) -> Mapping[str, np.ndarray]:
+        """Return the state with half the rate of the try before."""
+        return {**state, "share": np.array(0.5**tries)}
+
+    def run(
+        self,
+        function: LeastSquares,
+        theta: np.ndarray,
+        state: Mapping[str, np.ndarray] | None = None,
+    ) -> Generator[Step, None, StageEnd]:
+        layout = function.layout
+        number, share, known, losses = 0, 1.0, self.begin(layout), {}
+        if state:
+            # The gradient at theta is in the memory: new points are met at the next theta.
+            number, share = int(state["number"]), float(state["share"])
+            known = {name: state[name] for name in known}
+            losses = {
+                name.removeprefix(_SCHEDULE): array
+                for name, array in state.items() if name.startswith(_SCHEDULE)
+            }  # fmt: skip
+            rate = share * self._rate(number, losses)
+            theta = self._next(theta, known, rate, number, layout)
+        while number < self.steps:
+            found = function.value_and_gradient(theta)
+            number += 1
+            known = self.learn(known, found.gradient, number, layout)
+            if number > self.warmup:
+                losses = self.schedule.remember(found.loss, losses)
+            rate = share * self._rate(number, losses)
+            memory = {
+                "number": np.array(number), "share": np.array(share), **known,
+                **{f"{_SCHEDULE}{name}": array for name, array in losses.items()},
+            }  # fmt: skip
+            # The step of this number starts at theta, whose loss is known; its end is not yet.
+            yield Step(number, theta, found.loss, rate, memory)
+            theta = self._next(theta, known, rate, number, layout)
+        return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
+
+    def _rate(self, number: int, losses: Memory) -> float:
+        if number <= self.warmup:
+            return self.learning_rate * number / (self.warmup + 1)
+        step, steps = number - self.warmup, self.steps - self.warmup
+        return self.schedule.rate(self.learning_rate, step, steps, losses)
+
+    def _next(
+        self, theta: np.ndarray, known: Memory, rate: float, number: int, layout: Layout
+    ) -> np.ndarray:
+        kept = theta
+        if self.weight_decay:
+            weights = layout.mask(layout.matrices)
+            kept = np.where(weights, (1 - rate * self.weight_decay) * theta, theta)
+        return kept - self.change(known, rate, number, layout)

@@ -1,0 +1,222 @@
+"""A Jacobian reduced to a triangle, from which a damped step costs little for any damping."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from pinn.optimizers.solver import LeastSquares
+
+# Columns that LAPACK reduces at a time, by reflections that it then applies as matrix products.
+_PANEL = 32
+# Rows that are taken into the triangle at a time: each time all of the triangle is passed over.
+_BLOCK = 1024
+
+
+class Reduced(ABC):
+    """The rows r (N,) and their Jacobian J (N, P) at one theta, for min |J p + r|^2 + |d p|^2.
+
+    loss: |r|^2. gradient: 2 J' r, (P,). norms: of the columns of J, (P,).
+    """
+
+    loss: float
+    gradient: np.ndarray
+    norms: np.ndarray
+
+    @abstractmethod
+    def damped(self, damping: float, scale: np.ndarray) -> Damped:
+        """Return the minimisers with d^2 = damping * scale^2, damping and scale > 0.
+
+        They come from a triangle that orthogonal transformations of [J; d] give, never from J' J,
+        whose condition is the square.
+        """
+
+
+class Damped(ABC):
+    """The minimisers p of |J p + b|^2 + |d p|^2 for one d and several b, of shape (N,).
+
+    step: that of b = r.
+    """
+
+    step: np.ndarray
+
+    @abstractmethod
+    def minimiser(self, b: np.ndarray) -> np.ndarray:
+        """Return p, (P,), for another b."""
+
+
+def reduced(function: LeastSquares, theta: np.ndarray, keep: bool) -> Reduced:
+    """Reduce the Jacobian at theta; keep: what other right-hand sides than r need.
+
+    At least as many rows as numbers: 2 N P^2 operations and, unless kept, memory for one block of
+    rows besides the triangle. Fewer rows: 2 P N^2 for each scale, and all of J.
+    """
+    if function.rows < function.size:
+        return _Wide(*function.jacobian(theta))
+    return _Tall(function.jacobian_chunks(theta), function.rows, function.size, keep)
+
+
+def reduced_bytes(rows: int, size: int, keep: bool) -> int:
+    """Return the bytes of a reduction at its largest, a damped triangle beside it included."""
+    least, block = min(rows, size), min(_BLOCK, rows)
+    held = rows if keep or rows < size else 0
+    # the triangle, its damped copy and that one's reflections; J, or a block of it as it comes
+    return 8 * (3 * least * least + held * size + 3 * block * size)
+
+
+class _Ridge:
+    """The minimisers z of |U z + b|^2 + |diag(d) z|^2, U (n, n) an upper triangle.
+
+    The triangle of [U; diag(d)] takes 2/3 n^3 operations, as both are triangles: half of what the
+    Cholesky factor of U'U + d^2 takes with the product, and with its accuracy at the square root
+    of the condition.
+    """
+
+    def __init__(self, triangle: np.ndarray, d: np.ndarray) -> None:
+        n = len(d)
+        below = np.zeros((n, n), order="F")
+        below[np.arange(n), np.arange(n)] = d
+        self._triangle, self._reflections, self._factors, _ = _lapack().dtpqrt(
+            n, min(_PANEL, n), np.array(triangle, order="F"), below, overwrite_a=1, overwrite_b=1
+        )
+        self._below = np.zeros((n, 1), order="F")
+
+    def minimiser(self, b: np.ndarray) -> np.ndarray:
+        top, *_ = _lapack().dtpmqrt(
+            len(b), self._reflections, self._factors, b[:, None].copy(order="F"), self._below,
+            trans="T",
+        )  # fmt: skip
+        z, failed = _lapack().dtrtrs(self._triangle, top)
+        if failed:
+            raise AssertionError("a damped triangle is singular")
+        return -z[:, 0]
+
+
+class _Tall(Reduced):
+    """N >= P: J = Q R, block of rows after block of rows, so that J is nowhere as a whole."""
+
+    def __init__(
+        self, chunks: Iterator[tuple[np.ndarray, np.ndarray]], rows: int, size: int, keep: bool
+    ) -> None:
+        self._triangle = np.zeros((size, size), order="F")
+        self._head = np.zeros((size, 1), order="F")
+        # The reflections of each block and their factors, which make up Q.
+        self._kept: list[tuple[np.ndarray, np.ndarray]] | None = [] if keep else None
+        self.loss = 0.0
+        panel = min(_PANEL, size)
+        for b, jacobian in _blocks(chunks, rows, size, fresh=keep):
+            self.loss += float(b @ b)
+            self._triangle, reflections, factors, _ = _lapack().dtpqrt(
+                0, panel, self._triangle, jacobian, overwrite_a=1, overwrite_b=1
+            )
+            self._head, *_ = _lapack().dtpmqrt(
+                0, reflections, factors, self._head, b[:, None], trans="T", overwrite_a=1
+            )
+            if self._kept is not None:
+                self._kept.append((reflections, factors))
+        self.gradient = 2 * (self._triangle.T @ self._head[:, 0])
+        self.norms = np.sqrt(np.einsum("ij,ij->j", self._triangle, self._triangle))
+
+    def damped(self, damping: float, scale: np.ndarray) -> Damped:
+        return _TallDamped(self, _Ridge(self._triangle, np.sqrt(damping) * scale))
+
+    def head(self, b: np.ndarray | None = None) -> np.ndarray:
+        """Return the first P numbers of Q' b, of Q' r where left out."""
+        if b is None:
+            return self._head[:, 0]
+        head, start = np.zeros((len(self._head), 1), order="F"), 0
+        for reflections, factors in self._kept or ():
+            part = b[start : start + len(reflections), None]
+            start += len(part)
+            head, *_ = _lapack().dtpmqrt(
+                0, reflections, factors, head, part, trans="T", overwrite_a=1
+            )
+        return head[:, 0]
+
+
+class _TallDamped(Damped):
+    def __init__(self, whole: _Tall, ridge: _Ridge) -> None:
+        self._whole, self._ridge = whole, ridge
+        self.step = ridge.minimiser(whole.head())
+
+    def minimiser(self, b: np.ndarray) -> np.ndarray:
+        return self._ridge.minimiser(self._whole.head(b))
+
+
+class _Wide(Reduced):
+    """N < P: J / scale = L Q' for each scale; p = Q z / scale, and |L z + b|^2 + damping |z|^2."""
+
+    def __init__(self, rows: np.ndarray, jacobian: np.ndarray) -> None:
+        self._rows, self._jacobian = rows, jacobian
+        self._scale: np.ndarray | None = None
+        self.loss = float(rows @ rows)
+        self.gradient = 2 * (jacobian.T @ rows)
+        self.norms = np.sqrt(np.einsum("ij,ij->j", jacobian, jacobian))
+
+    def damped(self, damping: float, scale: np.ndarray) -> Damped:
+        if self._scale is None or not np.array_equal(self._scale, scale):
+            self._scale = scale.copy()
+            n = len(self._rows)
+            # A Jacobian row by row is its transpose column by column, as LAPACK wants it.
+            self._reflections, self._factors, _ = _lapack().dgeqrt(
+                min(_PANEL, n), (self._jacobian / scale).T, overwrite_a=1
+            )
+            # L is the transpose of an upper triangle; from its end to its beginning it is one.
+            lower = np.triu(self._reflections[:n]).T
+            self._triangle = np.asfortranarray(lower[::-1, ::-1])
+        ridge = _Ridge(self._triangle, np.full(len(self._rows), np.sqrt(damping)))
+        return _WideDamped(self, ridge)
+
+    def outward(self, z: np.ndarray) -> np.ndarray:
+        """Return Q z / scale."""
+        whole = np.zeros((len(self._scale), 1), order="F")
+        whole[: len(z), 0] = z
+        n = len(self._rows)
+        found, _ = _lapack().dgemqrt(self._reflections[:, :n], self._factors, whole, overwrite_c=1)
+        return found[:, 0] / self._scale
+
+
+class _WideDamped(Damped):
+    def __init__(self, whole: _Wide, ridge: _Ridge) -> None:
+        self._whole, self._ridge = whole, ridge
+        self.step = self.minimiser(whole._rows)
+
+    def minimiser(self, b: np.ndarray) -> np.ndarray:
+        return self._whole.outward(self._ridge.minimiser(b[::-1])[::-1])
+
+
+def _lapack() -> Any:
+    from scipy.linalg import lapack  # slow to import, and not used by every run
+
+    return lapack
+
+
+def _blocks(
+    chunks: Iterator[tuple[np.ndarray, np.ndarray]], rows: int, size: int, fresh: bool
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield b (m,) and J (m, P), column by column, in blocks of nearly equal length.
+
+    fresh: each block has memory of its own; otherwise the next overwrites it.
+    """
+    count = -(-rows // _BLOCK)
+    edges = [rows * k // count for k in range(count + 1)]
+    lengths = iter([b - a for a, b in zip(edges[:-1], edges[1:], strict=True)])
+    memory, filled = np.empty(0), 0
+    b = np.empty(0)
+    for residual, part in chunks:
+        taken = 0
+        while taken < len(residual):
+            if filled == len(b):
+                b, filled = np.empty(next(lengths)), 0
+                if fresh or memory.size < len(b) * size:
+                    memory = np.empty(-(-rows // count) * size)
+                jacobian = memory[: len(b) * size].reshape((len(b), size), order="F")
+            more = min(len(b) - filled, len(residual) - taken)
+            b[filled : filled + more] = residual[taken : taken + more]
+            jacobian[filled : filled + more] = part[taken : taken + more]
+            filled, taken = filled + more, taken + more
+            if filled == len(b):
+                yield b, jacobian

@@ -1,0 +1,42 @@
+"""What makes the rate of each step: the interface."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+import numpy as np
+
+from pinn.schema import Family
+
+Memory = Mapping[str, np.ndarray]
+
+SCHEDULES = Family("schedule", example="pinn.CosineDecay()")
+
+
+class Schedule(ABC):
+    """The rate of each step, from the learning rate of the stage.
+
+    A schedule keeps nothing in itself: what it knows of the losses is its memory, a mapping of
+    arrays, so that a run which is resumed goes on with the same bits. One schedule may serve
+    several stages. Steps are counted from 1, after those that warm up.
+    """
+
+    family = SCHEDULES
+
+    def check(self, learning_rate: float) -> None:  # noqa: B027 - most go with any rate
+        """Raise DeclarationError, naming the field, where it does not go with a learning rate."""
+
+    def remember(self, loss: float, memory: Memory) -> Memory:
+        """Return the memory after the loss of one more step; empty, as here, if only steps count.
+
+        memory: what the last call returned, empty at the first.
+        """
+        return {}
+
+    @abstractmethod
+    def rate(self, learning_rate: float, step: int, steps: int, memory: Memory) -> float:
+        """Return the rate of a step out of so many, whose loss is in the memory."""
+
+
+SCHEDULES.base = Schedule

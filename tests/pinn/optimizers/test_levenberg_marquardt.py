@@ -1,0 +1,164 @@
+"""Levenberg-Marquardt: known minima, scipy's beside it, exact resumption, what is refused."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares as scipys
+
+import pinn
+import pinn.config
+from pinn.optimizers import LevenbergMarquardt, StopReason
+from pinn.solution.storage import experiment_json, read_experiment
+from pinn.training.experiment import Experiment
+
+VARIANTS = [
+    {"scaling": scaling, "acceleration": acceleration}
+    for scaling in ("none", "columns") for acceleration in (False, True)
+]  # fmt: skip
+
+
+@pytest.fixture
+def run(dense):
+    """Run a stage on a function to its end; returns the end and the steps."""
+    def follow(stage, function, theta, state=None):
+        steps, end = dense.follow(stage, function, theta, state)
+        return end, steps
+
+    return follow
+
+
+@pytest.mark.parametrize("settings", VARIANTS, ids=str)
+@pytest.mark.parametrize("name", [
+    "rosenbrock", "freudenstein_roth", "brown_badly_scaled", "bard", "osborne", "meyer",
+])  # fmt: skip
+def test_the_minima_of_closed_problems_are_those_that_scipy_finds(run, closed, name, settings):
+    function, start = closed[name]()
+    theirs = scipys(
+        function.weighted_rows, start, lambda theta: function.jacobian(theta)[1], method="lm",
+        xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=5000,
+    )  # fmt: skip
+    end, steps = run(LevenbergMarquardt(**settings), function, start)
+    assert end.reason in (StopReason.CONVERGED, StopReason.NO_DECREASE)
+    # The loss is flat there: it fixes theta to the square root of its rounding, the loss itself to
+    # all digits.
+    assert steps[-1].loss == pytest.approx(2 * theirs.cost, rel=1e-10, abs=1e-25)
+    scale = np.abs(theirs.x).max()
+    np.testing.assert_allclose(end.theta, theirs.x, rtol=1e-6, atol=1e-7 * scale)
+    losses = [step.loss for step in steps]
+    assert all(a > b for a, b in zip(losses, losses[1:], strict=False))
+    assert all(step.loss == function.value(step.theta) for step in steps)
+
+
+@pytest.mark.parametrize("settings", VARIANTS, ids=str)
+def test_a_singular_minimum_is_approached_to_the_end(run, closed, settings):
+    function, start = closed["powell_singular"]()
+    end, steps = run(LevenbergMarquardt(steps=60, **settings), function, start)
+    # The Jacobian loses rank at the minimum: each step halves the distance, as Gauss-Newton's does.
+    assert steps[-1].loss < 1e-30
+    np.testing.assert_allclose(end.theta, 0, atol=1e-7)
+
+
+def test_acceleration_follows_a_bent_valley_in_fewer_steps(run, closed):
+    taken = {}
+    for acceleration in (False, True):
+        function, start = closed["meyer"]()
+        stage = LevenbergMarquardt(scaling="columns", acceleration=acceleration)
+        taken[acceleration] = len(run(stage, function, start)[1])
+    assert taken[True] < taken[False] / 4
+
+
+@pytest.mark.parametrize("settings", VARIANTS, ids=str)
+@pytest.mark.parametrize("stop", [1, 2, 7])
+def test_going_on_from_a_step_gives_the_same_bits(run, closed, settings, stop):
+    stage = LevenbergMarquardt(steps=12, **settings)
+    function, start = closed["osborne"]()
+    _, whole = run(stage, function, start)
+    _, rest = run(stage, function, whole[stop - 1].theta, whole[stop - 1].state)
+    for a, b in zip(whole[stop:], rest, strict=True):
+        assert (a.number, a.loss, a.theta.tobytes()) == (b.number, b.loss, b.theta.tobytes())
+        assert all(a.state[name].tobytes() == b.state[name].tobytes() for name in a.state)
+
+
+def test_a_gradient_below_the_tolerance_ends_it(run, closed):
+    function, start = closed["rosenbrock"]()
+    end, steps = run(LevenbergMarquardt(gradient_tolerance=1e-4), function, start)
+    assert end.reason is StopReason.CONVERGED
+    assert np.abs(function.value_and_gradient(end.theta).gradient).max() <= 1e-4
+    assert np.abs(function.value_and_gradient(steps[-2].theta).gradient).max() > 1e-4
+
+
+def test_shorter_steps_are_those_of_a_larger_damping(run, closed):
+    stage = LevenbergMarquardt(steps=5)
+    function, start = closed["bard"]()
+    _, steps = run(stage, function, start)
+    state = stage.slower(3, steps[2].state, 2)
+    assert state["damping"] == pytest.approx(1e6 * steps[2].state["damping"])
+    assert state["number"] == 3
+
+
+def test_too_large_a_jacobian_few_rows_and_float32_are_told_of():
+    stage = LevenbergMarquardt()
+
+    def told(rows, size, dtype=np.float64):
+        return stage.check(SimpleNamespace(rows=rows, size=size, dtype=np.dtype(dtype)))
+
+    assert told(4000, 1000) == []
+    with pytest.raises(ValueError, match="30000 rows for 20000 .* 13.9 GiB .* at most 4 GiB"):
+        told(30_000, 20_000)
+    (few,) = told(900, 1000)
+    assert "900 rows for 1000 trainable numbers" in few
+    (single,) = told(4000, 1000, np.float32)
+    assert "float32" in single and 'precision "float64"' in single
+
+
+DECAY = pinn.Problem(
+    pinn.Time("t", 0, 2), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1)],
+    reference={"u": "exp(-t)"},
+)  # fmt: skip
+
+
+def test_a_small_network_is_trained():
+    solution = pinn.solve(
+        DECAY, pinn.MLP(width=8, depth=1), pinn.Sampling(interior=40),
+        training=[pinn.LevenbergMarquardt(40)],
+    )  # fmt: skip
+    assert solution.report.loss < 1e-10
+    assert solution.report.rel_l2["u"] < 1e-4
+
+
+def test_float32_is_warned_of_before_training():
+    with pytest.warns(pinn.ProblemWarning, match="levenberg_marquardt: in float32"):
+        pinn.solve(
+            DECAY, pinn.MLP(width=4, depth=1), pinn.Sampling(interior=30), precision="float32",
+            training=[pinn.LevenbergMarquardt(2)], callbacks=[lambda record: True],
+        )  # fmt: skip
+
+
+def test_it_is_declared_as_text(tmp_path):
+    stage = pinn.LevenbergMarquardt(7, scaling="columns", acceleration=False, redraw=None)
+    experiment = Experiment(DECAY, training=(stage,))
+    assert read_experiment(experiment_json(experiment), "file").training == (stage,)
+    file = tmp_path / "decay.yaml"
+    file.write_text(
+        "problem:\n  domain: {t: {time: [0, 2]}}\n  unknowns: [u]\n"
+        "  equations: {decay: u_t + u}\n  conditions: [{initial: {unknown: u, value: 1}}]\n"
+        "training:\n- levenberg_marquardt: {steps: 7, scaling: columns, acceleration: false, "
+        "redraw: null}\n"
+    )
+    assert pinn.config.load(file).experiment.training == (stage,)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"steps": 0}, "levenberg_marquardt: steps"),
+        ({"damping": 0}, "levenberg_marquardt: damping"),
+        ({"scaling": "row"}, "levenberg_marquardt: scaling: expected one of none, columns"),
+        ({"trials": 0}, "levenberg_marquardt: trials"),
+        ({"redraw": 0}, "levenberg_marquardt: redraw"),
+    ],
+)
+def test_bad_settings_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        LevenbergMarquardt(**arguments)
