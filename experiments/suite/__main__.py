@@ -13,33 +13,22 @@ from __future__ import annotations
 
 import argparse
 import math
-import multiprocessing
 import sys
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from experiments.bench.report import number
-from experiments.measure import measure
 from experiments.resumable import ROOT, Rows
 from experiments.suite.entries import ENTRIES
 from experiments.suite.entry import BUDGET, Entry
 from experiments.suite.page import markdown
-from experiments.suite.verdict import error_of, summaries
+from experiments.suite.running import Task, done
+from experiments.suite.verdict import error_of, told
 from pinn.checks import nearest
 from pinn.files import write_text
 
 _BY_NAME = {entry.name: entry for entry in ENTRIES}
-_Task = tuple[str, float, int, int | None]
-"""Name, budget, seed, threads."""
-
-
-def run(task: _Task) -> dict[str, Any]:
-    """Train one entry with one seed; returns its figures."""
-    name, budget, seed, threads = task
-    facts, _ = measure(_BY_NAME[name], budget, seed, threads)
-    return {**facts, "budget_seconds": budget, "threads": threads}
 
 
 def chosen(names: Sequence[str]) -> list[Entry]:
@@ -63,14 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         entries = chosen(options.only)
         results = Rows(
             options.out / "suite.json", _BY_NAME, several=("budget_seconds", "seed"),
-            summary=lambda runs: {"problems": summaries(ENTRIES, runs)},
+            summary=partial(told, ENTRIES),
         )  # fmt: skip
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
     threads = 1 if options.jobs > 1 else None
     tasks = [
-        (entry.name, options.budget, seed, threads)
+        Task(entry.name, options.budget, seed, threads)
         for entry in entries for seed in options.seeds
         if options.anew or (entry.name, options.budget, seed) not in results
     ]  # fmt: skip
@@ -79,30 +68,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"--seeds {','.join(map(str, options.seeds))} --jobs {options.jobs}"
     )
     try:
-        for facts in _done(tasks, options.jobs):
+        for facts in done(tasks, options.jobs):
             results.put(facts, command)
             write_text(options.out / "suite.md", markdown(ENTRIES, results.rows))
-            told = facts.get("failed") or f"{number(error_of(facts), 2)} ({facts['stop_reason']})"
-            print(f"{facts['name']}, seed {facts['seed']}: {told}", flush=True)
+            end = facts.get("failed") or f"{number(error_of(facts), 2)} ({facts['stop_reason']})"
+            print(f"{facts['name']}, seed {facts['seed']}: {end}", flush=True)
     except KeyboardInterrupt:
         print("interrupted: the same command goes on", file=sys.stderr)
         return 130
     return 0
-
-
-def _done(tasks: Sequence[_Task], jobs: int) -> Iterator[dict[str, Any]]:
-    """Give the figures of each run when it has ended, so many side by side."""
-    if jobs == 1:
-        yield from map(run, tasks)
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context) as pool:
-        waiting = [pool.submit(run, task) for task in tasks]
-        try:
-            for one in as_completed(waiting):
-                yield one.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _parser() -> argparse.ArgumentParser:

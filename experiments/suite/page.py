@@ -28,7 +28,8 @@ def markdown(entries: Sequence[Entry], runs: Sequence[Mapping[str, Any]]) -> str
         "at points that no training saw: the median of the seeds (the upper one of an even "
         "number), and the worst of them. Network, stages and steps are those of the median run; "
         "`seconds` is the whole call, the median. `published` is the best figure known of a neural "
-        "network for this very set-up. No run looks at the reference.",
+        "network for this very set-up; where no source is named below, the paper was not at hand. "
+        "No run looks at the reference.",
     ]
     for seconds in sorted({line["budget_seconds"] for line in lines}):
         own = [line for line in lines if line["budget_seconds"] == seconds]
@@ -40,10 +41,10 @@ def markdown(entries: Sequence[Entry], runs: Sequence[Mapping[str, Any]]) -> str
             table(_HEADER, [_line(line) for line in own]),
         ]
     notes = [f"{line['title']}: {line['note']}" for line in _once(lines) if line["note"]]
-    told = {}
+    said: dict[str, list[str]] = {}
     for run in runs:
         for text in run.get("warnings", []):
-            told.setdefault(text, []).append(run["name"])
+            said.setdefault(text, []).append(run["name"])
     page += [
         *_section("Notes", notes),
         *_section("Where the published figures come from", [
@@ -51,7 +52,7 @@ def markdown(entries: Sequence[Entry], runs: Sequence[Mapping[str, Any]]) -> str
         ]),
         *_section("Runs", [_run(run) for run in runs]),
         *_section("Warnings of the runs", [
-            f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in told.items()
+            f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in said.items()
         ]),
     ]
     return "\n\n".join(page) + "\n"

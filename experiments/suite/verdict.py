@@ -68,3 +68,14 @@ def verdicts(lines: Iterable[Mapping[str, Any]], entries: Iterable[Entry]) -> di
     for entry in entries:
         numbers.setdefault(entry.number, []).append(reached.get(entry.name))
     return {number: all(each) for number, each in numbers.items() if None not in each}
+
+
+def told(entries: Iterable[Entry], runs: Iterable[Run]) -> dict[str, Any]:
+    """Return what a file of runs says of them: the lines of entries, and the problems' verdicts."""
+    entries, lines = list(entries), summaries(entries, runs)
+    reached = []
+    for seconds in dict.fromkeys(line["budget_seconds"] for line in lines):
+        own = [line for line in lines if line["budget_seconds"] == seconds]
+        numbered = {str(number): is_so for number, is_so in verdicts(own, entries).items()}
+        reached.append({"budget_seconds": seconds, "problems": numbered})
+    return {"reached": reached, "entries": lines}

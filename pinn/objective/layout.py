@@ -68,6 +68,20 @@ class Layout:
         return tuple(part for part in self.parts if part.is_matrix)
 
     @cached_property
+    def weights(self) -> np.ndarray:
+        """Whether each number is in one of the matrices, (size,)."""
+        return self.mask(self.matrices)
+
+    @cached_property
+    def stacks(self) -> tuple[np.ndarray, ...]:
+        """The matrices of each shape together: where their numbers are in theta, (k, m, n)."""
+        found: dict[tuple[int, ...], list[np.ndarray]] = {}
+        everywhere = np.arange(self.size)
+        for part in self.matrices:
+            found.setdefault(part.shape, []).append(part.of(everywhere))
+        return tuple(np.stack(places) for places in found.values())
+
+    @cached_property
     def networks(self) -> np.ndarray:
         """Whether each number is one of a network, (size,); the others are coefficients."""
         return self.mask(part for part in self.parts if not part.is_coefficient)

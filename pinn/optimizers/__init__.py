@@ -5,9 +5,11 @@ from pinn.optimizers.bfgs import BFGS
 from pinn.optimizers.dsgnar import DSGNAR
 from pinn.optimizers.engd import ENGD
 from pinn.optimizers.first_order import FirstOrder
+from pinn.optimizers.gauss_newton import GaussNewton
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
 from pinn.optimizers.minimize import minimize
+from pinn.optimizers.muon import Muon
 from pinn.optimizers.schedules import (
     SCHEDULES,
     ConstantRate,
@@ -16,6 +18,7 @@ from pinn.optimizers.schedules import (
     PlateauDecay,
     Schedule,
 )
+from pinn.optimizers.soap import SOAP
 from pinn.optimizers.solver import (
     STAGES,
     Diverged,
@@ -35,6 +38,7 @@ __all__ = [
     "ENGD",
     "LBFGS",
     "SCHEDULES",
+    "SOAP",
     "SPRING",
     "SSBFGS",
     "STAGES",
@@ -44,7 +48,9 @@ __all__ = [
     "Diverged",
     "ExponentialDecay",
     "FirstOrder",
+    "GaussNewton",
     "LeastSquares",
+    "Muon",
     "PlateauDecay",
     "LevenbergMarquardt",
     "SSBroyden",
@@ -57,6 +63,7 @@ __all__ = [
 ]
 
 for _solver in (
-    Adam, LBFGS, BFGS, SSBFGS, SSBroyden, LevenbergMarquardt, DSGNAR, ENGD, SPRING,
+    Adam, SOAP, Muon, LBFGS, BFGS, SSBFGS, SSBroyden, GaussNewton, LevenbergMarquardt, DSGNAR,
+    ENGD, SPRING,
 ):  # fmt: skip
     STAGES.add(_solver.name, _solver)

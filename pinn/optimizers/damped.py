@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from pinn.optimizers.solver import LeastSquares
-
-# A Jacobian beyond this also makes each step slow.
-_MOST_GIB = 4
 _EPS = np.finfo(np.float64).eps
 # Steps of refinement: what the rounding of J^T J took away comes back at the cost of four products.
 _REFINED = 2
@@ -79,17 +72,7 @@ class DampedLeastSquares:
         return self._scale * found
 
 
-def check_dense(solver: str, function: LeastSquares) -> None:
-    """Raise ValueError where a solver that factors J^T J is given float32, or too large a J."""
-    if function.dtype != np.float64:
-        raise ValueError(
-            f"{solver}: expected precision float64, got {function.dtype}: the squares of the "
-            "Jacobian have no digit left in it. Use precision float64, or adam or lbfgs"
-        )
-    rows, size = function.rows, function.size
-    gib = rows * size * 8 / 2**30
-    if gib > _MOST_GIB:
-        raise ValueError(
-            f"{solver}: the Jacobian of {rows} rows and {size} trainable numbers takes {gib:.1f} "
-            f"GiB; expected at most {_MOST_GIB} GiB. Use fewer points, dsgnar, or lbfgs"
-        )
+
+def damped_bytes(rows: int, size: int) -> int:
+    """Return the bytes of a Jacobian with the smaller matrix and its factor."""
+    return 8 * (rows * size + 2 * min(rows, size) ** 2)

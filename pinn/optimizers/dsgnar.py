@@ -8,6 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pinn.objective import Layout
+from pinn.optimizers.gauss_newton_checks import (
+    check_bytes,
+    doubt_few_rows,
+    doubt_precision,
+)
 from pinn.optimizers.sketch import CosineSketch, CountSketch
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.optimizers.trust_region import TrustRegion
@@ -16,8 +22,8 @@ from pinn.schema import Count, Natural, Positive, declared
 
 # Radii from a third of the last one to three times it.
 _SPAN = 3.0
-# A sketch beyond this also makes each step slow.
-_MOST_GIB = 4
+# Rows of the Jacobian that are there at a time.
+_PART = 1024
 # A radius below which a step is lost in the rounding of the loss, by precision.
 _LEAST_RADIUS = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 # The first stage ends where the shift has begun to rise again: over so many steps, not before ...
@@ -36,7 +42,8 @@ class DSGNAR(Stage):
     takes part in. radius: that of the first step. radii: how many are tried in a step.
     first_ratio, last_ratio: the ratio of the actual to the predicted decrease of the loss that
     radii aim at in the first stage and in the second. seed: of the sketches, which each step draws
-    anew. seconds: limit of the stage's wall time, None for none.
+    anew. redraw: steps after which points are drawn anew, None for as many as the sampling says.
+    seconds: limit of the stage's wall time, None for none.
 
     J is sketched to C J Omega, C a sum of rows with random signs, added up over parts of the points
     (the whole J is never held), Omega a subsampled cosine transform, and the step is Omega p, where
@@ -65,18 +72,17 @@ class DSGNAR(Stage):
     first_ratio: Positive = 0.075
     last_ratio: Positive = 0.5
     seed: Natural = 0
+    redraw: Count | None = 20
     seconds: Positive | None = None
 
     def check(self, function: LeastSquares) -> list[str]:
-        """Raise ValueError for a sketch beyond the memory."""
-        columns = math.ceil(self.columns * function.size)
-        gib = 8 * function.size * min(function.rows, self.rows * columns) / 2**30
-        if gib > _MOST_GIB:
-            raise ValueError(
-                f"dsgnar: its sketch of {function.size} trainable numbers takes {gib:.1f} GiB; "
-                f"expected at most {_MOST_GIB} GiB. Use fewer columns or rows, or lbfgs"
-            )
-        return []
+        """Raise ValueError for a sketch beyond the memory; doubt few rows and float32."""
+        size, rows = function.size, function.rows
+        columns = min(size, math.ceil(self.columns * size))
+        sketched = min(rows, math.ceil(self.rows * columns))
+        taken = 8 * (sketched * (size + 3 * columns) + min(_PART, rows) * size)
+        check_bytes(self.name, function, taken, "its sketch")
+        return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def run(
         self,
@@ -106,7 +112,7 @@ class DSGNAR(Stage):
             yield Step(memory.number, theta, loss, state=memory.arrays())
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
-    def state_bytes(self, size: int) -> int:
+    def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of some numbers."""
         return 8 * (_WINDOW + 4)
 
@@ -135,7 +141,7 @@ class _Model:
         count, self._omega = stage.sketches(function.rows, function.size, number)
         rows, jacobian = np.zeros(count.sketched), np.zeros((count.sketched, function.size))
         start = 0
-        for residual, part in function.jacobian_chunks(theta):
+        for residual, part in function.jacobian_chunks(theta, _PART):
             rows += count.part(start, residual)
             jacobian += count.part(start, part)
             start += len(residual)

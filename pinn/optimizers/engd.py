@@ -6,7 +6,13 @@ from collections.abc import Generator, Mapping
 
 import numpy as np
 
-from pinn.optimizers.damped import DampedLeastSquares, check_dense
+from pinn.objective import Layout
+from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
+from pinn.optimizers.gauss_newton_checks import (
+    check_bytes,
+    doubt_few_rows,
+    doubt_precision,
+)
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Positive, declared
 
@@ -23,7 +29,8 @@ class ENGD(Stage):
     """Energy natural gradient: damped Gauss-Newton steps whose length a grid is searched for.
 
     steps: most steps. damping: what is added to the diagonal of J^T J, J being the Jacobian of the
-    weighted residual vector r. seconds: limit of the stage's wall time, None for none.
+    weighted residual vector r. redraw: steps after which points are drawn anew, None for as many as
+    the sampling says. seconds: limit of the stage's wall time, None for none.
 
     The step is -eta d, d = (J^T J + damping)^-1 J^T r, in whichever of parameter and kernel form is
     cheaper for the number of rows (pinn.optimizers.damped); eta is 1, 1/2, 1/4 ... 2^-30, of which
@@ -32,8 +39,7 @@ class ENGD(Stage):
     the damping, up to the size of J^T J, where d is the gradient; the stage ends if that does not
     help. A step takes one Jacobian, (rows, size) float64 numbers, and a few evaluations.
 
-    Raises ValueError for a number outside its range, for float32, in which the differences that
-    late steps live on are lost, and where J would take too much memory.
+    Raises ValueError for a number outside its range, and where J would take too much memory.
 
     Mueller and Zeinhofer, ICML 2023 (arXiv 2302.13163); kernel form: Guzman-Cordero, Dangel,
     Goldshlager and Zeinhofer, NeurIPS 2025 (arXiv 2505.12149), ENGD-W.
@@ -43,12 +49,14 @@ class ENGD(Stage):
 
     steps: Count = 500
     damping: Positive = 1e-7
+    redraw: Count | None = 20
     seconds: Positive | None = None
 
     def check(self, function: LeastSquares) -> list[str]:
-        """Raise ValueError for float32, and for a Jacobian beyond the memory."""
-        check_dense(self.name, function)
-        return []
+        """Raise ValueError for a Jacobian beyond the memory; doubt few rows and float32."""
+        taken = damped_bytes(function.rows, function.size)
+        check_bytes(self.name, function, taken, "the matrix that is factored")
+        return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def run(
         self,
@@ -87,7 +95,7 @@ class ENGD(Stage):
                 return direction, eta, lower
             damping *= _RAISED
 
-    def state_bytes(self, size: int) -> int:
+    def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of two numbers."""
         return 16
 

@@ -9,13 +9,23 @@ from typing import ClassVar
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.schedules import ConstantRate, Memory, Schedule
-from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.schedules import (
+    ConstantRate,
+    Memory,
+    Schedule,
+    in_state,
+    remembered,
+)
+from pinn.optimizers.solver import (
+    Diverged,
+    LeastSquares,
+    Stage,
+    StageEnd,
+    Step,
+    StopReason,
+)
 from pinn.schema import Count, Natural, NonNegative, Positive, declared
 from pinn.schema.errors import at, refuse
-
-# What the schedule remembers goes into the state under names that begin so.
-_SCHEDULE = "schedule_"
 
 
 @declared
@@ -87,14 +97,12 @@ class FirstOrder(Stage):
             # The gradient at theta is in the memory: new points are met at the next theta.
             number, share = int(state["number"]), float(state["share"])
             known = {name: state[name] for name in known}
-            losses = {
-                name.removeprefix(_SCHEDULE): array
-                for name, array in state.items() if name.startswith(_SCHEDULE)
-            }  # fmt: skip
+            losses = remembered(state)
             rate = share * self._rate(number, losses)
             theta = self._next(theta, known, rate, number, layout)
         while number < self.steps:
             found = function.value_and_gradient(theta)
+            _check_squares(found.gradient)
             number += 1
             known = self.learn(known, found.gradient, number, layout)
             if number > self.warmup:
@@ -102,7 +110,7 @@ class FirstOrder(Stage):
             rate = share * self._rate(number, losses)
             memory = {
                 "number": np.array(number), "share": np.array(share), **known,
-                **{f"{_SCHEDULE}{name}": array for name, array in losses.items()},
+                **in_state(losses),
             }  # fmt: skip
             # The step of this number starts at theta, whose loss is known; its end is not yet.
             yield Step(number, theta, found.loss, rate, memory)
@@ -120,6 +128,12 @@ class FirstOrder(Stage):
     ) -> np.ndarray:
         kept = theta
         if self.weight_decay:
-            weights = layout.mask(layout.matrices)
-            kept = np.where(weights, (1 - rate * self.weight_decay) * theta, theta)
+            kept = np.where(layout.weights, (1 - rate * self.weight_decay) * theta, theta)
         return kept - self.change(known, rate, number, layout)
+
+
+def _check_squares(gradient: np.ndarray) -> None:
+    """Raise Diverged for a gradient that is finite, but whose squares are not."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(gradient @ gradient):
+            raise Diverged(f"the squares of a gradient up to {np.abs(gradient).max():.1e} overflow")

@@ -13,11 +13,16 @@ _MOST_GIB = 4
 
 def check_memory(name: str, function: LeastSquares, keep: bool) -> None:
     """Raise ValueError, with the numbers, for a Jacobian that is too large to be reduced."""
-    gib = reduced_bytes(function.rows, function.size, keep) / 2**30
+    check_bytes(name, function, reduced_bytes(function.rows, function.size, keep), "its triangle")
+
+
+def check_bytes(name: str, function: LeastSquares, nbytes: int, beside: str) -> None:
+    """Raise ValueError for a Jacobian that takes too many bytes with what is held beside it."""
+    gib = nbytes / 2**30
     if gib > _MOST_GIB:
         raise ValueError(
             f"{name}: a Jacobian of {function.rows} rows for {function.size} trainable numbers "
-            f"takes {gib:.1f} GiB with its triangle; expected at most {_MOST_GIB} GiB. Use fewer "
+            f"takes {gib:.1f} GiB with {beside}; expected at most {_MOST_GIB} GiB. Use fewer "
             "points or a smaller model, or lbfgs, which needs no Jacobian"
         )
 

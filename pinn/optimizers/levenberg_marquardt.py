@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from pinn.objective import Layout
 from pinn.optimizers.gauss_newton_checks import check_memory, doubt_few_rows, doubt_precision
 from pinn.optimizers.reduced import Damped, Reduced, reduced
 from pinn.optimizers.solver import Diverged, LeastSquares, Stage, StageEnd, Step, StopReason
@@ -65,9 +66,9 @@ class LevenbergMarquardt(Stage):
         check_memory(self.name, function, self.acceleration)
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
-    def state_bytes(self, size: int) -> int:
+    def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of D: what a Jacobian takes follows from the number of rows."""
-        return 8 * size
+        return 8 * (layout.size + 2)
 
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int

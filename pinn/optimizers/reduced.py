@@ -34,6 +34,10 @@ class Reduced(ABC):
         whose condition is the square.
         """
 
+    @abstractmethod
+    def spectrum(self) -> Spectrum:
+        """Return J by its singular values, for the minimisers of |J p + r|^2 itself."""
+
 
 class Damped(ABC):
     """The minimisers p of |J p + b|^2 + |d p|^2 for one d and several b, of shape (N,).
@@ -46,6 +50,22 @@ class Damped(ABC):
     @abstractmethod
     def minimiser(self, b: np.ndarray) -> np.ndarray:
         """Return p, (P,), for another b."""
+
+
+class Spectrum:
+    """The shortest p that minimise |J p + r|^2 over the directions that J does not nearly lose.
+
+    values: the singular values of J, the largest first. along: what U' r is for each. directions:
+    a row for each, V'.
+    """
+
+    def __init__(self, values: np.ndarray, along: np.ndarray, directions: np.ndarray) -> None:
+        self.values, self._along, self._directions = values, along, directions
+
+    def shortest(self, cutoff: float) -> np.ndarray:
+        """Return p, (P,), from the singular values above `cutoff` times the largest."""
+        rank = int(np.count_nonzero(self.values > cutoff * self.values[0]))
+        return -(self._along[:rank] / self.values[:rank]) @ self._directions[:rank]
 
 
 def reduced(function: LeastSquares, theta: np.ndarray, keep: bool) -> Reduced:
@@ -123,6 +143,10 @@ class _Tall(Reduced):
     def damped(self, damping: float, scale: np.ndarray) -> Damped:
         return _TallDamped(self, _Ridge(self._triangle, np.sqrt(damping) * scale))
 
+    def spectrum(self) -> Spectrum:
+        u, values, directions = np.linalg.svd(self._triangle)
+        return Spectrum(values, self._head[:, 0] @ u, directions)
+
     def head(self, b: np.ndarray | None = None) -> np.ndarray:
         """Return the first P numbers of Q' b, of Q' r where left out."""
         if b is None:
@@ -169,6 +193,10 @@ class _Wide(Reduced):
             self._triangle = np.asfortranarray(lower[::-1, ::-1])
         ridge = _Ridge(self._triangle, np.full(len(self._rows), np.sqrt(damping)))
         return _WideDamped(self, ridge)
+
+    def spectrum(self) -> Spectrum:
+        u, values, directions = np.linalg.svd(self._jacobian, full_matrices=False)
+        return Spectrum(values, self._rows @ u, directions)
 
     def outward(self, z: np.ndarray) -> np.ndarray:
         """Return Q z / scale."""

@@ -8,18 +8,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from pinn.optimizers.damped import DampedLeastSquares, check_dense
+from pinn.objective import Layout
+from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
+from pinn.optimizers.gauss_newton_checks import check_bytes, doubt_precision
+from pinn.optimizers.schedules import ConstantRate, Schedule, in_state, remembered
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Fraction, Positive, declared
+from pinn.schema.errors import at
 
 
 @declared
 class SPRING(Stage):
     """Natural gradient with momentum: each step solves for what the last one leaves of r.
 
-    steps: number of steps. learning_rate, final_rate: eta, which falls geometrically from the first
-    to the second (None keeps it). damping: lambda. momentum: mu. norm: C, no step is longer than
-    its root. seconds: limit of the stage's wall time, None for none.
+    steps: how many. learning_rate: eta, which `schedule` lowers. damping: lambda. momentum: mu.
+    norm: C, no step is longer than its root. redraw: steps after which points are drawn anew, None
+    for as many as the sampling says. seconds: limit of the stage's wall time, None for none.
 
         phi  <-  argmin |J phi - r|^2 + lambda |phi - mu phi|^2          (the phi of before)
              =   mu phi + (J^T J + lambda)^-1 J^T (r - mu J phi)
@@ -31,7 +35,7 @@ class SPRING(Stage):
     directions that their rows do not see. So small batches (`pinn.Sampling(batch=...)`) make small
     kernels; the losses told of steps are then those on the batch. Nothing is searched for: a step
     takes one Jacobian and one evaluation. Raises ValueError for a number outside its range,
-    for float32, and where J would take too much memory.
+    and where J would take too much memory.
 
     Goldshlager, Abrahamsen and Lin, J. Comput. Phys. 516 (2024) 113351 (arXiv 2401.10190); for
     PINNs: Guzman-Cordero, Dangel, Goldshlager and Zeinhofer, NeurIPS 2025 (arXiv 2505.12149).
@@ -41,24 +45,23 @@ class SPRING(Stage):
     takes_batches: ClassVar[bool] = True
 
     steps: Count = 1000
-    learning_rate: Positive = 0.5
-    final_rate: Positive | None = None
+    learning_rate: Positive = 1.0
+    schedule: Schedule = ConstantRate()
     damping: Positive = 1e-6
     momentum: Fraction = 0.9
-    norm: Positive = 1e-1
+    norm: Positive = 1.0
+    redraw: Count | None = 20
     seconds: Positive | None = None
 
-    def check(self, function: LeastSquares) -> list[str]:
-        """Raise ValueError for float32, and for a Jacobian beyond the memory."""
-        check_dense(self.name, function)
-        return []
+    def __post_init__(self) -> None:
+        with at("schedule"):
+            self.schedule.check(self.learning_rate)
 
-    def rate(self, number: int) -> float:
-        """Return the learning rate of a step, counted from 1."""
-        if self.final_rate is None or self.steps == 1:
-            return self.learning_rate
-        share = (number - 1) / (self.steps - 1)
-        return self.learning_rate * (self.final_rate / self.learning_rate) ** share
+    def check(self, function: LeastSquares) -> list[str]:
+        """Raise ValueError for a Jacobian beyond the memory; doubt float32."""
+        taken = damped_bytes(function.rows, function.size)
+        check_bytes(self.name, function, taken, "the matrix that is factored")
+        return doubt_precision(self.name, function)
 
     def run(
         self,
@@ -66,28 +69,33 @@ class SPRING(Stage):
         theta: np.ndarray,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
-        number, phi, share = 0, np.zeros_like(theta), 1.0
+        number, phi, share, losses = 0, np.zeros_like(theta), 1.0, {}
         if state:
             number, phi, share = int(state["number"]), state["phi"], float(state["share"])
+            losses = remembered(state)
         while number < self.steps:
             rows, jacobian = function.jacobian(theta)
             kept = self.momentum * phi
             damped = DampedLeastSquares(jacobian, self.damping)
             phi = kept + damped.solve(rows - jacobian @ kept)
             number += 1
+            losses = self.schedule.remember(float(rows @ rows), losses)
             unbiased = phi / math.sqrt(1 - self.momentum ** (2 * number))
             length = float(np.linalg.norm(unbiased))
-            rate = share * self.rate(number)
+            rate = share * self.schedule.rate(self.learning_rate, number, self.steps, losses)
             if length * rate > share * math.sqrt(self.norm):
                 rate = share * math.sqrt(self.norm) / length
             theta = theta - rate * unbiased
-            memory = {"number": np.array(number), "phi": phi, "share": np.array(share)}
+            memory = {
+                "number": np.array(number), "phi": phi, "share": np.array(share),
+                **in_state(losses),
+            }  # fmt: skip
             yield Step(number, theta, function.value(theta), rate, memory)
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
-    def state_bytes(self, size: int) -> int:
+    def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of one vector."""
-        return 8 * size
+        return 8 * layout.size
 
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int

@@ -4,7 +4,13 @@ from pinn.optimizers.schedules.constant import ConstantRate
 from pinn.optimizers.schedules.cosine import CosineDecay
 from pinn.optimizers.schedules.exponential import ExponentialDecay
 from pinn.optimizers.schedules.plateau import PlateauDecay
-from pinn.optimizers.schedules.schedule import SCHEDULES, Memory, Schedule
+from pinn.optimizers.schedules.schedule import (
+    SCHEDULES,
+    Memory,
+    Schedule,
+    in_state,
+    remembered,
+)
 
 SCHEDULES.add("constant", ConstantRate)
 SCHEDULES.add("exponential", ExponentialDecay)
@@ -13,5 +19,5 @@ SCHEDULES.add("plateau", PlateauDecay)
 
 __all__ = [
     "SCHEDULES", "ConstantRate", "CosineDecay", "ExponentialDecay", "Memory", "PlateauDecay",
-    "Schedule",
+    "Schedule", "in_state", "remembered",
 ]

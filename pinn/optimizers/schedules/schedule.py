@@ -14,6 +14,24 @@ Memory = Mapping[str, np.ndarray]
 SCHEDULES = Family("schedule", example="pinn.CosineDecay()")
 
 
+# What a schedule remembers goes into a solver's state under names that begin so.
+_IN_STATE = "schedule_"
+
+
+def in_state(memory: Memory) -> dict[str, np.ndarray]:
+    """Return what a schedule remembers as arrays of a solver's state."""
+    return {f"{_IN_STATE}{name}": array for name, array in memory.items()}
+
+
+def remembered(state: Memory) -> dict[str, np.ndarray]:
+    """Return what a solver's state says that the schedule remembers."""
+    return {
+        name.removeprefix(_IN_STATE): array
+        for name, array in state.items()
+        if name.startswith(_IN_STATE)
+    }
+
+
 class Schedule(ABC):
     """The rate of each step, from the learning rate of the stage.
 

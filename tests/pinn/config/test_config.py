@@ -221,7 +221,7 @@ def test_a_mistake_in_the_problem_is_told_with_line_and_key(refused, old, new, m
         ("weighting: {heet: 2}", "weighting.heet: expected a block out of heat, initial_u, "),
         ("training: adam", "training: expected a list of training stages, got 'adam'"),
         ("training: []", "training: expected a list of training stages, got a list of 0 items"),
-        ("training: [adma]", "training.0.adma: expected one training stage out of adam, lbfgs"),
+        ("training: [adma]", "training.0.adma: expected one training stage out of adam, soap"),
         ("training: [adam: {step: 3}]", "training.0.adam.step: unknown key; valid keys: steps, "),
         ("training: [adam: {steps: 1.5}]", "training.0.adam.steps: expected a whole number"),
         ("training: [adam: {learning_rate: 0}]", "training.0.adam.learning_rate: expected a "),

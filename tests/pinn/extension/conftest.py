@@ -13,14 +13,15 @@ from pinn.conditions import CONDITIONS
 from pinn.geometry import SHAPES
 from pinn.models import EMBEDDINGS, MODELS
 from pinn.objective.weighting import WEIGHTINGS
-from pinn.optimizers import STAGES
+from pinn.optimizers import SCHEDULES, STAGES
 from pinn.problem import references
 from pinn.sampling import ADAPTIVE, METHODS
 
 PAGE = Path(__file__).parents[3] / "docs" / "extending.md"
 FAMILIES = {
     "slope": CONDITIONS, "diamond": SHAPES, "ridges": MODELS, "gated": MODELS,
-    "squares": EMBEDDINGS, "descent": STAGES, "even": WEIGHTINGS,
+    "squares": EMBEDDINGS, "descent": STAGES, "signs": STAGES, "stairs": SCHEDULES,
+    "even": WEIGHTINGS,
 }  # fmt: skip
 FUNCTIONS = {"thirds": METHODS, "largest": ADAPTIVE}
 REFERENCE = "heat-mode"

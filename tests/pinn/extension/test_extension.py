@@ -368,3 +368,21 @@ def test_what_an_embedding_cannot_be_is_told_at_its_line(page, config):
         load(config)
     assert "model.gated.embedding.square: expected one embedding out of" in str(raised.value)
     assert "did you mean 'squares'?" in str(raised.value)
+
+
+# ---- a stage that takes one gradient a step, and its rates
+
+
+def test_a_first_order_stage_and_a_schedule_go_through_a_file(page, config, tmp_path):
+    text = config.read_text(encoding="utf-8")
+    stage = "signs: {steps: 5, learning_rate: 1e-2, warmup: 1, schedule: {stairs: {every: 2}}}"
+    config.write_text(text.replace("descent: {steps: 6}", stage), encoding="utf-8")
+    assert main(["train", str(config), "--out", str(tmp_path / "run"), "--quiet"]) == 0
+    loaded = pinn.load(tmp_path / "run")
+    made = page.Signs(5, learning_rate=1e-2, warmup=1, schedule=page.Stairs(every=2))
+    assert loaded.experiment.training == (made,)
+    rates = []
+    pinn.solve(
+        **loaded.experiment.arguments, callbacks=[lambda step: rates.append(step.learning_rate)]
+    )
+    assert rates == [5e-3, 1e-2, 1e-2, 5e-3, 5e-3]

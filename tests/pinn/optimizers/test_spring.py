@@ -33,9 +33,7 @@ def plain(function, theta, stage):
         stacked = np.vstack([jacobian, root * np.eye(len(theta))])
         phi = np.linalg.lstsq(stacked, np.concatenate([rows, root * stage.momentum * phi]))[0]
         unbiased = phi / math.sqrt(1 - stage.momentum ** (2 * k))
-        rate = stage.learning_rate
-        if stage.final_rate is not None:
-            rate *= (stage.final_rate / rate) ** ((k - 1) / (stage.steps - 1))
+        rate = stage.schedule.rate(stage.learning_rate, k, stage.steps, {})
         theta = theta - min(rate, math.sqrt(stage.norm) / np.linalg.norm(unbiased)) * unbiased
         yield theta
 
@@ -43,11 +41,14 @@ def plain(function, theta, stage):
 @pytest.mark.parametrize("shape", [(12, 20), (20, 12)])
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"momentum": 0.0}, {"norm": 1e-2, "final_rate": 1e-2}, {"norm": 1e6, "momentum": 0.5}],
+    [
+        {}, {"momentum": 0.0}, {"norm": 1e6, "momentum": 0.5},
+        {"norm": 1e-2, "schedule": pinn.ExponentialDecay(1e-2)},
+    ],
 )
 def test_its_steps_are_those_of_the_formulas(dense, shape, settings):
     function = bent(dense, *shape)
-    stage = SPRING(9, damping=1e-2, **settings)
+    stage = SPRING(9, damping=0.1, **settings)
     steps, end = dense.follow(stage, function, np.zeros(shape[1]))
     for step, theta in zip(steps, plain(function, np.zeros(shape[1]), stage), strict=True):
         np.testing.assert_allclose(step.theta, theta, rtol=0, atol=1e-11)
@@ -109,7 +110,7 @@ def test_no_step_is_longer_than_the_norm_allows(dense):
 
 
 def test_resumed_at_any_step_it_takes_the_same_bits(dense):
-    stage = SPRING(15, final_rate=0.1)
+    stage = SPRING(15, schedule=pinn.PlateauDecay(patience=2))
     whole, end = dense.follow(stage, bent(dense), np.zeros(20))
     for stop in (1, 6, 14):
         at = whole[stop - 1]
@@ -147,11 +148,15 @@ def test_it_trains_a_network_on_batches():
     assert solution.report.stages[0].steps == 200
 
 
-def test_float32_and_a_jacobian_beyond_the_memory_are_refused():
-    with pytest.raises(ValueError, match="spring: expected precision float64, got float32"):
-        pinn.solve(PROBLEM, MODEL, training=[SPRING()], precision="float32")
+def test_float32_is_doubted_and_a_jacobian_beyond_the_memory_is_refused():
+    # Fewer rows than numbers are what batches are for.
+    few = SimpleNamespace(dtype=np.dtype(np.float64), size=100, rows=50)
+    assert SPRING().check(few) == []
+    poor = SimpleNamespace(dtype=np.dtype(np.float32), size=100, rows=1000)
+    (precision,) = SPRING().check(poor)
+    assert "spring: in float32" in precision
     large = SimpleNamespace(dtype=np.dtype(np.float64), size=1000, rows=10**6)
-    with pytest.raises(ValueError, match="spring: the Jacobian of 1000000 rows"):
+    with pytest.raises(ValueError, match="spring: a Jacobian of 1000000 rows .* takes 7.5 GiB"):
         SPRING().check(large)
 
 
@@ -159,10 +164,13 @@ def test_it_is_declared_in_python_yaml_and_json(tmp_path):
     path = tmp_path / "case.yaml"
     path.write_text(
         "problem: {domain: {t: {time: [0, 1]}}, unknowns: [u], equations: {decay: u_t + u}}\n"
-        "training: [spring: {steps: 7, damping: 1e-5, momentum: 0.95}]\n"
+        "training: [spring: {steps: 7, damping: 1e-5, momentum: 0.95,\n"
+        "  schedule: {cosine: {final_rate: 1e-3}}}]\n"
     )
     experiment = pinn.config.load(path).experiment
-    assert tuple(experiment.training) == (SPRING(7, damping=1e-5, momentum=0.95),)
+    assert tuple(experiment.training) == (
+        SPRING(7, damping=1e-5, momentum=0.95, schedule=pinn.CosineDecay(1e-3)),
+    )
     again = read_experiment(experiment_json(experiment), "file")
     assert again.training == experiment.training
     for wrong in ({"momentum": 1.0}, {"momentum": -0.1}, {"norm": 0}, {"learning_rate": 0}):

@@ -20,8 +20,11 @@ SETUP = Experiment(
 STAGES = {
     "adam": [pinn.Adam(23, learning_rate=0.01, schedule=pinn.ExponentialDecay(1e-3), warmup=3)],
     "adam on plateaus": [pinn.Adam(23, schedule=pinn.PlateauDecay(0.7, patience=2))],
+    "soap": [pinn.SOAP(23, learning_rate=0.01, every=3, weight_decay=0.1)],
+    "muon": [pinn.Muon(23, learning_rate=0.01, schedule=pinn.CosineDecay())],
     "lbfgs": [pinn.LBFGS(23, memory=4)],
     "ssbroyden": [pinn.SSBroyden(23)],
+    "gauss_newton": [pinn.GaussNewton(23, redraw=4)],
     "levenberg_marquardt": [pinn.LevenbergMarquardt(23, redraw=4)],
     "all in turn": [pinn.Adam(8), pinn.LBFGS(7), pinn.SSBroyden(8)],
 }

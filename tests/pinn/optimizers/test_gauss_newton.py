@@ -1,0 +1,90 @@
+"""Gauss-Newton: one step for linear rows, known minima, least norm, shorter steps, text."""
+
+import numpy as np
+import pytest
+
+import pinn
+import pinn.config
+from pinn.optimizers import GaussNewton, StopReason
+from pinn.solution.storage import experiment_json, read_experiment
+from pinn.training.experiment import Experiment
+
+
+def test_rows_that_are_linear_take_one_step(dense):
+    rng = np.random.default_rng(0)
+    matrix, b = rng.standard_normal((50, 8)), rng.standard_normal(50)
+    function = dense.Rows(lambda t: matrix @ t - b, lambda t: matrix, 8)
+    steps, end = dense.follow(GaussNewton(steps=1), function, np.zeros(8))
+    expected = np.linalg.lstsq(matrix, b)[0]
+    np.testing.assert_allclose(end.theta, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+    assert len(steps) == 1 and end.reason is StopReason.STEPS
+
+
+def test_of_equal_minima_the_nearest_is_taken(dense):
+    matrix = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0]])
+    function = dense.Rows(lambda t: matrix @ t - np.array([5.0, 10.0]), lambda t: matrix, 3)
+    start = np.array([1.0, 0.0, 7.0])
+    _, end = dense.follow(GaussNewton(steps=1), function, start)
+    # Along (1, 2, 0): from 1 to 5.
+    np.testing.assert_allclose(end.theta, start + 4 / 5 * np.array([1, 2, 0]), atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["rosenbrock", "brown_badly_scaled", "bard", "osborne"])
+def test_closed_problems_end_at_known_minima(closed, dense, name):
+    least = {
+        "rosenbrock": 0.0, "brown_badly_scaled": 0.0, "bard": 8.21487730657896e-3,
+        "osborne": 5.46489469748e-5,
+    }[name]  # fmt: skip
+    function, start = closed[name]()
+    steps, end = dense.follow(GaussNewton(), function, start)
+    assert function.value(end.theta) == pytest.approx(least, rel=1e-10, abs=1e-16)
+    assert end.reason in (StopReason.CONVERGED, StopReason.NO_DECREASE)
+    losses = [step.loss for step in steps]
+    assert all(a > b for a, b in zip(losses, losses[1:], strict=False))
+
+
+def test_a_tried_step_is_halved_until_the_next_is_no_better(dense):
+    # r = arctan(t): the full step from 1.5 goes beyond, to where the loss is higher.
+    function = dense.Rows(np.arctan, lambda t: np.diag(1 / (1 + t**2)), 1)
+    start = np.array([1.5])
+    whole = start - np.arctan(start) * (1 + start**2)
+    assert abs(whole[0]) > 1.5
+    steps, _ = dense.follow(GaussNewton(steps=1), function, start)
+    tried = [start + 0.5**k * (whole - start) for k in range(6)]
+    losses = [float(np.arctan(t) @ np.arctan(t)) for t in tried]
+    first = next(k for k in range(5) if losses[k] <= losses[k + 1] and losses[k] < losses[0])
+    np.testing.assert_allclose(steps[0].theta, tried[first], rtol=1e-14)
+
+
+def test_going_on_from_a_step_and_shorter_steps(closed, dense):
+    function, start = closed["osborne"]()
+    whole, _ = dense.follow(GaussNewton(steps=6), function, start)
+    rest, _ = dense.follow(GaussNewton(steps=6), function, whole[2].theta, whole[2].state)
+    assert [s.theta.tobytes() for s in rest] == [s.theta.tobytes() for s in whole[3:]]
+    shorter = GaussNewton(steps=1).slower(0, {}, 2)
+    (step,), _ = dense.follow(GaussNewton(steps=1), function, start, shorter)
+    full = np.linalg.lstsq(function.jacobian(start)[1], -function.weighted_rows(start))[0]
+    share = np.linalg.norm(step.theta - start) / np.linalg.norm(full)
+    assert share <= 0.01 * (1 + 1e-6)
+
+
+DECAY = pinn.Problem(pinn.Time("t", 0, 2), ["u"], {"d": "u_t + u"}, [pinn.Initial("u", 1)])
+
+
+def test_it_is_declared_as_text_and_trains(tmp_path):
+    file = tmp_path / "decay.yaml"
+    file.write_text(
+        "problem: {domain: {t: {time: [0, 2]}}, unknowns: [u], equations: {d: u_t + u}, "
+        "conditions: [{initial: {unknown: u, value: 1}}]}\n"
+        "training: [gauss_newton: {steps: 7, cutoff: 1.0e-9, redraw: null}]\n"
+    )
+    stage = pinn.GaussNewton(7, 1e-9, redraw=None)
+    assert tuple(pinn.config.load(file).experiment.training) == (stage,)
+    experiment = Experiment(DECAY, training=(stage,))
+    assert tuple(read_experiment(experiment_json(experiment), "file").training) == (stage,)
+    solution = pinn.solve(
+        DECAY, pinn.MLP(width=6, depth=1), pinn.Sampling(interior=40), training=[stage]
+    )
+    assert solution.report.loss < 1e-2
+    with pytest.raises(ValueError, match="gauss_newton: cutoff"):
+        GaussNewton(cutoff=1.5)
