@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         DSGNAR,
         ENGD,
         LBFGS,
+        NNCG,
         SOAP,
         SPRING,
         SSBFGS,
@@ -98,7 +99,7 @@ if TYPE_CHECKING:
     from pinn.solution import ExtrapolationWarning, Report, Solution, load
     from pinn.solving import check, solve
     from pinn.tables import Table
-    from pinn.training import Callback, Progress, default_training
+    from pinn.training import Auto, Callback, Plan, Progress, default_training
 
 __version__ = "0.1.0"
 
@@ -130,12 +131,14 @@ __all__ = [
     "LBFGS",
     "LRA",
     "MLP",
+    "NNCG",
     "NTK",
     "SOAP",
     "SPRING",
     "SSBFGS",
     "Adam",
     "Attention",
+    "Auto",
     "Ball",
     "Box",
     "Callback",
@@ -179,6 +182,7 @@ __all__ = [
     "PerUnknown",
     "PeriodicEmbedding",
     "PirateNet",
+    "Plan",
     "PlateauDecay",
     "PointCloud",
     "PointValue",
@@ -266,6 +270,7 @@ _HOMES = {
         "DSGNAR",
         "ENGD",
         "LBFGS",
+        "NNCG",
         "SOAP",
         "SPRING",
         "SSBFGS",
@@ -289,7 +294,7 @@ _HOMES = {
     "pinn.solution": ("ExtrapolationWarning", "Report", "Solution", "load"),
     "pinn.solving": ("check", "solve"),
     "pinn.tables": ("Table",),
-    "pinn.training": ("Callback", "Progress", "default_training"),
+    "pinn.training": ("Auto", "Callback", "Plan", "Progress", "default_training"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

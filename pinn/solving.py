@@ -20,6 +20,7 @@ from pinn.diagnosis import (
     scaled_residuals,
     unsolved,
 )
+from pinn.estimates import ErrorEstimate, error_estimate
 from pinn.objective import Objective
 from pinn.objective.weighting import Weighting
 from pinn.optimizers import Stage, StopReason
@@ -32,11 +33,17 @@ from pinn.solution.report import Report
 from pinn.solution.solution import Solution
 from pinn.training.callbacks import check_callbacks, notify
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss, fresh_points
-from pinn.training.loop import Redraw, Training
+from pinn.training.fresh import FreshLoss, fresh_points, judging_points
+from pinn.training.loop import Training
+from pinn.training.plan import Plan
 from pinn.training.records import StepRecord, TrainingResult
+from pinn.training.redraw import Redraw, RedrawOverfit
 from pinn.training.resources import training_resources
 from pinn.training.start import load_start
+
+# Steps times rows times numbers of a run, below which its error is estimated only when asked for:
+# training took about as long as the estimate does.
+_WORTH = 1e8
 
 # Who ends a run in the middle knows that it has not solved the problem.
 _CUT_SHORT = (StopReason.INTERRUPTED, StopReason.DIVERGED)
@@ -82,7 +89,7 @@ def solve(
     problem: Problem,
     model: Any = None,
     sampling: Sampling | None = None,
-    training: Iterable[Stage] | None = None,
+    training: Iterable[Stage] | Plan | str | None = None,
     weighting: Weighting | Mapping[str, float] | Sequence[Any] | None = None,
     seed: int = 0,
     precision: str = "float64",
@@ -90,32 +97,40 @@ def solve(
     callbacks: Iterable[Any] = (),
     *,
     seconds: float | None = None,
+    target: float | None = None,
     start: Solution | Mapping[str, np.ndarray] | np.ndarray | None = None,
     engine: str = "recorded",
     derivatives: str = "jets",
     threads: int | None = None,
+    error_bars: bool = True,
 ) -> Solution:
     """Train a network to satisfy a problem, and return it with a report.
 
-    model: pinn.MLP(); sampling: pinn.Sampling(); training: a list of stages, default_training() of
-    the model's size. weighting: block name -> weight in the loss, 1 where left out, or a
-    pinn.Weighting that chooses them, or a list of these, whose weights are multiplied. precision:
-    "float64" or "float32". device: "cpu" or "cuda". callbacks: functions of a step record, or
-    objects with the methods of pinn.training.Callback; pinn.Progress() shows progress, and without
-    it nothing is printed. seconds: limit of the wall time of all stages together, the recording of
-    the step's programs at the beginning included, and the checks of the problem before and of the
-    solution after not; training ends where one more step would not fit. The default stages use it
-    up, unless the loss goes no lower before. start: a solution of the same model (or its theta, as
-    a vector or by name) to begin from. engine: "recorded" (traced once, replayed in chunks), or
+    model: pinn.MLP(); sampling: pinn.Sampling(); training: a list of stages, or "auto" (also where
+    left out), which chooses them on the way and says why, or a pinn.Plan of your own. weighting:
+    block name -> weight in the loss, 1 where left out, or a pinn.Weighting that chooses them, or a
+    list of these, whose weights are multiplied. precision: "float64" or "float32". device: "cpu" or
+    "cuda". callbacks: functions of a step record, or objects with the methods of
+    pinn.training.Callback; pinn.Progress() shows progress, and without it nothing is printed.
+
+    seconds: limit of the wall time of all stages together, the recording of the step's programs at
+    the beginning included, and the checks of the problem before and of the solution after not;
+    training ends where one more step would not fit. "auto" uses it up, unless the loss goes no
+    lower before. target: the loss at which training ends: the weighted sum, on the present points
+    and on as many that training does not take. start: a solution of the same model (or its theta,
+    as a vector or by name) to begin from. engine: "recorded" (traced once, replayed in chunks), or
     "eager" for debugging. derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode
     again and again, for models with operations that have no Taylor rule). threads: None takes all
-    cores; the bits are the same for any number.
+    cores; the bits are the same for any number. error_bars: whether the error of the solution is
+    estimated in the end (report.error_estimate, see pinn.estimates), which takes a second or a few
+    and is left out of training that took no longer.
 
-    Equal arguments give equal bits, but where a time limit ended a stage. Ctrl-C stops training and
-    returns what there is, with report.stop_reason "interrupted", as does a callback that returns
-    True or raises StopIteration ("stopped by callback"); a loss that is not finite ends it as
-    "diverged". Any other exception on the way has the solution so far as its attribute `solution`.
-    The problem's reference takes no part in training: it is compared with once, at the end.
+    Equal arguments give equal bits, but where a time limit ended a stage. report.decisions has what
+    was decided on the way, and why. Ctrl-C stops training and returns what there is, with
+    report.stop_reason "interrupted", as does a callback that returns True or raises StopIteration
+    ("stopped by callback"); a loss that is not finite ends it as "diverged". Any other exception on
+    the way has the solution so far as its attribute `solution`. The problem's reference takes no
+    part in training: it is compared with once, at the end.
 
     What seems wrong with the problem is a pinn.ProblemWarning before training (see
     pinn.diagnosis.preflight), and a residual that stays large a pinn.UnsolvedWarning after it. With
@@ -128,8 +143,9 @@ def solve(
     callbacks = check_callbacks(callbacks)
     experiment = _experiment(
         problem, model=model, sampling=sampling, weighting=weighting, training=training,
-        seconds=seconds, precision=precision, device=device, engine=engine,
-        derivatives=derivatives, threads=threads, seed=seed,
+        seconds=seconds, target=target, precision=precision, device=device,
+        engine=engine, derivatives=derivatives, threads=threads, seed=seed,
+        error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
         objective, test, said = _begin(experiment, start)
@@ -138,9 +154,10 @@ def solve(
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
         run = Training(
-            objective, experiment.training, callbacks, _redraw(experiment, objective),
-            seconds=experiment.seconds, fresh=fresh, weighting=experiment.weighting,
-            batches=experiment.batches,
+            objective, experiment.plan, callbacks, _redraw(experiment, objective),
+            seconds=experiment.seconds, target=experiment.target, fresh=fresh,
+            apart=FreshLoss(objective, judging_points(experiment)),
+            weighting=experiment.weighting, batches=experiment.batches,
         )
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
         try:
@@ -158,9 +175,10 @@ def solve(
         whole = result.reason not in _CUT_SHORT
         hint = unsolved(residual) if whole else None
         recovered, doubts = recovery(objective) if whole else (Recovery(), [])
+        estimate = _estimate(experiment, objective, result) if whole else ErrorEstimate()
         solution.report = dataclasses.replace(
             Report.of(result, errors, solution.parameters),
-            residual=residual, recovery=recovered,
+            residual=residual, error_estimate=estimate, recovery=recovered,
             warnings=(*said, *([hint] if hint else []), *map(str, doubts)),
         )  # fmt: skip
     notify(callbacks, "on_end", solution)
@@ -178,7 +196,7 @@ def check(
     problem: Problem,
     model: Any = None,
     sampling: Sampling | None = None,
-    training: Iterable[Stage] | None = None,
+    training: Iterable[Stage] | Plan | str | None = None,
     weighting: Weighting | Mapping[str, float] | Sequence[Any] | None = None,
     seed: int = 0,
     precision: str = "float64",
@@ -186,10 +204,12 @@ def check(
     callbacks: Iterable[Any] = (),
     *,
     seconds: float | None = None,
+    target: float | None = None,
     start: Solution | Mapping[str, np.ndarray] | np.ndarray | None = None,
     engine: str = "recorded",
     derivatives: str = "jets",
     threads: int | None = None,
+    error_bars: bool = True,
 ) -> Check:
     """Return what a run would be made of, and what seems wrong with it, without training.
 
@@ -202,8 +222,9 @@ def check(
     check_callbacks(callbacks)
     experiment = _experiment(
         problem, model=model, sampling=sampling, weighting=weighting, training=training,
-        seconds=seconds, precision=precision, device=device, engine=engine,
-        derivatives=derivatives, threads=threads, seed=seed,
+        seconds=seconds, target=target, precision=precision, device=device,
+        engine=engine, derivatives=derivatives, threads=threads, seed=seed,
+        error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
         objective, *_ = _begin(experiment, start)
@@ -228,15 +249,31 @@ def _begin(
         return objective, TestSet(experiment.problem, points), said
 
 
-def _redraw(experiment: Experiment, objective: Objective) -> Redraw | None:
-    def draw(number: int) -> dict[str, Points]:
+def _redraw(experiment: Experiment, objective: Objective) -> Redraw | RedrawOverfit | None:
+    def draw(number: int, grown: Mapping[str, int] | None = None) -> dict[str, Points]:
         present = {block.name: block.points for block in objective.blocks}
         return experiment.draw_points(
-            number, lambda at: objective.residuals(objective.theta, at), present
+            number, lambda at: objective.residuals(objective.theta, at), present, grown
         )
 
     every = experiment.sampling.redraw
-    return None if every is None else Redraw(every, draw)
+    if every is None:
+        return None
+    return RedrawOverfit(draw) if every == "auto" else Redraw(every, draw)
+
+
+def _estimate(
+    experiment: Experiment, objective: Objective, result: TrainingResult
+) -> ErrorEstimate:
+    """Estimate the error of what training left, unless that took less work than this would."""
+    work = result.steps * objective.rows * objective.size
+    if not experiment.error_bars or work < _WORTH:
+        return ErrorEstimate()
+    try:
+        return error_estimate(experiment, objective, result.theta)
+    except KeyboardInterrupt:  # the solution is there, and all that is missing is this
+        objective.parameters.load(result.theta)
+        return ErrorEstimate(doubts=("it was interrupted",))
 
 
 def _solution(experiment: Experiment, result: TrainingResult) -> Solution:

@@ -44,7 +44,7 @@ def test_a_config_checks_trains_and_draws(file, quick, tmp_path, capsys):
         warnings.simplefilter("ignore", pinn.UnsolvedWarning)  # two steps solve nothing
         assert main(["train", str(file), *short, "--out", str(tmp_path), "--quiet"]) == 0
     out, err = capsys.readouterr()
-    assert err == "" and out.startswith(f"{file.stem}: stopped: steps done; ")
+    assert err == "" and out.startswith(f"{file.stem}: stopped: step limit; ")
     solution, drawn = pinn.load(tmp_path), {path.stem for path in tmp_path.glob("figures/*.png")}
     assert {f"field_{name}" for name in solution.problem.outputs} | {"history"} <= drawn
     assert ("coefficients" in drawn) == bool(solution.parameters)

@@ -112,7 +112,7 @@ def _progress(quiet: bool) -> list:
     import pinn
 
     progress = pinn.Progress(QuietStream(sys.stderr))
-    events = ("on_stage_start", "on_step", "on_setback", "on_stage_end")
+    events = ("on_stage_start", "on_step", "on_setback", "on_decision", "on_stage_end")
     shown = {event: getattr(progress, event) for event in events}
     return [SimpleNamespace(on_start=_announce, **shown)]
 
@@ -161,6 +161,9 @@ def _finish(
                 tell(str(error))
                 code = DISK_OR_DEVICE
             say(f"{solution.problem.name}: {report.summary()}; results in {directory}")
+            if not quiet:
+                for sentence in (*report.error_estimate.doubts, *report.error_estimate.remarks):
+                    tell(sentence)
             if report.stop_reason == "diverged":
                 tell(_about_divergence(solution, directory, quiet))
             elif report.stop_reason == "interrupted":

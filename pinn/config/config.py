@@ -20,7 +20,7 @@ from pinn.schema.declared import Field, Record, built, fields_of, read_fields
 from pinn.schema.errors import DeclarationError
 from pinn.schema.reader import INVALID, Complaint, Reader
 from pinn.schema.tree import Mapping, Place, Scalar, tree_of
-from pinn.training.defaults import default_training
+from pinn.training.auto import default_training
 from pinn.training.experiment import Experiment
 
 _OUTPUT = "output"
@@ -113,9 +113,14 @@ def _name_by_file(root: Mapping, path: Path) -> None:
 
 
 def _fill_defaults(root: Mapping, overrides: Iterable[Override]) -> None:
-    """Add the sections that the file leaves out, before the overrides: they may reach into them."""
+    """Add the sections that the file leaves out, before the overrides: they may reach into them.
+
+    Of stages that are chosen on the way those that are foreseen for a small model.
+    """
     place = Place(f"{root.place.source} (defaults)")
-    training = default_training(0)  # the size is known when the model is built
-    for key, value in (("model", MLP()), ("sampling", Sampling()), ("training", training)):
-        if key not in root.entries and any(override.keys[0] == key for override in overrides):
+    for key, value in (
+        ("model", MLP()), ("sampling", Sampling()), ("training", default_training(0))
+    ):  # fmt: skip
+        reached = any(override.keys[0] == key and override.keys[1:] for override in overrides)
+        if key not in root.entries and reached:
             root.put(key, tree_of(sections()[key].kind.dump(value), place), place)

@@ -146,6 +146,8 @@ def _text(value: Any, kind: Kind) -> str:
             return family.name_of(value)
         case Record():
             return "its defaults"
+        case OneOrList():
+            return _text(value, kind.of(value))
         case Optional(kind=inner):
             return "none" if value is None else _text(value, inner)
         case Items(kind=inner):

@@ -65,7 +65,8 @@ class Check:
     errors: what cannot work. warnings: what solve warns of. advice: what would be easier to train.
     memory_bytes: blocks, points, parameters and the largest stage together; flops and seconds are
     of one evaluation of the loss and its gradient, of which a step takes at least one. Bytes and
-    operations are counted, seconds measured.
+    operations are counted, seconds measured. chosen: whether stages are chosen on the way, so that
+    they may be others than these, which are foreseen.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Check:
     derivatives: str
     threads: int
     blocks: tuple[BlockCheck, ...]
+    chosen: bool
     stages: tuple[StageCheck, ...]
     loss: float
     memory_bytes: int
@@ -118,7 +120,8 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
     errors = [*_without_value(objective, began), *_mixed_rows(objective)]
     costs = objective.costs()
     flops = sum(cost.flops for _, cost in costs)
-    stages = tuple(_stage(stage, objective.layout) for stage in experiment.training)
+    foreseen = experiment.plan.foreseen(objective.size, experiment.seconds)
+    stages = tuple(_stage(stage, objective.layout) for stage in foreseen)
     arenas = sum(cost.nbytes for _, cost in costs)
     held = max((stage.memory_bytes or 0 for stage in stages), default=0)
     item = np.dtype(experiment.precision).itemsize
@@ -140,6 +143,7 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
         derivatives=experiment.derivatives,
         threads=max((cost.workers for _, cost in costs), default=1),
         blocks=tuple(_blocks(objective, experiment, began, costs, seconds)),
+        chosen=experiment.plan.count is None,
         stages=stages,
         loss=began.loss,
         memory_bytes=arenas + objective.point_bytes() + 2 * item * objective.size + held,
@@ -247,7 +251,10 @@ def _is_short(value: Any) -> bool:
 
 def _sampling_text(experiment: Experiment) -> str:
     sampling = experiment.sampling
-    redraw = "kept" if sampling.redraw is None else f"drawn anew every {sampling.redraw} steps"
+    redraw = {None: "kept", "auto": "drawn anew when overfitted"}.get(
+        sampling.redraw, f"drawn anew every {sampling.redraw} steps"
+    )
+    kept = f", {100 * sampling.keep:g} % of them kept" if sampling.keep else ""
     adaptive = "" if sampling.adaptive is None else f", by {sampling.adaptive}"
     batch = "" if sampling.batch is None else f", batches of {sampling.batch}"
-    return f"{sampling.method}, {redraw}{adaptive}{batch}"
+    return f"{sampling.method}, {redraw}{kept}{adaptive}{batch}"

@@ -110,7 +110,8 @@ def _foot(check: Check) -> Iterator[str]:
     yield from _pair(
         "memory", f"{bytes_text(check.memory_bytes)}, with points, parameters and the largest stage"
     )
-    yield from _pair("training", ", ".join(map(_stage_text, check.stages)))
+    chosen = "chosen on the way, most likely " * check.chosen
+    yield from _pair("training", chosen + ", ".join(map(_stage_text, check.stages)))
     steps = sum(stage.steps for stage in check.stages)
     limits = [stage.seconds for stage in check.stages if stage.seconds is not None]
     if not limits:

@@ -103,10 +103,12 @@ class RecordedEngine:
         shared: Sequence[T.Tensor],
         threads: int | None = None,
         guard: Callable[[], Hashable] = lambda: None,
+        executor: str = "auto",
     ) -> None:
         self._shared = list(shared)
         self._threads = threads
         self._guard = guard
+        self._executor = executor
         self._recorded: dict[Hashable, Chunked] = {}
         self._row_by_row: set[Hashable] = set()
 
@@ -139,6 +141,7 @@ class RecordedEngine:
                 spread=work.spread,
                 whole=work.whole,
                 guard=self._guard,
+                executor=self._executor,
             )
         return self._recorded[work.key]
 
@@ -152,13 +155,15 @@ def make_engine(
     shared: Sequence[T.Tensor],
     threads: int | None,
     guard: Callable[[], Hashable] = lambda: None,
+    executor: str = "auto",
 ) -> Engine:
     """Return the engine "recorded" or "eager"; ValueError for another name.
 
     guard: what computations branch on besides their inputs; they are recorded once a value of it.
+    executor: what replays what is recorded (autograd.plan.executors).
     """
     if name == "eager":
         return EagerEngine(shared)
     if name == "recorded":
-        return RecordedEngine(shared, threads, guard)
+        return RecordedEngine(shared, threads, guard, executor)
     raise ValueError(f"engine: expected 'recorded' or 'eager', got {name!r}")

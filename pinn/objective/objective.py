@@ -48,6 +48,8 @@ class Objective:
 
     engine: "recorded" traces each computation once and replays it in chunks on `threads` threads
     (None: all cores), with the same bits for any number of them; "eager" runs it as written.
+    executor: what replays, "auto" as of autograd.plan; "numpy" has nothing to compile, which pays
+    where a computation runs a few times.
     derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again).
 
     The weighted residual vector that the Jacobian belongs to has the rows
@@ -70,6 +72,7 @@ class Objective:
         engine: str = "recorded",
         derivatives: Derivatives = "jets",
         threads: int | None = None,
+        executor: str = "auto",
     ) -> None:
         self.problem = problem
         self.parameters = parameters
@@ -88,7 +91,7 @@ class Objective:
         self._seeds = T.zeros(len(self.blocks), dtype=dtype, device=device)
         self._computations = Computations(parameters.tensors, self._vector, self._seeds)
         self._engine = make_engine(
-            engine, self._computations.shared, threads, self._training_flags
+            engine, self._computations.shared, threads, self._training_flags, executor
         )
 
     # ---- points and weights

@@ -10,6 +10,7 @@ from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt
 from pinn.optimizers.minimize import minimize
 from pinn.optimizers.muon import Muon
+from pinn.optimizers.nncg import NNCG
 from pinn.optimizers.schedules import (
     SCHEDULES,
     ConstantRate,
@@ -37,6 +38,7 @@ __all__ = [
     "DSGNAR",
     "ENGD",
     "LBFGS",
+    "NNCG",
     "SCHEDULES",
     "SOAP",
     "SPRING",
@@ -63,7 +65,7 @@ __all__ = [
 ]
 
 for _solver in (
-    Adam, SOAP, Muon, LBFGS, BFGS, SSBFGS, SSBroyden, GaussNewton, LevenbergMarquardt, DSGNAR,
-    ENGD, SPRING,
+    Adam, SOAP, Muon, LBFGS, BFGS, SSBFGS, SSBroyden, NNCG, GaussNewton, LevenbergMarquardt,
+    DSGNAR, ENGD, SPRING,
 ):  # fmt: skip
     STAGES.add(_solver.name, _solver)

@@ -14,7 +14,7 @@ from pinn.optimizers.gauss_newton_checks import (
     doubt_precision,
 )
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
-from pinn.schema import Count, Positive, declared
+from pinn.schema import Count, NonNegative, Positive, declared
 
 # The shortest step that is tried is this many halvings of the direction.
 _HALVINGS = 30
@@ -29,8 +29,10 @@ class ENGD(Stage):
     """Energy natural gradient: damped Gauss-Newton steps whose length a grid is searched for.
 
     steps: most steps. damping: what is added to the diagonal of J^T J, J being the Jacobian of the
-    weighted residual vector r. redraw: steps after which points are drawn anew, None for as many as
-    the sampling says. seconds: limit of the stage's wall time, None for none.
+    weighted residual vector r. relative_damping: so many times the loss is added as well, which
+    keeps the first steps short; 0 as in the papers. redraw: steps after which points are drawn
+    anew, None for as many as the sampling says. seconds: limit of the stage's wall time, None for
+    none.
 
     The step is -eta d, d = (J^T J + damping)^-1 J^T r, in whichever of parameter and kernel form is
     cheaper for the number of rows (pinn.optimizers.damped); eta is 1, 1/2, 1/4 ... 2^-30, of which
@@ -49,6 +51,7 @@ class ENGD(Stage):
 
     steps: Count = 500
     damping: Positive = 1e-7
+    relative_damping: NonNegative = 1e-3
     redraw: Count | None = 20
     seconds: Positive | None = None
 
@@ -87,7 +90,8 @@ class ENGD(Stage):
     ) -> tuple[np.ndarray, float, float]:
         """Return the direction, eta and the loss there; eta is 0 where no damping helps."""
         rows, jacobian = function.jacobian(theta)
-        damping, most = self.damping, float(np.vdot(jacobian, jacobian))
+        damping = self.damping + self.relative_damping * loss
+        most = float(np.vdot(jacobian, jacobian))
         while True:
             direction = DampedLeastSquares(jacobian, damping).solve(rows)
             eta, lower = grid_search(function, theta, direction, loss, reach)

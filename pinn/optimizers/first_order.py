@@ -96,7 +96,7 @@ class FirstOrder(Stage):
         if state:
             # The gradient at theta is in the memory: new points are met at the next theta.
             number, share = int(state["number"]), float(state["share"])
-            known = {name: state[name] for name in known}
+            known = {name: self._of(state, name, begun) for name, begun in known.items()}
             losses = remembered(state)
             rate = share * self._rate(number, losses)
             theta = self._next(theta, known, rate, number, layout)
@@ -116,6 +116,19 @@ class FirstOrder(Stage):
             yield Step(number, theta, found.loss, rate, memory)
             theta = self._next(theta, known, rate, number, layout)
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
+
+    def _of(
+        self, state: Mapping[str, np.ndarray], name: str, begun: np.ndarray
+    ) -> np.ndarray:
+        """Return an array of a state, which has to be like the one that the solver begins with."""
+        array = state.get(name)
+        if array is None or np.shape(array) != begun.shape:
+            came = "none" if array is None else f"shape {np.shape(array)}"
+            raise ValueError(
+                f"{self.name}: expected {name} of shape {begun.shape}, got {came}: the state is "
+                "that of another network or solver"
+            )
+        return array
 
     def _rate(self, number: int, losses: Memory) -> float:
         if number <= self.warmup:

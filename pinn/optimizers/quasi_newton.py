@@ -167,9 +167,19 @@ class _Search:
         self._direction = direction
 
     def step(self, slope: float, first: float) -> float | None:
-        """Return the step length that the search accepts, or None."""
-        most = self._descent.line_search
-        return wolfe_step(self._along, self._here.value, slope, first, most, _CONDITIONS)
+        """Return the step length that the search accepts, or None.
+
+        Where the loss falls all the way to where it has no value, no step has the curvature that
+        the search asks for: the lowest of those that it tried is taken, if it is low enough.
+        """
+        most, here = self._descent.line_search, self._here
+        found = wolfe_step(self._along, here.value, slope, first, most, _CONDITIONS)
+        if found is None and self.tried and len(self.tried) < self.evaluations:
+            lowest = min(self.tried, key=lambda alpha: self.tried[alpha].value)
+            enough = here.value + _CONDITIONS.c1 * lowest * slope
+            if self.tried[lowest].value <= enough < here.value:
+                return lowest
+        return found
 
     def _along(self, alpha: float) -> tuple[float, float]:
         theta = self._here.theta + alpha * self._direction

@@ -81,13 +81,20 @@ class LeastSquares(Protocol):
 
 
 class StopReason(StrEnum):
-    """Why a stage ended; compares equal to its text."""
+    """Why a stage ended; compares equal to its text.
 
-    STEPS = "steps done"
+    Of a solver by itself: all its steps are done, the gradient is zero but for a tolerance, or a
+    search finds no lower loss. The others are found by the training loop.
+    """
+
+    TARGET = "target reached"
+    STEPS = "step limit"
     CONVERGED = "gradient below tolerance"
     NO_DECREASE = "no further decrease"
     LINE_SEARCH = "line search failed"
     TIME = "time limit"
+    PRECISION = "precision floor"
+    STALLED = "stalled"
     CALLBACK = "stopped by callback"
     DIVERGED = "diverged"
     INTERRUPTED = "interrupted"

@@ -13,7 +13,7 @@ from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
 from pinn.optimizers.gauss_newton_checks import check_bytes, doubt_precision
 from pinn.optimizers.schedules import ConstantRate, Schedule, in_state, remembered
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
-from pinn.schema import Count, Fraction, Positive, declared
+from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 from pinn.schema.errors import at
 
 
@@ -21,9 +21,11 @@ from pinn.schema.errors import at
 class SPRING(Stage):
     """Natural gradient with momentum: each step solves for what the last one leaves of r.
 
-    steps: how many. learning_rate: eta, which `schedule` lowers. damping: lambda. momentum: mu.
-    norm: C, no step is longer than its root. redraw: steps after which points are drawn anew, None
-    for as many as the sampling says. seconds: limit of the stage's wall time, None for none.
+    steps: how many. learning_rate: eta, which `schedule` lowers. damping: lambda. relative_damping:
+    so many times the loss is added to lambda, which keeps the first steps short; 0 as in the
+    papers. momentum: mu. norm: C, no step is longer than its root. redraw: steps after which points
+    are drawn anew, None for as many as the sampling says. seconds: limit of the stage's wall time,
+    None for none.
 
         phi  <-  argmin |J phi - r|^2 + lambda |phi - mu phi|^2          (the phi of before)
              =   mu phi + (J^T J + lambda)^-1 J^T (r - mu J phi)
@@ -48,6 +50,7 @@ class SPRING(Stage):
     learning_rate: Positive = 1.0
     schedule: Schedule = ConstantRate()
     damping: Positive = 1e-6
+    relative_damping: NonNegative = 1e-3
     momentum: Fraction = 0.9
     norm: Positive = 1.0
     redraw: Count | None = 20
@@ -76,10 +79,12 @@ class SPRING(Stage):
         while number < self.steps:
             rows, jacobian = function.jacobian(theta)
             kept = self.momentum * phi
-            damped = DampedLeastSquares(jacobian, self.damping)
+            loss = float(rows @ rows)
+            damping = self.damping + self.relative_damping * loss
+            damped = DampedLeastSquares(jacobian, damping)
             phi = kept + damped.solve(rows - jacobian @ kept)
             number += 1
-            losses = self.schedule.remember(float(rows @ rows), losses)
+            losses = self.schedule.remember(loss, losses)
             unbiased = phi / math.sqrt(1 - self.momentum ** (2 * number))
             length = float(np.linalg.norm(unbiased))
             rate = share * self.schedule.rate(self.learning_rate, number, self.steps, losses)

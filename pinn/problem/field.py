@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -77,13 +78,17 @@ class Field:
         dtype: T.dtype,
         device: str,
         ansatz: Ansatz | None = None,
+        around: Callable[[str, T.nn.Module, Shape], T.nn.Module] | None = None,
     ) -> T.nn.Module:
         """Return the network (n, its coordinates) -> (n, 1); domain: the problem's.
 
-        ansatz: the formula that makes its hard conditions hold.
+        ansatz: the formula that makes its hard conditions hold. around: what is put around the
+        network itself, by the field's name, for the domain that it sees.
         """
         own = self.domain(domain) if ansatz is None else ansatz.inputs
         module = build_module(self.model, own, [self.name], rng, dtype, device)
+        if around is not None:
+            module = around(self.name, module, own)
         module = Spaced.around(module, own)
         bounds, bounded = self.bounds, self.is_bounded
         if ansatz is not None and bounded:

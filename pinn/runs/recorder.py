@@ -16,6 +16,7 @@ from pinn.solution.report import Report
 from pinn.solution.solution import Solution
 from pinn.solution.storage import experiment_json
 from pinn.training.callbacks import Callback
+from pinn.training.course import Decision
 from pinn.training.records import StageReport, StepRecord
 
 CHECKPOINT_SECONDS = 60.0
@@ -99,6 +100,10 @@ class Recorder(Callback):
     def on_setback(self, record: StepRecord) -> None:
         self._last = record
         self._log(record, {"setback": str(record.setbacks[-1])})
+
+    def on_decision(self, decision: Decision) -> None:
+        if self._last is not None:
+            self._log(self._last, {"decision": str(decision)})
 
     def on_stage_end(self, report: StageReport) -> None:
         if self._last is not None and self._logged != self._last.step:
@@ -207,10 +212,12 @@ class Recorder(Callback):
             "rel_l2": report.rel_l2,
             "max_error": report.max_error,
             "parameters": report.parameters,
+            "error_estimate": report.error_estimate.as_dict(),
             "recovery": report.recovery.as_dict(),
             "residual": report.residual,
             "warnings": list(report.warnings),
             "setbacks": [vars(s) | {"message": str(s)} for s in report.setbacks],
+            "decisions": report.as_dict()["decisions"],
             "stop_reason": str(report.stop_reason),
             "message": report.message,
             "stages": report.as_dict()["stages"],

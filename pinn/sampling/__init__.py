@@ -1,6 +1,6 @@
 """Where the collocation points go: methods on the unit cube, counts, and seeded streams."""
 
-from pinn.sampling.adaptive import ADAPTIVE, Draw, even
+from pinn.sampling.adaptive import ADAPTIVE, RETAINING, Draw, even
 from pinn.sampling.block import BlockSampling
 from pinn.sampling.density import Density, thinned
 from pinn.sampling.methods import (
@@ -26,11 +26,13 @@ ADAPTIVE["rar-d"] = rar_d
 ADAPTIVE["rar-g"] = rar_g
 ADAPTIVE["r3"] = r3
 ADAPTIVE["even"] = even
+RETAINING.update(("rar-d", "rar-g", "r3"))
 
 __all__ = [
     "ADAPTIVE",
     "LATTICES",
     "METHODS",
+    "RETAINING",
     "BlockSampling",
     "Density",
     "Draw",

@@ -45,3 +45,6 @@ def even(draw: Draw) -> Points:
 
 
 ADAPTIVE: dict[str, Adaptive] = {}
+
+RETAINING: set[str] = set()
+"""The names of those that keep points as they see fit; `Sampling.keep` is not for them."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Annotated
 
 from pinn.geometry import UnitSampler
-from pinn.sampling.adaptive import ADAPTIVE
+from pinn.sampling.adaptive import ADAPTIVE, RETAINING
 from pinn.sampling.block import BlockKind, BlockSampling
 from pinn.sampling.methods import METHODS
-from pinn.schema import Count, NonNegative, Text, declared
+from pinn.schema import Count, Fraction, NonNegative, Text, declared
 from pinn.schema.errors import refuse
-from pinn.schema.kinds import Entry, Names
+from pinn.schema.kinds import Entry, Integer, Names, Optional, WordOr
 
 # Points of each equation: a network of a few hundred numbers is determined by them, and more of
 # them cost steps. Along a line a fifth of them lie closer than in a square or a cube.
@@ -21,6 +22,8 @@ _INTERIOR, _INTERIOR_LINE = 2500, 500
 _CANDIDATES = 8
 # A method that adds points adds one for so many at each draw, up to so many times as many.
 _ADDED, _MOST = 20, 2
+# Points that turn out to be too few grow up to so many times as many.
+_MOST_GROWN = 4
 
 _BLOCKS = Names(BlockKind(), "a mapping from block names to numbers of points or settings")
 
@@ -32,8 +35,14 @@ class Sampling:
     interior: points of each equation, None for 500 where there is one coordinate and 2500 where
     there are more. initial: points of each initial condition. boundary: points of each boundary
     condition, shared among its faces by their size. A lattice has at most that many. blocks: other
-    settings for some blocks, by name, or their number of points. redraw: steps after which all
-    points are drawn anew, None for never; new points keep a network from fitting its points alone.
+    settings for some blocks, by name, or their number of points.
+
+    redraw: steps after which points are drawn anew, None for never; new points keep a network from
+    fitting its points alone. "auto" for when it does: where the loss on other points, looked at
+    every hundred steps, is more than twice that on the present ones. Where that happens again soon,
+    those blocks of which it is true get half as many points more, up to `most` (None: four times
+    the count). keep: the share of the present points that stay then, random ones of each block; the
+    rest is drawn as all would be.
 
     method: an entry of pinn.sampling.METHODS. density: a text in the coordinates and constants, not
     negative; points of equations are then placed at random, in proportion to it.
@@ -44,7 +53,8 @@ class Sampling:
     times their count), with the density |r|^rad_power / mean(|r|^rad_power) + rad_floor. "rar-d"
     adds `added` points of that density (None: a twentieth of the count) to those there are, up to
     `most` in all (None: twice the count), "rar-g" those of largest residual. "r3" keeps the points
-    whose residual is above the mean, and draws the others anew.
+    whose residual is above the mean, and draws the others anew. These three keep points as they
+    see fit, and go without `keep`.
 
     batch: points of each block in a step of Adam, a new subset each step, None for all; all of them
     take part in every step of a solver that compares steps, such as the quasi-Newton ones.
@@ -57,7 +67,8 @@ class Sampling:
     initial: Count = 100
     boundary: Count = 200
     method: Annotated[str, Entry(METHODS)] = "latin-hypercube"
-    redraw: Count | None = 500
+    redraw: Annotated[int | str | None, Optional(WordOr(("auto",), Integer(low=1)))] = 500
+    keep: Fraction = 0.0
     adaptive: Annotated[str, Entry(ADAPTIVE)] | None = "rad"
     candidates: Count | None = None
     rad_power: NonNegative = 1.0
@@ -69,6 +80,8 @@ class Sampling:
     blocks: Annotated[Mapping[str, BlockSampling], _BLOCKS] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.keep and self.adaptive in RETAINING:
+            self._refuse_keep(self.adaptive)
         if self.adaptive is None or self.interior is None or self.candidates is None:
             return
         if self.candidates < self.interior:
@@ -91,6 +104,9 @@ class Sampling:
         own = self.blocks.get(block, BlockSampling())
         count = own.count or count
         adaptive = own.adaptive or (self.adaptive if equation else None)
+        if self.keep and adaptive in RETAINING:
+            self._refuse_keep(adaptive)
+        most = _MOST_GROWN if self.redraw == "auto" else _MOST
         if adaptive is not None and self.candidates is not None and self.candidates < count:
             refuse(
                 f"expected at least the {count} points of {block}, got {self.candidates}",
@@ -105,17 +121,29 @@ class Sampling:
             adaptive=adaptive,
             candidates=self.candidates or _CANDIDATES * count,
             added=self.added or max(1, count // _ADDED),
-            most=self.most or _MOST * count,
+            most=self.most or most * count,
             density=own.density or (self.density if equation else None),
             batch=own.batch or self.batch,
             blocks={},
         )
+
+    def of_count(self, n: int) -> Sampling:
+        """Return the settings of n points, whatever their place; each from as many candidates."""
+        if n in (self.interior, self.initial, self.boundary):
+            return self
+        candidates = math.ceil(self.candidates * n / self.interior)
+        return replace(self, interior=n, initial=n, boundary=n, candidates=candidates)
 
     def uniform(self, n: int) -> Sampling:
         """Return the settings of n random points, whatever their place."""
         return replace(
             self, interior=n, initial=n, boundary=n, method="uniform", candidates=None
         )  # fmt: skip
+
+    def _refuse_keep(self, adaptive: str) -> None:
+        refuse(
+            f"expected 0 with {adaptive}, which keeps points by itself, got {self.keep:g}", "keep"
+        )
 
     @property
     def sampler(self) -> UnitSampler:

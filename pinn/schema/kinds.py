@@ -213,6 +213,36 @@ class Choice(Kind):
         return refuse_node(self, node, path, reader, hint)
 
 
+@dataclass(frozen=True)
+class WordOr(Kind):
+    """A value of another kind, or one of a few words instead."""
+
+    words: tuple[str, ...]
+    kind: Kind
+
+    @property
+    def what(self) -> str:
+        return f"{self.kind.what} or {listed(self.words)}"
+
+    def check(self, value: Any) -> Any:
+        if isinstance(value, str):
+            if value not in self.words:
+                refuse(f"expected {self.what}, got {shown(value)}{nearest(value, self.words)}")
+            return value
+        return self.kind.check(value)
+
+    def read(self, node: Node, path: Path, reader: Reader) -> Any:
+        if isinstance(node, Scalar) and node.text in self.words:
+            return node.text
+        if isinstance(node, Scalar) and node.text[:1].isalpha():
+            hint = nearest(node.text, self.words)
+            return refuse_node(self, node, path, reader, hint)
+        return self.kind.read(node, path, reader)
+
+    def dump(self, value: Any) -> Any:
+        return value if isinstance(value, str) else self.kind.dump(value)
+
+
 @dataclass(frozen=True, eq=False)
 class Entry(Kind):
     """The name of an entry of a table, which may grow. reasons: as of Choice."""
@@ -356,18 +386,19 @@ class OneOrList(Kind):
     def what(self) -> str:
         return f"{self.one.what} or {self.many.what}"
 
-    def _kind(self, value: Any) -> Kind:
+    def of(self, value: Any) -> Kind:
+        """Return the kind that a value or a node is of, by its form."""
         lists = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
         return self.many if lists or isinstance(value, Sequence) else self.one
 
     def check(self, value: Any) -> Any:
-        return self._kind(value).check(value)
+        return self.of(value).check(value)
 
     def read(self, node: Node, path: Path, reader: Reader) -> Any:
-        return self._kind(node).read(node, path, reader)
+        return self.of(node).read(node, path, reader)
 
     def dump(self, value: Any) -> Any:
-        return self._kind(value).dump(value)
+        return self.of(value).dump(value)
 
 
 @dataclass(frozen=True)

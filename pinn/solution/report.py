@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
+from pinn.estimates import ErrorEstimate
 from pinn.solution.accuracy import Errors
 from pinn.solution.recovery import Recovery
+from pinn.training.course import Decision
 from pinn.training.records import Setback, StageReport, TrainingResult
 
 
@@ -23,10 +25,13 @@ class Report:
     thinned step records. fresh_loss is the loss on points that training never saw, nan where it is
     not known: much larger than loss, it says that the points are fitted and not the equations.
     residual is how far each equation and soft condition is from holding, by block, relative to the
-    size of its terms (pinn.diagnosis.scaled_residuals); recovery has the standard errors of
+    size of its terms (pinn.diagnosis.scaled_residuals); error_estimate is how far the solution
+    seems to be from the true one, found without a reference (pinn.estimates), and empty of runs
+    that are cut short or take no longer than it would; recovery has the standard errors of
     the coefficients and the fit of the data; warnings are what was said before training and after
     it. setbacks tell of numbers that were not finite, and of the steps to which training went back
-    after them.
+    after them; decisions of the stages that were chosen on the way, of points that were drawn anew
+    because they were overfitted, and why.
     """
 
     stop_reason: str
@@ -42,9 +47,11 @@ class Report:
     history: list[dict[str, Any]] = field(default_factory=list, repr=False)
     fresh_loss: float = math.nan
     residual: dict[str, float] = field(default_factory=dict)
+    error_estimate: ErrorEstimate = ErrorEstimate()
     recovery: Recovery = Recovery()
     warnings: tuple[str, ...] = ()
     setbacks: tuple[Setback, ...] = ()
+    decisions: tuple[Decision, ...] = ()
 
     @classmethod
     def of(
@@ -65,6 +72,7 @@ class Report:
             history=result.history,
             fresh_loss=result.fresh_loss,
             setbacks=result.setbacks,
+            decisions=result.decisions,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -73,9 +81,11 @@ class Report:
         return vars(self) | {
             "stop_reason": str(self.stop_reason),
             "stages": stages,
+            "error_estimate": self.error_estimate.as_dict(),
             "recovery": self.recovery.as_dict(),
             "warnings": list(self.warnings),
             "setbacks": [vars(setback) for setback in self.setbacks],
+            "decisions": [vars(decision) for decision in self.decisions],
         }
 
     @classmethod
@@ -90,7 +100,8 @@ class Report:
         return report
 
     def __str__(self) -> str:
-        return self.summary()
+        table = str(self.error_estimate) if self.error_estimate.relative_l2 else ""
+        return "\n".join([self.summary(), *([table] if table else [])])
 
     def summary(self) -> str:
         """Return one line: why it stopped, the loss, the time, and the errors where known."""
@@ -104,6 +115,7 @@ class Report:
                 f"relative L2 error of {name} {value:.2e} (max {self.max_error[name]:.2e})"
                 for name, value in self.rel_l2.items()
             ),
+            *self.error_estimate.text(),
         ]
         if self.setbacks:
             count = len(self.setbacks)
@@ -117,10 +129,11 @@ class Report:
 def _restored(kind: Any, value: Any, place: str) -> Any:
     """Return a value of a declared type from its JSON; ValueError, naming the place, for others."""
     if is_dataclass(kind):
-        fields = get_type_hints(kind)
-        if not isinstance(value, dict) or value.keys() != fields.keys():
-            raise ValueError(f"{place}: expected an object of {', '.join(fields)}")
-        parts = {name: _restored(fields[name], value[name], f"{place}.{name}") for name in fields}
+        hints = get_type_hints(kind)
+        names = [one.name for one in fields(kind) if one.metadata.get("stored", True)]
+        if not isinstance(value, dict) or value.keys() != set(names):
+            raise ValueError(f"{place}: expected an object of {', '.join(names)}")
+        parts = {name: _restored(hints[name], value[name], f"{place}.{name}") for name in names}
         return kind(**parts)
     if kind is Any:
         return value

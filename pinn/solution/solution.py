@@ -21,14 +21,16 @@ from pinn.equations.nested import NestedPlan, NestedValues
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.term import Term
 from pinn.equations.values import Values, coordinate_columns
+from pinn.estimates import ErrorEstimate, error_estimate
 from pinn.expressions import Expression, nodes
 from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.geometry import projection
 from pinn.models import NotSavedModel
 from pinn.problem import Problem
+from pinn.problem.belonging import region_of
 from pinn.solution.accuracy import Errors, TestSet, errors_at_own_points
 from pinn.solution.extrapolation import warn_outside
-from pinn.solution.pictured import measured_at, region_of
+from pinn.solution.pictured import measured_at
 from pinn.solution.report import Report
 from pinn.solution.storage import (
     SIGNS_OF_DAMAGE,
@@ -38,7 +40,7 @@ from pinn.solution.storage import (
 )
 from pinn.training.experiment import Experiment
 from pinn.training.records import StepRecord
-from pinn.training.resources import one_blas_thread
+from pinn.training.resources import one_blas_thread, training_resources
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -229,6 +231,41 @@ class Solution:
         return TestSet(
             self.problem, (points.coordinates for points in self.experiment.draw_points().values())
         ).errors(self.evaluate_anywhere)
+
+    def error_estimate(self) -> ErrorEstimate:
+        """Return how far the solution seems to be from the true one, without a reference.
+
+        What the end of training found, or what is found now: of a solution that was loaded, of a
+        run that was cut short, and of one too short to have its error estimated by itself. Printed
+        it is a table; `evaluate(x=xs)["u"]` gives the error itself, as `plot_error` draws it. The
+        solution stays as it is. Takes a second or a few; see pinn.estimates. Raises RuntimeError
+        where a file could not hold an equation that is a Python function.
+        """
+        if self.report.error_estimate.error is not None:
+            return self.report.error_estimate
+        objective = self.experiment.objective()
+        objective.parameters.load(self.theta)
+        with training_resources():
+            return error_estimate(self.experiment, objective, self.theta)
+
+    def plot_error(self, unknown: str | None = None, **held: float) -> Figure:
+        """Return a matplotlib figure of the estimated error u* - u of an unknown or field.
+
+        unknown: the first where left out. held: as in field_data.
+        """
+        from pinn.figures import plot_field
+
+        name = self.problem.unknowns[0] if unknown is None else unknown
+        data = self.field_data(name, **held)
+        domain = self.problem.domain
+        axes = np.meshgrid(*data.coordinates.values(), indexing="ij")
+        places = {n: (low + high) / 2 for n, (low, high) in domain.bounds.items()}
+        places |= {**data.fixed, **dict(zip(data.coordinates, axes, strict=True))}
+        error = self.error_estimate().evaluate(**places)[name]
+        return plot_field(dataclasses.replace(
+            data, unknown=f"error of {name}", values=np.where(data.inside, error, np.nan),
+            reference=None, errors=None, measured=None,
+        ))  # fmt: skip
 
     def field_data(self, unknown: str, **held: float) -> FieldData:
         """Return an unknown or a field on an even grid, ready for pinn.figures.

@@ -6,9 +6,10 @@
     arrays/DIGEST   the longer arrays of the declaration, which names them by their SHA-256
     theta/NAME  every part of the parameter vector, float64: model.weight0, nu, ...
     points/BLOCK, columns/BLOCK/NAME, solver/NAME, weights/BLOCK, row_weights/BLOCK,
-    weighting/NAME, progress   in a checkpoint only: collocation points with what is attached to
-                them, the solver's own arrays, the weights and what their scheme remembers, and JSON
-                with the stage, step and draw they belong to
+    weighting/NAME, looks/NAME, progress   in a checkpoint only: collocation points with what is
+                attached to them, the solver's own arrays, the weights and what their scheme
+                remembers, the losses that the run is judged by, and JSON with the stage, step and
+                draw they belong to and what was decided on the way
 
 No random state is stored because none is left over: every stream starts from the seed by name.
 """
@@ -22,15 +23,17 @@ import numpy as np
 
 from pinn.files import DamagedFile, from_json, to_json
 from pinn.models import parameter_count
+from pinn.optimizers import STAGES
 from pinn.schema import dump
 from pinn.schema.arrays import digest, with_arrays_beside, with_texts
-from pinn.schema.declared import Record
+from pinn.schema.declared import Member, Record
 from pinn.schema.reader import Reader
 from pinn.schema.tree import Place, tree_of
 from pinn.solution.report import Report
 from pinn.training.experiment import Experiment
 
 if TYPE_CHECKING:
+    from pinn.training.course import Course
     from pinn.training.records import StepRecord
 
 FORMAT = "pinn solution 2"
@@ -83,7 +86,11 @@ def checkpoint_arrays(
     solver: Mapping[str, np.ndarray] = {}
     if last is not None:
         progress = {name: getattr(last, name) for name in progress}
-        progress |= {"lowest": last.lowest, "setbacks": [vars(s) for s in last.setbacks]}
+        progress |= {
+            "lowest": last.lowest,
+            "setbacks": [vars(setback) for setback in last.setbacks],
+            **_course(last.course),
+        }
         solver = last.solver_state
     drawn = experiment.draw_points() if last is None else last.points
     return {
@@ -96,7 +103,27 @@ def checkpoint_arrays(
         },
         **{f"solver/{name}": np.array(array) for name, array in solver.items()},
         **_weights(last),
+        **_looks(last),
     }
+
+
+def _course(course: Course) -> dict[str, Any]:
+    return {
+        "decisions": [vars(decision) for decision in course.decisions],
+        "choices": [
+            {"stage": Member(STAGES).dump(choice.stage), "why": choice.why}
+            for choice in course.choices
+        ],
+        "drawn_at": course.drawn_at,
+        "grown": dict(course.grown),
+    }
+
+
+def _looks(last: StepRecord | None) -> dict[str, np.ndarray]:
+    if last is None:
+        return {}
+    looks = last.course.looks
+    return {"looks/steps": looks.steps, "looks/fresh": looks.fresh, "looks/present": looks.present}
 
 
 def _weights(last: StepRecord | None) -> dict[str, np.ndarray]:

@@ -1,12 +1,24 @@
 """The loop that trains, what it reports, and what it calls on its way."""
 
+from pinn.training.auto import Auto, default_training
 from pinn.training.callbacks import Callback, check_callbacks, notify
-from pinn.training.defaults import default_training
-from pinn.training.loop import Redraw, Training, train
+from pinn.training.course import Choice, Course, Decision
+from pinn.training.loop import Training, train
+from pinn.training.plan import PLANS, InTurn, Plan, Situation
 from pinn.training.progress import Progress
-from pinn.training.records import Resume, StageInfo, StageReport, StepRecord, TrainingResult
+from pinn.training.records import (
+    Resume,
+    StageInfo,
+    StageReport,
+    StepRecord,
+    TrainingResult,
+)
+from pinn.training.redraw import Redraw, RedrawOverfit
+
+PLANS.add("auto", Auto)
 
 __all__ = [
-    "Callback", "Progress", "Redraw", "Resume", "StageInfo", "StageReport", "StepRecord",
+    "PLANS", "Auto", "Callback", "Choice", "Course", "Decision", "InTurn", "Plan", "Progress",
+    "Redraw", "RedrawOverfit", "Resume", "Situation", "StageInfo", "StageReport", "StepRecord",
     "Training", "TrainingResult", "check_callbacks", "default_training", "notify", "train",
 ]

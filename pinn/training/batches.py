@@ -82,6 +82,11 @@ class PointsInUse:
             [group.key for group in self._objective.groups],
         )
 
+    @property
+    def is_batch(self) -> bool:
+        """Whether a batch is taken."""
+        return self._kept is not None
+
     def take(self, draw: int, step: int) -> bool:
         """Take the batch of a step; return whether there is one."""
         if self._batches is None:

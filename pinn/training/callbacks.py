@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pinn.schema.errors import at, refuse_class, refuse_kind
+from pinn.training.course import Decision
 from pinn.training.records import StageInfo, StageReport, StepRecord
 
 
@@ -25,6 +26,9 @@ class Callback:
 
     def on_stage_start(self, info: StageInfo) -> None:
         """Called before the first step of each stage."""
+
+    def on_decision(self, decision: Decision) -> None:
+        """Called when something is decided on the way: a stage that a plan chose, new points."""
 
     def on_step(self, record: StepRecord) -> bool | None:
         """Called after every accepted step."""

@@ -24,6 +24,7 @@ from pinn.sampling import (
     thinned,
 )
 from pinn.schema.errors import at, refuse
+from pinn.training.redraw import grown_count
 
 Residuals = Callable[[Mapping[str, Points]], Mapping[str, np.ndarray]]
 """(block name -> points) -> the residuals there, (n,), by name."""
@@ -74,34 +75,69 @@ class Collocation:
         number: int = 0,
         residuals: Residuals | None = None,
         present: Mapping[str, Points] | None = None,
+        grown: Mapping[str, int] | None = None,
     ) -> dict[str, Points]:
         """Return the points of every block of a draw counted from 0.
 
         Blocks with equal sources and settings get the same points. Each draw of each source has a
         stream of its own: the same number gives the same points. residuals: where sampling is
         adaptive, gives those at other points of some blocks; without it the points do not depend on
-        the model. present: the points until now, the first draw's where left out.
+        the model. present: the points until now, the first draw's where left out; of these the
+        share `keep` stays. grown: how often the numbers of points have grown, by block.
         """
         drawn = {}
         for place in self._places:
-            rng = stream(self._seed, "points", place.names[0], str(number))
-            if residuals is None or place.settings.adaptive is None:
-                points = self._by_method(place, rng)
+            first = place.names[0]
+            there = self._there(place, number, (present or {}).get(first))
+            kept, missing = self._kept(place, number, there, grown or {})
+            rng = stream(self._seed, "points", first, str(number))
+            if residuals is None or missing.settings.adaptive is None:
+                points = self._by_method(missing, rng)
             else:
-                points = self._adaptive(place, residuals, (present or {}).get(place.names[0]), rng)
+                points = self._adaptive(missing, residuals, there, rng)
+            points = points if kept is None else Points.joined([kept, points])
             drawn.update(dict.fromkeys(place.names, points))
         return {residual.name: drawn[residual.name] for residual in self._problem.residuals}
 
-    def fresh(self) -> dict[str, Points]:
+    def fresh(self, name: str) -> dict[str, Points]:
         """Return uniform random points of every block, as many as training has, from a stream."""
         found = {}
         for place in self._places:
-            for name in place.names:
+            for block in place.names:
                 uniform = replace(place.settings, method="uniform")
-                found[name] = place.source.draw(uniform, stream(self._seed, "fresh", name))
+                found[block] = place.source.draw(uniform, stream(self._seed, name, block))
         return {residual.name: found[residual.name] for residual in self._problem.residuals}
 
     # ---- how they are drawn
+
+    def _there(self, place: _Place, number: int, present: Points | None) -> Points | None:
+        """Return the points until a draw; None before the first one."""
+        if number == 0 or present is not None:
+            return present
+        return self._by_method(place, stream(self._seed, "points", place.names[0], "0"))
+
+    def _kept(
+        self, place: _Place, number: int, there: Points | None, grown: Mapping[str, int]
+    ) -> tuple[Points | None, _Place]:
+        """Return the points that stay, None for none of them, and what is to be drawn beside them.
+
+        Random ones stay: what is left is as typical of the points as these were. Those of largest
+        residual would gather where it is large for good, as in a corner, and adaptive draws find
+        them anyhow.
+        """
+        settings = place.settings
+        count = None if place.own is not None else place.source.count(settings)
+        if count is None or there is None:
+            return None, place
+        times = max(grown.get(name, 0) for name in place.names)
+        if times:
+            count = grown_count(count, times, settings.most)
+        stay = min(round(settings.keep * count), len(there), count - 1)
+        missing = replace(place, settings=settings.of_count(count - stay))
+        if not stay:
+            return None, missing
+        rng = stream(self._seed, "kept", place.names[0], str(number))
+        return there[np.sort(rng.permutation(len(there))[:stay])], missing
 
     def _by_method(self, place: _Place, rng: np.random.Generator) -> Points:
         settings = place.settings
@@ -124,7 +160,7 @@ class Collocation:
         return lambda n: thinned(uniform, n, self._density(text), rng)
 
     def _adaptive(
-        self, place: _Place, residuals: Residuals, present: Points | None, rng: np.random.Generator
+        self, place: _Place, residuals: Residuals, present: Points, rng: np.random.Generator
     ) -> Points:
         names, settings = place.names, place.settings
 
@@ -132,9 +168,6 @@ class Collocation:
             by_name = residuals(dict.fromkeys(names, points))
             return [by_name[name] for name in names]
 
-        if present is None:
-            first = stream(self._seed, "points", names[0], "0")
-            present = self._by_method(place, first)
         draw = Draw(
             count=place.source.count(settings),
             present=present,

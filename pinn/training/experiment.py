@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -21,21 +21,22 @@ from pinn.models import (
 from pinn.objective import Objective
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import AnyWeighting, Fixed
-from pinn.optimizers import STAGES, Stage
+from pinn.optimizers import Stage
 from pinn.problem import Problem
 from pinn.sampling import Points, Sampling, stream
 from pinn.schema import Count, Natural, Positive, declared
-from pinn.schema.declared import Member, fields_of
+from pinn.schema.declared import fields_of
 from pinn.schema.errors import at
-from pinn.schema.kinds import Items, Optional
+from pinn.training.auto import Auto
 from pinn.training.batches import Batches
 from pinn.training.collocation import Collocation, Residuals
-from pinn.training.defaults import default_training
 from pinn.training.given import fit_last_layers, given_values
+from pinn.training.plan import TRAINING, Plan, plan_of
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
 
-_TRAINING = Items(Member(STAGES), "a list of training stages", least=1)
+Around = Callable[[str, T.nn.Module, Shape], T.nn.Module]
+"""(name of a field or "model", network, the domain that it sees) -> what stands for the network."""
 
 
 @declared(owner="solve", eq=False)
@@ -50,14 +51,16 @@ class Experiment:
     model: AnyModel = MLP()
     sampling: Sampling = Sampling()
     weighting: AnyWeighting = Fixed()
-    training: Annotated[tuple[Stage, ...] | None, Optional(_TRAINING)] = None
+    training: Annotated[tuple[Stage, ...] | Plan, TRAINING] = Auto()
     seconds: Positive | None = None
+    target: Positive | None = None
     precision: Literal["float64", "float32"] = "float64"
     device: Literal["cpu", "cuda"] = "cpu"
     engine: Literal["recorded", "eager"] = "recorded"
     derivatives: Literal["jets", "nested"] = "jets"
     threads: Count | None = None
     seed: Natural = 0
+    error_bars: bool = True
 
     def __post_init__(self) -> None:
         with at("weighting"):
@@ -79,9 +82,6 @@ class Experiment:
                 fields.append(one if model is one.model else replace(one, model=model))
         if tuple(fields) != self.problem.fields:
             object.__setattr__(self, "problem", replace(self.problem, fields=tuple(fields)))
-        if self.training is None:
-            stages = default_training(self.initial_parameters().size, self.seconds)
-            object.__setattr__(self, "training", tuple(stages))
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -94,13 +94,22 @@ class Experiment:
         return PRECISIONS[self.precision]
 
     @property
+    def plan(self) -> Plan:
+        """What chooses the stages of training."""
+        return plan_of(self.training)
+
+    @property
     def _inputs(self) -> Shape:
         """The domain that the network sees: that of the problem, or what periods make of it."""
         ansatz = self.problem.ansatz
         return self.problem.domain if ansatz is None else ansatz.inputs
 
-    def initial_parameters(self) -> FlatParameters:
-        """Build the model and the fields from the seed, with the coefficients at their start."""
+    def initial_parameters(self, around: Around | None = None) -> FlatParameters:
+        """Build the model and the fields from the seed, with the coefficients at their start.
+
+        around: what is put around each network, inside of the formulas that make hard conditions
+        and bounds hold.
+        """
         ansatz = self.problem.ansatz
         module = build_module(
             self.model,
@@ -110,6 +119,8 @@ class Experiment:
             self.dtype,
             self.device,
         )
+        if around is not None:
+            module = around("model", module, self._inputs)
         module = Spaced.around(module, self._inputs)
         if ansatz is not None:
             module = HardModel(module, ansatz)
@@ -118,7 +129,9 @@ class Experiment:
         for one in self.problem.fields:
             rng = stream(self.seed, "field", one.name)
             ansatz = self.problem.field_ansatz.get(one.name)
-            network = one.build(self.problem.domain, rng, self.dtype, self.device, ansatz)
+            network = one.build(
+                self.problem.domain, rng, self.dtype, self.device, ansatz, around
+            )
             taken = [number[name] for name in self.problem.scope.inputs_of(one.name)]
             fields[one.name] = (network, taken)
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device, fields)
@@ -126,7 +139,8 @@ class Experiment:
     def check_stages(self, objective: Objective) -> list[str]:
         """Return what stages say that they will do badly; ValueError for one that cannot work."""
         said = []
-        for number, stage in enumerate(self.training):
+        stages = self.plan.foreseen(objective.size, self.seconds)
+        for number, stage in enumerate(stages):
             with at("training", number):
                 said += stage.check(objective)
         return said
@@ -147,9 +161,10 @@ class Experiment:
         number: int = 0,
         residuals: Residuals | None = None,
         present: Mapping[str, Points] | None = None,
+        grown: Mapping[str, int] | None = None,
     ) -> dict[str, Points]:
         """Return the collocation points of every block of a draw; see Collocation.draw."""
-        return self.collocation.draw(number, residuals, present)
+        return self.collocation.draw(number, residuals, present, grown)
 
     def objective(self) -> Objective:
         """Build the objective at its start."""

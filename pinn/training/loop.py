@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,14 @@ import numpy as np
 from pinn.objective import Objective
 from pinn.objective.weighting import State, View, Weighting, reweigh
 from pinn.optimizers import Diverged, Stage, StageEnd, Step, StopReason
-from pinn.sampling import Points
 from pinn.training.batches import Batches, PointsInUse
 from pinn.training.callbacks import check_callbacks, notify
+from pinn.training.course import Course, Decision
 from pinn.training.fresh import FreshLoss
+from pinn.training.judge import Judge
+from pinn.training.looks import Looks
+from pinn.training.pace import Pace, is_told, told
+from pinn.training.plan import Plan, Situation, plan_of
 from pinn.training.records import (
     MOST_SETBACKS,
     Resume,
@@ -28,47 +31,37 @@ from pinn.training.records import (
     StepRecord,
     TrainingResult,
 )
+from pinn.training.redraw import Redraw, RedrawOverfit
+from pinn.training.verdicts import no_way_down, outlook
 from pinn.training.watched import Known, Watched
 
 # One record in this many steps goes to the history, besides the first and last of each stage.
 HISTORY_STRIDE = 10
 
 # A stage that ends for one of these is the last one.
-_FINAL = (StopReason.DIVERGED, StopReason.INTERRUPTED, StopReason.CALLBACK)
-
-
-# Told of is what took more than this share of a limit before the ordinary steps.
-_TOLD = 0.25
-
-
-@dataclass(frozen=True)
-class Redraw:
-    """New points on the way: `draw(number)` gives the points of draw 1, 2, ..., by block name.
-
-    They are taken after every `every` steps of a stage that goes on, or as many as the stage says
-    itself (Stage.redraw), and once when it finds no lower loss. The objective is at the last
-    accepted theta when `draw` is called.
-    """
-
-    every: int
-    draw: Callable[[int], Mapping[str, Points]]
+_FINAL = (
+    StopReason.TARGET, StopReason.DIVERGED, StopReason.INTERRUPTED, StopReason.CALLBACK,
+)  # fmt: skip
 
 
 def train(
     objective: Objective,
-    stages: Sequence[Stage],
+    stages: Plan | Sequence[Stage],
     callbacks: Iterable[Any] = (),
-    redraw: Redraw | None = None,
+    redraw: Redraw | RedrawOverfit | None = None,
     **limits: Any,
 ) -> TrainingResult:
-    """Run the stages in turn from the objective's present theta; see Training."""
+    """Run the stages, or those of a plan, from the objective's present theta; see Training."""
     return Training(objective, stages, callbacks, redraw, **limits).run()
 
 
 class Training:
     """One training run: `run` trains, and `result` tells what it has reached, at any time.
 
-    A stage that ends at a limit, at a tolerance or without a lower loss hands over to the next.
+    A stage that ends at a limit, at a tolerance, without a lower loss or because the plan has
+    enough of it hands over to the next. Every hundred steps the run looks at its loss on points
+    `apart`. Training ends where the loss has reached `target`, on the present points and on
+    those, and where rounding is all that is left of it ("precision floor").
     After a loss or gradient that is not finite training goes back to the last good step, with its
     points and weights, and takes shorter steps (Stage.slower); the next points are others than
     those that may have been to blame. After three tries in a stage it ends as "diverged", at that
@@ -77,9 +70,12 @@ class Training:
     step of ordinary length does not fit. Then the result holds the last theta that was accepted.
     The objective is left at the result. Any other exception passes through `run`.
 
-    fresh: the loss on points apart, told at the end of each stage. batches: the points that each
-    step of a stage takes, where it may see a part of them (Stage.takes_batches); the losses told of
-    its steps are those on the batch, the loss that it ends with is that on all points. resume:
+    fresh: the loss on points that decide nothing, told at the end of each stage. apart: the loss on
+    others that training does not take, by which it is judged (the present ones where it is left
+    out). batches: the points
+    that each step of a stage takes, where it may see a part of them (Stage.takes_batches); the
+    losses told of its steps are those on the batch, the loss that it ends with is that on all
+    points. resume:
     where to go on from, with the bits of a run that never stopped; all else has to be as in the run
     it comes from.
     """
@@ -87,24 +83,27 @@ class Training:
     def __init__(
         self,
         objective: Objective,
-        stages: Sequence[Stage],
+        stages: Plan | Sequence[Stage],
         callbacks: Iterable[Any] = (),
-        redraw: Redraw | None = None,
+        redraw: Redraw | RedrawOverfit | None = None,
         *,
         seconds: float | None = None,
+        target: float | None = None,
+        apart: FreshLoss | None = None,
         fresh: FreshLoss | None = None,
         weighting: Weighting | None = None,
         batches: Batches | None = None,
         resume: Resume | None = None,
     ) -> None:
         self._objective = objective
-        self._stages = list(stages)
+        self._plan = plan_of(stages)
         self._callbacks = check_callbacks(callbacks)
         self._redraw = redraw
         self._seconds = seconds
         self._fresh = fresh
         self._weighting = weighting
         self._points = PointsInUse(objective, batches)
+        self._judge = Judge(objective, self._points, apart, target)
         # What the weighting remembers.
         self._weighting_state: State = {}
         self._began = time.perf_counter()
@@ -116,6 +115,9 @@ class Training:
         self._index = 0
         self._steps = 0
         self._draws = 0
+        self._course = Course(Looks.none(len(objective.blocks)))
+        # What a callback said when it was told of a decision and asked to stop.
+        self._told_to_stop: str | None = None
         # The solver's number of the last step of the running stage, and its state after it.
         self._stage_step = 0
         self._state: Mapping[str, np.ndarray] | None = None
@@ -141,11 +143,13 @@ class Training:
     def run(self) -> TrainingResult:
         """Train, and return the result; exceptions of callbacks and of the machine pass through."""
         try:
-            for index in range(self._index, len(self._stages)):
-                self._index = index
-                self._run_stage(self._stages[index])
-                if self._reason in _FINAL or self._time_is_up or self._left() <= 0:
+            while self._choose():
+                self._run_stage(self._stage)
+                if self._is_over():
                     break
+                self._index += 1
+            if self._reason in (StopReason.STEPS, StopReason.TIME):
+                self._message += outlook(self._situation)
         except KeyboardInterrupt:
             # Between stages, or in a callback at a stage's end: no stage was there to report it.
             self._ended(StopReason.INTERRUPTED, f"interrupted{self._after()}")
@@ -178,11 +182,68 @@ class Training:
             last=self._last,
             fresh_loss=self._fresh_loss,
             setbacks=self._setbacks,
+            decisions=self._course.decisions,
         )
 
     def _ended(self, reason: StopReason, message: str) -> None:
         self._remember_last()
         self._reason, self._message = reason, message
+
+    def _is_over(self) -> bool:
+        """Whether no stage may follow the last one."""
+        return (
+            self._reason in _FINAL
+            or self._time_is_up
+            or self._left() <= 0
+            or (self._reason is StopReason.PRECISION and self._judge.at_floor)
+        )
+
+    # ---- what is chosen on the way
+
+    @property
+    def _stage(self) -> Stage:
+        return self._course.choices[self._index].stage
+
+    def _choose(self) -> bool:
+        """Ask for the next stage, unless that was chosen before; return whether there is one."""
+        if self._index < len(self._course.choices):
+            return True
+        choice = self._plan.next(self._situation)
+        if choice.stage is None:
+            if choice.why:
+                self._decide("training ends", choice.why)
+            return False
+        said = choice.stage.check(self._objective)
+        self._course = self._course.chosen(choice)
+        if choice.why:
+            what = f"{choice.stage.name}, up to {choice.stage.steps} steps"
+            self._decide(what, "; ".join([choice.why, *said]))
+        return True
+
+    def _decide(self, what: str, why: str) -> None:
+        decision = Decision(self._steps, what, why)
+        self._course = self._course.decided(decision)
+        asked = notify(self._callbacks, "on_decision", decision)
+        self._told_to_stop = asked if self._told_to_stop is None else self._told_to_stop
+
+    @property
+    def _situation(self) -> Situation:
+        return Situation(
+            size=self._objective.size,
+            rows=self._objective.rows,
+            precision=self._objective.dtype.name,
+            number=len(self._course.choices),
+            steps=self._steps,
+            stage_step=self._stage_step,
+            loss=self._accepted.loss,
+            fresh_loss=self._fresh_loss,
+            stages=tuple(self._reports),
+            history=self._history,
+            looks=self._course.looks,
+            weights=self._judge.weights,
+            seconds=self._seconds,
+            left=None if self._seconds is None else self._left(),
+        )
 
     # ---- a stage
 
@@ -190,7 +251,8 @@ class Training:
         began = time.perf_counter()
         seconds = min(self._left(), math.inf if stage.seconds is None else stage.seconds)
         limit = None if math.isinf(seconds) else seconds
-        info = StageInfo(self._index, len(self._stages), stage.name, stage.steps, limit)
+        why = self._course.choices[self._index].why
+        info = StageInfo(self._index, self._plan.count, stage.name, stage.steps, limit, why)
         self._function.forget()
         asked = notify(self._callbacks, "on_stage_start", info)
         self._ended(*(self._follow(stage) if asked is None else self._asked(asked)))
@@ -205,6 +267,7 @@ class Training:
             self._reason,
             self._message,
             self._fresh_loss,
+            why,
         )
         self._reports.append(report)
         self._stage_step, self._state = 0, None
@@ -224,7 +287,7 @@ class Training:
                         self._reweigh(stage)
                         self._accepted = self._function.find(self._accepted.theta)
                         self._recording = time.perf_counter() - began
-                    pace = pace or _Pace(time.perf_counter())
+                    pace = pace or Pace(time.perf_counter())
                     late = self._time_limit(stage, pace)
                     if late is not None:
                         return StopReason.TIME, late
@@ -237,14 +300,20 @@ class Training:
         except KeyboardInterrupt:
             return StopReason.INTERRUPTED, f"interrupted{self._after()}"
 
-    def _descend(self, stage: Stage, pace: _Pace) -> StageEnd:
+    def _descend(self, stage: Stage, pace: Pace) -> StageEnd:
         """Run a stage from the last accepted step to its end, with other points on the way."""
-        if self._state is not None:
-            self._change(stage)  # what comes right after the step that is gone on from
+        end = None
+        if self._state is not None:  # what comes right after the step that is gone on from
+            end = self._judged(stage)
+            if end is None:
+                self._change(stage)
         else:
             self._take_batch(stage)
-        end = None
         while end is None:
+            if self._told_to_stop is not None:
+                asked, self._told_to_stop = self._told_to_stop, None
+                end = StageEnd(self._accepted.theta, *self._asked(asked))
+                break
             end = self._pursue(stage, pace)
             if (
                 end is not None
@@ -260,9 +329,13 @@ class Training:
         # The step of Adam ends at a theta that has not been evaluated yet.
         if self._take_all() or not np.array_equal(end.theta, self._accepted.theta):
             self._accepted = self._function.find(end.theta)
+        if end.reason in (StopReason.LINE_SEARCH, StopReason.NO_DECREASE):
+            why = no_way_down(self._objective, end.theta)
+            if why is not None:
+                return StageEnd(end.theta, StopReason.PRECISION, f"{why},{self._after()}")
         return end
 
-    def _pursue(self, stage: Stage, pace: _Pace) -> StageEnd | None:
+    def _pursue(self, stage: Stage, pace: Pace) -> StageEnd | None:
         """Run a solver from the last accepted theta; None where it has to begin anew."""
         steps = stage.run(self._function, self._accepted.theta.copy(), self._state)
         with closing(steps):
@@ -274,6 +347,9 @@ class Training:
                 asked = self._accept(step)
                 if asked is not None:
                     return StageEnd(step.theta, *self._asked(asked))
+                end = self._judged(stage)
+                if end is not None:
+                    return end
                 pace.step_ended(time.perf_counter())
                 late = self._time_limit(stage, pace)
                 if late is not None:
@@ -290,8 +366,9 @@ class Training:
         theta, loss, losses = self._accepted
         theta.flags.writeable = False
         self._lowest = min(self._lowest, sum(losses.values()))
-        stage = self._stages[self._index]
-        everything = self._points.all
+        stage, everything = self._stage, self._points.all
+        looks = self._judge.look(self._course.looks, self._steps, self._accepted, stage)
+        self._course = self._course.looked(looks)
         self._last = StepRecord(
             step=self._steps,
             stage=stage.name,
@@ -312,12 +389,22 @@ class Training:
             parameters=self._objective.coefficients(theta),
             lowest=self._lowest,
             setbacks=self._setbacks,
+            course=self._course,
         )
         if self._last.is_good:
             self._good = self._last
         if step.number == 1 or step.number % HISTORY_STRIDE == 0:
             self._history.append(self._last.as_dict())
         return notify(self._callbacks, "on_step", self._last)
+
+    def _judged(self, stage: Stage) -> StageEnd | None:
+        """Say whether a stage ends after its last step."""
+
+        def enough() -> str | None:
+            done = self._stage_step >= stage.steps  # the stage will say so itself
+            return None if done else self._plan.enough(stage, self._situation)
+
+        return self._judge.end(self._course.looks, self._steps, self._accepted, enough)
 
     # ---- numbers that are not finite
 
@@ -337,8 +424,9 @@ class Training:
             setback = Setback(good.step, stage.name, self._index, tries, what)
             self._setbacks = (*self._setbacks, setback)
         self._good = dataclasses.replace(
-            good, solver_state=state or {}, setbacks=self._setbacks
-        )
+            good, solver_state=state or {}, setbacks=self._setbacks,
+            course=self._course.back_at(good.course),
+        )  # fmt: skip
         self._history = [line for line in self._history if line["step"] <= good.step]
         self._stand_at(self._good)
         if give_up:
@@ -356,14 +444,26 @@ class Training:
         """Take the points and weights that follow the last step; return whether there are any."""
         if self._stage_step >= stage.steps:
             return False
-        redraw = self._redraw
-        redrawn = (
-            redraw is not None and self._stage_step % (stage.redraw or redraw.every) == 0
-        )
+        redrawn = self._is_redraw_due(stage)
         if redrawn:
             self._take_new_points()
         changed = self._reweigh(stage, redrawn) or redrawn
         return self._take_batch(stage) or changed
+
+    def _is_redraw_due(self, stage: Stage) -> bool:
+        """Whether the points have served; where that is told by their loss, decide on how many."""
+        if self._redraw is None:
+            return False
+        if isinstance(self._redraw, Redraw):
+            return self._stage_step % (stage.redraw or self._redraw.every) == 0
+        course = self._course
+        found = self._judge.overfit(course, self._steps, self._draws, stage)
+        if found is None:
+            return False
+        self._course = course.grew(found.blocks)
+        more = f", more of them for {', '.join(found.blocks)}" if found.blocks else ""
+        self._decide(f"new points{more}", found.why)
+        return True
 
     def _reweigh(self, stage: Stage, new_points: bool = False) -> bool:
         """Let the weighting choose where it is due; return whether it was."""
@@ -390,9 +490,10 @@ class Training:
     def _take_new_points(self) -> None:
         self._take_all()
         self._draws += 1
+        self._course = self._course.drawn(self._steps)
         # A line search may have left it elsewhere.
         self._objective.parameters.load(self._accepted.theta)
-        self._objective.set_points(self._redraw.draw(self._draws))
+        self._objective.set_points(self._redraw.points(self._draws, self._course.grown))
         self._function.forget()
 
     def _take_batch(self, stage: Stage) -> bool:
@@ -411,21 +512,21 @@ class Training:
 
     # ---- limits and words
 
-    def _time_limit(self, stage: Stage, pace: _Pace) -> str | None:
+    def _time_limit(self, stage: Stage, pace: Pace) -> str | None:
         """Say which limit has no room for one more step; None where there is time."""
         if stage.seconds is not None and pace.seconds + pace.ordinary >= stage.seconds:
             said = f"time limit of {stage.seconds:g} s reached{self._after()}"
-            return said + _told("its first step", pace.first - pace.ordinary, stage.seconds)
+            return said + told("its first step", pace.first - pace.ordinary, stage.seconds)
         if self._left() > pace.ordinary:
             return None
         self._time_is_up = True
         said = f"time limit of {self._seconds:g} s for all stages reached{self._after()}"
-        if self._steps == 0 and self._recording > _TOLD * self._seconds:
+        if self._steps == 0 and is_told(self._recording, self._seconds):
             return (
                 f"{said}: recording and compiling the step's programs took "
                 f"{self._recording:.2g} s of it and left no time for a step; give it more"
             )
-        return said + _told("the first evaluation", self._recording, self._seconds)
+        return said + told("the first evaluation", self._recording, self._seconds)
 
     def _left(self) -> float:
         """The seconds that are left for all stages together."""
@@ -454,6 +555,7 @@ class Training:
         self._index, self._draws = record.stage_index, record.draw
         self._history, self._reports = list(resume.history), list(resume.stages)
         self._setbacks = record.setbacks
+        self._fresh_loss = self._reports[-1].fresh_loss if self._reports else math.nan
         self._lowest = min(record.lowest, sum(record.losses.values()))
         self._good = record
         self._stand_at(record)
@@ -469,42 +571,6 @@ class Training:
         self._objective.set_points(record.points)
         self._objective.set_weights(record.weights, record.row_weights)
         self._weighting_state = record.weighting_state
+        self._course = record.course
         self._objective.parameters.load(record.theta)
         self._function.forget()
-
-
-class _Pace:
-    """How long the steps of a stage take: the first one, which may record programs, apart."""
-
-    def __init__(self, began: float) -> None:
-        self._steps = 0
-        self._began = self._first_ended = self._last_ended = began
-
-    def step_ended(self, now: float) -> None:
-        """Note that a step has ended."""
-        self._steps += 1
-        self._last_ended = now
-        if self._steps == 1:
-            self._first_ended = now
-
-    @property
-    def seconds(self) -> float:
-        """The seconds of all steps."""
-        return self._last_ended - self._began
-
-    @property
-    def first(self) -> float:
-        """The seconds of the first step."""
-        return self._first_ended - self._began
-
-    @property
-    def ordinary(self) -> float:
-        """The seconds of a later one, callbacks and new points included; 0 before there is one."""
-        return (self._last_ended - self._first_ended) / max(1, self._steps - 1)
-
-
-def _told(what: str, seconds: float, limit: float) -> str:
-    """Tell of what took more than its share of a limit."""
-    if seconds <= _TOLD * limit:
-        return ""
-    return f"; {what} took {seconds:.2g} s of it, most likely to record its programs"

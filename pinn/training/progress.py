@@ -8,6 +8,7 @@ import time
 from typing import Any, TextIO
 
 from pinn.training.callbacks import Callback
+from pinn.training.course import Decision
 from pinn.training.records import StageInfo, StageReport, StepRecord
 
 
@@ -67,11 +68,10 @@ class Progress(Callback):
         return f"at most {_clock(left)} left"
 
     def on_setback(self, record: StepRecord) -> None:
-        line = str(record.setbacks[-1])
-        if self._bar is not None:
-            self._bar.write(line, file=self._stream)
-        else:
-            self._write(line)
+        self._tell(str(record.setbacks[-1]))
+
+    def on_decision(self, decision: Decision) -> None:
+        self._tell(str(decision))
 
     def on_stage_end(self, report: StageReport) -> None:
         if self._bar is not None:
@@ -86,6 +86,13 @@ class Progress(Callback):
 
     def on_end(self, solution: Any) -> None:
         self._write(solution.report.summary())
+
+    def _tell(self, line: str) -> None:
+        """Write a line, above the bar where there is one."""
+        if self._bar is not None:
+            self._bar.write(line, file=self._stream)
+        else:
+            self._write(line)
 
     def _write(self, line: str) -> None:
         print(line, file=self._stream, flush=True)

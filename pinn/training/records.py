@@ -11,20 +11,23 @@ import numpy as np
 
 from pinn.optimizers import StopReason
 from pinn.sampling import Points
+from pinn.training.course import Course, Decision
 
 
 @dataclass(frozen=True)
 class StageInfo:
     """A stage that begins: its name, its place among `count` stages, and its limits.
 
-    seconds: its own limit, or what is left of that of all stages where that is less.
+    count: None where the stages are chosen on the way. seconds: its own limit, or what is left of
+    that of all stages where that is less. why: why it was chosen, "" where it was given.
     """
 
     index: int
-    count: int
+    count: int | None
     name: str
     steps: int
     seconds: float | None
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class StepRecord:
     anew; points are these, by block name. weights and row_weights are those of the loss,
     weighting_state is what their scheme remembers. parameters are the coefficients at `theta`.
     lowest is the smallest sum of `losses` in this stage so far. setbacks are those of the whole run
-    so far.
+    so far, course is what was decided until then. None in a record that was made by hand.
     """
 
     step: int
@@ -90,6 +93,7 @@ class StepRecord:
     parameters: Mapping[str, float] = field(default_factory=dict)
     lowest: float = math.inf
     setbacks: tuple[Setback, ...] = ()
+    course: Course | None = field(repr=False, default=None)
 
     @property
     def is_good(self) -> bool:
@@ -126,7 +130,8 @@ class StepRecord:
 class StageReport:
     """A stage that ended: its steps, wall seconds, the loss it left, why, and a sentence.
 
-    fresh_loss: the same loss on points that training never sees, nan where there are none.
+    fresh_loss: the same loss on points that training never sees, nan where there are none. chosen:
+    why the stage was, "" where it was given.
     """
 
     name: str
@@ -136,6 +141,7 @@ class StageReport:
     reason: StopReason
     message: str
     fresh_loss: float = math.nan
+    chosen: str = ""
 
 
 @dataclass(frozen=True)
@@ -159,6 +165,7 @@ class TrainingResult:
     last: StepRecord | None
     fresh_loss: float = math.nan
     setbacks: tuple[Setback, ...] = ()
+    decisions: tuple[Decision, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from experiments.suite.entries import ENTRIES
 from experiments.suite.references import cavity, lightning, multipoles
 
 QUICK = (
-    "kuramoto_sivashinsky", "beltrami", "l_shape", "four_disks", "poisson_100d", "lotka_volterra",
+    "kuramoto_sivashinsky", "l_shape", "four_disks", "poisson_100d", "lotka_volterra",
     "van_der_pol", "kovasznay_viscosity", "conductivity_field",
 )  # fmt: skip
 

@@ -134,11 +134,11 @@ def test_warnings_as_errors_end_a_run_before_training():
 
 def test_the_report_says_what_happened():
     report = pinn.solve(ODE, **SMALL, training=[pinn.Adam(5), pinn.LBFGS(6)]).report
-    assert (report.stop_reason, report.steps) == ("steps done", 11)
+    assert (report.stop_reason, report.steps) == ("step limit", 11)
     assert set(report.losses) == {"decay", "initial_u"}
     assert report.loss == pytest.approx(sum(report.losses.values()))
     assert 0 < report.wall_seconds < 30
-    assert "stopped: steps done; loss " in report.summary()
+    assert "stopped: step limit; loss " in report.summary()
     assert "relative L2 error of u " in report.summary()
 
 

@@ -50,7 +50,7 @@ def test_metrics_have_the_first_and_last_step_of_each_stage_and_every_fifth(fini
 def test_the_summary_agrees_with_the_solution_on_disk(finished):
     summary = json.loads((finished / "summary.json").read_text())
     assert (summary["name"], summary["seed"], summary["steps"]) == ("heat", 0, 17)
-    assert summary["stop_reason"] == "steps done"
+    assert summary["stop_reason"] == "step limit"
     assert {"numpy", "pinn", "python"} <= set(summary["versions"])
     assert summary["machine"]["cores"] >= 1
     # The error once more, from the formula, on a grid of our own.
@@ -77,7 +77,7 @@ def test_the_default_directory_and_the_final_line(folder, capsys):
     assert main(["train", "heat.yaml", "--seed", "3", "--set", "training=[adam: {steps: 2}]"]) == 0
     out, err = capsys.readouterr()
     assert out.count("\n") == 1
-    assert out.startswith("heat: stopped: steps done; loss ")
+    assert out.startswith("heat: stopped: step limit; loss ")
     assert "relative L2 error of u " in out
     assert out.endswith("results in runs/heat-3\n")
     assert "trainable numbers" in err

@@ -47,7 +47,7 @@ def test_a_disk_that_fills_up_costs_lines_and_no_steps(start):
     assert "training goes on" in lines[0]
     assert "lines could not be written" in lines[1]
     assert lines[2].startswith("saved in runs/heat-0: solution.npz, summary.json")
-    assert "steps done" in out
+    assert "step limit" in out
     for line in Path("runs/heat-0/metrics.jsonl").read_text().splitlines():
         json.loads(line)
     assert json.loads(Path("runs/heat-0/summary.json").read_text())["steps"] == 1005

@@ -71,7 +71,7 @@ def test_a_config_can_be_a_problem_and_nothing_else(loaded):
     experiment = config.experiment
     assert experiment.model == pinn.MLP()
     assert experiment.sampling == pinn.Sampling()
-    assert experiment.training == tuple(pinn.default_training(0))
+    assert experiment.training == pinn.Auto()
     assert (experiment.seed, experiment.precision, experiment.device) == (0, "float64", "cpu")
     assert experiment.weighting.blocks == {}
     assert config.directory == Path("runs/case-0")
@@ -129,7 +129,7 @@ def test_the_resolved_config_spells_out_every_default(loaded):
     written = yaml.safe_load(loaded(HEAT).text())
     assert written["model"] == {"mlp": dump(pinn.MLP())}
     assert written["sampling"] == dump(pinn.Sampling())
-    assert [list(stage) for stage in written["training"]] == [["adam"], ["ssbroyden"]]
+    assert written["training"] == "auto"
     assert (written["seed"], written["precision"], written["device"]) == (0, "float64", "cpu")
 
 
@@ -219,7 +219,7 @@ def test_a_mistake_in_the_problem_is_told_with_line_and_key(refused, old, new, m
         ("sampling: 5", "sampling: expected a mapping with keys out of interior, "),
         ("weighting: {initial_u: -1}", "weighting.initial_u: expected a number >= 0, got '-1'"),
         ("weighting: {heet: 2}", "weighting.heet: expected a block out of heat, initial_u, "),
-        ("training: adam", "training: expected a list of training stages, got 'adam'"),
+        ("training: adam", "training: expected auto or a list of training stages, got 'adam'"),
         ("training: []", "training: expected a list of training stages, got a list of 0 items"),
         ("training: [adma]", "training.0.adma: expected one training stage out of adam, soap"),
         ("training: [adam: {step: 3}]", "training.0.adam.step: unknown key; valid keys: steps, "),

@@ -215,6 +215,26 @@ def test_a_saved_solution_gives_the_same_bits_and_declaration(page, tmp_path):
     assert np.array_equal(pinn.solve(**vars(loaded.experiment)).theta, page.solution.theta)
 
 
+def test_a_plan_chooses_while_training_runs(page, config, tmp_path):
+    text = config.read_text().replace("training: [descent: {steps: 6}]", "training: patient")
+    config.write_text(text)
+    experiment = load(config).experiment
+    assert experiment.training == page.Patient()
+    few = page.Patient(steps=220, rates=2, least=0.9)
+    solution = pinn.solve(**{**vars(experiment), "training": few})
+    assert [stage.steps for stage in solution.report.stages] == [220, 220]
+    assert [str(decision) for decision in solution.report.decisions] == [
+        "descent, up to 220 steps: rate 0.01 is next",
+        "descent, up to 220 steps: rate 0.001 is next",
+        "training ends: all rates were tried",
+    ]
+    solution.save(tmp_path / "solution.npz")
+    assert pinn.load(tmp_path / "solution.npz").experiment.training == few
+    stalled = pinn.solve(**{**vars(experiment), "training": page.Patient(600, 1, 0.9)})
+    (stage,) = stalled.report.stages
+    assert stage.reason == "stalled" and stage.steps in (300, 400, 500)
+
+
 def test_the_file_holds_them_by_name(page, tmp_path):
     page.solution.save(tmp_path / "solution.npz")
     data = json.loads(str(read_npz(tmp_path / "solution.npz")["experiment"]))
@@ -258,7 +278,7 @@ def test_the_command_line_trains_them(page, config, tmp_path, capsys, monkeypatc
     assert declaration(resolved) == declaration(solution.experiment)
     assert np.array_equal(pinn.solve(**vars(resolved)).theta, solution.theta)
     assert (tmp_path / "run" / "figures" / "field_u.png").exists()
-    assert "toys: stopped: steps done" in capsys.readouterr().out
+    assert "toys: stopped: step limit" in capsys.readouterr().out
     assert pinn.load("run/checkpoint.npz").report.steps == 6
     # A mistake leaves no directory behind.
     wrong = ["--set", "model.ridges.count=0", "--out", "other"]

@@ -37,7 +37,8 @@ def decay(dense):
 @pytest.mark.parametrize("shape", [(30, 8), (8, 30)])
 def test_a_linear_problem_is_solved_by_the_first_step(dense, shape):
     function, matrix, right = linear(dense, *shape)
-    steps, _ = dense.follow(ENGD(1, damping=1e-10), function, np.zeros(shape[1]))
+    stage = ENGD(1, damping=1e-10, relative_damping=0)
+    steps, _ = dense.follow(stage, function, np.zeros(shape[1]))
     expected = np.linalg.lstsq(matrix, right)[0]
     # Damping moves the solution by its share of the least square of a singular value.
     least = np.linalg.svd(matrix)[1][-1] ** 2
@@ -46,10 +47,11 @@ def test_a_linear_problem_is_solved_by_the_first_step(dense, shape):
     assert steps[0].rate == 1
 
 
-def plain(function, theta, damping, steps):
+def plain(function, theta, stage):
     """Energy natural gradient as its paper has it, by dense inverses in parameter form."""
-    for _ in range(steps):
+    for _ in range(stage.steps):
         rows, jacobian = function.jacobian(theta)
+        damping = stage.damping + stage.relative_damping * (rows @ rows)
         gram = jacobian.T @ jacobian + damping * np.eye(len(theta))
         direction = np.linalg.solve(gram, jacobian.T @ rows)
         etas = 2.0 ** -np.arange(31)
@@ -58,10 +60,12 @@ def plain(function, theta, damping, steps):
         yield theta
 
 
-def test_its_steps_are_those_of_the_formulas(dense):
+@pytest.mark.parametrize("relative", [0.0, 0.1])
+def test_its_steps_are_those_of_the_formulas(dense, relative):
     function, start = decay(dense), np.array([1.0, 0.2, 0.0])
-    steps, _ = dense.follow(ENGD(5, damping=1e-4), function, start)
-    for step, theta in zip(steps, plain(function, start, 1e-4, 5), strict=True):
+    stage = ENGD(5, damping=1e-4, relative_damping=relative)
+    steps, _ = dense.follow(stage, function, start)
+    for step, theta in zip(steps, plain(function, start, stage), strict=True):
         np.testing.assert_allclose(step.theta, theta, rtol=1e-9)
         assert step.loss == function.value(step.theta)
 

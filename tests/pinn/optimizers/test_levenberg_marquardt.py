@@ -8,9 +8,11 @@ from scipy.optimize import least_squares as scipys
 
 import pinn
 import pinn.config
+from pinn.objective import Objective
 from pinn.optimizers import LevenbergMarquardt, StopReason
 from pinn.solution.storage import experiment_json, read_experiment
 from pinn.training.experiment import Experiment
+from pinn.training.loop import train
 
 VARIANTS = [
     {"scaling": scaling, "acceleration": acceleration}
@@ -162,3 +164,60 @@ def test_it_is_declared_as_text(tmp_path):
 def test_bad_settings_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         LevenbergMarquardt(**arguments)
+
+
+def test_coefficients_stay_inside_of_their_bounds_and_are_recovered():
+    t = np.linspace(0, 2, 30)
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 2), ["u"], {"decay": "u_t + k*u"},
+        [pinn.Initial("u", 1), pinn.Data("u", {"t": t, "u": np.exp(-0.97 * t)})],
+        # The truth is near a bound, and the start far from it.
+        parameters=[pinn.Parameter("k", 0.05, lower=0, upper=1)],
+    )  # fmt: skip
+    seen = []
+    solution = pinn.solve(
+        problem, pinn.MLP(width=6, depth=1), pinn.Sampling(interior=40),
+        training=[pinn.LevenbergMarquardt(40)],
+        callbacks=[lambda record: seen.append(record.parameters["k"])],
+    )  # fmt: skip
+    assert len(seen) == 40 and all(0 < k < 1 for k in seen)
+    assert solution.parameters["k"] == pytest.approx(0.97, abs=1e-3)
+
+
+def test_points_are_redrawn_as_often_as_the_stage_says():
+    draws = {}
+    for redraw in (3, None):
+        draws[redraw] = []
+        pinn.solve(
+            DECAY, pinn.MLP(width=4, depth=1), pinn.Sampling(interior=20, redraw=5),
+            training=[pinn.LevenbergMarquardt(11, redraw=redraw)],
+            callbacks=[lambda record, seen=draws[redraw]: seen.append(record.draw)],
+        )  # fmt: skip
+    assert draws[3] == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3]
+    assert draws[None] == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2]
+
+
+def test_a_step_takes_one_jacobian_and_no_gradient():
+    """What training tells of a step was found when its loss was tried."""
+    calls = []
+
+    class Counted(Objective):
+        def value_and_gradient(self, theta):
+            calls.append("gradient")
+            return super().value_and_gradient(theta)
+
+        def jacobian_chunks(self, *arguments, **options):
+            calls.append("jacobian")
+            return super().jacobian_chunks(*arguments, **options)
+
+    setup = Experiment(DECAY, pinn.MLP(width=4, depth=1), pinn.Sampling(interior=20))
+    objective = Counted(
+        DECAY, setup.initial_parameters(), setup.draw_points(), dtype=setup.dtype
+    )
+    result = train(objective, [LevenbergMarquardt(6)])
+    assert result.steps == 6
+    assert calls.count("jacobian") == 6
+    assert calls.count("gradient") == 1  # where training begins
+    again = objective.value_and_gradient(result.theta)
+    assert result.loss == pytest.approx(again.loss, rel=1e-12)
+    assert result.losses == pytest.approx(again.losses, rel=1e-12)

@@ -190,12 +190,22 @@ def test_a_gradient_of_zeros_moves_nothing():
         assert minimize(stage, flat, START, layout=LAYOUT).theta.tobytes() == START.tobytes()
 
 
+def test_a_state_of_another_network_or_solver_is_refused():
+    seen, adam = [], []
+    minimize(pinn.SOAP(2), quadratic, START, seen.append, layout=LAYOUT)
+    minimize(pinn.Adam(2), quadratic, START, adam.append, layout=LAYOUT)
+    with pytest.raises(ValueError, match=r"soap: expected first of shape \(68,\), got shape \(82,"):
+        minimize(pinn.SOAP(2), quadratic, START[:68], state=seen[0].state, layout=SQUARES)
+    with pytest.raises(ValueError, match="soap: expected squares of shape .* got none: the state"):
+        minimize(pinn.SOAP(2), quadratic, START, state=adam[0].state, layout=LAYOUT)
+
+
 @pytest.mark.parametrize("arguments, message", [
     ({"every": 0}, "soap: every: expected a whole number >= 1"),
     ({"longest": 0}, "soap: longest"),
     ({"beta2": 1}, "soap: beta2: expected a number >= 0 and < 1"),
     ({"steps": 5, "warmup": 5}, "soap: warmup: expected fewer than the 5 steps"),
-    ({"precondition_frequency": 3}, "soap: precondition_frequency: unknown argument"),
+    ({"precondition_frequency": 3}, "soap: precondition_frequency: .* did you mean 'every'"),
 ])  # fmt: skip
 def test_bad_settings_are_refused(arguments, message):
     with pytest.raises((ValueError, TypeError), match=message):

@@ -29,7 +29,7 @@ def plain(function, theta, stage):
     phi = np.zeros_like(theta)
     for k in range(1, stage.steps + 1):
         rows, jacobian = function.jacobian(theta)
-        root = math.sqrt(stage.damping)
+        root = math.sqrt(stage.damping + stage.relative_damping * (rows @ rows))
         stacked = np.vstack([jacobian, root * np.eye(len(theta))])
         phi = np.linalg.lstsq(stacked, np.concatenate([rows, root * stage.momentum * phi]))[0]
         unbiased = phi / math.sqrt(1 - stage.momentum ** (2 * k))
@@ -42,7 +42,7 @@ def plain(function, theta, stage):
 @pytest.mark.parametrize(
     "settings",
     [
-        {}, {"momentum": 0.0}, {"norm": 1e6, "momentum": 0.5},
+        {}, {"momentum": 0.0}, {"norm": 1e6, "momentum": 0.5}, {"relative_damping": 0.0},
         {"norm": 1e-2, "schedule": pinn.ExponentialDecay(1e-2)},
     ],
 )
@@ -61,7 +61,7 @@ def test_a_full_step_without_momentum_solves_a_linear_problem(dense):
     rng = np.random.default_rng(1)
     matrix, right = rng.standard_normal((20, 6)), rng.standard_normal(20)
     function = dense.Rows(lambda t: matrix @ t - right, lambda t: matrix, 6)
-    stage = SPRING(1, learning_rate=1, damping=1e-10, norm=1e9)
+    stage = SPRING(1, learning_rate=1, damping=1e-10, relative_damping=0, norm=1e9)
     # Bias correction divides the first step by sqrt(1 - mu^2), so mu is 0.
     steps, _ = dense.follow(SPRING(**{**vars(stage), "momentum": 0.0}), function, np.zeros(6))
     np.testing.assert_allclose(steps[0].theta, np.linalg.lstsq(matrix, right)[0], rtol=1e-8)

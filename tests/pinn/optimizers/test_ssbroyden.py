@@ -289,6 +289,21 @@ def test_a_trial_without_a_finite_loss_is_taken_back():
     np.testing.assert_allclose(end.theta, 0, atol=1e-5)
 
 
+@pytest.mark.parametrize("solver", MEMBERS)
+def test_a_loss_that_falls_up_to_where_it_has_no_value_is_followed(solver):
+    """Less than 1 along the first number: it falls with slope 1 right up to there."""
+
+    def cliff(theta):
+        if theta[0] >= 1:
+            raise Diverged("over the edge")
+        return 3 - theta[0] + float(theta[1] ** 2), np.array([-1.0, 2 * theta[1]])
+
+    end, steps = run(cliff, np.array([0.0, 1.0]), solver, transform="value", steps=30)
+    assert all(a.loss > b.loss for a, b in zip(steps, steps[1:], strict=False))
+    assert 0.99 < end.theta[0] < 1 and end.reason != StopReason.DIVERGED
+    assert len(steps) > 3
+
+
 def test_a_start_without_a_finite_loss_is_told():
     def bad(theta):
         raise Diverged("nan")

@@ -50,7 +50,7 @@ def test_a_press_in_the_last_step_keeps_the_next_stage_from_beginning():
         interrupts.on_stage_start(None)
         press()
         with pytest.raises(KeyboardInterrupt):
-            interrupts.on_stage_end(SimpleNamespace(reason="steps done"))
+            interrupts.on_stage_end(SimpleNamespace(reason="step limit"))
 
 
 def test_the_end_of_an_interrupted_stage_is_quiet():

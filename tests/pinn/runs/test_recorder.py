@@ -129,7 +129,7 @@ def test_lines_that_cannot_be_written_cost_no_step_and_are_counted(tmp_path, mon
     recorder = Recorder(tmp_path / "run", "", log_every=1, warn=said.append)
     monkeypatch.setattr(run_module, "append_record", refuse)
     solution = solve(recorder)
-    assert solution.report.steps == 6 and solution.report.stop_reason == "steps done"
+    assert solution.report.steps == 6 and solution.report.stop_reason == "step limit"
     assert len(said) == 1 and "training goes on" in said[0]
     with pytest.raises(NotWritten, match="metrics.jsonl: 6 lines could not be written") as caught:
         recorder.write_results(solution)

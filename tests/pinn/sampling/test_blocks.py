@@ -96,7 +96,7 @@ def test_adaptive_points_of_every_method_repeat_and_stay_inside():
 
 def test_fresh_points_are_as_many():
     made = experiment({"initial_u": 7, "first": {"points": [[0, 1]]}})
-    fresh = made.collocation.fresh()
+    fresh = made.collocation.fresh("fresh")
     assert len(fresh["initial_u"]) == 7
     assert fresh["value_v_x_0_t_1"].coordinates.tolist() == [[0.0, 1.0]]
 

@@ -49,7 +49,7 @@ def test_defaults_are_filled_in():
     setup = Experiment(PROBLEM)
     assert setup.model == pinn.MLP()
     assert setup.sampling == pinn.Sampling()
-    assert setup.training == tuple(pinn.default_training(setup.initial_parameters().size))
+    assert setup.training == pinn.Auto()
     assert setup.weighting.blocks == {}
     assert (setup.precision, setup.device) == ("float64", "cpu")
 

@@ -26,6 +26,9 @@ STAGES = {
     "ssbroyden": [pinn.SSBroyden(23)],
     "gauss_newton": [pinn.GaussNewton(23, redraw=4)],
     "levenberg_marquardt": [pinn.LevenbergMarquardt(23, redraw=4)],
+    "engd": [pinn.ENGD(23, redraw=4)],
+    "spring": [pinn.SPRING(23, schedule=pinn.PlateauDecay(patience=2), redraw=3)],
+    "dsgnar": [pinn.DSGNAR(23, radii=6, redraw=4)],
     "all in turn": [pinn.Adam(8), pinn.LBFGS(7), pinn.SSBroyden(8)],
 }
 

@@ -48,14 +48,14 @@ def test_stages_run_in_turn_and_say_why_they_ended():
     assert [(s.name, s.steps, s.message) for s in result.stages] == [
         ("adam", 20, "all 20 steps done"), ("lbfgs", 15, "all 15 steps done")
     ]  # fmt: skip
-    assert (result.steps, result.reason, result.message) == (35, "steps done", "all 15 steps done")
+    assert (result.steps, result.reason, result.message) == (35, "step limit", "all 15 steps done")
     assert result.loss == start.value_and_gradient(result.theta).loss < before
     assert result.stages[0].loss > result.stages[1].loss == result.loss
     np.testing.assert_array_equal(start.theta, result.theta)
     assert recorder.events[0] == ("start", "adam", 0, 2, 20)
-    assert recorder.events[21] == ("end", "adam", 20, "steps done")
+    assert recorder.events[21] == ("end", "adam", 20, "step limit")
     assert recorder.events[22] == ("start", "lbfgs", 1, 2, 15)
-    assert recorder.events[-1] == ("end", "lbfgs", 15, "steps done")
+    assert recorder.events[-1] == ("end", "lbfgs", 15, "step limit")
 
 
 def test_records_tell_the_loss_at_their_theta():

@@ -1,0 +1,6 @@
+"""How far a solution is from the true one, without a reference."""
+
+from pinn.estimates.estimate import error_estimate
+from pinn.estimates.record import ErrorEstimate
+
+__all__ = ["ErrorEstimate", "error_estimate"]

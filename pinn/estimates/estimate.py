@@ -1,0 +1,368 @@
+"""How far a trained solution is from the true one: R'(u) e = -R(u), solved at fresh points.
+
+The error e = u* - u of a field u with the residual R(u) solves, to first order, R'(u) e = -R(u). It
+is looked for among what the trained network can move by and some hundred random waves beside it
+(extension.py), inside of the formulas that hold hard conditions, with unknown coefficients and
+fields moving along, by least squares at points that training never saw (linearised.py). Whether
+that is the error is not taken on trust: the residual of u + e itself, without linearisation, is
+computed at rows and points that took no part. What it leaves of the residual of u chooses the
+ridge, says whether to go on (simplified Newton steps, which take up what is not linear), and in the
+end whether to believe it. See docs/decisions/0035-error-estimates.md.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import autograd as T
+from pinn.estimates.corrected import Corrected
+from pinn.estimates.extension import Extension
+from pinn.estimates.linearised import Linearised, Ridge
+from pinn.estimates.record import ErrorEstimate
+from pinn.objective import Objective
+from pinn.problem.belonging import region_of
+from pinn.residuals import Measured, Residual
+from pinn.sampling import Points, latin_hypercube, stream
+from pinn.training.collocation import Collocation
+from pinn.training.experiment import Experiment
+from pinn.training.resources import one_blas_thread
+
+# Waves of all outputs together, at least of each, and the most numbers of networks that move.
+_WAVES, _FEWEST, _MOVING = 400, 100, 900
+# Rows for each number that moves, and points of a block at most.
+_ROWS, _MOST_POINTS = 2.3, 3500
+# What a correction may leave of the residual: so little that no better one is looked for; so much
+# that it is not believed.
+_GOOD, _BAD = 0.02, 1 / 3
+# How much more than the best ridge the one that is taken may leave: the least such ridge, since a
+# ridge makes errors smaller.
+_AS_GOOD = 1.1
+# A further Newton step leaves at most this share of what the one before has left.
+_PROGRESS, _STEPS = 0.9, 3
+# Corrections that leave about as little should be about as large.
+_ABOUT, _APART = 1.5, 3.0
+# Beyond this share of the noise of data, their residual is more than noise.
+_NOISE = 2.0
+# A residual this many times larger on fresh points is a fit of points.
+_OVERFIT = 3.0
+# A field this small beside what its correction makes of it has collapsed.
+_COLLAPSED = 0.05
+# Points at which errors are measured.
+_PLACES = 4096
+
+
+def error_estimate(
+    experiment: Experiment, objective: Objective, theta: np.ndarray
+) -> ErrorEstimate:
+    """Return an estimate of the error of a run's solution, without a reference.
+
+    objective: the run's, with the points of training. It is left at theta. Takes a second or a few;
+    equal arguments give equal bits.
+    """
+    began = time.perf_counter()
+    experiment, objective = _in_float64(experiment, objective)
+    with one_blas_thread(), np.errstate(all="ignore"):
+        found = _Estimation(experiment, objective, theta).result()
+        objective.parameters.load(theta)
+    return dataclasses.replace(found, seconds=time.perf_counter() - began)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """A correction: its direction, and what it leaves of the residual in the rows held back."""
+
+    left: float
+    solver: Ridge
+    direction: np.ndarray
+
+
+class _Estimation:
+    """The estimate of one solution."""
+
+    def __init__(
+        self, experiment: Experiment, objective: Objective, theta: np.ndarray
+    ) -> None:
+        self._experiment = experiment
+        self._trained = objective
+        self._theta = theta
+        problem = experiment.problem
+        outputs = len(problem.outputs)
+        waves = max(_FEWEST, _WAVES // outputs)
+        self._extension = Extension(experiment, theta, waves)
+        self._columns = self._moving()
+        equations = max(1, len(problem.equations))
+        count = min(_MOST_POINTS, int(_ROWS * len(self._columns) / equations))
+        self._fresh = self._points("judge", count // 2)
+        self._before = objective.residuals(theta, self._fresh)
+        self._fitted = self._points("fit", count, adaptive=True)
+
+    # ---- points
+
+    def _points(self, name: str, count: int, adaptive: bool = False) -> dict[str, Points]:
+        """Return points of every block from a stream apart, more of them where residuals are large.
+
+        Data are what they are.
+        """
+        run = self._experiment
+        seed = int(stream(run.seed, "error estimate", name).integers(2**31))
+        even = dataclasses.replace(
+            run.sampling, interior=count, boundary=max(200, count // 8),
+            initial=max(100, count // 12), method="latin-hypercube", redraw=None, adaptive=None,
+            density=None, candidates=None, added=None, most=None, batch=None, blocks={},
+        )  # fmt: skip
+        points = Collocation(run.problem, even, seed).draw()
+        if not adaptive:
+            return points
+        closer = dataclasses.replace(even, adaptive="rad", rad_power=1.0, rad_floor=1.0)
+        return Collocation(run.problem, closer, seed).draw(
+            1, lambda at: self._trained.residuals(self._theta, at), points
+        )
+
+    def _row_weights(self, found: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Return one over the density of the points of equations, about 1 on average, by block.
+
+        Sums over points that lie closer where the residual is large are then means over the domain.
+        """
+        groups: dict[int, list[str]] = {}
+        whole = {one.name for one in self._experiment.problem.residuals if one.whole}
+        for name in self._experiment.problem.equations:
+            if name not in whole:
+                groups.setdefault(id(self._fitted[name]), []).append(name)
+        weights = {}
+        for names in groups.values():
+            density = sum(
+                1 + np.abs(found[name]) / max(float(np.abs(self._before[name]).mean()), 1e-300)
+                for name in names
+            )
+            inverse = 1 / density
+            weights.update(dict.fromkeys(names, inverse / inverse.mean()))
+        return weights
+
+    def _moving(self) -> np.ndarray:
+        """Return the numbers of the extension that move: of large networks not all of their own."""
+        moves = np.ones(self._extension.parameters.size, dtype=bool)
+        own = np.concatenate(list(self._extension.own.values()))
+        rng = stream(self._experiment.seed, "error estimate", "moving")
+        moves[rng.permutation(own)[_MOVING:]] = False
+        return np.flatnonzero(moves)
+
+    # ---- the correction
+
+    def result(self) -> ErrorEstimate:
+        fresh = {name: _rms(rows) for name, rows in self._before.items()}
+        present = self._trained.residuals(self._theta)
+        trained = {name: _rms(rows) for name, rows in present.items()}
+        plain = ErrorEstimate(
+            fresh=fresh, trained=trained, remarks=tuple(self._overfits(fresh, trained))
+        )
+        if not all(np.isfinite(value) for value in fresh.values()):
+            return dataclasses.replace(plain, doubts=("the residual is not finite everywhere",))
+        linear = self._objective(self._extension.parameters, self._fitted)
+        weights = self._row_weights(linear.residuals(self._extension.theta))
+        linear.set_weights({}, weights)
+        problem = Linearised(linear, self._columns)
+        if not problem.is_finite:
+            return dataclasses.replace(plain, doubts=("the slopes of the residual overflow",))
+        if not problem.rows.any():
+            return dataclasses.replace(plain, doubts=("the residual vanishes everywhere",))
+        corrected = Corrected(self._extension)
+        self._nonlinear = self._objective(corrected.parameters, self._fitted)
+        self._nonlinear.set_weights({}, weights)
+        self._corrected = corrected
+        best, others = self._search(problem)
+        return self._measured(plain, best, others)
+
+    def _objective(self, parameters: Any, points: Mapping[str, Points]) -> Objective:
+        run = self._experiment
+        return Objective(
+            run.problem, parameters, points, dtype=run.dtype, device=run.device,
+            derivatives=run.derivatives, threads=run.threads,
+            executor="numpy" if run.device == "cpu" else "auto",
+        )  # fmt: skip
+
+    def _search(self, problem: Linearised) -> tuple[_Tried, list[_Tried]]:
+        """Return the best correction, and the others of one linear solution each."""
+        judging = problem.held & ~self._noisy()
+        whole = float(np.linalg.norm(problem.rows[judging]))
+
+        def judged(solver: Ridge, direction: np.ndarray) -> tuple[_Tried, np.ndarray]:
+            self._corrected.move(direction)
+            rows = self._nonlinear.weighted_rows(self._corrected.theta) * problem.scale
+            left = float(np.linalg.norm(rows[judging])) / whole
+            return _Tried(left if np.isfinite(left) else np.inf, solver, direction), rows
+
+        tried: list[_Tried] = []
+        for solver in problem.solvers():
+            tried.append(judged(solver, solver(problem.rows))[0])
+            if tried[-1].left <= _GOOD:
+                break
+        least = min(one.left for one in tried)
+        best = [one for one in tried if one.left <= _AS_GOOD * least][-1]
+        # What is not linear may mislead the first step of a small ridge, and not those after it.
+        for start in dict.fromkeys([best, tried[-1]]):
+            one, after = judged(start.solver, start.direction)
+            for _ in range(_STEPS):
+                if one.left <= _GOOD or not np.isfinite(one.left):
+                    break
+                further, rows = judged(one.solver, one.direction + one.solver(after))
+                if further.left > _PROGRESS * one.left:
+                    break
+                one, after = further, rows
+            if one.left < best.left:
+                best = one
+        return best, tried
+
+    # ---- what is said of it
+
+    def _measured(
+        self, plain: ErrorEstimate, best: _Tried, others: list[_Tried]
+    ) -> ErrorEstimate:
+        domain = self._experiment.problem.domain
+        rng = stream(self._experiment.seed, "error estimate", "places")
+        places = domain.sample_interior(_PLACES, latin_hypercube, rng)
+        values = self._values(self._extension.parameters, places)
+        errors = self._moved(best.direction, places) - values
+        about = [one for one in others if one.left <= max(0.1, _ABOUT * best.left)]
+        sizes = [_rms(self._moved(one.direction, places) - values) for one in about]
+        self._corrected.move(best.direction)
+        after = self._nonlinear.residuals(self._corrected.theta, self._fresh)
+        unexplained = max(self._unexplained(after), best.left if best.left > _GOOD else 0.0)
+        names = self._experiment.problem.scope.unknown_number
+        relative, maximum, where = {}, {}, {}
+        remarks = list(plain.remarks)
+        for name in self._experiment.problem.outputs:
+            region = region_of(self._experiment.problem, name, domain.coordinates)
+            here = np.flatnonzero(np.ones(len(places), bool) if region is None else region(places))
+            if not len(here):
+                continue
+            u, e = values[here, names[name]], errors[here, names[name]]
+            better = float(np.linalg.norm(u + e))
+            relative[name] = float(np.linalg.norm(e)) / better if better else np.nan
+            worst = int(np.abs(e).argmax())
+            maximum[name] = float(np.abs(e[worst]))
+            place = places[here[worst]].tolist()
+            where[name] = dict(zip(domain.coordinates, place, strict=True))
+            if _rms(u) < _COLLAPSED * _rms(u + e):
+                remarks.append(
+                    f"{name} is next to nothing, {_rms(u):.2g}, where the equations and conditions "
+                    f"ask for about {_rms(u + e):.2g}: a trivial solution"
+                )
+        return dataclasses.replace(
+            plain, relative_l2=relative, maximum=maximum, where=where, unexplained=unexplained,
+            doubts=tuple(self._doubts(unexplained, sizes)), remarks=tuple(remarks),
+            error=_Error(self._experiment, self._extension, self._corrected),
+        )  # fmt: skip
+
+    def _values(self, parameters: Any, places: np.ndarray) -> np.ndarray:
+        return values_at(self._experiment, parameters.module, places)
+
+    def _moved(self, direction: np.ndarray, places: np.ndarray) -> np.ndarray:
+        self._corrected.move(direction)
+        return self._values(self._corrected.parameters, places)
+
+    def _unexplained(self, after: Mapping[str, np.ndarray]) -> float:
+        shares = [
+            _rms(after[residual.name]) / _rms(self._before[residual.name])
+            for residual in self._experiment.problem.residuals
+            if not self._is_noise(residual) and self._before[residual.name].any()
+        ]
+        return _rms(np.array(shares)) if shares else 0.0
+
+    def _is_noise(self, residual: Residual) -> bool:
+        """Return whether a residual is of data that are fitted as well as their noise allows."""
+        noise = residual.source.noise
+        return noise is not None and _rms(self._before[residual.name]) <= _NOISE * noise
+
+    def _noisy(self) -> np.ndarray:
+        """Return which rows are those of noise, (rows,)."""
+        return np.concatenate([
+            np.full(block.rows, self._is_noise(block.residual))
+            for block in self._nonlinear.blocks
+        ])
+
+    def _doubts(self, unexplained: float, sizes: list[float]):
+        if not unexplained < _BAD:
+            told = f"{unexplained:.0%}" if unexplained < 10 else "more than was there"
+            yield (
+                f"a solution without this error has {told} of the residual left, so there may be "
+                "more of it"
+            )
+        if sizes and max(sizes) > _APART * min(sizes):
+            yield (
+                f"errors that differ by a factor {max(sizes) / min(sizes):.2g} leave about as much "
+                "of the residual: it does not tell them apart"
+            )
+
+    def _overfits(self, fresh: Mapping[str, float], trained: Mapping[str, float]):
+        for residual in self._experiment.problem.residuals:
+            name = residual.name
+            if isinstance(residual.source, Measured) or not trained.get(name):
+                continue
+            if fresh[name] > _OVERFIT * trained[name]:
+                yield (
+                    f"the residual of {name} is {fresh[name] / trained[name]:.2g} times larger on "
+                    "fresh points than on those of training: points are fitted, and not the "
+                    "equation; take more of them, or redraw them more often"
+                )
+
+
+def _in_float64(
+    experiment: Experiment, objective: Objective
+) -> tuple[Experiment, Objective]:
+    """Return a run in float64, where rounding hides no residual; a module stays what it is."""
+    if experiment.precision == "float64" or isinstance(experiment.model, T.nn.Module):
+        return experiment, objective
+    exact = dataclasses.replace(experiment, precision="float64")
+    found = exact.objective()
+    found.set_points({block.name: block.points for block in objective.blocks})
+    return exact, found
+
+
+class _Error:
+    """The error e = u* - u as a function of coordinates."""
+
+    def __init__(
+        self, experiment: Experiment, extension: Extension, corrected: Corrected
+    ) -> None:
+        self._experiment = experiment
+        self._modules = [one.parameters.module for one in (corrected, extension)]
+
+    def __call__(self, **coordinates: Any) -> dict[str, np.ndarray]:
+        problem = self._experiment.problem
+        names = problem.domain.coordinates
+        if set(coordinates) != set(names):
+            raise TypeError(
+                f"expected the coordinates {', '.join(names)}, got "
+                f"{', '.join(coordinates) or 'none'}"
+            )
+        arrays = np.broadcast_arrays(
+            *(np.asarray(coordinates[name], dtype=np.float64) for name in names)
+        )
+        places = np.stack([array.reshape(-1) for array in arrays], axis=1)
+        moved, values = (values_at(self._experiment, one, places) for one in self._modules)
+        number = problem.scope.unknown_number
+        return {
+            name: (moved - values)[:, number[name]].reshape(arrays[0].shape)
+            for name in problem.outputs
+        }
+
+
+def values_at(experiment: Experiment, module: T.nn.Module, places: np.ndarray) -> np.ndarray:
+    """Return the outputs of a module at points (n, d), (n, outputs)."""
+    found = []
+    with T.no_grad():
+        for start in range(0, len(places), _PLACES):
+            part = places[start : start + _PLACES]
+            chunk = T.tensor(part, dtype=experiment.dtype, device=experiment.device)
+            found.append(module(chunk).cpu().numpy().astype(np.float64))
+    return np.concatenate(found)
+
+
+def _rms(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))

@@ -1,0 +1,110 @@
+"""The linearised problem of an error, R'(u) e = -R(u), as least squares with a ridge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pinn.objective import Objective
+
+# Of each block that has more than a few rows, one row in so many is held back from the fit.
+_HELD, _FEW = 5, 10
+# From the largest, all as shares of what a column is seen by. Below the least rounding decides.
+_RIDGES = tuple(10.0**-k for k in range(1, 12, 2))
+# A residual this small beside that of another block, both in units of their slopes, is nothing.
+_NOTHING = 1e-6
+# A number that the residual sees less than this, beside the others, as that of a saturated unit, is
+# not moved further for it.
+_SEEN = 1e-3
+# Numbers of a chunk of the Jacobian.
+_CHUNK = 2**23
+
+
+class Linearised:
+    """|r + J p|^2 + ridge |D p|^2 over the rows of an objective at its theta, scaled.
+
+    columns: the numbers of theta that may move, in order. scale: what the weighted rows of the
+    objective are multiplied by, (rows,), so that the residual of each block has the size 1, unless
+    that is next to nothing beside its slopes; `rows` are the scaled ones. D holds the norms of the
+    columns of J, and at least a small part of their mean. One row in five of each block takes no
+    part in the fit; `held` tells which.
+    """
+
+    def __init__(self, objective: Objective, columns: np.ndarray) -> None:
+        self._size, self._columns = objective.size, columns
+        chunks = objective.jacobian_chunks(objective.theta, max(1, _CHUNK // objective.size))
+        pairs = [(rows, jacobian[:, columns]) for rows, jacobian in chunks]
+        rows = np.concatenate([rows for rows, _ in pairs]).astype(np.float64)
+        jacobian = np.concatenate([one for _, one in pairs]).astype(np.float64)
+        self.scale = _scale(objective, rows, jacobian)
+        self.rows = self.scale * rows
+        jacobian *= self.scale[:, None]
+        norms = np.linalg.norm(jacobian, axis=0)
+        self._norms = np.maximum(norms, _SEEN * _rms(norms))
+        self._norms[self._norms == 0] = 1.0
+        jacobian /= self._norms
+        self.held = _held_back(objective)
+        self._fitted = jacobian[~self.held]
+        self._gram = self._fitted.T @ self._fitted
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all residuals and slopes are finite."""
+        return bool(np.isfinite(self.rows).all() and np.isfinite(self._gram).all())
+
+    def solvers(self) -> Iterator[Ridge]:
+        """Yield what solves with each ridge, the largest first."""
+        from scipy.linalg import cholesky
+
+        for ridge in _RIDGES:
+            shifted = self._gram.copy()
+            shifted[np.diag_indices(len(shifted))] += ridge
+            yield Ridge(self, ridge, cholesky(shifted, overwrite_a=True))
+
+    def _solved(self, rows: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        from scipy.linalg import cho_solve
+
+        direction = np.zeros(self._size)
+        found = cho_solve((upper, False), -(self._fitted.T @ rows[~self.held]))
+        direction[self._columns] = found / self._norms
+        return direction
+
+
+class Ridge:
+    """The linearised problem with one ridge, factorised."""
+
+    def __init__(self, problem: Linearised, ridge: float, upper: np.ndarray) -> None:
+        self._problem, self._upper = problem, upper
+        self.ridge = ridge
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """Return the direction p, (size,), that makes rows + J p small, for rows (rows,)."""
+        return self._problem._solved(rows, self._upper)
+
+
+def _scale(objective: Objective, rows: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
+    """Return what each row is multiplied by, (rows,)."""
+    ends = np.cumsum([block.rows for block in objective.blocks])[:-1]
+    sizes = np.array([np.linalg.norm(part) for part in np.split(rows, ends)])
+    slopes = np.array([np.linalg.norm(part) for part in np.split(jacobian, ends)])
+    slopes = np.where(slopes > 0, slopes, 1.0)
+    shares = sizes / slopes
+    least = max(_NOTHING * float(shares.max()), np.finfo(float).tiny)
+    scales = 1 / (np.maximum(shares, least) * slopes)
+    return np.repeat(scales, [block.rows for block in objective.blocks])
+
+
+def _held_back(objective: Objective) -> np.ndarray:
+    """Return which rows are held back, (rows,)."""
+    held = np.zeros(objective.rows, dtype=bool)
+    start = 0
+    for block in objective.blocks:
+        if block.rows > _FEW:
+            held[start + _HELD - 1 : start + block.rows : _HELD] = True
+        start += block.rows
+    return held
+
+
+def _rms(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))

@@ -1,0 +1,101 @@
+"""What is said of the error of a solution, without a reference."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Values = Callable[..., dict[str, np.ndarray]]
+"""(coordinate=array, ...) -> values by unknown and field."""
+
+
+@dataclass(frozen=True)
+class ErrorEstimate:
+    """How far a solution seems to be from the true one; printed, a table.
+
+    relative_l2  ||e|| / ||u + e|| over the domain by unknown and field: what a comparison with a
+                 reference would find as ||u - u*|| / ||u*||
+    maximum      max |e|, by unknown and field
+    where        the place of that, by coordinate
+    unexplained  |R(u + e)| / |R(u)| at points that took no part: what a solution with the estimated
+                 error taken off leaves of the residual. Well below 1 the estimate is that of the
+                 equations themselves
+    fresh        root mean square of each block's residual at points that training never saw
+    trained      the same at the points of training
+    doubts       why the estimate is not to be trusted, a sentence each; empty where it is
+    remarks      what else was seen on the way, such as an overfit to the points
+    seconds      that it took
+    error        (x=..., t=...) -> e by unknown; None of an estimate out of a file
+
+    With e the error, u + e is the better solution: e = u* - u.
+    """
+
+    relative_l2: dict[str, float] = field(default_factory=dict)
+    maximum: dict[str, float] = field(default_factory=dict)
+    where: dict[str, dict[str, float]] = field(default_factory=dict)
+    unexplained: float = math.nan
+    fresh: dict[str, float] = field(default_factory=dict)
+    trained: dict[str, float] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    seconds: float = field(default=math.nan, compare=False)
+    error: Values | None = field(
+        default=None, compare=False, repr=False, metadata={"stored": False}
+    )
+
+    @property
+    def trusted(self) -> bool:
+        """Whether there is an estimate, and nothing speaks against it."""
+        return bool(self.relative_l2) and not self.doubts
+
+    def evaluate(self, **coordinates: Any) -> dict[str, np.ndarray]:
+        """Return the estimated error e = u* - u of each unknown and field at points.
+
+        Coordinates as of `Solution.evaluate`. Raises ValueError for an estimate out of a file.
+        """
+        if self.error is None:
+            raise ValueError(
+                "a file has the numbers of an error estimate, not the error itself; "
+                "solution.error_estimate() computes it again"
+            )
+        return self.error(**coordinates)
+
+    def text(self) -> list[str]:
+        """Return a phrase for each unknown: "estimated error of u 2.1e-05"."""
+        sure = "" if self.trusted else ", not to be trusted"
+        return [
+            f"estimated error of {name} {value:.1e}{sure}"
+            for name, value in self.relative_l2.items()
+        ]
+
+    def __str__(self) -> str:
+        lines = []
+        if self.relative_l2:
+            lines.append(f"{'':12}{'relative L2':>14}{'maximum':>12}  at")
+        for name, value in self.relative_l2.items():
+            place = ", ".join(f"{n} = {v:.4g}" for n, v in self.where[name].items())
+            lines.append(f"{name:12}{value:14.2e}{self.maximum[name]:12.2e}  {place}")
+        if not math.isnan(self.unexplained):
+            lines.append(f"unexplained part of the residual: {self.unexplained:.2g}")
+        for name, value in self.fresh.items():
+            trained = self.trained.get(name, math.nan)
+            lines.append(f"residual of {name}: {value:.2e} on fresh points, {trained:.2e} trained")
+        lines += [f"not to be trusted: {doubt}" for doubt in self.doubts]
+        lines += self.remarks
+        return "\n".join(lines) or "no estimate of the error was made"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers and sentences as plain data, without the function."""
+        stored = (one.name for one in dataclasses.fields(self) if one.metadata.get("stored", True))
+        return {name: _plain(getattr(self, name)) for name in stored}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,48 @@
+"""How long steps take, for limits in time."""
+
+from __future__ import annotations
+
+# Told of is what took more than this share of a limit before the ordinary steps.
+_TOLD = 0.25
+
+
+class Pace:
+    """How long the steps of a stage take: the first one, which may record programs, apart."""
+
+    def __init__(self, began: float) -> None:
+        self._steps = 0
+        self._began = self._first_ended = self._last_ended = began
+
+    def step_ended(self, now: float) -> None:
+        """Note that a step has ended."""
+        self._steps += 1
+        self._last_ended = now
+        if self._steps == 1:
+            self._first_ended = now
+
+    @property
+    def seconds(self) -> float:
+        """The seconds of all steps."""
+        return self._last_ended - self._began
+
+    @property
+    def first(self) -> float:
+        """The seconds of the first step."""
+        return self._first_ended - self._began
+
+    @property
+    def ordinary(self) -> float:
+        """The seconds of a later one, callbacks and new points included; 0 before there is one."""
+        return (self._last_ended - self._first_ended) / max(1, self._steps - 1)
+
+
+def is_told(seconds: float, limit: float) -> bool:
+    """Whether something took so large a share of a limit that the limit's message tells of it."""
+    return seconds > _TOLD * limit
+
+
+def told(what: str, seconds: float, limit: float) -> str:
+    """Tell of what took more than its share of a limit."""
+    if not is_told(seconds, limit):
+        return ""
+    return f"; {what} took {seconds:.2g} s of it, most likely to record its programs"

@@ -1,0 +1,296 @@
+"""Errors estimated without a reference, against errors that are known."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import autograd as T
+import pinn
+from pinn.estimates import ErrorEstimate, error_estimate
+from pinn.training.experiment import Experiment
+
+X, Y, LINE = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1), pinn.Time("t", 0, 1)
+SMALL = pinn.MLP(width=8, depth=2)
+FEW = pinn.Sampling(interior=60, boundary=20, initial=10, redraw=None, adaptive=None)
+# A correction that leaves 2 % of the residual is good enough; of the error it may leave about that.
+CLOSE = 0.05
+GRID = np.linspace(0.03, 0.97, 11)
+
+
+def poisson(**more):
+    return pinn.Problem(
+        X, ["u"], {"e": "u_xx + 4*pi**2*sin(2*pi*x)"}, [pinn.Dirichlet("u", 0.0, hard=True)],
+        reference={"u": "sin(2*pi*x)"}, **more,
+    )  # fmt: skip
+
+
+def robin(hard=False):
+    """A plane problem with three kinds of soft conditions."""
+    exact = "sin(2*x + y)"
+    return pinn.Problem(
+        X * Y, ["u"], {"e": "laplacian(u) + 5*sin(2*x + y)"},
+        [
+            pinn.Dirichlet("u", exact, on=["x=0", "y=1"]),
+            pinn.Neumann("u", "2*cos(2*x + y)", on="x=1"),
+            pinn.Robin("u", 1.0, 1.0, "sin(2*x + y) - cos(2*x + y)", on="y=0"),
+        ],
+        reference={"u": exact},
+    )  # fmt: skip
+
+
+def advection():
+    around = pinn.Interval("x", 0, 2 * np.pi)
+    return pinn.Problem(
+        around * LINE, ["u"], {"e": "u_t + 3*u_x"},
+        [pinn.Initial("u", "sin(x)", hard=True), pinn.Periodic("u", "x", hard=True)],
+        reference={"u": "sin(x - 3*t)"},
+    )  # fmt: skip
+
+
+def oscillator():
+    return pinn.Problem(
+        pinn.Time("t", 0, 6), ["u", "v"], {"a": "u_t - v", "b": "v_t + u"},
+        [pinn.Initial("u", 1.0), pinn.Initial("v", 0.0)],
+        reference={"u": "cos(t)", "v": "-sin(t)"},
+    )  # fmt: skip
+
+
+def untrained(problem, model=SMALL, sampling=FEW, **more):
+    experiment = Experiment(problem, model, sampling, **more)
+    objective = experiment.objective()
+    return experiment, objective, objective.theta
+
+
+def true_errors(problem, estimate, experiment, theta):
+    """The relative errors of a theta, and the largest distance of e from u* - u, by unknown."""
+    domain = problem.domain
+    grid = np.meshgrid(*(a + (b - a) * GRID for a, b in domain.bounds.values()), indexing="ij")
+    places = dict(zip(domain.coordinates, grid, strict=True))
+    exact = problem.exact(places)
+    report = pinn.Report("", "", 0.0, {}, 0.0, 0)
+    u = pinn.Solution(experiment, theta, report).evaluate(**places)
+    e = estimate.evaluate(**places)
+    return {
+        name: (
+            np.linalg.norm(u[name] - exact[name]) / np.linalg.norm(exact[name]),
+            np.abs(u[name] + e[name] - exact[name]).max() / np.abs(exact[name]).max(),
+        )
+        for name in exact
+    }
+
+
+@pytest.mark.parametrize("make", [poisson, robin, advection, oscillator])
+def test_the_error_of_a_linear_problem_is_found_whatever_its_size(make):
+    # nothing is trained: the errors are of the size of the solutions, and more
+    problem = make()
+    experiment, objective, theta = untrained(problem)
+    estimate = error_estimate(experiment, objective, theta)
+    assert estimate.trusted and estimate.unexplained < 0.05
+    for name, (relative, distance) in true_errors(problem, estimate, experiment, theta).items():
+        assert relative > 0.1
+        assert distance < CLOSE
+        assert estimate.maximum[name] > 0
+
+
+def test_the_numbers_are_those_of_the_error_over_the_domain():
+    problem = poisson()
+    experiment, objective, theta = untrained(problem)
+    estimate = error_estimate(experiment, objective, theta)
+    x = (np.arange(4000) + 0.5) / 4000
+    u = pinn.Solution(experiment, theta, pinn.Report("", "", 0.0, {}, 0.0, 0)).evaluate(x=x)["u"]
+    error = np.sin(2 * np.pi * x) - u
+    expected = np.linalg.norm(error) / np.linalg.norm(np.sin(2 * np.pi * x))
+    assert estimate.relative_l2["u"] == pytest.approx(expected, rel=0.01)
+    assert estimate.maximum["u"] == pytest.approx(np.abs(error).max(), rel=0.01)
+    assert abs(np.interp(estimate.where["u"]["x"], x, error)) == pytest.approx(
+        np.abs(error).max(), rel=0.01
+    )
+
+
+@pytest.mark.parametrize("steps", [30, 300])
+def test_the_error_of_a_trained_nonlinear_problem(steps):
+    exact = "exp(-x)*sin(3*x)"
+    source = f"exp(-x)*(8*sin(3*x) + 6*cos(3*x)) - ({exact})**3"
+    problem = pinn.Problem(
+        X, ["u"], {"e": f"u_xx + u**3 + {source}"},
+        [pinn.Dirichlet("u", exact)], reference={"u": exact},
+    )  # fmt: skip
+    solution = pinn.solve(problem, SMALL, FEW, [pinn.SSBroyden(steps=steps)])
+    estimate = solution.error_estimate()
+    assert estimate.trusted
+    assert estimate.relative_l2["u"] == pytest.approx(solution.report.rel_l2["u"], rel=0.05)
+
+
+def test_unknown_coefficients_move_along():
+    xs = np.linspace(0.05, 0.95, 8)
+    data = pinn.Data("u", {"x": xs, "u": np.sin(np.pi * xs)})
+    problem = pinn.Problem(
+        X, ["u"], {"e": "u_xx + k*sin(pi*x)"}, [pinn.Dirichlet("u", 0.0, hard=True), data],
+        parameters=[pinn.Parameter("k", 5.0)], reference={"u": "sin(pi*x)"},
+    )  # fmt: skip
+    experiment, objective, theta = untrained(problem)
+    estimate = error_estimate(experiment, objective, theta)
+    ((relative, distance),) = true_errors(problem, estimate, experiment, theta).values()
+    assert relative > 0.1 and distance < CLOSE
+    # with k held at 5 the field would be another one
+    held = pinn.Problem(
+        X, ["u"], {"e": "u_xx + 5*sin(pi*x)"}, [pinn.Dirichlet("u", 0.0, hard=True)],
+        reference={"u": "sin(pi*x)"},
+    )  # fmt: skip
+    experiment, objective, theta = untrained(held)
+    estimate = error_estimate(experiment, objective, theta)
+    ((_, distance),) = true_errors(held, estimate, experiment, theta).values()
+    assert distance == pytest.approx(1 - 5 / np.pi**2, abs=CLOSE)
+
+
+def test_a_function_of_an_equation_counts_as_its_text_does():
+    def equation(s):
+        return s.u_xx + 4 * np.pi**2 * T.sin(2 * np.pi * s.x)
+
+    text = error_estimate(*untrained(poisson()))
+    function = error_estimate(*untrained(dataclasses.replace(poisson(), equations={"e": equation})))
+    assert function.relative_l2["u"] == pytest.approx(text.relative_l2["u"], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pinn.PerUnknown(SMALL),
+        pinn.MLP(width=8, depth=2, embedding=pinn.FourierEmbedding(8, scale=1.0)),
+        pinn.Separable(pinn.MLP(width=8, depth=2)),
+        T.nn.Sequential(
+            T.nn.Linear(1, 8, dtype=T.float64), T.nn.Tanh(), T.nn.Linear(8, 1, dtype=T.float64)
+        ),
+    ],
+    ids=["per unknown", "fourier", "separable", "module"],
+)
+def test_models_of_all_kinds(model):
+    problem = poisson()
+    experiment, objective, theta = untrained(problem, model)
+    estimate = error_estimate(experiment, objective, theta)
+    ((_, distance),) = true_errors(problem, estimate, experiment, theta).values()
+    assert distance < CLOSE
+
+
+def test_a_network_in_float32_is_judged_in_float64():
+    problem = poisson()
+    experiment, objective, theta = untrained(problem, precision="float32")
+    estimate = error_estimate(experiment, objective, theta)
+    exact = dataclasses.replace(experiment, precision="float64")
+    assert estimate == error_estimate(exact, exact.objective(), theta)
+
+
+def test_nothing_is_changed_and_equal_runs_give_equal_bits():
+    experiment, objective, theta = untrained(robin())
+    first = error_estimate(experiment, objective, theta)
+    assert np.array_equal(objective.theta, theta)
+    again = error_estimate(*untrained(robin(), threads=3))
+    assert first == again
+    place = {"x": GRID, "y": GRID}
+    assert np.array_equal(first.evaluate(**place)["u"], again.evaluate(**place)["u"])
+
+
+def test_the_reference_is_not_looked_at():
+    right = error_estimate(*untrained(poisson()))
+    wrong = error_estimate(*untrained(dataclasses.replace(poisson(), reference={"u": "7 + x"})))
+    assert wrong == right
+
+
+# ---- what it does not know
+
+
+def test_a_residual_that_nothing_resolves_is_not_trusted():
+    problem = pinn.Problem(
+        X, ["u"], {"e": "u_xx + u_x*sin(9000*x) - 4e6*sin(7000*x**2)"},
+        [pinn.Dirichlet("u", 0.0, hard=True)],
+    )  # fmt: skip
+    estimate = error_estimate(*untrained(problem))
+    assert not estimate.trusted
+    assert estimate.unexplained > 1 / 3
+    assert "residual" in estimate.doubts[0]
+    assert "not to be trusted" in estimate.text()[0] and "not to be trusted" in str(estimate)
+
+
+def test_a_residual_that_is_not_finite_has_no_estimate():
+    problem = pinn.Problem(
+        X, ["u"], {"e": "u_x - 1/(x - x)"}, [pinn.Dirichlet("u", 0.0, on="x=0", hard=True)]
+    )
+    estimate = error_estimate(*untrained(problem))
+    assert estimate.relative_l2 == {} and not estimate.trusted
+    assert estimate.doubts == ("the residual is not finite everywhere",)
+
+
+def test_points_that_are_fitted_are_named():
+    few = pinn.Sampling(interior=6, redraw=None, adaptive=None)
+    problem = dataclasses.replace(
+        poisson(), equations={"e": "u_xx + 400*pi**2*sin(20*pi*x)"}, reference=None
+    )
+    solution = pinn.solve(problem, SMALL, few, [pinn.SSBroyden(steps=150)])
+    estimate = solution.error_estimate()
+    assert estimate.fresh["e"] > 3 * estimate.trained["e"]
+    (remark,) = estimate.remarks
+    assert "residual of e" in remark and "points are fitted" in remark
+
+
+def test_a_solution_that_has_collapsed_is_named():
+    experiment, objective, theta = untrained(poisson())
+    estimate = error_estimate(experiment, objective, 0 * theta)
+    assert estimate.relative_l2["u"] == pytest.approx(1, rel=0.01)
+    assert "trivial solution" in estimate.remarks[-1]
+
+
+# ---- in a run
+
+
+@pytest.fixture(scope="module")
+def solved():
+    more = pinn.Sampling(interior=600, redraw=None)
+    return pinn.solve(poisson(), pinn.MLP(width=20), more, [pinn.SSBroyden(steps=200)])
+
+
+def test_a_run_ends_with_the_error_of_its_solution(solved):
+    found = solved.report.error_estimate
+    assert found.trusted
+    assert found.relative_l2["u"] == pytest.approx(solved.report.rel_l2["u"], rel=0.05)
+    assert f"estimated error of u {found.relative_l2['u']:.1e}" in solved.report.summary()
+    assert solved.error_estimate() is found
+    table = str(solved.report)
+    assert "relative L2" in table and "on fresh points" in table
+
+
+def test_a_saved_solution_keeps_the_numbers_and_finds_the_error_again(solved, tmp_path):
+    solved.save(tmp_path / "one.npz")
+    loaded = pinn.load(tmp_path / "one.npz")
+    kept = loaded.report.error_estimate
+    assert kept == solved.report.error_estimate
+    with pytest.raises(ValueError, match=r"solution\.error_estimate\(\) computes it again"):
+        kept.evaluate(x=0.5)
+    again = loaded.error_estimate()
+    there = again.evaluate(x=GRID)["u"]
+    assert again.relative_l2["u"] == pytest.approx(kept.relative_l2["u"], rel=1e-3)
+    np.testing.assert_allclose(
+        there, solved.error_estimate().evaluate(x=GRID)["u"], rtol=0,
+        atol=0.01 * np.abs(there).max(),
+    )  # fmt: skip
+
+
+def test_the_error_is_drawn(solved):
+    figure = solved.plot_error("u")
+    (line, *_) = figure.axes[0].lines
+    expected = solved.error_estimate().evaluate(x=line.get_xdata())["u"]
+    np.testing.assert_allclose(line.get_ydata(), expected, rtol=1e-9, atol=1e-18)
+
+
+def test_places_are_given_by_name(solved):
+    with pytest.raises(TypeError, match="expected the coordinates x, got y"):
+        solved.error_estimate().evaluate(y=0.5)
+
+
+def test_a_short_run_and_one_that_is_told_so_are_not_judged():
+    quick = pinn.solve(poisson(), SMALL, FEW, [pinn.Adam(steps=2)])
+    assert quick.report.error_estimate == ErrorEstimate()
+    assert "estimated" not in quick.report.summary()
+    assert quick.error_estimate().relative_l2
+    told = Experiment(poisson(), SMALL, FEW, error_bars=False)
+    assert told.arguments["error_bars"] is False
