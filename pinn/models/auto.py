@@ -25,9 +25,11 @@ class AutoModel(Network):
     and gives the same for equal arguments; what it chose is the model of the solution.
     """
 
-    def random_features(self, width: int, steepness: tuple[float, float]) -> RandomFeatures:
+    def random_features(
+        self, width: int, activation: str, steepness: tuple[float, float]
+    ) -> RandomFeatures:
         """Return random features that see what this network sees."""
-        return RandomFeatures(width, steepness, **self._seen)
+        return RandomFeatures(width, steepness, activation, **self._seen)
 
     def trained(self, depth: int) -> MLP:
         """Return a network of trained layers that sees what this network sees."""

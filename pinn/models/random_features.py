@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -44,6 +44,8 @@ class RandomFeatures(Network):
     width: Count = 1500
     steepness: Steepness = (0.5, 8.0)
     activation: Activation = "tanh"
+
+    linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if len(self.steepness) != 2 or self.steepness[0] > self.steepness[1]:

@@ -15,6 +15,8 @@ from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 
 # The shortest step that is tried is this many halvings of the direction.
 _HALVINGS = 30
+# A whole step that leaves this share of the loss is taken, and no other is tried.
+_ENOUGH = 0.5
 # Cutoffs that are tried lie so far apart.
 _RAISED = 100.0
 # A step by a smaller share of theta is lost in its rounding.
@@ -34,7 +36,7 @@ class GaussNewton(Stage):
 
     The step is the shortest minimiser of |J p + r|^2 over the other directions, by the singular
     values of the triangle that J is reduced to, once a step. Larger cutoffs, and 1/2, 1/4 ... of
-    each step, are tried by forward evaluations, and the lowest loss is taken. Twice the cost of
+    each step, are tried by forward evaluations until the loss is lower. Twice the cost of
     a step of levenberg_marquardt, which trains networks better; for problems that are linear in the
     trainable numbers, or nearly so.
     Raises ValueError for a number outside its range.
@@ -106,14 +108,24 @@ class GaussNewton(Stage):
         spectrum: Spectrum,
         reach: float,
     ) -> tuple[np.ndarray, float] | None:
-        """Return the theta of the lowest loss found, and that, or None."""
-        cutoff, best = self.cutoff, None
+        """Return the theta of a lower loss, and that, or None.
+
+        The first whole step that halves the loss, from the least cutoff upwards; where there is
+        none, the part of a step that lowers it most, of those that end lower sooner.
+        """
+        cutoff, steps = self.cutoff, []
         while cutoff < 1:
-            found = _halved(function, theta, loss, reach * spectrum.shortest(cutoff))
-            if found is not None:
-                best, loss = found, found[1]
+            step = reach * spectrum.shortest(cutoff)
+            value = function.value(theta + step)
+            if value < _ENOUGH * loss:
+                return theta + step, value
+            steps.append((value if math.isfinite(value) else math.inf, len(steps), step))
             cutoff = _RAISED * max(cutoff, _SHORT)
-        return best
+        for _, _, step in sorted(steps, key=lambda one: one[:2]):
+            found = _halved(function, theta, loss, step)
+            if found is not None:
+                return found
+        return None
 
 
 def _halved(
