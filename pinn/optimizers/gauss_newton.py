@@ -15,8 +15,10 @@ from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 
 # The shortest step that is tried is this many halvings of the direction.
 _HALVINGS = 30
-# A whole step that leaves this share of the loss is taken, and no other is tried.
-_ENOUGH = 0.5
+# This many where the linear rows promise no more than such a share of the loss.
+_FEW_HALVINGS, _WORTH = 3, 0.1
+# After a step that leaves this share of the loss no larger cutoffs are tried.
+_ENOUGH = 1e-3
 # Cutoffs that are tried lie so far apart.
 _RAISED = 100.0
 # A step by a smaller share of theta is lost in its rounding.
@@ -36,7 +38,7 @@ class GaussNewton(Stage):
 
     The step is the shortest minimiser of |J p + r|^2 over the other directions, by the singular
     values of the triangle that J is reduced to, once a step. Larger cutoffs, and 1/2, 1/4 ... of
-    each step, are tried by forward evaluations until the loss is lower. Twice the cost of
+    each step, are tried by forward evaluations, and the lowest loss is taken. Twice the cost of
     a step of levenberg_marquardt, which trains networks better; for problems that are linear in the
     trainable numbers, or nearly so.
     Raises ValueError for a number outside its range.
@@ -108,33 +110,28 @@ class GaussNewton(Stage):
         spectrum: Spectrum,
         reach: float,
     ) -> tuple[np.ndarray, float] | None:
-        """Return the theta of a lower loss, and that, or None.
-
-        The first whole step that halves the loss, from the least cutoff upwards; where there is
-        none, the part of a step that lowers it most, of those that end lower sooner.
-        """
-        cutoff, steps = self.cutoff, []
+        """Return the theta of the lowest loss found, and that, or None."""
+        cutoff, best, before = self.cutoff, None, loss
         while cutoff < 1:
+            # At the least that the rows can be, halves of a step are no better than all of it.
+            halvings = _HALVINGS if spectrum.promised(cutoff) > _WORTH * before else _FEW_HALVINGS
             step = reach * spectrum.shortest(cutoff)
-            value = function.value(theta + step)
-            if value < _ENOUGH * loss:
-                return theta + step, value
-            steps.append((value if math.isfinite(value) else math.inf, len(steps), step))
-            cutoff = _RAISED * max(cutoff, _SHORT)
-        for _, _, step in sorted(steps, key=lambda one: one[:2]):
-            found = _halved(function, theta, loss, step)
+            found = _halved(function, theta, loss, step, halvings)
             if found is not None:
-                return found
-        return None
+                best, loss = found, found[1]
+                if loss < _ENOUGH * before:
+                    break
+            cutoff = _RAISED * max(cutoff, _SHORT)
+        return best
 
 
 def _halved(
-    function: LeastSquares, theta: np.ndarray, loss: float, step: np.ndarray
+    function: LeastSquares, theta: np.ndarray, loss: float, step: np.ndarray, halvings: int
 ) -> tuple[np.ndarray, float] | None:
     """Return where the halvings of a step lead that lower the loss, until they do so no more."""
     best: tuple[np.ndarray, float] | None = None
     shortest = _SHORT * np.linalg.norm(theta)
-    for k in range(_HALVINGS + 1):
+    for k in range(halvings + 1):
         part = 0.5**k * step
         if not math.isfinite(length := float(np.linalg.norm(part))) or length <= shortest:
             break
