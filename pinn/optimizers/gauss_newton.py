@@ -32,7 +32,8 @@ class GaussNewton(Stage):
     steps: most of them. cutoff: directions along which the rows change by less than this share of
     the most (singular values of the Jacobian, relative to the largest) are left out, or more.
     gradient_tolerance: the stage ends when no component of the loss's gradient is larger. seconds:
-    limit of the stage's wall time, None for none. redraw: steps after which points are drawn anew,
+    limit of the stage's wall time, None for none. least_fall: the stage ends after a step that
+    lowers the loss by less than this share. redraw: steps after which points are drawn anew,
     None for as many as the sampling says. hold: fewest steps between two changes of an adaptive
     weighting's weights.
 
@@ -51,6 +52,7 @@ class GaussNewton(Stage):
     steps: Count = 100
     cutoff: Fraction = 1e-12
     gradient_tolerance: NonNegative = 0.0
+    least_fall: Fraction = 0.0
     seconds: Positive | None = None
     redraw: Count | None = 20
     hold: Count = 5
@@ -61,8 +63,8 @@ class GaussNewton(Stage):
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:
-        """Return the bytes of two numbers."""
-        return 16
+        """Return the bytes of three numbers."""
+        return 24
 
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
@@ -76,11 +78,17 @@ class GaussNewton(Stage):
         theta: np.ndarray,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
-        number, reach = 0, 1.0
+        number, reach, before = 0, 1.0, math.inf
         if state:
             number, reach = int(state["number"]), float(state["reach"])
+            before = float(state.get("before", math.inf))
         loss = function.value(theta)
         while number < self.steps:
+            if math.isfinite(before) and before - loss < self.least_fall * before:
+                return StageEnd(theta, StopReason.STALLED, (
+                    f"step {number} lowered the loss {before:.3e} by less than "
+                    f"{100 * self.least_fall:g} %"
+                ))  # fmt: skip
             jacobian = reduced(function, theta, keep=False)
             largest = float(np.max(np.abs(jacobian.gradient)))
             if largest <= self.gradient_tolerance:
@@ -96,9 +104,9 @@ class GaussNewton(Stage):
                     f"component of the gradient {largest:.1e}"
                 ))  # fmt: skip
             number += 1
-            theta, loss = found
+            before, (theta, loss) = loss, found
             yield Step(number, theta, loss, state={
-                "number": np.array(number), "reach": np.array(reach),
+                "number": np.array(number), "reach": np.array(reach), "before": np.array(before),
             })  # fmt: skip
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 

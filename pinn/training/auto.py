@@ -22,7 +22,8 @@ _UNLIMITED = 10_000_000
 _ADAM_SHARE = 0.2
 
 # Of a network that is linear: steps, and the directions that are left out, at rounding.
-_SOLVES, _CUTOFF = 8, 1e-14
+# A step that does not halve the loss is the last one.
+_SOLVES, _CUTOFF, _LEAST_FALL_OF_SOLVES = 20, 1e-14, 0.5
 
 # A stage has stalled when over so large a share of all steps of the run, and over so many looks at
 # least, the loss on fresh points fell by less than so much. Quasi-Newton losses creep for a
@@ -100,7 +101,9 @@ class LeastSquaresPlan(Plan):
     def _stage(self) -> GaussNewton:
         # A linear problem takes one step and one that mends its rounding, others some more; the
         # points stay, four for each feature.
-        return GaussNewton(steps=_SOLVES, cutoff=_CUTOFF, redraw=_UNLIMITED)
+        return GaussNewton(
+            steps=_SOLVES, cutoff=_CUTOFF, least_fall=_LEAST_FALL_OF_SOLVES, redraw=_UNLIMITED
+        )
 
 
 def default_training(size: int, seconds: float | None = None) -> list[Stage]:

@@ -83,7 +83,8 @@ def points(n=9, seed=2):
 
 
 def test_every_model_of_the_table_is_among_them():
-    assert {type(network) for network in NETWORKS.values()} == set(dict(MODELS.items()).values())
+    built = {*dict(MODELS.items()).values()} - {pinn.AutoModel}  # which stands for one of the others
+    assert {type(network) for network in NETWORKS.values()} == built
 
 
 @every
