@@ -9,6 +9,7 @@ import pytest
 
 import pinn
 from experiments.case import relative_l2
+from experiments.measure import problem as problem_of
 from experiments.versus_deepxde import __main__ as program
 from experiments.versus_deepxde import ours
 from experiments.versus_deepxde.curve import Stopwatch, error_at, final, time_to
@@ -97,6 +98,17 @@ model: {mlp: {width: 5, depth: 1}}
 sampling: {interior: 20}
 training: [{adam: {steps: 60, learning_rate: 0.02}}]
 """
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
+def test_a_reference_is_known_in_the_domain_of_its_problem(pair):
+    if pair.row.reference is None:
+        return
+    reference, stated = pair.row.reference(), problem_of(pair.row)
+    if reference.values:
+        points = np.stack([reference.points[n] for n in stated.domain.coordinates], axis=1)
+        assert stated.domain.contains(points).all()
+        assert set(reference.values) == set(stated.unknowns) and reference.agreement < 1e-7
 
 
 def test_our_side_is_trained_without_the_reference_and_looked_at_on_the_way(tmp_path, monkeypatch):

@@ -69,7 +69,7 @@ def exact(name, stated):
     computed = {
         "f1_allen_cahn": lambda p: allen_cahn(511, 1000)(p[:, 0], p[:, 1])[:, None],
         "f13_lotka_volterra": lambda p: orbit(p[:, 0]),
-        "f16_l_shape": lambda p: l_shape_field(30)(p[:, 0], p[:, 1])[:, None],
+        "f16_l_shape": lambda p: l_shape_field(30)(p[:, 0], -p[:, 1])[:, None],
         "i1_lorenz": lambda p: states(p[:, 0]),
     }
     if name in computed:
@@ -102,7 +102,7 @@ class Known(torch.nn.Module):
         about = x.detach()
         points = about.numpy()
         nodes = np.arange(-4, 5)
-        to_taylor = np.linalg.inv(np.vander(nodes * self.step, increasing=True))
+        to_taylor = np.linalg.inv(np.vander(nodes, increasing=True).astype(float))
         total = torch.as_tensor(self.function(points))
         if not self.order:
             return total
@@ -110,7 +110,7 @@ class Known(torch.nn.Module):
             shifted = [points + k * self.step * np.eye(points.shape[1])[j] for k in nodes]
             values = self.function(np.concatenate(shifted)).reshape(9, len(points), -1)
             for k in range(1, self.order + 1):
-                taylor = torch.as_tensor(np.tensordot(to_taylor[k], values, 1))
+                taylor = torch.as_tensor(np.tensordot(to_taylor[k], values, 1)) / self.step**k
                 total = total + taylor * (x[:, j : j + 1] - about[:, j : j + 1]) ** k
         return total
 
