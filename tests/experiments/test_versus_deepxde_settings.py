@@ -162,7 +162,9 @@ def test_our_reference_is_a_solution_of_what_deepxde_is_told(pair):
     assert setting.weights is None or callable(setting.weights) or len(setting.weights) == losses
     for condition in setting.data.bcs:
         on = np.asarray(condition.collocation_points(setting.data.train_x_all), dtype=np.float64)
-        assert len(on)
+        if pair.name == "f16_l_shape":  # it takes points of the inside near a side for some of it
+            on = on[np.abs(on - np.round(on)).min(axis=1) < 1e-9]
+        assert len(on) > (0 if len(stated.domain.coordinates) == 1 else 30)
         kind = type(condition).__name__
         needed = order if kind in ("OperatorBC", "NeumannBC") else 0
         errors = []
