@@ -22,11 +22,12 @@ from pinn.diagnosis import (
     unsolved,
 )
 from pinn.estimates import ErrorEstimate, error_estimate
+from pinn.models import Windows
 from pinn.objective import Objective
 from pinn.objective.weighting import Weighting
 from pinn.optimizers import Stage, StopReason
 from pinn.problem.problem import Problem
-from pinn.sampling import Points, Sampling
+from pinn.sampling import Sampling
 from pinn.schema.errors import at
 from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.recovery import Recovery
@@ -34,12 +35,14 @@ from pinn.solution.report import Report
 from pinn.solution.solution import Solution
 from pinn.training.callbacks import check_callbacks, notify
 from pinn.training.choosing import with_model
+from pinn.training.collocation import redrawing
+from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, fresh_points, judging_points
 from pinn.training.loop import Training
+from pinn.training.marching import March
 from pinn.training.plan import Plan
 from pinn.training.records import StepRecord, TrainingResult
-from pinn.training.redraw import Redraw, RedrawOverfit
 from pinn.training.resources import training_resources
 from pinn.training.start import load_start
 
@@ -159,12 +162,7 @@ def solve(
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
         left = experiment.seconds and max(experiment.seconds - trial, 0.0)
-        run = Training(
-            objective, experiment.plan, callbacks, _redraw(experiment, objective),
-            seconds=left, target=experiment.target, fresh=fresh,
-            apart=FreshLoss(objective, judging_points(experiment)),
-            weighting=experiment.weighting, batches=experiment.batches, decisions=decisions,
-        )
+        run = _training(experiment, objective, callbacks, fresh, left, decisions)
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
         for decision in decisions:
             asked = asked or notify(callbacks, "on_decision", decision)
@@ -258,17 +256,26 @@ def _begin(
         return objective, TestSet(experiment.problem, points), said
 
 
-def _redraw(experiment: Experiment, objective: Objective) -> Redraw | RedrawOverfit | None:
-    def draw(number: int, grown: Mapping[str, int] | None = None) -> dict[str, Points]:
-        present = {block.name: block.points for block in objective.blocks}
-        return experiment.draw_points(
-            number, lambda at: objective.residuals(objective.theta, at), present, grown
-        )
+def _training(
+    experiment: Experiment,
+    objective: Objective,
+    callbacks: Sequence[Any],
+    fresh: FreshLoss,
+    seconds: float | None,
+    decisions: Sequence[Decision],
+) -> Training | March:
+    """Return the training of all the domain at once or, for a model of windows, one by one.
 
-    every = experiment.sampling.redraw
-    if every is None:
-        return None
-    return RedrawOverfit(draw) if every == "auto" else Redraw(every, draw)
+    seconds: what is left of the limit. decisions: what was decided before.
+    """
+    if isinstance(experiment.model, Windows):
+        return March(experiment, objective, callbacks, fresh=fresh)
+    return Training(
+        objective, experiment.plan, callbacks, redrawing(experiment.collocation, objective),
+        seconds=seconds, target=experiment.target, fresh=fresh,
+        apart=FreshLoss(objective, judging_points(experiment)),
+        weighting=experiment.weighting, batches=experiment.batches, decisions=decisions,
+    )
 
 
 def _estimate(

@@ -104,7 +104,7 @@ def test_it_is_written_as_a_word_and_the_solution_knows_what_was_chosen(tmp_path
     loaded = pinn.load(tmp_path / "solution.npz")
     assert loaded.experiment.model == solution.experiment.model
     x = np.linspace(0, 1, 5)
-    np.testing.assert_array_equal(loaded(x=x), solution(x=x))
+    np.testing.assert_array_equal(loaded.evaluate(x=x)["u"], solution.evaluate(x=x)["u"])
 
 
 def test_a_network_that_is_not_chosen_yet_says_so():
