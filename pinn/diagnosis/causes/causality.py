@@ -8,19 +8,20 @@ import numpy as np
 
 from pinn.diagnosis.examination import Examination, unsolved_orders
 from pinn.diagnosis.finding import Change, Finding
-from pinn.objective.weighting import Causal, Combined, Fixed, Weighting
-from pinn.schema import dump
+from pinn.objective.weighting import Causal, Combined, Weighting
 
 _SLICES = 8
 # How many times as large the residual is early as late, where late times hold by themselves.
 _EARLIER = 5.0
+# The share of the time that is solved first.
+_FIRST = 0.25
 
 
 def causality(seen: Examination) -> Iterator[Finding]:
     """Tell of an equation in time whose residual is large early and small late, and not solved.
 
     Late times then follow from a wrong state, and hold with it: a field that died out has no
-    residual.
+    residual. What helps most surely is a shorter time, from whose end the rest is solved.
     """
     domain = seen.problem.domain
     share = seen.unsolved
@@ -34,13 +35,15 @@ def causality(seen: Examination) -> Iterator[Finding]:
     early, late = losses[: _SLICES // 4].max(), float(np.median(losses[_SLICES // 2 :]))
     if not early > _EARLIER * late:
         return
-    causal = {"blocks": dict(weighting.blocks)} if _weighs(weighting) else {}
+    low, high = domain.bounds[domain.time]
+    shorter = {"time": [low, low + _FIRST * (high - low)]}
     shown = ", ".join(f"{loss:.1e}" for loss in losses)
     yield Finding(
         "causality", "late times are trained before early ones hold",
         f"the mean square of the residual in {_SLICES} equal parts of {domain.time}: {shown}; "
         f"a residual is off by {share:.2g} of its terms",
-        (Change("weighting", {"causal": causal} if causal else "causal"),), unsolved_orders(share),
+        (Change(f"problem.domain.{domain.time}", shorter, "this much first, the rest from its end"),),
+        unsolved_orders(share),
     )  # fmt: skip
 
 
@@ -56,7 +59,3 @@ def _by_time(seen: Examination, name: str) -> np.ndarray:
 def _is_causal(weighting: Weighting) -> bool:
     parts = weighting.schemes if isinstance(weighting, Combined) else (weighting,)
     return any(isinstance(part, Causal) for part in parts)
-
-
-def _weighs(weighting: Weighting) -> bool:
-    return isinstance(weighting, Fixed) and bool(dump(weighting)["blocks"])
