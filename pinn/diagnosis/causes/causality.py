@@ -42,7 +42,7 @@ def causality(seen: Examination) -> Iterator[Finding]:
         "causality", "late times are trained before early ones hold",
         f"the mean square of the residual in {_SLICES} equal parts of {domain.time}: {shown}; "
         f"a residual is off by {share:.2g} of its terms",
-        (Change(f"problem.domain.{domain.time}", shorter, "this much first, the rest from its end"),),
+        (Change(f"problem.domain.{domain.time}", shorter, "first, and the rest from its end"),),
         unsolved_orders(share),
     )  # fmt: skip
 

@@ -71,9 +71,10 @@ CASES = {
         LOSS, 100,
     ),
     "balance": (ode("1000*(u_xx + pi**2*sin(pi*x))", value="x", adam=600), TERMS, 10),
-    "waves": (ode("u_xx/(16*pi)**2 + sin(16*pi*x)", width=16, adam=400), LOSS, 100),
+    "waves": (ode("u_xx/(16*pi)**2 + sin(16*pi*x)", width=16, interior=300, adam=400), LOSS, 30),
     "front": (
-        ode("u_x - 0.005*u_xx - 1", width=8, interior=120, then="ssbroyden: {steps: 600}"), LOSS, 3
+        ode("u_x - 0.02*u_xx - 1", width=6, interior=60, adam=300, then="ssbroyden: {steps: 600}"),
+        LOSS, 100,
     ),
     "solver": (ode(width=8, interior=120, adam=400), LOSS, 100),
     "precision": (
@@ -110,8 +111,9 @@ def test_the_cause_is_named_first_and_its_advice_helps(cause, tmp_path):
     assert found.findings[0].cause == cause, str(found)
     settings = [str(change) for change in found.findings[0].changes]
     after = solved(tmp_path, text, settings)
-    if measure == LOSS:
-        assert after.report.fresh_loss * factor < before.report.fresh_loss, settings
+    if measure == LOSS:  # on 3000 points, which miss nothing
+        seen = Examination(after)
+        assert seen.total(seen.fresh) * factor < found.fresh, settings
     else:
         worst = [max(one.report.residual.values()) for one in (before, after)]
         assert worst[1] * factor < worst[0], settings
@@ -137,7 +139,8 @@ def test_late_times_before_early_ones_are_named_and_a_shorter_time_is_right(tmp_
     assert found.cause == "causality"
     after = solved(tmp_path, OSCILLATOR, [str(change) for change in found.changes])
     t = np.linspace(0, 1.5, 301)
-    wrong, right = (np.abs(one.evaluate(t=t)["u"] - np.cos(10 * t)).max() for one in (before, after))
+    exact = np.cos(10 * t)
+    wrong, right = (np.abs(one.evaluate(t=t)["u"] - exact).max() for one in (before, after))
     assert right * 3 < wrong
     assert after.report.fresh_loss * 10 < before.report.fresh_loss
 
@@ -188,7 +191,7 @@ def test_findings_are_ordered_by_the_orders_they_stand_for(tmp_path):
     assert len(sizes) > 1 and sizes == sorted(sizes, reverse=True)
     data = json.loads(to_json(found.as_dict()))
     assert [one["cause"] for one in data["findings"]] == [one.cause for one in found.findings]
-    assert data["findings"][0]["set"] == ["sampling.adaptive=rad", "sampling.redraw=80"]
+    assert data["findings"][0]["set"] == ["sampling.adaptive=rad", "sampling.redraw=90"]
 
 
 def test_a_cause_of_ones_own_is_one_function_and_one_line(fine):
