@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         ResidualMLP,
         Separable,
         Siren,
+        Windows,
     )
     from pinn.objective.weighting import (
         LRA,
@@ -215,6 +216,7 @@ __all__ = [
     "Union",
     "UnsolvedWarning",
     "Weighting",
+    "Windows",
     "check",
     "declared",
     "default_training",
@@ -252,7 +254,7 @@ _HOMES = {
     "pinn.models": (
         "KAN", "MLP", "Embedding", "Factorization", "FourierEmbedding", "Model", "ModifiedMLP",
         "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet",
-        "RandomFeatures", "ResidualMLP", "Separable", "Siren",
+        "RandomFeatures", "ResidualMLP", "Separable", "Siren", "Windows",
     ),
     "pinn.objective.weighting": (
         "LRA",

@@ -166,7 +166,7 @@ class _Estimation:
         linear = self._objective(self._extension.parameters, self._fitted)
         weights = self._row_weights(linear.residuals(self._extension.theta))
         linear.set_weights({}, weights)
-        problem = Linearised(linear, self._columns)
+        problem = Linearised(linear, self._columns, self._extension.own.values())
         if not problem.is_finite:
             return dataclasses.replace(plain, doubts=("the slopes of the residual overflow",))
         if not problem.rows.any():
@@ -234,8 +234,12 @@ class _Estimation:
         after = self._nonlinear.residuals(self._corrected.theta, self._fresh)
         unexplained = max(self._unexplained(after), best.left if best.left > _GOOD else 0.0)
         names = self._experiment.problem.scope.unknown_number
+        noisy = [one.name for one in self._experiment.problem.residuals if self._is_noise(one)]
         relative, maximum, where = {}, {}, {}
-        remarks = list(plain.remarks)
+        remarks = [*plain.remarks, *(
+            f"{name} is fitted as well as its noise allows: what the noise has moved is not in the "
+            "estimate, see pinn.standard_errors" for name in noisy
+        )]  # fmt: skip
         for name in self._experiment.problem.outputs:
             region = region_of(self._experiment.problem, name, domain.coordinates)
             here = np.flatnonzero(np.ones(len(places), bool) if region is None else region(places))

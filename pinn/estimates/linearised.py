@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -27,11 +27,13 @@ class Linearised:
     columns: the numbers of theta that may move, in order. scale: what the weighted rows of the
     objective are multiplied by, (rows,), so that the residual of each block has the size 1, unless
     that is next to nothing beside its slopes; `rows` are the scaled ones. D holds the norms of the
-    columns of J, and at least a small part of their mean. One row in five of each block takes no
-    part in the fit; `held` tells which.
+    columns of J, of the numbers of each of `networks` at least a small part of their mean. One row
+    in five of each block takes no part in the fit; `held` tells which.
     """
 
-    def __init__(self, objective: Objective, columns: np.ndarray) -> None:
+    def __init__(
+        self, objective: Objective, columns: np.ndarray, networks: Iterable[np.ndarray] = ()
+    ) -> None:
         self._size, self._columns = objective.size, columns
         chunks = objective.jacobian_chunks(objective.theta, max(1, _CHUNK // objective.size))
         pairs = [(rows, jacobian[:, columns]) for rows, jacobian in chunks]
@@ -41,7 +43,10 @@ class Linearised:
         self.rows = self.scale * rows
         jacobian *= self.scale[:, None]
         norms = np.linalg.norm(jacobian, axis=0)
-        self._norms = np.maximum(norms, _SEEN * _rms(norms))
+        for network in networks:
+            own = np.isin(columns, network)
+            norms[own] = np.maximum(norms[own], _SEEN * _rms(norms[own]))
+        self._norms = norms
         self._norms[self._norms == 0] = 1.0
         jacobian /= self._norms
         self.held = _held_back(objective)

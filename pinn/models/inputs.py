@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import autograd as T
-from pinn.equations.functions import TENSOR_FUNCTIONS
-from pinn.equations.leaves import Constant, Coordinate
-from pinn.equations.resolve import evaluate_resolved
-from pinn.equations.scope import Scope
-from pinn.equations.values import Values
-from pinn.expressions import Expression, Number, Unary, fold, nodes
+from pinn.equations.leaves import Coordinate
+from pinn.expressions import Expression, nodes
 from pinn.geometry import Shape
 from pinn.models.embeddings import Embedding, Piece
+from pinn.models.features import Features, resolved
 from pinn.models.parts import Maker
-from pinn.models.spaced import as_given
 from pinn.schema.errors import at, refuse
 
 
@@ -32,8 +28,8 @@ class InputPlan:
         self, domain: Shape, features: Sequence[str], embeddings: Sequence[Embedding]
     ) -> None:
         self.bounds = dict(domain.bounds)
-        self.logarithmic = [one for one in domain.families if one.spacing == "log"]
-        self.trees = _resolved(domain, features)
+        self.trees = _seen(domain, features)
+        self.features = Features(domain, self.trees)
         self.embeddings = tuple(embeddings)
         pieces: tuple[Piece, ...] = tuple(map(self._piece, self.trees))
         self.given = []
@@ -58,42 +54,11 @@ class InputPlan:
         return Piece(tree.name, extent=(high - low) / 2)
 
 
-def with_numbers(
-    domain: Shape, features: Sequence[str], constants: Mapping[str, float]
-) -> tuple[str, ...]:
-    """Return the texts of features with the constants of a problem as numbers.
-
-    Raises DeclarationError, with the key, for a text that means nothing.
-    """
-    scope = Scope((), domain.coordinates, domain.space, constants)
-    written = []
-    for number, text in enumerate(features):
-        with at("features", number):
-            tree = scope.resolve(text)
-        has_constants = any(isinstance(node, Constant) for node in nodes(tree))
-        written.append(str(_with_numbers(tree, constants)) if has_constants else text)
-    return tuple(written)
-
-
-def _with_numbers(tree: Expression, constants: Mapping[str, float]) -> Expression:
-    def combine(node: Expression, children: list[Expression]) -> Expression:
-        if not isinstance(node, Constant):
-            return node.with_children(children)
-        value = float(constants[node.name])
-        return Number(value) if value >= 0 else Unary("-", Number(-value))
-
-    return fold(tree, combine)
-
-
-def _resolved(domain: Shape, features: Sequence[str]) -> tuple[Expression, ...]:
+def _seen(domain: Shape, features: Sequence[str]) -> tuple[Expression, ...]:
     names = domain.coordinates
     if not features:
         return tuple(map(Coordinate, names))
-    scope = Scope((), names, domain.space, {})
-    trees = []
-    for number, text in enumerate(features):
-        with at("features", number):
-            trees.append(scope.resolve(text))
+    trees = resolved(domain, features, "features")
     seen = {node.name for tree in trees for node in nodes(tree) if isinstance(node, Coordinate)}
     missing = [name for name in names if name not in seen]
     if missing:
@@ -103,7 +68,7 @@ def _resolved(domain: Shape, features: Sequence[str]) -> tuple[Expression, ...]:
             f"[{', '.join([*missing, *features])}]",
             "features",
         )
-    return tuple(trees)
+    return trees
 
 
 class Inputs(T.nn.Module):
@@ -114,14 +79,12 @@ class Inputs(T.nn.Module):
 
     def __init__(self, plan: InputPlan, maker: Maker) -> None:
         super().__init__()
-        self._plan = plan
-        low, high = zip(*plan.bounds.values(), strict=True)
-        self._factors = [2 / (b - a) for a, b in zip(low, high, strict=True)]
-        self._shifts = [-(b + a) / (b - a) for a, b in zip(low, high, strict=True)]
+        self._features = plan.features
         self._plain = not plan.embeddings and plan.trees == tuple(map(Coordinate, plan.bounds))
         if self._plain:
-            self.register_buffer("scale", maker.tensor(self._factors), persistent=False)
-            self.register_buffer("shift", maker.tensor(self._shifts), persistent=False)
+            factors, shifts = zip(*plan.features.scaling.values(), strict=True)
+            self.register_buffer("scale", maker.tensor(factors), persistent=False)
+            self.register_buffer("shift", maker.tensor(shifts), persistent=False)
         self._steps: list[tuple[Embedding, dict[str, Any], Sequence[Piece]]] = []
         for number, (embedding, given) in enumerate(
             zip(plan.embeddings, plan.given, strict=True)
@@ -148,19 +111,3 @@ class Inputs(T.nn.Module):
         for embedding, parts, given in self._steps:
             values = embedding.forward(parts, given, values)
         return values[0] if len(values) == 1 else T.cat(values, dim=1)
-
-    def _features(self, columns: Sequence[T.Tensor]) -> list[T.Tensor]:
-        shown = dict(zip(self._plan.bounds, columns, strict=True))
-        scaling = dict(zip(shown, zip(self._factors, self._shifts, strict=True), strict=True))
-        meant = dict(shown)
-        for family in self._plan.logarithmic:  # an expression means the values themselves
-            meant[family.name] = as_given(family, shown[family.name])
-        values = Values(meant, {})
-
-        def feature(tree: Expression) -> T.Tensor:
-            if not isinstance(tree, Coordinate):
-                return evaluate_resolved(tree, values, TENSOR_FUNCTIONS)
-            factor, shift = scaling[tree.name]
-            return shown[tree.name] * factor + shift
-
-        return [feature(tree) for tree in self._plan.trees]

@@ -13,7 +13,8 @@ import autograd as T
 from pinn.checks import nearest
 from pinn.geometry import Shape
 from pinn.models.embeddings import AnyEmbeddings, Embedding
-from pinn.models.inputs import InputPlan, Inputs, with_numbers
+from pinn.models.features import Features, resolved, with_numbers
+from pinn.models.inputs import InputPlan, Inputs
 from pinn.models.model import Facts, Model
 from pinn.models.parts import Factorization, Maker, Part
 from pinn.schema import declared
@@ -45,10 +46,17 @@ class Network(Model):
     number, so that u = offset + scale * N with an N of about 1; 0 and 1 where they are left out.
     scale may be "data": then both come from the values that conditions give to each unknown, their
     mean and standard deviation.
+
+    enrichment: expressions f_k, likewise, that are added to what the layers give, each with a
+    trained factor for each unknown, which starts at 0: N = layers + sum c_k f_k. Where a solution
+    is known to behave like a multiple of f_k, near a corner or a source, the layers are left with
+    the smooth rest. Melenk and Babuska, Comput. Methods Appl. Mech. Eng. 139 (1996) 289; for
+    networks: Hu, Jin and Zhou, SIAM J. Sci. Comput. 46 (2024).
     """
 
     features: Annotated[tuple[str, ...], _FEATURES] = ()
     embedding: AnyEmbeddings = ()
+    enrichment: Annotated[tuple[str, ...], _FEATURES] = ()
     factorization: Factorization | None = None
     offset: Annotated[Mapping[str, float], _OFFSET] = field(default_factory=dict)
     scale: Annotated[Mapping[str, float] | Literal["data"], _SCALE] = field(default_factory=dict)
@@ -71,6 +79,7 @@ class Network(Model):
     def check(self, domain: Shape, unknowns: Sequence[str]) -> None:
         """Raise DeclarationError, with the key, for what does not go with a problem."""
         self._plan(domain)
+        self._enrichment(domain)
         for key, given in (("offset", self.offset), ("scale", self.scale)):
             for name in given if isinstance(given, Mapping) else ():
                 if name not in unknowns:
@@ -84,12 +93,17 @@ class Network(Model):
         """Return how many numbers the network has, without building it."""
         plan = self._plan(domain)
         parts = self.parts(plan.width, len(unknowns)).values()
-        return plan.count() + sum(part.count(self.factorization) for part in parts)
+        layers = sum(part.count(self.factorization) for part in parts)
+        return plan.count() + layers + len(self.enrichment) * len(unknowns)
 
     def settled(self, domain: Shape, unknowns: Sequence[str], facts: Facts) -> Network:
         """Return the network with numbers for the constants and for what `scale: data` means."""
-        features = with_numbers(domain, self.features, facts.constants)
-        written = self if features == self.features else replace(self, features=features)
+        texts = {
+            key: with_numbers(domain, getattr(self, key), facts.constants, key)
+            for key in ("features", "enrichment")
+        }
+        as_they_were = all(found == getattr(self, key) for key, found in texts.items())
+        written = self if as_they_were else replace(self, **texts)
         if self.scale != "data":
             return written
         offsets, scales = {}, {}
@@ -128,10 +142,14 @@ class Network(Model):
         scale = [self.scale.get(name, 1.0) for name in unknowns]
         offset = [self.offset.get(name, 0.0) for name in unknowns]
         maker = Maker(rng, dtype, device, self.factorization)
-        return NetworkModule(self, self._plan(domain), scale, offset, maker)
+        enrichment = self._enrichment(domain)
+        return NetworkModule(self, self._plan(domain), enrichment, scale, offset, maker)
 
     def _plan(self, domain: Shape) -> InputPlan:
         return InputPlan(domain, self.features, self.embeddings())
+
+    def _enrichment(self, domain: Shape) -> Features:
+        return Features(domain, resolved(domain, self.enrichment, "enrichment"))
 
 
 class NetworkModule(T.nn.Module):
@@ -141,6 +159,7 @@ class NetworkModule(T.nn.Module):
         self,
         network: Network,
         plan: InputPlan,
+        enrichment: Features,
         scale: Sequence[float],
         offset: Sequence[float],
         maker: Maker,
@@ -149,6 +168,9 @@ class NetworkModule(T.nn.Module):
         self.inputs = Inputs(plan, maker)
         parts = network.parts(plan.width, len(scale))
         self.parts = {name: part.make(self, name, maker) for name, part in parts.items()}
+        self._enrichment = enrichment
+        if len(enrichment):
+            self.enrichment = maker.parameter(np.zeros((len(scale), len(enrichment))))
         self.last_layer = list(self.parts.values())[-1] if network.fits_last_layer else None
         self._run: Callable[[Mapping[str, Any], T.Tensor], T.Tensor] = network.forward
         self._scaled = any(number != 1 for number in scale)
@@ -159,14 +181,19 @@ class NetworkModule(T.nn.Module):
             self.register_buffer("offset", maker.tensor(offset), persistent=False)
 
     def forward(self, points: T.Tensor) -> T.Tensor:
-        return self._outputs(self.inputs(points))
+        if len(self._enrichment):
+            return self.forward_columns([points[:, j : j + 1] for j in range(points.shape[1])])
+        return self._outputs(self._run(self.parts, self.inputs(points)))
 
     def forward_columns(self, columns: Sequence[T.Tensor]) -> T.Tensor:
         """Return the unknowns (n, unknowns) from a column (n, 1) for each coordinate."""
-        return self._outputs(self.inputs.of_columns(columns))
+        values = self._run(self.parts, self.inputs.of_columns(columns))
+        if len(self._enrichment):
+            known = T.cat(self._enrichment(columns), dim=1)
+            values = values + T.nn.functional.linear(known, self.enrichment)
+        return self._outputs(values)
 
-    def _outputs(self, z: T.Tensor) -> T.Tensor:
-        values = self._run(self.parts, z)
+    def _outputs(self, values: T.Tensor) -> T.Tensor:
         if self._scaled:
             values = values * self.scale
         return values + self.offset if self._moved else values

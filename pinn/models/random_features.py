@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 from typing import Annotated, Any
 
 import numpy as np
@@ -37,13 +39,22 @@ class RandomFeatures(Network):
     about as many radians as the solution goes through from the middle of an input's range to its
     edge, and some less and more. The factors start at zero.
 
+    interaction: the most inputs that one feature may depend on, None for all. Features are then
+    shared out evenly among the sets of 1 ... `interaction` inputs. In many dimensions this is what
+    a few thousand features can do: a sum of functions of one input, or of two, is found however
+    many there are, and for what is no such sum the loss stays high.
+
+    Raises ValueError for a number outside its range.
+
     Huang, Zhu and Siew, Neurocomputing 70 (2006) 489; Dwivedi and Srinivasan, Neurocomputing 391
-    (2020) 96; Chen, Chi, E and Yang, J. Mach. Learn. 1 (2022) 268.
+    (2020) 96; Chen, Chi, E and Yang, J. Mach. Learn. 1 (2022) 268; few inputs: Hashemi, Schaeffer,
+    Shi, Topcu, Tran and Ward, Appl. Comput. Harmon. Anal. 62 (2023) 310.
     """
 
     width: Count = 1500
     steepness: Steepness = (0.5, 8.0)
     activation: Activation = "tanh"
+    interaction: Count | None = None
 
     def __post_init__(self) -> None:
         if len(self.steepness) != 2 or self.steepness[0] > self.steepness[1]:
@@ -61,7 +72,7 @@ class RandomFeatures(Network):
 
     def parts(self, inputs: int, outputs: int) -> dict[str, Part]:
         return {
-            "features": RandomLayer(inputs, self.width, self.steepness),
+            "features": RandomLayer(inputs, self.width, self.steepness, self.interaction),
             "": Layer(self.width, outputs, weight=_nothing),
         }
 
@@ -76,11 +87,15 @@ def _nothing(rng: np.random.Generator, outputs: int, inputs: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class RandomLayer(Part):
-    """z -> a.(z - c) for each of `outputs` random a and c, none of them trained."""
+    """z -> a.(z - c) for each of `outputs` random a and c, none of them trained.
+
+    interaction: the most components of an a that are not zero, None for all.
+    """
 
     inputs: int
     outputs: int
     steepness: tuple[float, float]
+    interaction: int | None = None
 
     def count(self, factorization: Factorization | None) -> int:
         return 0
@@ -89,9 +104,30 @@ class RandomLayer(Part):
         low, high = np.log(self.steepness)
         steepness = np.exp(maker.rng.uniform(low, high, (self.outputs, 1)))
         weight = steepness * maker.rng.uniform(-1, 1, (self.outputs, self.inputs))
+        if self.interaction is not None and self.interaction < self.inputs:
+            weight = np.where(self._seen(maker.rng, self.interaction), weight, 0.0)
         centre = maker.rng.uniform(-1, 1, (self.outputs, self.inputs))
         weight_array = maker.tensor(weight)
         bias_array = maker.tensor(-(weight * centre).sum(axis=1))
         owner.register_buffer(f"{name}_weight", weight_array)
         owner.register_buffer(f"{name}_bias", bias_array)
         return lambda z: T.nn.functional.linear(z, weight_array, bias_array)
+
+    def _seen(self, rng: np.random.Generator, most: int) -> np.ndarray:
+        """Draw which inputs each feature depends on, (outputs, inputs) of bools.
+
+        Each set of inputs has as many features as another, or one more; where there are more sets
+        than features, random ones have one.
+        """
+        seen = np.zeros((self.outputs, self.inputs), bool)
+        sizes = range(1, most + 1)
+        sets = np.array([comb(self.inputs, size) for size in sizes], float)
+        if sets.sum() <= self.outputs:
+            all_sets = [one for size in sizes for one in combinations(range(self.inputs), size)]
+            for row, number in zip(seen, rng.permutation(self.outputs), strict=True):
+                row[list(all_sets[number % len(all_sets)])] = True
+            return seen
+        drawn = rng.choice(sizes, self.outputs, p=sets / sets.sum())
+        for row, size in zip(seen, drawn, strict=True):
+            row[rng.choice(self.inputs, size, replace=False)] = True
+        return seen

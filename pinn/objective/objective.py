@@ -9,6 +9,7 @@ import numpy as np
 
 import autograd as T
 from autograd.plan.chunks import Cost
+from autograd.threads import workers
 from pinn.checks import nearest
 from pinn.objective.block import Block
 from pinn.objective.block_weights import check_weights
@@ -90,6 +91,7 @@ class Objective:
         self._vector = T.zeros(parameters.size, dtype=dtype, device=device)
         self._seeds = T.zeros(len(self.blocks), dtype=dtype, device=device)
         self._computations = Computations(parameters.tensors, self._vector, self._seeds)
+        self._threads = threads or workers()
         self._engine = make_engine(
             engine, self._computations.shared, threads, self._training_flags, executor
         )
@@ -157,6 +159,11 @@ class Objective:
     def rows(self) -> int:
         """The number of residual rows of all blocks."""
         return sum(block.rows for block in self.blocks)
+
+    @property
+    def threads(self) -> int:
+        """How many threads evaluate it."""
+        return self._threads
 
     @property
     def dtype(self) -> T.dtype:

@@ -1,4 +1,4 @@
-"""Levenberg-Marquardt: damped Gauss-Newton steps, several dampings tried for each Jacobian."""
+"""Levenberg-Marquardt: damped Gauss-Newton steps, continued along the path that they begin."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ import numpy as np
 
 from pinn.objective import Layout
 from pinn.optimizers.gauss_newton_checks import check_memory, doubt_few_rows, doubt_precision
-from pinn.optimizers.reduced import Damped, Reduced, reduced
-from pinn.optimizers.solver import Diverged, LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.normal_equations import NormalEquations
+from pinn.optimizers.path import path_terms
+from pinn.optimizers.reduced import Reduced, reduced
+from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, NonNegative, Positive, declared
 
-# Dampings that are tried lie so far apart.
-_APART = 3.0
-# A step whose curvature is a larger share of it than this is too long for its parabola
-# (Transtrum and Sethna's alpha).
-_BENT = 0.75
+# A step is taken that lowers the loss by this share of what the linear rows promise: long steps
+# through bent valleys get there sooner than those that keep to the promise.
+_PROMISED = 0.02
+# The damping falls by the first factor after a step, by the second after one that kept this share
+# of the promise; it doubles after a step that is not taken, and faster after several.
+_LOWER, _MUCH_LOWER, _KEPT = 1.5, 5.0, 0.75
+_HIGHER = 2.0
 # A step by a smaller share of theta is lost in its rounding.
 _SHORT = np.finfo(np.float64).eps
 
@@ -28,23 +32,21 @@ _SHORT = np.finfo(np.float64).eps
 class LevenbergMarquardt(Stage):
     """Damped Gauss-Newton steps from the Jacobian of all rows, for up to a few thousand numbers.
 
-    A step minimises |J p + r|^2 + damping |D p|^2. J is reduced to a triangle once a step, by
-    orthogonal transformations; several dampings are then tried with forward evaluations alone, and
-    the one of the lowest loss is taken and is where the next step begins.
+    A step minimises |J p + r|^2 + damping |D p|^2, and goes on along the curve that begins with p
+    and on which the rows themselves, not only their linear part, fall as J p + r does: `order`
+    terms of its power series, 1 for p alone, 2 for geodesic acceleration. Each further term takes a
+    few evaluations of the rows, far less than a Jacobian, and makes longer steps good ones.
 
     steps: most of them. damping: the first one, as a share of the largest square of a column's norm
     (after division by D). scaling: D is 1 ("none"), or the largest norm that a column of J has had
-    ("columns"; More's rule). acceleration: adds the second-order correction of the path. trials:
-    most dampings tried while there is a lower loss. gradient_tolerance: the stage ends when no
-    component of the loss's gradient is larger. seconds: limit of the stage's wall time, None for
-    none. redraw: steps after which points are drawn anew, None for as many as the sampling says;
-    damping and D outlast that. hold: fewest steps between two changes of an adaptive weighting's
-    weights.
+    ("columns"; More's rule). gradient_tolerance: the stage ends when no component of the loss's
+    gradient is larger. seconds: limit of the stage's wall time, None for none. redraw: steps after
+    which points are drawn anew, None for as many as the sampling says; damping and D outlast that.
+    hold: fewest steps between two changes of an adaptive weighting's weights.
 
-    Takes 8 size^2 bytes a few times, and 2 rows size^2 operations a step: as fast as ssbroyden up
-    to some 150 trainable numbers, slower above. There should be twice as many rows at least, as a
-    step fits all that the points let it.
-    Raises ValueError for a number outside its range or an unknown scaling.
+    Takes the Jacobian, 8 size^2 bytes a few times, and rows size^2 operations a step. Rows should
+    be at least twice the trainable numbers, better four times: a step fits all that the points let
+    it. Raises ValueError for a number outside its range or an unknown scaling.
 
     Levenberg, Quart. Appl. Math. 2 (1944); Marquardt, J. SIAM 11 (1963); More, Lecture Notes in
     Mathematics 630 (1978); acceleration: Transtrum and Sethna, arXiv 1201.5885.
@@ -53,23 +55,22 @@ class LevenbergMarquardt(Stage):
     name = "levenberg_marquardt"
 
     steps: Count = 500
+    order: Count = 4
     damping: Positive = 1e-3
     scaling: Literal["none", "columns"] = "none"
-    acceleration: bool = True
-    trials: Count = 3
     gradient_tolerance: NonNegative = 0.0
     seconds: Positive | None = None
-    redraw: Count | None = 20
+    redraw: Count | None = 50
     hold: Count = 5
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
-        check_memory(self.name, function, self.acceleration)
+        check_memory(self.name, function, keep=True)
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of D: what a Jacobian takes follows from the number of rows."""
-        return 8 * (layout.size + 2)
+        return 8 * layout.size
 
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
@@ -87,10 +88,8 @@ class LevenbergMarquardt(Stage):
         if state:
             number, damping = int(state["number"]), float(state["damping"])
             scale = np.array(state["scale"])
-        eps = float(np.finfo(function.dtype).eps)
-        loss = function.value(theta)
         while number < self.steps:
-            jacobian = reduced(function, theta, keep=self.acceleration)
+            jacobian = _jacobian(function, theta)
             largest = float(np.max(np.abs(jacobian.gradient)))
             if largest <= self.gradient_tolerance:
                 return StageEnd(theta, StopReason.CONVERGED, (
@@ -98,20 +97,19 @@ class LevenbergMarquardt(Stage):
                     f"is not above the tolerance {self.gradient_tolerance:.1e}"
                 ))  # fmt: skip
             scale = self._scaled(scale, jacobian)
-            most = float(np.max(jacobian.norms / scale)) ** 2
             if math.isnan(damping):
-                damping = self.damping * most
-            path = _Path(function, theta, jacobian, scale, self.acceleration)
-            best = _search(path, loss, damping, eps**2 * most, self.trials)
-            if best is None:
+                damping = self.damping * float(np.max(jacobian.norms / scale)) ** 2
+            loss = function.value(theta)
+            found = _Trials(function, theta, loss, jacobian, scale, self.order).from_(damping)
+            if found is None:
                 return StageEnd(theta, StopReason.NO_DECREASE, (
                     f"after {number} steps no damping gives a lower loss than {loss:.3e}, most "
                     f"likely at the limit of rounding; largest component of the gradient "
                     f"{largest:.1e}"
                 ))  # fmt: skip
             number += 1
-            theta, loss, damping = best.theta, best.loss, best.damping
-            yield Step(number, theta, loss, state={
+            theta, damping = found.theta, found.next_damping
+            yield Step(number, theta, found.loss, state={
                 "number": np.array(number), "damping": np.array(damping), "scale": scale,
             })  # fmt: skip
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
@@ -124,82 +122,62 @@ class LevenbergMarquardt(Stage):
         return np.where(found > 0, found, 1.0)
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """Where one damping leads, and how far that is."""
+def _jacobian(function: LeastSquares, theta: np.ndarray) -> Reduced:
+    """Return J at theta, in the form whose damped steps take least."""
+    if function.rows < function.size:
+        return reduced(function, theta, keep=True)
+    return NormalEquations(function, theta)
 
-    damping: float
+
+@dataclass(frozen=True)
+class _Found:
+    """Where a step leads, the loss there, and the damping to begin the next one with."""
+
     theta: np.ndarray
     loss: float
-    length: float
+    next_damping: float
 
 
-class _Path:
-    """Where the dampings of one Jacobian lead to from theta."""
+class _Trials:
+    """The dampings that are tried for one Jacobian."""
 
     def __init__(
         self,
         function: LeastSquares,
         theta: np.ndarray,
+        loss: float,
         jacobian: Reduced,
         scale: np.ndarray,
-        accelerated: bool,
+        order: int,
     ) -> None:
-        self.theta = theta
-        self._function = function
-        self._jacobian = jacobian
-        self._scale = scale
-        self._accelerated = accelerated
+        self._function, self._theta, self._loss = function, theta, loss
+        self._jacobian, self._scale, self._order = jacobian, scale, order
+        self._rows = function.weighted_rows(theta) if order > 2 else np.zeros(function.rows)
 
-    def at(self, damping: float) -> _Trial:
-        """Evaluate the loss where a damping leads: infinite where that is no finite number."""
-        damped = self._jacobian.damped(damping, self._scale)
-        step = damped.step
-        if self._accelerated:
-            step = step + self._correction(damped)
-        theta = self.theta + step
-        loss = self._function.value(theta)
-        return _Trial(
-            damping, theta, loss if math.isfinite(loss) else math.inf, float(np.linalg.norm(step))
-        )
+    def from_(self, damping: float) -> _Found | None:
+        """Return the first step that is good enough, from a damping upwards; None: there is none.
 
-    def _correction(self, damped: Damped) -> np.ndarray | float:
-        """Return the second-order term of the path that begins with the step, 0 for a bent one.
-
-        It is half the minimiser for the rows' second derivative along the step (Transtrum and
-        Sethna, eq. 15 and 16). A step that it changes by much is beyond what the two terms tell of.
+        A step so short that theta keeps its digits is none.
         """
-        try:
-            bend = damped.minimiser(self._function.second_jvp(self.theta, damped.step))
-        except Diverged:
-            return 0.0
-        share = np.linalg.norm(self._scale * bend) / np.linalg.norm(self._scale * damped.step)
-        return 0.5 * bend if 2 * share <= _BENT else 0.0
-
-
-def _search(
-    path: _Path, loss: float, damping: float, least: float, most: int
-) -> _Trial | None:
-    """Return the best of the dampings around one, or None where no step lowers the loss.
-
-    Upwards until there is a lower loss than `loss`; from there down, or else up, as long as each is
-    better than the last and there are fewer than `most`. One takes 2/3 P^3 operations and a forward
-    evaluation or, with its correction, some six: a small part of the Jacobian and its triangle.
-    """
-    best, tried, factor = path.at(damping), 1, _APART
-    while not best.loss < loss:
-        if best.length <= _SHORT * np.linalg.norm(path.theta):
-            return None
-        # Further each time: other points may have made far shorter steps the right ones.
-        best, tried, factor = path.at(best.damping * factor), tried + 1, factor * _APART
-    # Of those that did not lower the loss none is better.
-    for factor in (1 / _APART, _APART) if tried == 1 else (_APART,):
-        start = best
-        while tried < most and best.damping * factor >= least:
-            other, tried = path.at(best.damping * factor), tried + 1
-            if not other.loss < best.loss:
-                break
-            best = other
-        if best is not start:
-            break
-    return best
+        factor = _HIGHER
+        # No damping is less than what rounding makes of the columns.
+        damping = max(damping, (_SHORT * float(np.max(self._jacobian.norms / self._scale))) ** 2)
+        while True:
+            damped = self._jacobian.damped(damping, self._scale)
+            step = damped.step
+            if not np.linalg.norm(step) > _SHORT * np.linalg.norm(self._theta):
+                return None
+            # |r|^2 - |r + J p|^2 of the minimiser p of |r + J p|^2 + damping |D p|^2
+            promised = damping * float(np.sum((self._scale * step) ** 2)) - 0.5 * float(
+                self._jacobian.gradient @ step
+            )
+            terms = path_terms(
+                self._function, self._theta, self._rows, damped, self._scale, self._order
+            )
+            theta = self._theta + sum(terms)
+            loss = self._function.value(theta)
+            kept = (self._loss - loss) / promised if math.isfinite(loss) else -math.inf
+            if kept >= _PROMISED and loss < self._loss:
+                return _Found(theta, loss, damping / (_MUCH_LOWER if kept > _KEPT else _LOWER))
+            damping *= factor
+            factor *= _HIGHER

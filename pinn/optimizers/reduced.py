@@ -79,6 +79,11 @@ def reduced(function: LeastSquares, theta: np.ndarray, keep: bool) -> Reduced:
     return _Tall(function.jacobian_chunks(theta), function.rows, function.size, keep)
 
 
+def triangle_of(rows: np.ndarray, jacobian: np.ndarray) -> Reduced:
+    """Reduce a Jacobian that is at hand, of at least as many rows as numbers."""
+    return _Tall(iter([(rows, jacobian)]), *jacobian.shape, keep=True)
+
+
 def reduced_bytes(rows: int, size: int, keep: bool) -> int:
     """Return the bytes of a reduction at its largest, a damped triangle beside it included."""
     least, block = min(rows, size), min(_BLOCK, rows)

@@ -35,6 +35,10 @@ class LeastSquares(Protocol):
     def rows(self) -> int: ...
 
     @property
+    def threads(self) -> int:
+        """How many threads a solver may use for what it computes itself."""
+
+    @property
     def dtype(self) -> np.dtype:
         """The precision that rows and derivatives are computed in, before they become float64."""
 

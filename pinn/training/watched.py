@@ -40,6 +40,10 @@ class Watched:
         return self._objective.rows
 
     @property
+    def threads(self) -> int:
+        return self._objective.threads
+
+    @property
     def dtype(self) -> np.dtype:
         return self._objective.dtype
 

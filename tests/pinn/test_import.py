@@ -66,7 +66,8 @@ def test_every_name_is_there_and_listed():
 
 def test_names_of_other_libraries_mean_names_that_are_there():
     families = (CONDITIONS, MODELS, SHAPES)
-    fields = {name for cls in (pinn.MLP, pinn.Adam, pinn.Sampling) for name in fields_of(cls)}
+    classes = (pinn.MLP, pinn.Adam, pinn.SOAP, pinn.Muon, pinn.Sampling)
+    fields = {name for cls in classes for name in fields_of(cls)}
     known = {*pinn.__all__, *fields, "cuda"}.union(*families)
     assert {name for names in PEERS.values() for name in names} <= known
 

@@ -13,8 +13,9 @@ from pinn.training.experiment import Experiment
 X, Y, LINE = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1), pinn.Time("t", 0, 1)
 SMALL = pinn.MLP(width=8, depth=2)
 FEW = pinn.Sampling(interior=60, boundary=20, initial=10, redraw=None, adaptive=None)
-# A correction that leaves 2 % of the residual is good enough; of the error it may leave about that.
-CLOSE = 0.05
+# A correction may leave 2 % of the residual of every block, each in its own units: of the error it
+# leaves some times as much, as conditions and equations carry on. What is promised is a factor 3.
+CLOSE = 0.1
 GRID = np.linspace(0.03, 0.97, 11)
 
 
@@ -63,7 +64,7 @@ def untrained(problem, model=SMALL, sampling=FEW, **more):
 
 
 def true_errors(problem, estimate, experiment, theta):
-    """The relative errors of a theta, and the largest distance of e from u* - u, by unknown."""
+    """The relative errors of a theta, and how far e is from u* - u as a share of it, by unknown."""
     domain = problem.domain
     grid = np.meshgrid(*(a + (b - a) * GRID for a, b in domain.bounds.values()), indexing="ij")
     places = dict(zip(domain.coordinates, grid, strict=True))
@@ -74,7 +75,7 @@ def true_errors(problem, estimate, experiment, theta):
     return {
         name: (
             np.linalg.norm(u[name] - exact[name]) / np.linalg.norm(exact[name]),
-            np.abs(u[name] + e[name] - exact[name]).max() / np.abs(exact[name]).max(),
+            np.abs(u[name] + e[name] - exact[name]).max() / np.abs(u[name] - exact[name]).max(),
         )
         for name in exact
     }
@@ -108,6 +109,23 @@ def test_the_numbers_are_those_of_the_error_over_the_domain():
     )
 
 
+def test_derivatives_of_high_order():
+    """A beam, clamped and free: the short waves have slopes a million times those of the long."""
+    problem = pinn.Problem(
+        X, ["u"], {"e": "diff(u, x, 4) + 1"},
+        [
+            pinn.Dirichlet("u", 0.0, on="x=0"), pinn.Neumann("u", 0.0, on="x=0"),
+            pinn.Operator("u_xx", on="x=1", name="moment"),
+            pinn.Operator("diff(u, x, 3)", on="x=1", name="shear"),
+        ],
+        reference={"u": "-x**4/24 + x**3/6 - x**2/4"},
+    )  # fmt: skip
+    experiment, objective, theta = untrained(problem)
+    estimate = error_estimate(experiment, objective, theta)
+    ((relative, distance),) = true_errors(problem, estimate, experiment, theta).values()
+    assert relative > 0.1 and distance < CLOSE and estimate.trusted
+
+
 @pytest.mark.parametrize("steps", [30, 300])
 def test_the_error_of_a_trained_nonlinear_problem(steps):
     exact = "exp(-x)*sin(3*x)"
@@ -133,15 +151,15 @@ def test_unknown_coefficients_move_along():
     estimate = error_estimate(experiment, objective, theta)
     ((relative, distance),) = true_errors(problem, estimate, experiment, theta).values()
     assert relative > 0.1 and distance < CLOSE
-    # with k held at 5 the field would be another one
+    # with k held at 5 the true field would be half as large
     held = pinn.Problem(
         X, ["u"], {"e": "u_xx + 5*sin(pi*x)"}, [pinn.Dirichlet("u", 0.0, hard=True)],
-        reference={"u": "sin(pi*x)"},
+        reference={"u": "5/pi**2*sin(pi*x)"},
     )  # fmt: skip
     experiment, objective, theta = untrained(held)
     estimate = error_estimate(experiment, objective, theta)
     ((_, distance),) = true_errors(held, estimate, experiment, theta).values()
-    assert distance == pytest.approx(1 - 5 / np.pi**2, abs=CLOSE)
+    assert distance < CLOSE
 
 
 def test_a_function_of_an_equation_counts_as_its_text_does():
@@ -210,6 +228,17 @@ def test_a_residual_that_nothing_resolves_is_not_trusted():
     assert estimate.unexplained > 1 / 3
     assert "residual" in estimate.doubts[0]
     assert "not to be trusted" in estimate.text()[0] and "not to be trusted" in str(estimate)
+
+
+def test_data_at_the_level_of_their_noise_are_named():
+    xs = np.linspace(0.05, 0.95, 40)
+    noise = 0.02 * np.random.default_rng(0).standard_normal(len(xs))
+    data = pinn.Data("u", {"x": xs, "u": np.sin(2 * np.pi * xs) + noise}, sigma=0.02)
+    problem = dataclasses.replace(poisson(), conditions=[*poisson().conditions, data])
+    solution = pinn.solve(problem, SMALL, FEW, [pinn.SSBroyden(steps=100)])
+    estimate = solution.error_estimate()
+    assert "pinn.standard_errors" in estimate.remarks[-1]
+    assert np.isfinite(estimate.relative_l2["u"])
 
 
 def test_a_residual_that_is_not_finite_has_no_estimate():

@@ -68,6 +68,52 @@ def test_the_rows_of_a_linear_problem_are_linear_in_what_is_trained():
     )
 
 
+@pytest.mark.parametrize(
+    ("width", "interaction", "expected"),
+    [(12, 1, {1: 12}), (60, 2, {1: 24, 2: 36}), (20, 4, None), (20, 9, None)],
+)
+def test_features_depend_on_few_inputs_and_sets_of_inputs_share_them_evenly(
+    width, interaction, expected
+):
+    cube = pinn.Box(*(pinn.Interval(name, 0, 1) for name in ("x", "y", "z", "w")))
+    model = pinn.RandomFeatures(width=width, interaction=interaction)
+    module = model.build(cube, ["u"], np.random.default_rng(0), T.float64)
+    seen = arrays(module)["features_weight"] != 0
+    sets, counts = np.unique(seen, axis=0, return_counts=True)
+    if expected is None:  # of all four nothing is left out
+        assert seen.all()
+        return
+    assert len(set(counts)) == 1
+    sizes = sets.sum(axis=1)
+    assert {k: counts[sizes == k].sum() for k in set(sizes.tolist())} == expected
+
+
+def test_of_more_sets_than_features_random_ones_have_one():
+    cube = pinn.Box(*(pinn.Interval(f"x{i}", 0, 1) for i in range(30)))
+    model = pinn.RandomFeatures(width=200, interaction=2)
+    module = model.build(cube, ["u"], np.random.default_rng(0), T.float64)
+    sizes = (arrays(module)["features_weight"] != 0).sum(axis=1)
+    assert set(sizes.tolist()) == {1, 2}
+    # 30 sets of one against 435 of two
+    assert np.mean(sizes == 1) == pytest.approx(30 / 465, abs=4 * np.sqrt(30 * 435 / 465**2 / 200))
+
+
+def test_a_sum_of_functions_of_one_coordinate_is_found_in_many():
+    names = [f"x{i}" for i in range(8)]
+    squares = " + ".join(f"{name}**2" for name in names)
+    problem = pinn.Problem(
+        pinn.Box(*(pinn.Interval(name, 0, 1) for name in names)), ["u"],
+        {"poisson": "laplacian(u)/16 - 1"}, [pinn.Dirichlet("u", squares)],
+        reference={"u": squares},
+    )  # fmt: skip
+    solution = pinn.solve(
+        problem, pinn.RandomFeatures(width=96, steepness=(0.1, 1), interaction=1),
+        pinn.Sampling(interior=150, boundary=300), [pinn.GaussNewton(steps=2, cutoff=1e-14)],
+        error_bars=False,
+    )  # fmt: skip
+    assert solution.report.rel_l2["u"] < 1e-5
+
+
 @pytest.mark.parametrize("given", [(3, 1), (0, 1), (1, 2, 3), (1,)])
 def test_a_range_that_is_none_is_refused(given):
     with pytest.raises(DeclarationError, match="steepness"):

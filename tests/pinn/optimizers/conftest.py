@@ -17,6 +17,7 @@ class Rows:
     """
 
     dtype = np.dtype(np.float64)
+    threads = 2
 
     def __init__(self, rows, jacobian, size):
         self._rows, self._jacobian = rows, jacobian

@@ -138,9 +138,12 @@ def test_training_shows_the_objective_as_it_is():
         "kernel": (),
     }  # fmt: skip
     protocol = {name for name in vars(LeastSquares) if not name.startswith("_")}
-    assert protocol == calls.keys() | {"size", "rows", "dtype", "layout", "jacobian_chunks"}
+    assert protocol == calls.keys() | {
+        "size", "rows", "threads", "dtype", "layout", "jacobian_chunks",
+    }
     assert watched.layout is objective.layout
     assert watched.dtype == objective.dtype
+    assert watched.threads == objective.threads
     parts = watched.jacobian_chunks(theta, 5), objective.jacobian_chunks(theta, 5)
     for seen, own in zip(*parts, strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(seen, own, strict=True))

@@ -65,7 +65,7 @@ def test_after_numbers_that_are_not_finite_steps_are_shorter(solver):
     setup = Experiment(problem, pinn.MLP(width=6, depth=1), pinn.Sampling(20, redraw=None))
     result = train(setup.objective(), [solver(40, learning_rate=3.0)])
     tries = len(result.setbacks)
-    assert 1 <= tries <= 3 and (result.reason, result.steps) == ("steps done", 40)
+    assert 1 <= tries <= 3 and (result.reason, result.steps) == ("step limit", 40)
     assert result.last.learning_rate == 3 * 0.5**tries
 
 
