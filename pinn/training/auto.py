@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from pinn.optimizers import LBFGS, Adam, GaussNewton, ExponentialDecay, SSBroyden, Stage, StopReason
+from pinn.optimizers import LBFGS, Adam, ExponentialDecay, GaussNewton, SSBroyden, Stage, StopReason
 from pinn.schema import declared
 from pinn.training.course import Choice
 from pinn.training.plan import Plan, Situation

@@ -64,7 +64,8 @@ def with_model(experiment: Experiment) -> Chosen:
         if shares[kind] < _PLENTY:
             break
     best = min(shares, key=shares.__getitem__)
-    said = f"{_few(experiment)} random features leave {shares[best]:.1g} of the loss on points apart"
+    left = f"{shares[best]:.1g} of the loss on points apart"
+    said = f"{_few(experiment)} random features leave {left}"
     if not shares[best] < _RESOLVED:
         return _trained(experiment, auto, said)
     width = max(_MANY // len(experiment.problem.unknowns), _LEAST_MANY)

@@ -85,7 +85,8 @@ def points(n=9, seed=2):
 
 
 def test_every_model_of_the_table_is_among_them():
-    built = {*dict(MODELS.items()).values()} - {pinn.AutoModel}  # which stands for one of the others
+    # auto stands for one of the others
+    built = {*dict(MODELS.items()).values()} - {pinn.AutoModel}
     assert {type(network) for network in NETWORKS.values()} == built
 
 
