@@ -32,7 +32,8 @@ from pinn.models.windows import WindowedNetwork, Windows
 
 __all__ = [
     "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "AutoModel", "Embedding",
-    "Factorization", "Facts", "FourierEmbedding", "Joined", "Model", "ModifiedMLP", "MultiScale", "Network",
+    "Factorization", "Facts", "FourierEmbedding", "Joined", "Model", "ModifiedMLP", "MultiScale",
+    "Network",
     "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet", "RandomFeatures",
     "ResidualMLP", "Separable", "Siren", "Spaced", "WindowedNetwork", "Windows", "build_module",
     "check_model", "parameter_count", "settled_model",
