@@ -27,13 +27,14 @@ from pinn.models.residual_mlp import ResidualMLP
 from pinn.models.separable import Separable
 from pinn.models.siren import Siren
 from pinn.models.spaced import Spaced
+from pinn.models.windows import WindowedNetwork, Windows
 
 __all__ = [
     "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "Embedding", "Factorization",
     "Facts", "FourierEmbedding", "Joined", "Model", "ModifiedMLP", "MultiScale", "Network",
     "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet", "RandomFeatures",
-    "ResidualMLP", "Separable", "Siren", "Spaced", "build_module", "check_model",
-    "parameter_count", "settled_model",
+    "ResidualMLP", "Separable", "Siren", "Spaced", "WindowedNetwork", "Windows", "build_module",
+    "check_model", "parameter_count", "settled_model",
 ]  # fmt: skip
 
 MODELS.add("mlp", MLP)
@@ -46,3 +47,4 @@ MODELS.add("kan", KAN)
 MODELS.add("random_features", RandomFeatures)
 MODELS.add("separable", Separable)
 MODELS.add("per_unknown", PerUnknown)
+MODELS.add("windows", Windows)
