@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -21,23 +22,27 @@ from pinn.diagnosis import (
     unsolved,
 )
 from pinn.estimates import ErrorEstimate, error_estimate
+from pinn.models import Windows
 from pinn.objective import Objective
 from pinn.objective.weighting import Weighting
 from pinn.optimizers import Stage, StopReason
 from pinn.problem.problem import Problem
-from pinn.sampling import Points, Sampling
+from pinn.sampling import Sampling
 from pinn.schema.errors import at
 from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.recovery import Recovery
 from pinn.solution.report import Report
 from pinn.solution.solution import Solution
 from pinn.training.callbacks import check_callbacks, notify
+from pinn.training.choosing import with_model
+from pinn.training.collocation import redrawing
+from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, fresh_points, judging_points
 from pinn.training.loop import Training
+from pinn.training.marching import March
 from pinn.training.plan import Plan
 from pinn.training.records import StepRecord, TrainingResult
-from pinn.training.redraw import Redraw, RedrawOverfit
 from pinn.training.resources import training_resources
 from pinn.training.start import load_start
 
@@ -148,18 +153,19 @@ def solve(
         error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
+        began = time.perf_counter()
+        experiment, decisions = with_model(experiment)
+        trial = time.perf_counter() - began
         objective, test, said = _begin(experiment, start)
         fresh = FreshLoss(objective, fresh_points(experiment))
         said = [*preflight(objective), *said]
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
-        run = Training(
-            objective, experiment.plan, callbacks, _redraw(experiment, objective),
-            seconds=experiment.seconds, target=experiment.target, fresh=fresh,
-            apart=FreshLoss(objective, judging_points(experiment)),
-            weighting=experiment.weighting, batches=experiment.batches,
-        )
+        left = experiment.seconds and max(experiment.seconds - trial, 0.0)
+        run = _training(experiment, objective, callbacks, fresh, left, decisions)
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
+        for decision in decisions:
+            asked = asked or notify(callbacks, "on_decision", decision)
         try:
             result = run.run() if asked is None else run.stop(asked)
         except Exception as error:
@@ -227,6 +233,7 @@ def check(
         error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
+        experiment, _ = with_model(experiment)
         objective, *_ = _begin(experiment, start)
         return check_run(experiment, objective)
 
@@ -249,17 +256,26 @@ def _begin(
         return objective, TestSet(experiment.problem, points), said
 
 
-def _redraw(experiment: Experiment, objective: Objective) -> Redraw | RedrawOverfit | None:
-    def draw(number: int, grown: Mapping[str, int] | None = None) -> dict[str, Points]:
-        present = {block.name: block.points for block in objective.blocks}
-        return experiment.draw_points(
-            number, lambda at: objective.residuals(objective.theta, at), present, grown
-        )
+def _training(
+    experiment: Experiment,
+    objective: Objective,
+    callbacks: Sequence[Any],
+    fresh: FreshLoss,
+    seconds: float | None,
+    decisions: Sequence[Decision],
+) -> Training | March:
+    """Return the training of all the domain at once or, for a model of windows, one by one.
 
-    every = experiment.sampling.redraw
-    if every is None:
-        return None
-    return RedrawOverfit(draw) if every == "auto" else Redraw(every, draw)
+    seconds: what is left of the limit. decisions: what was decided before.
+    """
+    if isinstance(experiment.model, Windows):
+        return March(experiment, objective, callbacks, fresh=fresh)
+    return Training(
+        objective, experiment.plan, callbacks, redrawing(experiment.collocation, objective),
+        seconds=seconds, target=experiment.target, fresh=fresh,
+        apart=FreshLoss(objective, judging_points(experiment)),
+        weighting=experiment.weighting, batches=experiment.batches, decisions=decisions,
+    )
 
 
 def _estimate(

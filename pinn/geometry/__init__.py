@@ -13,7 +13,7 @@ from pinn.geometry.mesh import Mesh
 from pinn.geometry.parts import Face, Part, Piece
 from pinn.geometry.placed import Moved, Named, Rotated
 from pinn.geometry.polygon import Polygon, Triangle
-from pinn.geometry.product import Product
+from pinn.geometry.product import Product, during
 from pinn.geometry.shape import TOLERANCE, Shape, check_value, projection
 from pinn.geometry.surface import Surface
 from pinn.geometry.unit_cube import UnitSampler
@@ -50,6 +50,7 @@ __all__ = [
     "apart",
     "check_inside",
     "check_value",
+    "during",
     "projection",
     "shown_point",
 ]

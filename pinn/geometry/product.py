@@ -194,6 +194,17 @@ def in_space(shape: Shape, change: Callable[[Shape], Shape]) -> Shape:
     return product(*rest, changed) if shape.factors[0] in rest else product(changed, *rest)
 
 
+def during(shape: Shape, low: float, high: float) -> Shape:
+    """Return a shape with other bounds of its time; ValueError for one that has no time."""
+    if shape.time is None:
+        raise ValueError(f"expected a shape with a time, got {shape!r}")
+    changed = [
+        dataclasses.replace(one, low=low, high=high) if one.time is not None else one
+        for one in shape.factors
+    ]
+    return changed[0] if len(changed) == 1 else product(*changed)
+
+
 def _need_different(what: str, names: list[str]) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:

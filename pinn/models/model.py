@@ -29,10 +29,14 @@ Given = Callable[[str], np.ndarray]
 
 @dataclass(frozen=True)
 class Facts:
-    """What a model may take from a problem: its constants, and the values that conditions give."""
+    """What a model may take from a problem: its constants, and the values that conditions give.
+
+    time_order: how many of u, u_t, ... the initial conditions give to an unknown, at most.
+    """
 
     constants: Mapping[str, float]
     given: Given
+    time_order: int = 0
 
 
 class Model(ABC):

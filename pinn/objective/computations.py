@@ -149,16 +149,21 @@ class Computations:
     ) -> list[T.Tensor]:
         """Return the derivative of each output along the vector.
 
-        The transpose of the transpose: J^T z is linear in z.
+        The transpose of the transpose: J^T z is linear in z. An output that no parameter is left
+        in, as the first derivative of rows that are linear in them, has none.
         """
-        seeds = [T.zeros_like(output.detach()).requires_grad_() for output in outputs]
-        pulled = self._pulled(outputs, seeds, create_graph=True)
-        return list(
+        varying = [output for output in outputs if output.requires_grad]
+        if not varying:
+            return [T.zeros_like(output) for output in outputs]
+        seeds = [T.zeros_like(output.detach()).requires_grad_() for output in varying]
+        pulled = self._pulled(varying, seeds, create_graph=True)
+        pushed = iter(
             T.grad(
                 pulled, seeds, self._vector, retain_graph=True, create_graph=create_graph,
                 materialize_grads=True,
             )
         )  # fmt: skip
+        return [next(pushed) if out.requires_grad else T.zeros_like(out) for out in outputs]
 
     def _pulled(
         self,

@@ -10,6 +10,7 @@ import numpy as np
 from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.term import Term
 from pinn.equations.values import Values
+from pinn.objective import Objective
 from pinn.objective.block_weights import check_blocks
 from pinn.problem import Problem
 from pinn.residuals import Residual, Source
@@ -24,7 +25,7 @@ from pinn.sampling import (
     thinned,
 )
 from pinn.schema.errors import at, refuse
-from pinn.training.redraw import grown_count
+from pinn.training.redraw import Redraw, RedrawOverfit, grown_count
 
 Residuals = Callable[[Mapping[str, Points]], Mapping[str, np.ndarray]]
 """(block name -> points) -> the residuals there, (n,), by name."""
@@ -69,6 +70,11 @@ class Collocation:
         found = {n: p.settings.batch for p in self._places for n in p.names}
         whole = {residual.name for residual in self._problem.residuals if residual.whole}
         return {n: batch for n, batch in found.items() if batch is not None and n not in whole}
+
+    @property
+    def redraw(self) -> int | str | None:
+        """The steps after which points are drawn anew, "auto", or None for never."""
+        return self._sampling.redraw
 
     def draw(
         self,
@@ -245,3 +251,18 @@ class Collocation:
                     "expected nothing of it: this block takes its points as a whole, as a mean "
                     "does, which only even points give", key,
                 )  # fmt: skip
+
+
+def redrawing(collocation: Collocation, objective: Objective) -> Redraw | RedrawOverfit | None:
+    """Return what draws the points of an objective anew while it is trained; None for nothing."""
+
+    def draw(number: int, grown: Mapping[str, int] | None = None) -> dict[str, Points]:
+        present = {block.name: block.points for block in objective.blocks}
+        return collocation.draw(
+            number, lambda at: objective.residuals(objective.theta, at), present, grown
+        )
+
+    every = collocation.redraw
+    if every is None:
+        return None
+    return RedrawOverfit(draw) if every == "auto" else Redraw(every, draw)

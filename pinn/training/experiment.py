@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import autograd as T
+from pinn.conditions import Initial
 from pinn.conditions.hard import HardModel
 from pinn.geometry import Shape
 from pinn.models import (
@@ -14,6 +15,7 @@ from pinn.models import (
     AnyModel,
     Facts,
     Spaced,
+    Windows,
     build_module,
     check_model,
     settled_model,
@@ -31,6 +33,7 @@ from pinn.training.auto import Auto
 from pinn.training.batches import Batches
 from pinn.training.collocation import Collocation, Residuals
 from pinn.training.given import fit_last_layers, given_values
+from pinn.training.marching import check_windows, of_window
 from pinn.training.plan import TRAINING, Plan, plan_of
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
@@ -68,10 +71,16 @@ class Experiment:
         self.collocation  # noqa: B018 - what does not fit the problem is refused here
         with at("model"):
             domain, unknowns = self.problem.domain, self.problem.unknowns
-            facts = Facts(self.problem.constants, given_values(self.problem, self.draw_points))
+            facts = Facts(
+                self.problem.constants, given_values(self.problem, self.draw_points),
+                max((1 + c.order for c in self.problem.conditions if isinstance(c, Initial)),
+                    default=0),
+            )  # fmt: skip
             model = settled_model(self.model, self._inputs, unknowns, facts)
             check_model(model, self._inputs, unknowns)
             object.__setattr__(self, "model", model)
+        if isinstance(model, Windows):
+            check_windows(self.problem, self.sampling, self.weighting)
         fields = []
         for one in self.problem.fields:
             with at("problem", "fields", one.name, "model"):
@@ -96,7 +105,7 @@ class Experiment:
     @property
     def plan(self) -> Plan:
         """What chooses the stages of training."""
-        return plan_of(self.training)
+        return plan_of(self.training).suited(self.model)
 
     @property
     def _inputs(self) -> Shape:
@@ -139,6 +148,8 @@ class Experiment:
     def check_stages(self, objective: Objective) -> list[str]:
         """Return what stages say that they will do badly; ValueError for one that cannot work."""
         said = []
+        if isinstance(self.model, Windows):  # they see one at a time
+            objective, *_ = of_window(self, 0)
         stages = self.plan.foreseen(objective.size, self.seconds)
         for number, stage in enumerate(stages):
             with at("training", number):
@@ -168,11 +179,23 @@ class Experiment:
 
     def objective(self) -> Objective:
         """Build the objective at its start."""
+        return self.objective_of(
+            self.problem, self.initial_parameters(), self.draw_points(), self.weighting.initial
+        )
+
+    def objective_of(
+        self,
+        problem: Problem,
+        parameters: FlatParameters,
+        points: Mapping[str, Points],
+        weights: Mapping[str, float],
+    ) -> Objective:
+        """Build the objective of a problem, or of a part of one, at its start."""
         objective = Objective(
-            self.problem,
-            self.initial_parameters(),
-            self.draw_points(),
-            self.weighting.initial,
+            problem,
+            parameters,
+            points,
+            weights,
             dtype=self.dtype,
             device=self.device,
             engine=self.engine,

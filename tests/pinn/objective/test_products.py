@@ -122,6 +122,20 @@ def test_the_second_derivative_along_a_direction_equals_finite_differences(objec
         )
 
 
+def test_rows_that_are_linear_in_what_is_trained_have_no_second_derivative():
+    """A last layer alone: the equation is quadratic in it, its conditions are linear."""
+    objective = make(burgers(), pinn.RandomFeatures(width=6))
+    theta = some_theta(objective)
+    v = np.random.default_rng(3).standard_normal(objective.size)
+    found = objective.second_jvp(theta, v)
+    rows = [objective.weighted_rows(theta + s * v) for s in (-1.0, 0.0, 1.0)]
+    np.testing.assert_allclose(found, rows[0] - 2 * rows[1] + rows[2], rtol=0, atol=1e-10)
+    assert np.any(found[:23]) and not np.any(found[23:])
+    assert not np.any(make(burgers("u_t - nu*u_xx"), pinn.RandomFeatures(width=6)).second_jvp(
+        theta, v
+    ))  # fmt: skip
+
+
 def test_the_second_derivative_along_a_direction_is_that_of_the_gradient(objective):
     """Of loss = |r|^2 it is 2 (|J v|^2 + r' r_vv)."""
     theta = some_theta(objective)

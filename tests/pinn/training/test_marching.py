@@ -1,0 +1,160 @@
+"""Training window by window: one solution, told of, saved and loaded as any other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pinn
+from pinn.config import load
+from pinn.schema.errors import DeclarationError
+
+SMALL = pinn.MLP(width=8, depth=1)
+POINTS = pinn.Sampling(60, redraw=None, adaptive=None)
+STAGES = [pinn.LevenbergMarquardt(steps=25)]
+
+
+def decay(**changes) -> pinn.Problem:
+    """u = exp(-t) on [0, 2]."""
+    return pinn.Problem(**{
+        "domain": pinn.Time("t", 0, 2), "unknowns": ["u"], "equations": {"decay": "u_t + u"},
+        "conditions": [pinn.Initial("u", 1, hard=True)], "reference": {"u": "exp(-t)"}, **changes,
+    })  # fmt: skip
+
+
+def solve(problem: pinn.Problem, model=None, **given) -> pinn.Solution:
+    model = model or pinn.Windows(2, SMALL)
+    return pinn.solve(problem, model, POINTS, STAGES, error_bars=False, threads=1, **given)
+
+
+@pytest.fixture(scope="module")
+def decayed() -> pinn.Solution:
+    return solve(decay())
+
+
+def test_the_windows_together_are_the_solution(decayed):
+    assert decayed.report.rel_l2["u"] < 1e-7
+    t = np.linspace(0, 2, 41)
+    np.testing.assert_allclose(decayed.evaluate(t=t)["u"], np.exp(-t), atol=1e-7)
+    np.testing.assert_allclose(decayed.derivative("u_t", t=t), -np.exp(-t), atol=1e-5)
+
+
+def test_value_and_slope_go_over_for_an_equation_of_second_order():
+    solution = solve(decay(
+        equations={"oscillator": "u_tt + u"}, reference={"u": "cos(t)"},
+        conditions=[pinn.Initial("u", 1, hard=True), pinn.Initial("u", 0, order=1, hard=True)],
+    ))  # fmt: skip
+    assert solution.experiment.model.order == 2
+    assert solution.report.rel_l2["u"] < 1e-4
+    before, after = np.nextafter(1.0, 0.0), 1.0
+    slope = solution.derivative("u_t", t=np.array([before, after]))
+    assert slope[0] == pytest.approx(slope[1], abs=1e-12)
+
+
+def test_saved_and_loaded_it_has_the_same_values(decayed, tmp_path):
+    decayed.save(tmp_path / "decay.npz")
+    loaded = pinn.load(tmp_path / "decay.npz")
+    t = np.linspace(0, 2, 7)
+    np.testing.assert_array_equal(loaded.evaluate(t=t)["u"], decayed.evaluate(t=t)["u"])
+    assert loaded.report.steps == decayed.report.steps
+
+
+def test_equal_arguments_give_equal_bits(decayed):
+    np.testing.assert_array_equal(solve(decay()).theta, decayed.theta)
+
+
+def test_soft_initial_conditions_are_of_the_first_window():
+    solution = solve(decay(conditions=[pinn.Initial("u", 1)]), weighting={"initial_u": 10})
+    assert set(solution.report.losses) == {"decay", "initial_u"}
+    assert solution.report.rel_l2["u"] < 1e-5
+
+
+def test_a_function_of_x_goes_over_exactly():
+    """u = exp(-t) sin(pi x) of the heat equation with walls built in."""
+    problem = pinn.Problem(
+        domain=pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), unknowns=["u"],
+        equations={"heat": "u_t - u_xx/pi**2"},
+        conditions=[
+            pinn.Initial("u", "sin(pi*x)", hard=True), pinn.Dirichlet("u", 0, hard=True),
+        ],
+        reference={"u": "exp(-t)*sin(pi*x)"},
+    )  # fmt: skip
+    solution = pinn.solve(
+        problem, pinn.Windows(2, SMALL), pinn.Sampling(100, redraw=None, adaptive=None),
+        [pinn.LevenbergMarquardt(steps=15)], error_bars=False, threads=1,
+    )
+    assert solution.report.rel_l2["u"] < 1e-3
+    x = np.linspace(0, 1, 11)
+    ends = [solution.evaluate(x=x, t=t)["u"] for t in (np.nextafter(0.5, 0), 0.5)]
+    np.testing.assert_allclose(*ends, atol=1e-14)
+
+
+def test_callbacks_hear_of_all_windows_as_of_one_run():
+    class Listener(pinn.Callback):
+        def __init__(self):
+            self.steps, self.stages, self.decisions, self.values = [], [], [], []
+
+        def on_start(self, session):
+            self.session = session
+
+        def on_stage_start(self, info):
+            self.stages.append(info.index)
+
+        def on_decision(self, decision):
+            self.decisions.append(str(decision))
+
+        def on_step(self, record):
+            self.steps.append(record.step)
+            if record.step == 30:
+                self.values = self.session.solution(record).evaluate(t=0.5)["u"]
+                self.checkpoint = self.session.solution(record).checkpoint()
+
+    heard = Listener()
+    solution = solve(decay(), callbacks=[heard])
+    assert heard.steps == list(range(1, solution.report.steps + 1))
+    assert heard.stages == [0, 1]
+    assert heard.decisions == ["window 1 of 2: t from 0 to 1", "window 2 of 2: t from 1 to 2"]
+    assert heard.values == pytest.approx(np.exp(-0.5), abs=1e-6)  # the first window is done
+    assert [line["step"] for line in solution.report.history] == sorted(
+        line["step"] for line in solution.report.history
+    )
+
+
+def test_a_callback_that_stops_the_first_window_stops_the_run():
+    solution = solve(decay(), callbacks=[lambda record: record.step == 3])
+    assert solution.report.stop_reason == "stopped by callback"
+    assert solution.report.steps == 3
+    assert solution.report.message.startswith("window 1 of 2: ")
+
+
+def test_an_exception_leaves_the_solution_so_far():
+    def fails(record):
+        if record.step == 28:
+            raise OSError("no disk")
+
+    with pytest.raises(OSError, match="no disk") as caught:
+        solve(decay(), callbacks=[fails])
+    t = np.linspace(0, 0.9, 5)
+    values = caught.value.solution.evaluate(t=t)["u"]
+    np.testing.assert_allclose(values, np.exp(-t), atol=1e-6)
+
+
+@pytest.mark.parametrize("changes, said", [
+    ({"parameters": {"k": 1.0}, "equations": {"decay": "u_t + k*u"}}, "the first window alone"),
+    ({"conditions": [pinn.Initial("u", 1), pinn.Data("u", {"t": [1.5], "u": [0.2]})]}, "got Data"),
+    ({"conditions": [pinn.Periodic("u", "t")]}, "got Periodic in time"),
+])  # fmt: skip
+def test_what_windows_cannot_be_trained_with_is_refused(changes, said):
+    with pytest.raises(DeclarationError, match=said):
+        solve(decay(**changes))
+
+
+def test_a_config_declares_it(tmp_path):
+    (tmp_path / "decay.yaml").write_text(
+        "problem:\n  domain: {t: {time: [0, 2]}}\n  unknowns: [u]\n"
+        "  equations: {decay: u_t + u}\n"
+        "  conditions: [initial: {unknown: u, value: 1, hard: true}]\n"
+        "model: {windows: {count: 2, model: {mlp: {width: 8, depth: 1}}}}\n"
+    )
+    model = load(tmp_path / "decay.yaml").experiment.model
+    assert model == pinn.Windows(2, SMALL, order=1)
