@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pinn.models import (
         KAN,
         MLP,
+        AutoModel,
         Embedding,
         Factorization,
         FourierEmbedding,
@@ -252,8 +253,8 @@ _HOMES = {
         "Union",
     ),
     "pinn.models": (
-        "KAN", "MLP", "Embedding", "Factorization", "FourierEmbedding", "Model", "ModifiedMLP",
-        "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet",
+        "KAN", "MLP", "AutoModel", "Embedding", "Factorization", "FourierEmbedding", "Model",
+        "ModifiedMLP", "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet",
         "RandomFeatures", "ResidualMLP", "Separable", "Siren", "Windows",
     ),
     "pinn.objective.weighting": (
