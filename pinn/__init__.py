@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         Robin,
         Terminal,
     )
-    from pinn.diagnosis import ProblemWarning, UnsolvedWarning, standard_errors
+    from pinn.diagnosis import ProblemWarning, UnsolvedWarning, doctor, standard_errors
     from pinn.geometry import (
         Ball,
         Box,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pinn.models import (
         KAN,
         MLP,
+        AutoModel,
         Embedding,
         Factorization,
         FourierEmbedding,
@@ -220,6 +221,7 @@ __all__ = [
     "check",
     "declared",
     "default_training",
+    "doctor",
     "load",
     "solve",
     "standard_errors",
@@ -231,7 +233,7 @@ _HOMES = {
         "Condition", "Data", "Dirichlet", "Initial", "Integral", "Interface", "Neumann",
         "Operator", "Periodic", "PointValue", "Robin", "Terminal",
     ),
-    "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning", "standard_errors"),
+    "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning", "doctor", "standard_errors"),
     "pinn.geometry": (
         "Ball",
         "Box",
@@ -251,8 +253,8 @@ _HOMES = {
         "Union",
     ),
     "pinn.models": (
-        "KAN", "MLP", "Embedding", "Factorization", "FourierEmbedding", "Model", "ModifiedMLP",
-        "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet",
+        "KAN", "MLP", "AutoModel", "Embedding", "Factorization", "FourierEmbedding", "Model",
+        "ModifiedMLP", "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet",
         "RandomFeatures", "ResidualMLP", "Separable", "Siren", "Windows",
     ),
     "pinn.objective.weighting": (

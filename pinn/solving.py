@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -33,7 +34,9 @@ from pinn.solution.recovery import Recovery
 from pinn.solution.report import Report
 from pinn.solution.solution import Solution
 from pinn.training.callbacks import check_callbacks, notify
+from pinn.training.choosing import with_model
 from pinn.training.collocation import redrawing
+from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, fresh_points, judging_points
 from pinn.training.loop import Training
@@ -150,13 +153,20 @@ def solve(
         error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
+        began = time.perf_counter()
+        experiment, decisions = with_model(experiment)
+        trial = time.perf_counter() - began
         objective, test, said = _begin(experiment, start)
         fresh = FreshLoss(objective, fresh_points(experiment))
         said = [*preflight(objective), *said]
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
-        run = _training(experiment, objective, callbacks, fresh, start is not None)
+        left = experiment.seconds and max(experiment.seconds - trial, 0.0)
+        started = start is not None
+        run = _training(experiment, objective, callbacks, fresh, started, left, decisions)
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
+        for decision in decisions:
+            asked = asked or notify(callbacks, "on_decision", decision)
         try:
             result = run.run() if asked is None else run.stop(asked)
         except Exception as error:
@@ -224,6 +234,7 @@ def check(
         error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
+        experiment, _ = with_model(experiment)
         objective, *_ = _begin(experiment, start)
         return check_run(experiment, objective)
 
@@ -252,15 +263,21 @@ def _training(
     callbacks: Sequence[Any],
     fresh: FreshLoss,
     started: bool,
+    seconds: float | None,
+    decisions: Sequence[Decision],
 ) -> Training | March:
-    """Return the training of all the domain at once or, for a model of windows, one by one."""
+    """Return the training of all the domain at once or, for a model of windows, one by one.
+
+    started: whether an older solution is gone on from. seconds: what is left of the limit.
+    decisions: what was decided before.
+    """
     if isinstance(experiment.model, Windows):
         return March(experiment, objective, callbacks, fresh=fresh, started=started)
     return Training(
         objective, experiment.plan, callbacks, redrawing(experiment.collocation, objective),
-        seconds=experiment.seconds, target=experiment.target, fresh=fresh,
+        seconds=seconds, target=experiment.target, fresh=fresh,
         apart=FreshLoss(objective, judging_points(experiment)),
-        weighting=experiment.weighting, batches=experiment.batches,
+        weighting=experiment.weighting, batches=experiment.batches, decisions=decisions,
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pinn.config.config import sections
+from pinn.diagnosis import CAUSES
 from pinn.schema.declared import REQUIRED, Field, Keyed, Member, Record, fields_of
 from pinn.schema.kinds import Entry, Items, Kind, Names, OneOf, OneOrList, Optional, listed
 
@@ -59,12 +60,14 @@ def groups() -> dict[str, list[Declared]]:
     """Return all that the sections of a config lead to: heading -> what stands under it.
 
     Headings are families, such as conditions, and the keys of what has arguments of its own or
-    names an entry of a table: sampling, problem.parameters, sampling.method.
+    names an entry of a table: sampling, problem.parameters, sampling.method. Last come the causes
+    that `python -m pinn doctor` looks for.
     """
     found: dict[str, list[Declared]] = {}
     told: set[int] = set()
     for name, field in sections().items():
         _collect(name, field.kind, found, told)
+    found["causes for the doctor"] = [_entry(key, cause) for key, cause in CAUSES.items()]
     return found
 
 

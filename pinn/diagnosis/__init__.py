@@ -2,12 +2,16 @@
 
 from pinn.diagnosis.bands import standard_errors
 from pinn.diagnosis.check import BlockCheck, Check, StageCheck, check_run
+from pinn.diagnosis.diagnose import Diagnosis, doctor
+from pinn.diagnosis.examination import Examination
+from pinn.diagnosis.finding import CAUSES, Change, Finding
 from pinn.diagnosis.preflight import preflight
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
 from pinn.diagnosis.recovery import recovery
 from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
 
 __all__ = [
-    "BlockCheck", "Check", "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run",
-    "preflight", "recovery", "scaled_residuals", "standard_errors", "unsolved",
+    "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
+    "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run", "doctor", "preflight",
+    "recovery", "scaled_residuals", "standard_errors", "unsolved",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -20,6 +21,19 @@ _ROUNDING = 1e-9
 _DISAGREE = 1e-6
 
 
+@dataclass(frozen=True)
+class Contradiction:
+    """Residuals that cannot vanish together, in a sentence.
+
+    names: theirs, the one that holds at fewer places last. same_places: whether they hold at the
+    same places there, so that one of them is wrong.
+    """
+
+    text: str
+    names: tuple[str, str]
+    same_places: bool
+
+
 def contradictions(statement: Statement) -> list[str]:
     """Return a sentence for each pair of residuals that cannot both vanish, and so on.
 
@@ -29,14 +43,18 @@ def contradictions(statement: Statement) -> list[str]:
     not leave through a boundary where all slopes are given.
     """
     return [
-        *_opposed(statement),
-        *_disagreeing(statement),
+        *(found.text for found in contradicting(statement)),
         *_held_coordinates(statement),
         *unbalanced(statement),
     ]
 
 
-def _opposed(statement: Statement) -> Iterator[str]:
+def contradicting(statement: Statement) -> list[Contradiction]:
+    """Return the pairs of residuals that cannot both vanish."""
+    return [*_opposed(statement), *_disagreeing(statement)]
+
+
+def _opposed(statement: Statement) -> Iterator[Contradiction]:
     everything = [*statement.equations, *statement.conditions]
     for one, other in combinations(everything, 2):
         if one.residual.source != other.residual.source or not (one.is_finite and other.is_finite):
@@ -47,11 +65,12 @@ def _opposed(statement: Statement) -> Iterator[str]:
             continue
         gap = _gap(one, other)
         if gap is not None:
-            yield (
+            text = (
                 f"{one.residual.what} and {other.residual.what} contradict each other: their left "
                 f"sides are multiples of each other and their right sides differ, by {gap:.4g}; "
                 "no function can satisfy both"
             )
+            yield Contradiction(text, (one.name, other.name), True)
 
 
 def _gap(one: Stated, other: Stated) -> float | None:
@@ -79,7 +98,7 @@ def _gap(one: Stated, other: Stated) -> float | None:
     return worst if worst > rounding else None
 
 
-def _disagreeing(statement: Statement) -> Iterator[str]:
+def _disagreeing(statement: Statement) -> Iterator[Contradiction]:
     hard = {c.name for c in statement.conditions} - {r.name for r in statement.problem.residuals}
     simple = [c for c in statement.conditions if c.is_finite and _is_value(c)]
     for one, other in combinations(simple, 2):
@@ -95,11 +114,19 @@ def _disagreeing(statement: Statement) -> Iterator[str]:
         if found is not None:
             point, a, b = found
             unknown = one.leaves[0]
-            yield (
+            text = (
                 f"{one.name} and {other.name} disagree where they meet: at "
                 f"{statement.place(point)} the first gives {unknown} = {a:.6g}, the second "
                 f"{unknown} = {b:.6g}; no continuous function has both"
             )
+            names = sorted((one, other), key=lambda stated: -len(stated.planes))
+            yield Contradiction(text, (names[0].name, names[1].name), _same_places(one, other))
+
+
+def _same_places(one: Stated, other: Stated) -> bool:
+    """Return whether two conditions hold on a face of a coordinate that is the same for both."""
+    places = [{(p.coordinate, p.value) for p in stated.planes} for stated in (one, other)]
+    return bool(places[0] & places[1])
 
 
 def _is_value(stated: Stated) -> bool:

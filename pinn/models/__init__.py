@@ -1,6 +1,7 @@
 """Networks that stand for the unknowns."""
 
 from pinn.models.activations import ACTIVATIONS
+from pinn.models.auto import AutoModel
 from pinn.models.embeddings import EMBEDDINGS, Embedding, FourierEmbedding, PeriodicEmbedding
 from pinn.models.joined import Joined
 from pinn.models.kan import KAN
@@ -30,14 +31,16 @@ from pinn.models.spaced import Spaced
 from pinn.models.windows import WindowedNetwork, Windows
 
 __all__ = [
-    "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "Embedding", "Factorization",
-    "Facts", "FourierEmbedding", "Joined", "Model", "ModifiedMLP", "MultiScale", "Network",
+    "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "AutoModel", "Embedding",
+    "Factorization", "Facts", "FourierEmbedding", "Joined", "Model", "ModifiedMLP", "MultiScale",
+    "Network",
     "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet", "RandomFeatures",
     "ResidualMLP", "Separable", "Siren", "Spaced", "WindowedNetwork", "Windows", "build_module",
     "check_model", "parameter_count", "settled_model",
 ]  # fmt: skip
 
 MODELS.add("mlp", MLP)
+MODELS.add("auto", AutoModel)
 MODELS.add("residual_mlp", ResidualMLP)
 MODELS.add("modified_mlp", ModifiedMLP)
 MODELS.add("pirate_net", PirateNet)

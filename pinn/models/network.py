@@ -64,6 +64,9 @@ class Network(Model):
     fits_last_layer: ClassVar[bool] = False
     """Whether the last part, a linear layer, starts as the fit of the values that are given."""
 
+    linear: ClassVar[bool] = False
+    """Whether the network is linear in all that is trained."""
+
     @abstractmethod
     def parts(self, inputs: int, outputs: int) -> dict[str, Part]:
         """Return the parts, by name, of a network (n, inputs) -> (n, outputs)."""

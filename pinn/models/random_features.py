@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -55,6 +55,8 @@ class RandomFeatures(Network):
     steepness: Steepness = (0.5, 8.0)
     activation: Activation = "tanh"
     interaction: Count | None = None
+
+    linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if len(self.steepness) != 2 or self.steepness[0] > self.steepness[1]:

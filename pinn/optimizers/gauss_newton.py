@@ -15,6 +15,10 @@ from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 
 # The shortest step that is tried is this many halvings of the direction.
 _HALVINGS = 30
+# This many where the linear rows promise no more than such a share of the loss.
+_FEW_HALVINGS, _WORTH = 3, 0.1
+# After a step that leaves this share of the loss no larger cutoffs are tried.
+_ENOUGH = 1e-3
 # Cutoffs that are tried lie so far apart.
 _RAISED = 100.0
 # A step by a smaller share of theta is lost in its rounding.
@@ -28,7 +32,8 @@ class GaussNewton(Stage):
     steps: most of them. cutoff: directions along which the rows change by less than this share of
     the most (singular values of the Jacobian, relative to the largest) are left out, or more.
     gradient_tolerance: the stage ends when no component of the loss's gradient is larger. seconds:
-    limit of the stage's wall time, None for none. redraw: steps after which points are drawn anew,
+    limit of the stage's wall time, None for none. least_fall: the stage ends after a step that
+    lowers the loss by less than this share. redraw: steps after which points are drawn anew,
     None for as many as the sampling says. hold: fewest steps between two changes of an adaptive
     weighting's weights.
 
@@ -47,6 +52,7 @@ class GaussNewton(Stage):
     steps: Count = 100
     cutoff: Fraction = 1e-12
     gradient_tolerance: NonNegative = 0.0
+    least_fall: Fraction = 0.0
     seconds: Positive | None = None
     redraw: Count | None = 20
     hold: Count = 5
@@ -57,8 +63,8 @@ class GaussNewton(Stage):
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:
-        """Return the bytes of two numbers."""
-        return 16
+        """Return the bytes of three numbers."""
+        return 24
 
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
@@ -72,11 +78,17 @@ class GaussNewton(Stage):
         theta: np.ndarray,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
-        number, reach = 0, 1.0
+        number, reach, before = 0, 1.0, math.inf
         if state:
             number, reach = int(state["number"]), float(state["reach"])
+            before = float(state.get("before", math.inf))
         loss = function.value(theta)
         while number < self.steps:
+            if math.isfinite(before) and before - loss < self.least_fall * before:
+                return StageEnd(theta, StopReason.STALLED, (
+                    f"step {number} lowered the loss {before:.3e} by less than "
+                    f"{100 * self.least_fall:g} %"
+                ))  # fmt: skip
             jacobian = reduced(function, theta, keep=False)
             largest = float(np.max(np.abs(jacobian.gradient)))
             if largest <= self.gradient_tolerance:
@@ -92,9 +104,9 @@ class GaussNewton(Stage):
                     f"component of the gradient {largest:.1e}"
                 ))  # fmt: skip
             number += 1
-            theta, loss = found
+            before, (theta, loss) = loss, found
             yield Step(number, theta, loss, state={
-                "number": np.array(number), "reach": np.array(reach),
+                "number": np.array(number), "reach": np.array(reach), "before": np.array(before),
             })  # fmt: skip
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
@@ -107,22 +119,27 @@ class GaussNewton(Stage):
         reach: float,
     ) -> tuple[np.ndarray, float] | None:
         """Return the theta of the lowest loss found, and that, or None."""
-        cutoff, best = self.cutoff, None
+        cutoff, best, before = self.cutoff, None, loss
         while cutoff < 1:
-            found = _halved(function, theta, loss, reach * spectrum.shortest(cutoff))
+            # At the least that the rows can be, halves of a step are no better than all of it.
+            halvings = _HALVINGS if spectrum.promised(cutoff) > _WORTH * before else _FEW_HALVINGS
+            step = reach * spectrum.shortest(cutoff)
+            found = _halved(function, theta, loss, step, halvings)
             if found is not None:
                 best, loss = found, found[1]
+                if loss < _ENOUGH * before:
+                    break
             cutoff = _RAISED * max(cutoff, _SHORT)
         return best
 
 
 def _halved(
-    function: LeastSquares, theta: np.ndarray, loss: float, step: np.ndarray
+    function: LeastSquares, theta: np.ndarray, loss: float, step: np.ndarray, halvings: int
 ) -> tuple[np.ndarray, float] | None:
     """Return where the halvings of a step lead that lower the loss, until they do so no more."""
     best: tuple[np.ndarray, float] | None = None
     shortest = _SHORT * np.linalg.norm(theta)
-    for k in range(_HALVINGS + 1):
+    for k in range(halvings + 1):
         part = 0.5**k * step
         if not math.isfinite(length := float(np.linalg.norm(part))) or length <= shortest:
             break

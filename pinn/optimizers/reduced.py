@@ -62,6 +62,11 @@ class Spectrum:
     def __init__(self, values: np.ndarray, along: np.ndarray, directions: np.ndarray) -> None:
         self.values, self._along, self._directions = values, along, directions
 
+    def promised(self, cutoff: float) -> float:
+        """Return by how much |J p + r|^2 is lower there than for p = 0."""
+        kept = self._along[self.values > cutoff * self.values[0]]
+        return float(kept @ kept)
+
     def shortest(self, cutoff: float) -> np.ndarray:
         """Return p, (P,), from the singular values above `cutoff` times the largest."""
         rank = int(np.count_nonzero(self.values > cutoff * self.values[0]))

@@ -86,6 +86,11 @@ class Solution:
         return self.experiment.problem
 
     @property
+    def last(self) -> StepRecord | None:
+        """The last step of training; None of a solution that was loaded."""
+        return self._last
+
+    @property
     def theta(self) -> np.ndarray:
         """All parameters as one float64 vector."""
         return self._parameters.theta

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
-from pinn.optimizers import LBFGS, Adam, ExponentialDecay, SSBroyden, Stage, StopReason
+from pinn.optimizers import LBFGS, Adam, ExponentialDecay, GaussNewton, SSBroyden, Stage, StopReason
 from pinn.schema import declared
 from pinn.training.course import Choice
 from pinn.training.plan import Plan, Situation
@@ -18,6 +20,10 @@ _STEPS = 5000
 _UNLIMITED = 10_000_000
 # The share of the time that Adam may take before the quasi-Newton stage begins.
 _ADAM_SHARE = 0.2
+
+# Of a network that is linear: steps, and the directions that are left out, at rounding.
+# A step that does not halve the loss is the last one.
+_SOLVES, _CUTOFF, _LEAST_FALL_OF_SOLVES = 20, 1e-14, 0.5
 
 # A stage has stalled when over so large a share of all steps of the run, and over so many looks at
 # least, the loss on fresh points fell by less than so much. Quasi-Newton losses creep for a
@@ -53,6 +59,10 @@ class Auto(Plan):
             return Choice(None, f"nothing better than {last.name} is left to try")
         return Choice(None)
 
+    def suited(self, model: Any) -> Plan:
+        """Return the plan for a network that is linear, where it is one."""
+        return LeastSquaresPlan() if getattr(model, "linear", False) else self
+
     def enough(self, stage: Stage, now: Situation) -> str | None:
         """Say that the stage has stalled, where it has."""
         since = min(now.looks.before(_FEWEST), math.floor((1 - _WINDOW) * now.steps))
@@ -70,6 +80,30 @@ class Auto(Plan):
         falls = ExponentialDecay(final_rate=1e-3)
         settle = Adam(steps=500, learning_rate=5e-3, schedule=falls, seconds=share)
         return settle, SSBroyden(steps=steps) if size <= MOST_DENSE else LBFGS(steps=steps)
+
+
+@dataclass(frozen=True)
+class LeastSquaresPlan(Plan):
+    """Gauss-Newton steps, for a network that is linear in what is trained."""
+
+    count = 1
+
+    def next(self, now: Situation) -> Choice:
+        """Return the stage, once."""
+        if now.stages:
+            return Choice(None)
+        return Choice(self._stage, f"the network is linear in its {now.size} trainable numbers")
+
+    def foreseen(self, size: int, seconds: float | None) -> tuple[Stage, ...]:
+        return (self._stage,)
+
+    @property
+    def _stage(self) -> GaussNewton:
+        # A linear problem takes one step and one that mends its rounding, others some more; the
+        # points stay, four for each feature.
+        return GaussNewton(
+            steps=_SOLVES, cutoff=_CUTOFF, least_fall=_LEAST_FALL_OF_SOLVES, redraw=_UNLIMITED
+        )
 
 
 def default_training(size: int, seconds: float | None = None) -> list[Stage]:

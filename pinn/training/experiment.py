@@ -105,7 +105,7 @@ class Experiment:
     @property
     def plan(self) -> Plan:
         """What chooses the stages of training."""
-        return plan_of(self.training)
+        return plan_of(self.training).suited(self.model)
 
     @property
     def _inputs(self) -> Shape:

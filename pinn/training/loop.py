@@ -75,7 +75,7 @@ class Training:
     out). batches: the points
     that each step of a stage takes, where it may see a part of them (Stage.takes_batches); the
     losses told of its steps are those on the batch, the loss that it ends with is that on all
-    points. resume:
+    points. decisions: what was decided before training. resume:
     where to go on from, with the bits of a run that never stopped; all else has to be as in the run
     it comes from.
     """
@@ -93,6 +93,7 @@ class Training:
         fresh: FreshLoss | None = None,
         weighting: Weighting | None = None,
         batches: Batches | None = None,
+        decisions: Sequence[Decision] = (),
         resume: Resume | None = None,
     ) -> None:
         self._objective = objective
@@ -115,7 +116,7 @@ class Training:
         self._index = 0
         self._steps = 0
         self._draws = 0
-        self._course = Course(Looks.none(len(objective.blocks)))
+        self._course = Course(Looks.none(len(objective.blocks)), decisions=tuple(decisions))
         # What a callback said when it was told of a decision and asked to stop.
         self._told_to_stop: str | None = None
         # The solver's number of the last step of the running stage, and its state after it.

@@ -86,6 +86,10 @@ class Plan(ABC):
         """
         return None
 
+    def suited(self, model: Any) -> Plan:
+        """Return the plan that is followed for a model: this one, or one made for its kind."""
+        return self
+
     @abstractmethod
     def foreseen(self, size: int, seconds: float | None) -> tuple[Stage, ...]:
         """Return the stages that are run where nothing unforeseen happens.

@@ -85,7 +85,9 @@ def points(n=9, seed=2):
 
 
 def test_every_model_of_the_table_is_among_them():
-    assert {type(network) for network in NETWORKS.values()} == set(dict(MODELS.items()).values())
+    # auto stands for one of the others
+    built = {*dict(MODELS.items()).values()} - {pinn.AutoModel}
+    assert {type(network) for network in NETWORKS.values()} == built
 
 
 @every

@@ -1,0 +1,49 @@
+"""A block that is starved by one that dominates the loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from pinn.diagnosis.examination import Examination
+from pinn.diagnosis.finding import Change, Finding
+
+# What a block's loss would be if it did not hold at all is its pull; pulls so far apart, and a
+# block that holds so much worse than the one that pulls more, are told of.
+_PULLS, _WORSE, _LEAST = 1e3, 5.0, 1e-4
+
+
+def balance(seen: Examination) -> Iterator[Finding]:
+    """Tell of the block that holds worst beside one that weighs much more.
+
+    The residual of a block over the size of its terms says how well it holds, in no units; the
+    square of that size times the weight, how much of the loss depends on it. So many orders as lie
+    between the latter the starved block is buried under the other one.
+    """
+    shares = {n: s for n, s in seen.shares.items() if s > 0 and seen.weights[n] > 0}
+    if len(shares) < 2:
+        return
+    squares = {n: seen.fresh[n] / shares[n] ** 2 for n in shares}
+    pulls = {n: seen.weights[n] * squares[n] for n in shares}
+    worst = max(shares, key=shares.__getitem__)
+    strong = max(pulls, key=pulls.__getitem__)
+    apart = pulls[strong] / pulls[worst]
+    if shares[worst] < max(_LEAST, _WORSE * shares[strong]) or apart < _PULLS:
+        return
+    weight = 10.0 ** math.floor(math.log10(apart) + 0.5) * seen.weights[worst]
+    given = {n: w for n, w in seen.weights.items() if w != 1}
+    # The largest weight is 1, so that the loss keeps its size.
+    raised = {**seen.weights, worst: weight}
+    largest = max(raised.values())
+    lowered = {n: w / largest for n, w in raised.items() if w != largest}
+    change = {**given, worst: weight} if len(raised) > 2 and weight <= 1e6 else lowered
+    norms = seen.gradients
+    evidence = (
+        f"{worst} is off by {shares[worst]:.2g} of its terms, {strong} by {shares[strong]:.2g}; "
+        f"not met at all, {strong} would give a loss of {pulls[strong]:.1g} and {worst} one of "
+        f"{pulls[worst]:.1g}; their gradients are {norms[strong]:.1g} and {norms[worst]:.1g}"
+    )
+    yield Finding(
+        "balance", f"{strong} dominates, {worst} is starved", evidence,
+        (Change("weighting", change),), math.log10(apart),
+    )  # fmt: skip

@@ -1,0 +1,253 @@
+"""The doctor: each cause on a case made for it, where its advice, taken at its word, helps."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import pinn
+from pinn.config import Override, load
+from pinn.diagnosis import CAUSES, Change, Examination, Finding
+from pinn.diagnosis.contradictions import contradicting
+from pinn.diagnosis.examination import orders
+from pinn.diagnosis.finding import flow
+from pinn.diagnosis.statement import Statement
+from pinn.files import to_json
+
+ODE = """\
+problem:
+  name: case
+  domain: {{x: [0, 1]}}
+  unknowns: [u]
+  equations: {{ode: "{equation}"}}
+  conditions: [{{dirichlet: {{unknown: u, value: {value}{on}}}}}]
+model: {{mlp: {{width: {width}, depth: 2}}}}
+sampling: {{interior: {interior}, redraw: null, adaptive: null}}
+training: [{{adam: {{steps: {adam}, learning_rate: 0.005}}}}{then}]
+"""
+HEAT = """\
+problem:
+  name: case
+  domain: {x: [-1, 1], t: {time: [0, 1]}}
+  unknowns: [u]
+  equations: {heat: u_t - 0.1*u_xx}
+  conditions:
+    - initial: {unknown: u, value: "tanh(100*x)", hard: true}
+    - dirichlet: {unknown: u, value: -1, on: x=-1}
+    - dirichlet: {unknown: u, value: 1, on: x=1}
+model: {mlp: {width: 10, depth: 2}}
+sampling: {interior: 300, redraw: null, adaptive: null}
+training: [{adam: {steps: 300, learning_rate: 0.005}}]
+"""
+WRONG = """\
+problem:
+  name: case
+  domain: {x: [0, 1]}
+  unknowns: [u]
+  equations: {ode: "u_xx + pi**2*sin(pi*x)"}
+  conditions:
+    - dirichlet: {unknown: u, value: 0}
+    - dirichlet: {unknown: u, value: 1, on: x=1}
+model: {mlp: {width: 10, depth: 2}}
+sampling: {interior: 200, redraw: null, adaptive: null}
+training: [{adam: {steps: 200, learning_rate: 0.005}}, {ssbroyden: {steps: 200}}]
+"""
+SINE = "u_xx + pi**2*sin(pi*x)"
+
+
+def ode(equation=SINE, value=0, on="", width=10, interior=150, adam=200, then=""):
+    settings = {"equation": equation, "value": value, "on": on, "width": width}
+    then = f", {{{then}}}" if then else ""
+    return ODE.format(**settings, interior=interior, adam=adam, then=then)
+
+
+# What a case shows is compared by the fresh loss; under other weights by the worst residual over
+# its terms, because a loss under other weights is another measure.
+LOSS, TERMS = "fresh loss", "residual over its terms"
+CASES = {
+    "points": (
+        ode("u_xx/(16*pi**2) + sin(4*pi*x)", width=12, interior=12, then="ssbroyden: {steps: 300}"),
+        LOSS, 100,
+    ),
+    "balance": (ode("1000*(u_xx + pi**2*sin(pi*x))", value="x", adam=600), TERMS, 10),
+    "waves": (ode("u_xx/(16*pi)**2 + sin(16*pi*x)", width=16, interior=300, adam=400), LOSS, 30),
+    "front": (
+        ode("u_x - 0.02*u_xx - 1", width=6, interior=60, adam=300, then="ssbroyden: {steps: 600}"),
+        LOSS, 100,
+    ),
+    "solver": (ode(width=8, interior=120, adam=400), LOSS, 100),
+    "precision": (
+        ode(then="ssbroyden: {steps: 800}").replace("training", "precision: float32\ntraining"),
+        LOSS, 10,
+    ),
+    "contradiction": (WRONG, LOSS, 1000),
+    "units": (ode("u_x + u", value=3000, on=", on: x=0", adam=500), LOSS, 100),
+    "hard_value": (HEAT, LOSS, 100),
+    "network": (
+        ode("u_xx/(16*pi**2) + sin(4*pi*x)", width=2, interior=100, then="ssbroyden: {steps: 500}"),
+        LOSS, 10,
+    ),
+    "unfinished": (
+        ode("u_xx/(16*pi**2) + sin(4*pi*x)", adam=100, then="levenberg_marquardt: {steps: 8}"),
+        LOSS, 10,
+    ),
+}  # fmt: skip
+
+
+def solved(folder, text, settings=()):
+    path = folder / "case.yaml"
+    path.write_text(text)
+    config = load(path, [Override.parse(one, f"--set {one}") for one in settings])
+    return pinn.solve(**config.experiment.arguments | {"error_bars": False})
+
+
+@pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
+@pytest.mark.parametrize("cause", CASES)
+def test_the_cause_is_named_first_and_its_advice_helps(cause, tmp_path):
+    text, measure, factor = CASES[cause]
+    before = solved(tmp_path, text)
+    found = pinn.doctor(before)
+    assert found.findings[0].cause == cause, str(found)
+    settings = [str(change) for change in found.findings[0].changes]
+    after = solved(tmp_path, text, settings)
+    if measure == LOSS:  # on 3000 points, which miss nothing
+        seen = Examination(after)
+        assert seen.total(seen.fresh) * factor < found.fresh, settings
+    else:
+        worst = [max(one.report.residual.values()) for one in (before, after)]
+        assert worst[1] * factor < worst[0], settings
+
+
+OSCILLATOR = """\
+problem:
+  name: case
+  domain: {t: {time: [0, 6]}}
+  unknowns: [u]
+  equations: {oscillator: u_tt/100 + u}
+  conditions: [{initial: {unknown: u, value: 1}}, {initial: {unknown: u, value: 0, order: 1}}]
+model: {mlp: {width: 20, depth: 2}}
+sampling: {interior: 200, redraw: null, adaptive: null}
+training: [{adam: {steps: 300, learning_rate: 0.005}}, {ssbroyden: {steps: 300}}]
+"""
+
+
+def test_late_times_before_early_ones_are_named_and_a_shorter_time_is_right(tmp_path):
+    """Against the exact solution where both runs have one: u = cos(10 t)."""
+    before = solved(tmp_path, OSCILLATOR)
+    (found, *_) = pinn.doctor(before).findings
+    assert found.cause == "causality"
+    after = solved(tmp_path, OSCILLATOR, [str(change) for change in found.changes])
+    t = np.linspace(0, 1.5, 301)
+    exact = np.cos(10 * t)
+    wrong, right = (np.abs(one.evaluate(t=t)["u"] - exact).max() for one in (before, after))
+    assert right * 3 < wrong
+    assert after.report.fresh_loss * 10 < before.report.fresh_loss
+
+
+@pytest.fixture(scope="module")
+def fine(tmp_path_factory):
+    """A solution that is good to six digits: nothing is wrong with it."""
+    then = "levenberg_marquardt: {steps: 60}"
+    return solved(tmp_path_factory.mktemp("fine"), ode(width=8, adam=100, then=then))
+
+
+def test_of_a_good_solution_it_says_so_and_what_would_lower_the_error(fine):
+    found = pinn.doctor(fine)
+    assert found.findings == ()
+    assert "nothing holds it back: more steps" in re.sub(r"\s+", " ", str(found))
+    assert "levenberg_marquardt" in found.further
+
+
+def test_the_solution_stays_as_it_is(fine):
+    theta, report = fine.theta.copy(), fine.report
+    first, second = pinn.doctor(fine), pinn.doctor(fine)
+    assert np.array_equal(fine.theta, theta) and fine.report is report
+    assert str(first) == str(second)
+
+
+def test_a_loaded_solution_is_looked_at_as_well(fine, tmp_path):
+    fine.save(tmp_path / "fine.npz")
+    loaded = pinn.doctor(pinn.load(tmp_path / "fine.npz"))
+    assert str(loaded) == str(pinn.doctor(fine))
+
+
+def test_the_table_has_the_losses_of_the_objective(fine):
+    """Against the residuals on the same points, asked for through the solution."""
+    seen = Examination(fine)
+    points = seen.fresh_points["ode"].coordinates[:, 0]
+    residual = fine.derivative("u_xx + pi**2*sin(pi*x)", x=points)
+    assert seen.fresh["ode"] == pytest.approx(np.mean(residual**2), rel=1e-9)
+    values = fine.evaluate(x=seen.fresh_points["dirichlet_u"].coordinates[:, 0])["u"]
+    assert seen.fresh["dirichlet_u"] == pytest.approx(np.mean(values**2), rel=1e-9)
+    table = str(pinn.doctor(fine))
+    assert f"{seen.fresh['ode']:.1e}" in table and "dirichlet_u" in table
+
+
+def test_findings_are_ordered_by_the_orders_they_stand_for(tmp_path):
+    text, *_ = CASES["front"]
+    found = pinn.doctor(solved(tmp_path, text))
+    sizes = [one.orders for one in found.findings]
+    assert len(sizes) > 1 and sizes == sorted(sizes, reverse=True)
+    data = json.loads(to_json(found.as_dict()))
+    assert [one["cause"] for one in data["findings"]] == [one.cause for one in found.findings]
+    assert data["findings"][0]["set"] == ["sampling.adaptive=rad", "sampling.redraw=90"]
+
+
+def test_a_cause_of_ones_own_is_one_function_and_one_line(fine):
+    def long_names(seen):
+        yield Finding("names", "names are long", f"{seen.problem.name} has four letters",
+                      (Change("problem.name", "c"),), 40.0)  # fmt: skip
+
+    CAUSES["names"] = long_names
+    try:
+        found = pinn.doctor(fine)
+    finally:
+        del CAUSES["names"]
+    assert [one.cause for one in found.findings] == ["names"]
+    assert "> --set problem.name=c" in str(found)
+
+
+def test_what_is_no_solution_is_refused():
+    with pytest.raises(TypeError, match=r"expected a pinn.Solution, got str; pinn.load"):
+        pinn.doctor("runs/heat-0")
+
+
+def test_conditions_that_only_meet_are_for_the_reader_to_mend():
+    x, t = pinn.Interval("x", 0, 1), pinn.Time("t", 0, 1)
+    problem = pinn.Problem(
+        x * t, ["u"], {"heat": "u_t - u_xx"}, [pinn.Initial("u", 1), pinn.Dirichlet("u", 0)]
+    )
+    (found,) = contradicting(Statement(problem))
+    assert set(found.names) == {"initial_u", "dirichlet_u"} and not found.same_places
+
+
+@pytest.mark.parametrize("value", [
+    {"fourier": {"count": 16, "scale": [1, 8]}}, {"poisson": 1e-6, "dirichlet_u": 0.5}, "rad",
+    False, 780, [{"adam": {"steps": 5}}, {"lbfgs": {}}],
+])  # fmt: skip
+def test_a_value_on_one_line_reads_back(value):
+    from pinn.config.yaml_tree import parse_yaml
+    from pinn.schema.tree import Mapping, Sequence
+
+    def plain(node):
+        if isinstance(node, Mapping):
+            return {key: plain(item) for key, item in node.entries.items()}
+        if isinstance(node, Sequence):
+            return [plain(item) for item in node.items]
+        return node.text
+
+    def texts(given):
+        if isinstance(given, dict):
+            return {key: texts(item) for key, item in given.items()}
+        if isinstance(given, list):
+            return [texts(item) for item in given]
+        return flow(given)
+
+    assert plain(parse_yaml(flow(value), "value", line=None)) == texts(value)
+
+
+def test_orders_are_logarithms_and_never_negative():
+    assert orders(1e-2, 1e-7) == pytest.approx(5)
+    assert orders(1e-7, 1e-2) == 0
+    assert orders(1.0, 0.0) > 300
