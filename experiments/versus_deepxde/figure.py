@@ -12,7 +12,10 @@ _LOOKS = {"deepxde": ("DeepXDE", "#d9763b"), "ours": ("ours", "#1b6ca8")}
 
 
 def figure(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return a matplotlib figure of the rows; a side that failed has no curve."""
+    """Return a matplotlib figure of the rows; a side that failed has no curve.
+
+    A training that was cut short ends with an open circle.
+    """
     from matplotlib.figure import Figure
 
     columns = min(_COLUMNS, len(rows))
@@ -32,7 +35,7 @@ def figure(rows: Sequence[Mapping[str, Any]]) -> Any:
             axes.set_ylabel("relative error")
         if number + columns >= len(rows):
             axes.set_xlabel("seconds of wall time")
-    entries = {label: line for axes in panels for line, label in _entries(axes)}
+    entries = {label: line for axes in panels[: len(rows)] for line, label in _entries(axes)}
     drawn.legend(
         entries.values(), entries.keys(), loc="outside upper center", ncols=2, frameon=False
     )
@@ -43,8 +46,9 @@ def _draw(axes: Any, facts: Mapping[str, Any], label: str, colour: str) -> None:
     curve = [(t, error) for t, error in facts.get("curve", []) if error]
     if curve:
         axes.plot(*zip(*curve, strict=True), color=colour, label=label, linewidth=1.4)
-        axes.plot(*curve[-1], "o", color=colour, markersize=4)
+        inside = colour if facts.get("whole", True) else "white"
+        axes.plot(*curve[-1], "o", color=colour, markerfacecolor=inside, markersize=5)
 
 
 def _entries(axes: Any) -> list[tuple[Any, str]]:
-    return list(zip(*axes.get_legend_handles_labels(), strict=True)) if axes.figure else []
+    return list(zip(*axes.get_legend_handles_labels(), strict=True))

@@ -40,7 +40,7 @@ def markdown(rows: Sequence[Row]) -> str:
         "sees it. Time is wall time from the statement of the problem to the end of training: "
         "imports and looks at the error are left out, drawing points, and recording and compiling "
         "our programs, are in. `*`: the limit of time ended DeepXDE's training before its own "
-        "end. `-`: not reached.",
+        "end (an open circle in the picture). `-`: not reached.",
         f"In {_of(sooner, judged)} we are at DeepXDE's final error within {TIME:g} of its time; in "
         f"{_of(closer, judged)} our error at the end of its time is at most {ERROR:g} of its own.",
         table(_HEADER, [_line(row) for row in rows]),

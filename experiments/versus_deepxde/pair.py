@@ -42,14 +42,20 @@ PAIRS = [
     Pair(_ROWS["f1_allen_cahn"]),
     Pair(_ROWS["f3_burgers"]),
     Pair(_ROWS["f5_euler_beam"]),
+    Pair(_ROWS["f6_helmholtz"]),
     Pair(_ROWS["f8_helmholtz_hole"]),
     Pair(_ROWS["f10_klein_gordon"]),
     Pair(_ROWS["f11_kovasznay"]),
+    Pair(_ROWS["f12_laplace_polar"]),
     Pair(_ROWS["f13_lotka_volterra"]),
     Pair(
         replace(_ROWS["f16_l_shape"], reference=_l_shape),
         "DeepXDE takes points of the inside that are up to 0.003 away from a side for points of it",
     ),
+    Pair(_ROWS["f28_diffusion_reaction"]),
+    Pair(_ROWS["f34_heat"]),
+    Pair(_ROWS["f37_second_order_ode"]),
+    Pair(_ROWS["f38_ode_system"]),
     Pair(
         _ROWS["f39_wave"],
         "DeepXDE has its network of Fourier features for TensorFlow 1 alone; here it is written "

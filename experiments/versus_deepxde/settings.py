@@ -103,6 +103,23 @@ def euler_beam() -> Setting:
     return Setting(data, _network(1, 3, 20), ("x",), ("u",), [Adam(10_000)])
 
 
+def helmholtz() -> Setting:
+    """-lap u - k^2 u = k^2 sin(kx) sin(ky), k = 4 pi, on the unit square, sides built in."""
+    k = 4 * _PI
+
+    def pde(x, u):
+        source = k**2 * torch.sin(k * x[:, :1]) * torch.sin(k * x[:, 1:])
+        return -hessian(u, x, i=0, j=0) - hessian(u, x, i=1, j=1) - k**2 * u - source
+
+    square = dde.geometry.Rectangle([0, 0], [1, 1])
+    data = dde.data.PDE(square, pde, [], num_domain=400, num_boundary=80)
+    net = _network(2, 3, 150, activation="sin")
+    net.apply_output_transform(
+        lambda x, n: x[:, :1] * (1 - x[:, :1]) * x[:, 1:] * (1 - x[:, 1:]) * n
+    )
+    return Setting(data, net, ("x", "y"), ("u",), [Adam(5_000)])
+
+
 def helmholtz_hole() -> Setting:
     """-lap u - k^2 u = k^2 sin(kx) sin(ky), k = 2 pi, on a square with a round hole."""
     k = 2 * _PI
@@ -240,6 +257,94 @@ def l_shape() -> Setting:
     return Setting(data, _network(2, 4, 50), ("x", "y"), ("u",), [Adam(50_000), LBFGS()])
 
 
+def laplace_polar() -> Setting:
+    """r^2 u_rr + r u_r + u_qq = 0, cos(q) at r = 1; r sin q and r cos q are the inputs."""
+
+    def pde(x, u):
+        r = x[:, :1]
+        bent = r**2 * hessian(u, x, i=0, j=0) + hessian(u, x, i=1, j=1)
+        return bent + r * jacobian(u, x, j=0)
+
+    domain = dde.geometry.Rectangle([0, 0], [1, 2 * _PI])
+    condition = dde.icbc.DirichletBC(domain, lambda x: np.cos(x[:, 1:]), _at(1))
+    data = dde.data.PDE(domain, pde, condition, num_domain=2540, num_boundary=80)
+    net = _network(2, 3, 20, start="normal")
+    net.apply_feature_transform(
+        lambda x: torch.cat([x[:, :1] * torch.sin(x[:, 1:]), x[:, :1] * torch.cos(x[:, 1:])], 1)
+    )
+    return Setting(data, net, ("r", "q"), ("u",), [Adam(15_000)])
+
+
+def diffusion_reaction() -> Setting:
+    """u_t = u_xx + source, of five waves that fall alike; start and ends are built in."""
+    waves = {1: 1, 2: 1 / 2, 3: 1 / 3, 4: 1 / 4, 8: 1 / 8}
+
+    def pde(x, u):
+        source = sum(a * (n**2 - 1) * torch.sin(n * x[:, :1]) for n, a in waves.items())
+        return jacobian(u, x, j=1) - hessian(u, x) - torch.exp(-x[:, 1:]) * source
+
+    def built_in(x, n):
+        start = sum(a * torch.sin(k * x[:, :1]) for k, a in waves.items())
+        return x[:, 1:] * (_PI**2 - x[:, :1] ** 2) * n + start
+
+    data = dde.data.TimePDE(_in_time(-_PI, _PI, 1), pde, [], num_domain=320)
+    net = _network(2, 6, 30)
+    net.apply_output_transform(built_in)
+    return Setting(data, net, ("x", "t"), ("u",), [Adam(20_000)])
+
+
+def heat() -> Setting:
+    """u_t = 0.4 u_xx from sin(pi x), 0 at the ends."""
+
+    def pde(x, u):
+        return jacobian(u, x, j=1) - 0.4 * hessian(u, x)
+
+    domain = _in_time(0, 1, 1)
+    conditions = [
+        dde.icbc.DirichletBC(domain, _zero, _everywhere),
+        dde.icbc.IC(domain, lambda x: np.sin(_PI * x[:, :1]), lambda _, initial: initial),
+    ]
+    data = dde.data.TimePDE(
+        domain, pde, conditions, num_domain=2540, num_boundary=80, num_initial=160
+    )
+    net = _network(2, 3, 20, start="normal")
+    return Setting(data, net, ("x", "t"), ("u",), [Adam(20_000), LBFGS()])
+
+
+def second_order_ode() -> Setting:
+    """u'' - 10 u' + 9 u = 5 t, u(0) = -1, u'(0) = 2."""
+
+    def ode(t, u):
+        return hessian(u, t) - 10 * jacobian(u, t) + 9 * u - 5 * t
+
+    domain = dde.geometry.TimeDomain(0, 0.25)
+    conditions = [
+        dde.icbc.IC(domain, lambda t: _zero(t) - 1, lambda _, initial: initial),
+        dde.icbc.OperatorBC(
+            domain, lambda t, u, _: jacobian(u, t) - 2, lambda t, _: np.isclose(t[0], 0)
+        ),
+    ]
+    data = dde.data.TimePDE(domain, ode, conditions, num_domain=16, num_boundary=2)
+    return Setting(
+        data, _network(1, 3, 50), ("t",), ("u",), [Adam(10_000)], weights=[0.01, 1, 1]
+    )  # fmt: skip
+
+
+def ode_system() -> Setting:
+    """a' = b, b' = -a up to t = 10."""
+
+    def ode(t, w):
+        return [jacobian(w, t, i=0) - w[:, 1:], jacobian(w, t, i=1) + w[:, :1]]
+
+    domain = dde.geometry.TimeDomain(0, 10)
+    conditions = [
+        dde.icbc.IC(domain, _zero, lambda _, initial: initial, component=0),
+        dde.icbc.IC(domain, lambda t: _zero(t) + 1, lambda _, initial: initial, component=1),
+    ]
+    data = dde.data.PDE(domain, ode, conditions, num_domain=35, num_boundary=2)
+    return Setting(data, _network(1, 3, 50, 2), ("t",), ("a", "b"), [Adam(20_000)])
+
+
 def lorenz() -> Setting:
     """a' = C1 (b - a), b' = a (C2 - c) - b, c' = a b - C3 c; the coefficients from 25 states."""
     c1, c2, c3 = (dde.Variable(1.0) for _ in range(3))
@@ -340,11 +445,17 @@ SETTINGS = {
     "f1_allen_cahn": allen_cahn,
     "f3_burgers": burgers,
     "f5_euler_beam": euler_beam,
+    "f6_helmholtz": helmholtz,
     "f8_helmholtz_hole": helmholtz_hole,
     "f10_klein_gordon": klein_gordon,
     "f11_kovasznay": kovasznay,
+    "f12_laplace_polar": laplace_polar,
     "f13_lotka_volterra": lotka_volterra,
     "f16_l_shape": l_shape,
+    "f28_diffusion_reaction": diffusion_reaction,
+    "f34_heat": heat,
+    "f37_second_order_ode": second_order_ode,
+    "f38_ode_system": ode_system,
     "f39_wave": wave,
     "i1_lorenz": lorenz,
 }

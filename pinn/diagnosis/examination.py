@@ -30,11 +30,12 @@ _INTERIOR, _OTHER = 3000, 600
 OVERFIT = 3.0
 # Below this share of its terms a residual is that of a solution with some digits.
 GOOD = 1e-4
-# Of the trial of another solver: operations, steps at least and at most, and numbers beyond which
-# its Jacobian takes too long.
-_WORK, _FEWEST, _MOST, _MOST_NUMBERS = 3e10, 5, 25, 2000
+# Of the trial of another solver: operations, and steps at least and at most.
+_WORK, _FEWEST, _MOST = 5e10, 4, 25
 _QUASI_NEWTON_STEPS = 150
-# Below this share of all steps a history says nothing of how the loss falls.
+# A trial that lowers the loss so much shows that all it takes is steps.
+_HELPS = 10.0
+# Fewer records than these say nothing of how the loss falls.
 _RECORDS = 6
 
 
@@ -97,7 +98,8 @@ class Examination:
         """The weight of each block at the end of training."""
         names = [residual.name for residual in self.problem.residuals]
         last = next((r["weights"] for r in reversed(self.records) if r.get("weights")), {})
-        given = {**self.experiment.weighting.initial, **last}
+        known = {name: weight for name, weight in last.items() if weight is not None}
+        given = {**self.experiment.weighting.initial, **known}
         return {name: float(given.get(name, 1.0)) for name in names}
 
     @cached_property
@@ -227,10 +229,15 @@ class Examination:
         objective.parameters.load(theta)
         return Trial(stage, done, before[0], after[0], before[1], after[1])
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the trial hardly helps: else the network follows, given steps."""
+        return self.trial.after * _HELPS >= self.trial.before
+
     def _tried(self) -> tuple[Stage, int]:
         size, rows = self.objective.size, self.objective.rows
-        if size <= min(_MOST_NUMBERS, rows):
-            steps = int(min(max(_WORK / (2 * rows * size**2), _FEWEST), _MOST))
+        steps = int(min(_WORK / (2 * rows * size**2), _MOST))
+        if steps >= _FEWEST and size <= rows:
             return LevenbergMarquardt(steps=200), steps
         stage = SSBroyden(steps=2000) if size <= MOST_DENSE else LBFGS(steps=2000)
         return stage, _QUASI_NEWTON_STEPS

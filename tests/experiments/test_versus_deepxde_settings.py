@@ -214,7 +214,9 @@ def test_a_training_ends_with_its_steps_or_when_time_is_up():
     beam, row = setting_of("f5_euler_beam"), BY_NAME["f5_euler_beam"].row
     setting, watch = replace(beam, stages=[Adam(3), LBFGS(5)]), Stopwatch()
     done = theirs.Side(setting, Yardstick(row), watch, 60.0).train()
-    assert [(one["steps"], one["whole"]) for one in done] == [(3, True), (5, True)]
+    assert [one["whole"] for one in done] == [True, True]
+    # L-BFGS is asked again until it has taken them, in parts of as many.
+    assert done[0]["steps"] == 3 and 5 <= done[1]["steps"] < 10
     assert len(watch.curve) >= 2 and all(error > 0 for _, error in watch.curve)
     done = theirs.Side(setting, Yardstick(row), Stopwatch(), 0.0).train()
     assert [(one["steps"], one["whole"]) for one in done] == [(1, False), (0, False)]

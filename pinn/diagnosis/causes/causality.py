@@ -33,7 +33,7 @@ def causality(seen: Examination) -> Iterator[Finding]:
         if not residual.whole:
             losses += seen.weights[residual.name] * _by_time(seen, residual.name)
     early, late = losses[: _SLICES // 4].max(), float(np.median(losses[_SLICES // 2 :]))
-    if not early > _EARLIER * late:
+    if not (early > _EARLIER * late and seen.is_stuck):
         return
     low, high = domain.bounds[domain.time]
     shorter = {"time": [low, low + _FIRST * (high - low)]}

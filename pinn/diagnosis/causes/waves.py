@@ -19,8 +19,6 @@ from pinn.sampling import Points
 # Waves across the domain below which a network needs no help, and by how much the residual's
 # outnumber those of the solution where it does not follow.
 _FEW, _MORE = 3.0, 1.5
-# A trial that lowers the loss by more shows that the network follows them, given steps.
-_FOLLOWS = 10.0
 _STEP = 1e-3
 _SPREAD = 0.03
 _COUNT = 16
@@ -53,7 +51,7 @@ def waves(seen: Examination) -> Iterator[Finding]:
         found = max(_along(seen, residual), key=lambda one: one.residual)
         if found.residual < max(_FEW, _MORE * found.solution):
             continue
-        if seen.trial.after * _FOLLOWS < seen.trial.before:
+        if not seen.is_stuck:
             continue
         if isinstance(model, RandomFeatures):
             most = math.ceil(1.5 * math.pi * found.residual)
