@@ -141,6 +141,7 @@ __all__ = [
     "Adam",
     "Attention",
     "Auto",
+    "AutoModel",
     "Ball",
     "Box",
     "Callback",

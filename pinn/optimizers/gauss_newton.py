@@ -78,16 +78,16 @@ class GaussNewton(Stage):
         theta: np.ndarray,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
-        number, reach, before = 0, 1.0, math.inf
+        number, reach, fell = 0, 1.0, 1.0
         if state:
             number, reach = int(state["number"]), float(state["reach"])
-            before = float(state.get("before", math.inf))
+            fell = float(state.get("fell", 1.0))
         loss = function.value(theta)
         while number < self.steps:
-            if math.isfinite(before) and before - loss < self.least_fall * before:
+            if fell < self.least_fall:
                 return StageEnd(theta, StopReason.STALLED, (
-                    f"step {number} lowered the loss {before:.3e} by less than "
-                    f"{100 * self.least_fall:g} %"
+                    f"step {number} lowered the loss, now {loss:.3e}, by {100 * fell:.2g} %, less "
+                    f"than {100 * self.least_fall:g} %"
                 ))  # fmt: skip
             jacobian = reduced(function, theta, keep=False)
             largest = float(np.max(np.abs(jacobian.gradient)))
@@ -105,8 +105,9 @@ class GaussNewton(Stage):
                 ))  # fmt: skip
             number += 1
             before, (theta, loss) = loss, found
+            fell = 1 - loss / before
             yield Step(number, theta, loss, state={
-                "number": np.array(number), "reach": np.array(reach), "before": np.array(before),
+                "number": np.array(number), "reach": np.array(reach), "fell": np.array(fell),
             })  # fmt: skip
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 

@@ -60,7 +60,7 @@ class LevenbergMarquardt(Stage):
     scaling: Literal["none", "columns"] = "none"
     gradient_tolerance: NonNegative = 0.0
     seconds: Positive | None = None
-    redraw: Count | None = 50
+    redraw: Count | None = 25
     hold: Count = 5
 
     def check(self, function: LeastSquares) -> list[str]:

@@ -20,12 +20,16 @@ def said(problem, model):
     return preflight(Experiment(problem, model, POINTS).objective())
 
 
-@pytest.mark.parametrize("model", [cls() for _, cls in MODELS.items()], ids=MODELS)
+# auto stands for one of the others
+BUILT = {name: cls() for name, cls in MODELS.items() if cls is not pinn.AutoModel}
+
+
+@pytest.mark.parametrize("model", BUILT.values(), ids=BUILT)
 def test_a_problem_that_is_well_posed_is_left_in_peace(model):
     assert said(heat(START, EDGES), model) == []
 
 
-@pytest.mark.parametrize("model", [cls() for _, cls in MODELS.items()], ids=MODELS)
+@pytest.mark.parametrize("model", BUILT.values(), ids=BUILT)
 def test_missing_conditions_are_told_with_every_model(model):
     (sentence,) = said(heat(START), model)
     assert "'u'" in sentence and "x" in sentence

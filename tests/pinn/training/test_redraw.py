@@ -154,11 +154,11 @@ def test_points_are_overfitted_where_the_loss_on_others_is_twice_theirs(
 
 def test_stages_of_few_long_steps_look_as_often_as_they_draw():
     assert look_every(pinn.SSBroyden()) == look_every(pinn.Adam()) == 100
-    assert look_every(pinn.LevenbergMarquardt()) == pinn.LevenbergMarquardt().redraw == 20
+    assert look_every(pinn.LevenbergMarquardt()) == pinn.LevenbergMarquardt().redraw == 25
     soon = overfit(look(1000, [9.0, 0.0], [1.0, 0.0]), np.ones(2), ("a", "b"), 790, 3, 20)
     assert soon.blocks == ()  # ten looks are 200 steps
     objective = FEW.objective()
-    result = train(objective, [pinn.LevenbergMarquardt(45)], apart=FreshLoss(
+    result = train(objective, [pinn.LevenbergMarquardt(45, redraw=20)], apart=FreshLoss(
         objective, judging_points(FEW)))
     assert result.last.course.looks.steps.tolist() == [20, 40][: result.steps // 20]
 
