@@ -32,10 +32,10 @@ class GaussNewton(Stage):
     steps: most of them. cutoff: directions along which the rows change by less than this share of
     the most (singular values of the Jacobian, relative to the largest) are left out, or more.
     gradient_tolerance: the stage ends when no component of the loss's gradient is larger. seconds:
-    limit of the stage's wall time, None for none. least_fall: the stage ends after a step that
-    lowers the loss by less than this share. redraw: steps after which points are drawn anew,
-    None for as many as the sampling says. hold: fewest steps between two changes of an adaptive
-    weighting's weights.
+    limit of the stage's wall time, None for none. least_fall: the stage ends, after a step at
+    least, where the linear rows promise to lower the loss by less than this share. redraw: steps
+    after which points are drawn anew, None for as many as the sampling says. hold: fewest steps
+    between two changes of an adaptive weighting's weights.
 
     The step is the shortest minimiser of |J p + r|^2 over the other directions, by the singular
     values of the triangle that J is reduced to, once a step. Larger cutoffs, and 1/2, 1/4 ... of
@@ -63,8 +63,8 @@ class GaussNewton(Stage):
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:
-        """Return the bytes of three numbers."""
-        return 24
+        """Return the bytes of two numbers."""
+        return 16
 
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
@@ -78,17 +78,11 @@ class GaussNewton(Stage):
         theta: np.ndarray,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
-        number, reach, fell = 0, 1.0, 1.0
+        number, reach = 0, 1.0
         if state:
             number, reach = int(state["number"]), float(state["reach"])
-            fell = float(state.get("fell", 1.0))
         loss = function.value(theta)
         while number < self.steps:
-            if fell < self.least_fall:
-                return StageEnd(theta, StopReason.STALLED, (
-                    f"step {number} lowered the loss, now {loss:.3e}, by {100 * fell:.2g} %, less "
-                    f"than {100 * self.least_fall:g} %"
-                ))  # fmt: skip
             jacobian = reduced(function, theta, keep=False)
             largest = float(np.max(np.abs(jacobian.gradient)))
             if largest <= self.gradient_tolerance:
@@ -96,7 +90,13 @@ class GaussNewton(Stage):
                     f"after {number} steps the largest component of the gradient, {largest:.1e}, "
                     f"is not above the tolerance {self.gradient_tolerance:.1e}"
                 ))  # fmt: skip
-            found = self._lower(function, theta, loss, jacobian.spectrum(), reach)
+            spectrum = jacobian.spectrum()
+            if number and spectrum.promised(self.cutoff) < self.least_fall * loss:
+                return StageEnd(theta, StopReason.STALLED, (
+                    f"after {number} steps the linear rows promise to lower the loss {loss:.3e} by "
+                    f"less than {100 * self.least_fall:g} %: what is left is not in their range"
+                ))  # fmt: skip
+            found = self._lower(function, theta, loss, spectrum, reach)
             if found is None:
                 return StageEnd(theta, StopReason.NO_DECREASE, (
                     f"after {number} steps no step along any number of singular directions gives a "
@@ -104,10 +104,9 @@ class GaussNewton(Stage):
                     f"component of the gradient {largest:.1e}"
                 ))  # fmt: skip
             number += 1
-            before, (theta, loss) = loss, found
-            fell = 1 - loss / before
+            theta, loss = found
             yield Step(number, theta, loss, state={
-                "number": np.array(number), "reach": np.array(reach), "fell": np.array(fell),
+                "number": np.array(number), "reach": np.array(reach),
             })  # fmt: skip
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 

@@ -22,7 +22,7 @@ _UNLIMITED = 10_000_000
 _ADAM_SHARE = 0.2
 
 # Of a network that is linear: steps, and the directions that are left out, at rounding.
-# A step that does not halve the loss is the last one.
+# Where half of the loss cannot be had by another step, there is none.
 _SOLVES, _CUTOFF, _LEAST_FALL_OF_SOLVES = 20, 1e-14, 0.5
 
 # A stage has stalled when over so large a share of all steps of the run, and over so many looks at

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
@@ -21,17 +20,17 @@ _KINDS = (
 )  # fmt: skip
 # Where both leave more than this share of the loss, the others are not tried.
 _HOPELESS = 0.1
-# Where one leaves less than this, the others are not tried either.
+# Where one leaves less than this, the others are not tried, and so many features are plenty.
 _PLENTY = 1e-12
 # Features of all unknowns together in the trial, of each at least, and the points for each.
 _FEW, _LEAST_FEW, _POINTS = 600, 250, 4
-# The same after it.
+# Features after it, where those are not plenty.
 _MANY, _LEAST_MANY = 2000, 500
 # Random features are taken where the loss on points apart falls to less than this share of what it
 # is for a network that is zero. The smooth functions that they can follow go far below it.
 _RESOLVED = 1e-6
-# Steps of a trial, which ends with one that lowers the loss by less than this factor.
-_STEPS, _FALLS = 10, 0.3
+# Steps of a trial, which ends where the next would lower the loss by less than this share.
+_STEPS, _FALLS = 10, 0.5
 # In more coordinates than these a ridge function sees too little of the domain.
 _COORDINATES = 3
 # From this limit in time on a fourth hidden layer, and more points, pay.
@@ -68,7 +67,9 @@ def with_model(experiment: Experiment) -> Chosen:
     said = f"{_few(experiment)} random features leave {left}"
     if not shares[best] < _RESOLVED:
         return _trained(experiment, auto, said)
-    width = max(_MANY // len(experiment.problem.unknowns), _LEAST_MANY)
+    width = _few(experiment)
+    if shares[best] > _PLENTY:
+        width = max(_MANY // len(experiment.problem.unknowns), _LEAST_MANY)
     found = replace(
         _with_points(experiment, _POINTS * width), model=auto.random_features(width, *best)
     )
@@ -114,13 +115,12 @@ def _share_left(experiment: Experiment, auto: AutoModel, kind: Kind) -> float:
     objective = tried.objective()
     apart = FreshLoss(objective, judging_points(tried))
     start = theta = objective.theta
-    before, loss = apart(start), math.inf
+    before = apart(start)
+    solver = GaussNewton(steps=_STEPS, least_fall=_FALLS)
     try:
-        with closing(GaussNewton(steps=_STEPS).run(objective, start)) as steps:
+        with closing(solver.run(objective, start)) as steps:
             for step in steps:
-                theta, before_it, loss = step.theta, loss, step.loss
-                if loss > _FALLS * before_it:
-                    break
+                theta = step.theta
     except Diverged:
         pass  # as far as it came
     return apart(theta) / before if before > 0 else 0.0

@@ -88,3 +88,13 @@ def test_it_is_declared_as_text_and_trains(tmp_path):
     assert solution.report.loss < 1e-2
     with pytest.raises(ValueError, match="gauss_newton: cutoff"):
         GaussNewton(cutoff=1.5)
+
+
+def test_it_ends_where_the_linear_rows_promise_little(dense):
+    # after one step what is left of the rows is not in the range of J
+    a = np.random.default_rng(0).standard_normal((9, 3))
+    function = dense.Rows(lambda x: a @ x - 1, lambda x: a, 3)
+    steps, end = dense.follow(GaussNewton(least_fall=0.5), function, np.zeros(3))
+    assert (len(steps), end.reason) == (1, StopReason.STALLED)
+    expected = np.linalg.lstsq(a, np.ones(9), rcond=None)[0]
+    np.testing.assert_allclose(end.theta, expected, rtol=1e-12)

@@ -35,11 +35,17 @@ def test_a_smooth_solution_gets_random_features_and_many_digits():
 
     solution = pinn.solve(SMOOTH, pinn.AutoModel(), callbacks=[Listening()], error_bars=False)
     assert isinstance(solution.experiment.model, pinn.RandomFeatures)
-    assert solution.experiment.sampling.interior == 4 * 120
+    assert solution.experiment.sampling.interior == 4 * 60
     assert solution.report.rel_l2["u"] < 1e-9
-    assert told[0].what == "model: 120 random features"
+    assert told[0].what == "model: 60 random features"
     assert solution.report.decisions[0] == told[0]
     assert [stage.name for stage in solution.report.stages] == ["gauss_newton"]
+
+
+def test_more_features_are_taken_where_few_leave_something(monkeypatch):
+    monkeypatch.setattr(choosing, "_PLENTY", 0.0)
+    chosen = choosing.with_model(Experiment(SMOOTH, pinn.AutoModel())).experiment
+    assert (chosen.model.width, chosen.sampling.interior) == (120, 4 * 120)
 
 
 def test_a_front_gets_hidden_layers_that_are_trained():
