@@ -21,7 +21,7 @@ _KINDS = (
 # Where both leave more than this share of the loss, the others are not tried.
 _HOPELESS = 0.1
 # Where one leaves less than this, the others are not tried, and so many features are plenty.
-_PLENTY = 1e-12
+_PLENTY = 1e-20
 # Features of all unknowns together in the trial, of each at least, and the points for each.
 _FEW, _LEAST_FEW, _POINTS = 600, 250, 4
 # Features after it, where those are not plenty.
