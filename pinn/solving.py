@@ -155,7 +155,7 @@ def solve(
     with training_resources():
         began = time.perf_counter()
         experiment, decisions = with_model(experiment)
-        trial = time.perf_counter() - began
+        trial = time.perf_counter() - began if decisions else 0.0
         objective, test, said = _begin(experiment, start)
         fresh = FreshLoss(objective, fresh_points(experiment))
         said = [*preflight(objective), *said]

@@ -259,26 +259,26 @@ def test_a_problem_is_as_good_as_the_worst_of_its_variants():
 
 
 def test_runs_are_measured_written_kept_and_measured_again_when_asked(tmp_path, capsys):
-    arguments = ["--only", "4", "--budget", "0.3", "--out", str(tmp_path)]
+    arguments = ["--only", "9", "--budget", "0.3", "--out", str(tmp_path)]
     assert program.main([*arguments, "--seeds", "0"]) == 0
     assert program.main([*arguments, "--seeds", "0,1"]) == 0
     told = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0] for line in told] == ["multiscale, seed 0", "multiscale, seed 1"]
+    assert [line.split(":")[0] for line in told] == ["reaction, seed 0", "reaction, seed 1"]
     found = json.loads((tmp_path / "suite.json").read_text())
     assert [(row["name"], row["seed"]) for row in found["rows"]] == [
-        ("multiscale", 0), ("multiscale", 1)
+        ("reaction", 0), ("reaction", 1)
     ]  # fmt: skip
     (line,) = found["entries"]
-    assert found["reached"] == [{"budget_seconds": 0.3, "problems": {"4": False}}]
+    assert found["reached"] == [{"budget_seconds": 0.3, "problems": {"9": False}}]
     assert line["goal"] == 1e-8 and line["budget_seconds"] == 0.3 and line["seeds"] == [0, 1]
-    assert line["network"].startswith("mlp 3x20, features [x, sin(50*pi*x)")
+    assert line["network"].startswith("mlp 3x20, features [2*((x - pi)/pi)**2 - 1, t")
     row = found["rows"][1]
-    assert row["parameters"] == 941 and row["measured"]["blas_kernels"] and row["stages"]
-    assert "| 4 | Multiscale 1-D |" in (tmp_path / "suite.md").read_text()
+    assert row["parameters"] == 921 and row["measured"]["blas_kernels"] and row["stages"]
+    assert "| 9 | Reaction" in (tmp_path / "suite.md").read_text()
     assert program.main([*arguments, "--seeds", "0", "--anew"]) == 0
-    assert "multiscale, seed 0" in capsys.readouterr().out
-    assert program.main(["--only", "multiscal", "--out", str(tmp_path)]) == 2
-    assert "did you mean 'multiscale'" in capsys.readouterr().err
+    assert "reaction, seed 0" in capsys.readouterr().out
+    assert program.main(["--only", "reactio", "--out", str(tmp_path)]) == 2
+    assert "did you mean 'reaction'" in capsys.readouterr().err
 
 
 def test_runs_side_by_side_are_those_of_the_command_line(tmp_path):
