@@ -31,7 +31,7 @@ ENTRIES = [
     Entry("helmholtz", 2, "Helmholtz (1, 4)", {BUDGET: 1e-8}, 2.0e-9),
     Entry("nonlinear_poisson", 3, "Nonlinear Poisson", {BUDGET: 1e-7}),
     Entry("multiscale", 4, "Multiscale 1-D", {BUDGET: 1e-8}, 1e-4,
-          note="published: worse than that; the network is given waves of the source's frequency"),
+          note="published: worse than that"),
     Entry("burgers", 5, "Burgers", {20.0: 1e-5, 60.0: 1e-6, BUDGET: 5e-8, 1800.0: 5e-9}, 8.25e-9),
     Entry("burgers_smooth", 6, "Burgers, smooth", {BUDGET: 1e-8}, 8e-14,
           "DSGNAR, arXiv 2607.02194, on a data-centre GPU"),
