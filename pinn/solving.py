@@ -176,23 +176,8 @@ def solve(
                 f"{error.solution.report.steps} steps, loss {error.solution.report.loss:.3e}"
             )
             raise
-        solution = _solution(experiment, result)
-        errors = test.errors(solution.evaluate_anywhere)
-        residual = scaled_residuals(solution)
-        whole = result.reason not in _CUT_SHORT
-        hint = unsolved(residual) if whole else None
-        recovered, doubts = recovery(objective) if whole else (Recovery(), [])
-        estimate = _estimate(experiment, objective, result) if whole else ErrorEstimate()
-        solution.report = dataclasses.replace(
-            Report.of(result, errors, solution.parameters),
-            residual=residual, error_estimate=estimate, recovery=recovered,
-            warnings=(*said, *([hint] if hint else []), *map(str, doubts)),
-        )  # fmt: skip
+        solution, doubts = _judged(experiment, objective, test, result, said)
     notify(callbacks, "on_end", solution)
-    if result.reason is StopReason.DIVERGED:
-        warnings.warn(f"training diverged: {result.message}", UnsolvedWarning, stacklevel=3)
-    if hint:
-        warnings.warn(hint, UnsolvedWarning, stacklevel=3)
     for doubt in doubts:
         warnings.warn(doubt, stacklevel=3)
     return solution
@@ -293,6 +278,35 @@ def _estimate(
     except KeyboardInterrupt:  # the solution is there, and all that is missing is this
         objective.parameters.load(result.theta)
         return ErrorEstimate(doubts=("it was interrupted",))
+
+
+def _judged(
+    experiment: Experiment,
+    objective: Objective,
+    test: TestSet,
+    result: TrainingResult,
+    said: Sequence[str],
+) -> tuple[Solution, list[Warning]]:
+    """Return the solution with its report, and what is to be warned of.
+
+    said: what was warned of before training.
+    """
+    solution = _solution(experiment, result)
+    residual = scaled_residuals(solution)
+    whole = result.reason not in _CUT_SHORT
+    hint = unsolved(residual) if whole else None
+    recovered, doubts = recovery(objective) if whole else (Recovery(), [])
+    found = [*([UnsolvedWarning(hint)] if hint else []), *doubts]
+    solution.report = dataclasses.replace(
+        Report.of(result, test.errors(solution.evaluate_anywhere), solution.parameters),
+        residual=residual,
+        error_estimate=_estimate(experiment, objective, result) if whole else ErrorEstimate(),
+        recovery=recovered,
+        warnings=(*said, *map(str, found)),
+    )
+    if result.reason is StopReason.DIVERGED:
+        found.insert(0, UnsolvedWarning(f"training diverged: {result.message}"))
+    return solution, found
 
 
 def _solution(experiment: Experiment, result: TrainingResult) -> Solution:
