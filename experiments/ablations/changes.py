@@ -81,11 +81,11 @@ CHANGES: Mapping[str, Sequence[Change]] = {
                 "model.mlp.embedding=[fourier: {count: 10, scale: 1}]"),
         _change("factorized", "random weight factorisation", "model.mlp.factorization={}"),
         _CAUSAL, _ATTENTION, _SELF_ADAPTIVE,
-        Change("soft", "u itself as the unknown, conditions as terms of the loss", (),
+        Change("soft", "u itself as the unknown, conditions in the loss", (),
                _SOFT, _OTHERWISE),
-        Change("soft_grad_norm", "the same, and weights by the norms of gradients",
+        Change("soft_grad_norm", "conditions in the loss, weighed by the norms of gradients",
                _GRAD_NORM.settings, _SOFT, _OTHERWISE),
-        Change("soft_ntk", "the same, and weights by the neural tangent kernel",
+        Change("soft_ntk", "conditions in the loss, weighed by the neural tangent kernel",
                _NTK.settings, _SOFT, _OTHERWISE),
     ],
     "allen_cahn": [
@@ -127,29 +127,29 @@ CHANGES: Mapping[str, Sequence[Change]] = {
     ],
     "burgers_smooth": [_DSGNAR],
     "reaction": [_NNCG, _MUON],
-    "poisson_2d": [_change("trained", "a network whose layers are trained", f"model={{{_MLP}}}")],
+    "poisson_2d": [_change("trained", "layers that are trained", f"model={{{_MLP}}}")],
     "helmholtz": [
-        _change("trained", "a network whose layers are trained", f"model={{{_MLP}}}"),
-        _change("fourier", "that and random Fourier features",
+        _change("trained", "layers that are trained", f"model={{{_MLP}}}"),
+        _change("fourier", "layers that are trained, on random Fourier features",
                 "model={mlp: {width: 20, depth: 3, embedding: [fourier: {count: 10, scale: 2}]}}"),
     ],
     "multiscale": [
-        _change("trained", "a network whose layers are trained", f"model={{{_MLP}}}"),
-        _change("fourier", "that and random Fourier features of two scales",
+        _change("trained", "layers that are trained", f"model={{{_MLP}}}"),
+        _change("fourier", "layers that are trained, on random Fourier features of two scales",
                 "model={mlp: {width: 20, depth: 3, "
                 "embedding: [fourier: {count: 10, scale: [1, 25]}]}}"),
     ],
-    "kovasznay": [_change("trained", "a network whose layers are trained", f"model={{{_MLP}}}")],
+    "kovasznay": [_change("trained", "layers that are trained", f"model={{{_MLP}}}")],
     "wave": [
-        _change("trained", "a network whose layers are trained",
+        _change("trained", "layers that are trained",
                 "model={mlp: {width: 20, depth: 3, features: [x, t_cos, t_sin**2]}}"),
     ],
     "advection_40": [
         _change("no_period", "a network that is not periodic in time", "model.auto.embedding=null"),
-        _change("trained", "a network whose layers are trained",
+        _change("trained", "layers that are trained",
                 "model={mlp: {width: 20, depth: 3, "
                 "embedding: [periodic: {coordinate: t, period: 2*pi/40}]}}"),
-        _change("plain", "a network whose layers are trained, not periodic in time",
+        _change("plain", "layers that are trained, not periodic in time",
                 f"model={{{_MLP}}}"),
     ],
     "l_shape": [

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from experiments.ablations.ablation import Ablation
+from experiments.ablations.ablation import PROBLEMS, Ablation
 from experiments.ablations.verdict import FACTOR, ROUNDING, Line, Verdict, tables
 from experiments.bench.report import number, section, table
-from experiments.resumable import machine_line
+from experiments.resumable import ROOT, machine_line
 from experiments.suite.page import run_line
 
 _HEADER = ["with", "fresh loss", "error", "seconds", "steps", "ratio", "the suite's setting"]
@@ -43,6 +43,10 @@ def markdown(ablations: Sequence[Ablation], runs: Sequence[Mapping[str, Any]]) -
         for name, lines in by_entry.items():
             page += [f"### {entries[name].title}", table(_HEADER, [_cells(line) for line in lines])]
             page += [_follows(lines)]
+    measured = {run["name"] for run in runs}
+    page += section("What is laid over the suite's config", [
+        f"{one.name}: {_over(one)}" for one in ablations if one.name in measured and _over(one)
+    ])  # fmt: skip
     page += section("Runs", [run_line(run) for run in runs])
     return "\n\n".join(page) + "\n"
 
@@ -54,6 +58,11 @@ def _count(entries: Iterable[Sequence[Line]]) -> str:
         f"Of {len(found)} changes the suite's setting helps beside {helps}, makes no difference "
         f"beside {nothing} and hurts beside {hurts}."
     )
+
+
+def _over(one: Ablation) -> str:
+    own = [f"`{PROBLEMS.relative_to(ROOT) / one.file.name}`"] if one.change.statement else []
+    return ", ".join([*own, *(f"`{text}`" for text in one.settings)])
 
 
 def _cells(line: Line) -> list[str]:

@@ -163,6 +163,12 @@ def test_the_page_has_a_table_for_each_problem_and_what_follows():
         "beside 1."
     ) in page
     assert "- a/s, 60 s, seed 0: ValueError: no such thing" in page
+    page = markdown(ABLATIONS, [run("burgers", 1e-6), run("burgers/plain", 1e-4)])
+    assert (
+        "- burgers/plain: `experiments/ablations/problems/burgers_dirichlet.yaml`, "
+        "`model.mlp.features=null`, `sampling.density=null`"
+    ) in page
+    assert "- burgers:" not in page
     assert "There is nothing to compare yet." in markdown(OWN, runs[:1])
 
 
