@@ -34,7 +34,7 @@ from pinn.training.batches import Batches
 from pinn.training.collocation import Collocation, Residuals
 from pinn.training.given import fit_last_layers, given_values
 from pinn.training.marching import check_windows, of_window
-from pinn.training.plan import TRAINING, Plan, plan_of
+from pinn.training.plan import TRAINING, Plan, Scale, plan_of
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
 
@@ -150,7 +150,7 @@ class Experiment:
         said = []
         if isinstance(self.model, Windows):  # they see one at a time
             objective, *_ = of_window(self, 0)
-        stages = self.plan.foreseen(objective.size, self.seconds)
+        stages = self.plan.foreseen(Scale.of(objective, self.seconds))
         for number, stage in enumerate(stages):
             with at("training", number):
                 said += stage.check(objective)
