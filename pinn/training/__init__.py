@@ -20,5 +20,6 @@ PLANS.add("auto", Auto)
 __all__ = [
     "PLANS", "Auto", "Callback", "Choice", "Course", "Decision", "InTurn", "Plan", "Progress",
     "Redraw", "RedrawOverfit", "Resume", "Scale", "Situation", "StageInfo", "StageReport",
-    "StepRecord", "Training", "TrainingResult", "check_callbacks", "default_training", "notify", "train",
+    "StepRecord", "Training", "TrainingResult", "check_callbacks", "default_training", "notify",
+    "train",
 ]
