@@ -111,11 +111,13 @@ def solve(
 ) -> Solution:
     """Train a network to satisfy a problem, and return it with a report.
 
-    model: pinn.MLP(); sampling: pinn.Sampling(); training: a list of stages, or "auto" (also where
-    left out), which chooses them on the way and says why, or a pinn.Plan of your own. weighting:
-    block name -> weight in the loss, 1 where left out, or a pinn.Weighting that chooses them, or a
-    list of these, whose weights are multiplied. precision: "float64" or "float32". device: "cpu" or
-    "cuda". callbacks: functions of a step record, or objects with the methods of
+    model: such as pinn.MLP(), or "auto" (also where left out), which finds by a short trial whether
+    random features will do, and takes an MLP elsewhere and where stages are given; with a solution
+    to start from its model. sampling: pinn.Sampling(); training: a list of stages, or "auto" (also
+    where left out), which chooses them on the way and says why, or a pinn.Plan of your own.
+    weighting: block name -> weight in the loss, 1 where left out, or a pinn.Weighting that chooses
+    them, or a list of these, whose weights are multiplied. precision: "float64" or "float32".
+    device: "cpu" or "cuda". callbacks: functions of a step record, or objects with the methods of
     pinn.training.Callback; pinn.Progress() shows progress, and without it nothing is printed.
 
     seconds: limit of the wall time of all stages together, the recording of the step's programs at
@@ -147,14 +149,14 @@ def solve(
     """
     callbacks = check_callbacks(callbacks)
     experiment = _experiment(
-        problem, model=model, sampling=sampling, weighting=weighting, training=training,
-        seconds=seconds, target=target, precision=precision, device=device,
+        problem, model=_model(model, start), sampling=sampling, weighting=weighting,
+        training=training, seconds=seconds, target=target, precision=precision, device=device,
         engine=engine, derivatives=derivatives, threads=threads, seed=seed,
         error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
         began = time.perf_counter()
-        experiment, decisions = with_model(experiment)
+        experiment, decisions = with_model(experiment, start is not None)
         trial = time.perf_counter() - began if decisions else 0.0
         objective, test, said = _begin(experiment, start)
         fresh = FreshLoss(objective, fresh_points(experiment))
@@ -213,15 +215,20 @@ def check(
     """
     check_callbacks(callbacks)
     experiment = _experiment(
-        problem, model=model, sampling=sampling, weighting=weighting, training=training,
-        seconds=seconds, target=target, precision=precision, device=device,
+        problem, model=_model(model, start), sampling=sampling, weighting=weighting,
+        training=training, seconds=seconds, target=target, precision=precision, device=device,
         engine=engine, derivatives=derivatives, threads=threads, seed=seed,
         error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
-        experiment, _ = with_model(experiment)
+        experiment, _ = with_model(experiment, start is not None)
         objective, *_ = _begin(experiment, start)
         return check_run(experiment, objective)
+
+
+def _model(model: Any, start: Any) -> Any:
+    """Return the model that is given, or that of the solution that is gone on from."""
+    return start.experiment.model if model is None and isinstance(start, Solution) else model
 
 
 def _experiment(problem: Problem, **given: Any) -> Experiment:

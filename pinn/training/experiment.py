@@ -11,8 +11,8 @@ from pinn.conditions import Initial
 from pinn.conditions.hard import HardModel
 from pinn.geometry import Shape
 from pinn.models import (
-    MLP,
     AnyModel,
+    AutoModel,
     Facts,
     Spaced,
     Windows,
@@ -51,7 +51,7 @@ class Experiment:
     """
 
     problem: Problem
-    model: AnyModel = MLP()
+    model: AnyModel = AutoModel()
     sampling: Sampling = Sampling()
     weighting: AnyWeighting = Fixed()
     training: Annotated[tuple[Stage, ...] | Plan, TRAINING] = Auto()
