@@ -50,6 +50,10 @@ from pinn.training.start import load_start
 # training took about as long as the estimate does.
 _WORTH = 1e8
 
+# The seconds that training has at least where the choice of the model has used up the limit: a
+# limit is a number > 0.
+_LEAST_LEFT = 1e-3
+
 # Who ends a run in the middle knows that it has not solved the problem.
 _CUT_SHORT = (StopReason.INTERRUPTED, StopReason.DIVERGED)
 
@@ -163,7 +167,7 @@ def solve(
         said = [*preflight(objective), *said]
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
-        left = experiment.seconds and max(experiment.seconds - trial, 0.0)
+        left = experiment.seconds and max(experiment.seconds - trial, _LEAST_LEFT)
         started = start is not None
         run = _training(experiment, objective, callbacks, fresh, started, left, decisions)
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
