@@ -160,15 +160,15 @@ def solve(
     )  # fmt: skip
     with training_resources():
         began = time.perf_counter()
-        experiment, decisions = with_model(experiment, start is not None)
+        started = start is not None
+        experiment, decisions, theta = with_model(experiment, started)
         trial = time.perf_counter() - began if decisions else 0.0
-        objective, test, said = _begin(experiment, start)
+        objective, test, said = _begin(experiment, start if started else theta)
         fresh = FreshLoss(objective, fresh_points(experiment))
         said = [*preflight(objective), *said]
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
         left = experiment.seconds and max(experiment.seconds - trial, _LEAST_LEFT)
-        started = start is not None
         run = _training(experiment, objective, callbacks, fresh, started, left, decisions)
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
         for decision in decisions:
@@ -225,7 +225,7 @@ def check(
         error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
-        experiment, _ = with_model(experiment, start is not None)
+        experiment, *_ = with_model(experiment, start is not None)
         objective, *_ = _begin(experiment, start)
         return check_run(experiment, objective)
 

@@ -8,6 +8,8 @@ from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from pinn.models import AutoModel
 from pinn.objective.weighting import Fixed
 from pinn.optimizers import Diverged, GaussNewton
@@ -51,17 +53,19 @@ Kind = tuple[str, tuple[float, float]]
 
 
 class _Trial(NamedTuple):
-    """What features left of the loss on points apart, and the seconds of a step."""
+    """What features left of the loss on points apart, the seconds of a step, and what was found."""
 
     left: float
     seconds: float
+    theta: np.ndarray
 
 
 class Chosen(NamedTuple):
-    """An experiment whose model is settled, and what was decided."""
+    """An experiment whose model is settled, what was decided, and what it can begin from."""
 
     experiment: Experiment
     decisions: tuple[Decision, ...] = ()
+    theta: np.ndarray | None = None
 
 
 def with_model(experiment: Experiment, started: bool = False) -> Chosen:
@@ -86,11 +90,13 @@ def with_model(experiment: Experiment, started: bool = False) -> Chosen:
     said = f"{_few(experiment)} random features leave {best.left:.1g} of the loss on points apart"
     if not best.left < _RESOLVED:
         return _trained(experiment, auto, said)
-    width = _few(experiment) if best.left < _PLENTY else _many(experiment, best.seconds)
+    few = _few(experiment)
+    width = few if best.left < _PLENTY else _many(experiment, best.seconds)
     found = replace(
         _with_points(experiment, _POINTS * width), model=auto.random_features(width, *kind)
     )
-    return Chosen(found, (Decision(0, f"model: {width} random features", said),))
+    theta = best.theta if width == few else None
+    return Chosen(found, (Decision(0, f"model: {width} random features", said),), theta)
 
 
 def _not_tried(experiment: Experiment) -> str:
@@ -175,4 +181,4 @@ def _tried(experiment: Experiment, auto: AutoModel, kind: Kind) -> _Trial:
     left = apart(theta) / before if before > 0 else 0.0
     left = left if math.isfinite(left) else math.inf
     # the first step compiles
-    return _Trial(left, min(seconds, default=time.perf_counter() - began))
+    return _Trial(left, min(seconds, default=time.perf_counter() - began), theta)

@@ -41,6 +41,7 @@ def test_a_smooth_solution_gets_random_features_and_many_digits():
     assert told[0].what == "model: 60 random features"
     assert solution.report.decisions[0] == told[0]
     assert [stage.name for stage in solution.report.stages] == ["gauss_newton"]
+    assert solution.report.history[0]["loss"] < 1e-15  # it goes on from the trial
 
 
 def test_more_features_are_taken_where_few_leave_something(monkeypatch):
@@ -66,7 +67,7 @@ def test_points_that_are_given_limit_the_number_of_features():
 def test_trials_end_where_they_have_taken_their_share_of_the_time(monkeypatch):
     tried = []
     monkeypatch.setattr(choosing, "_tried", lambda experiment, auto, kind: (
-        tried.append(kind), choosing._Trial(1e-3, 1.0))[1])
+        tried.append(kind), choosing._Trial(1e-3, 1.0, np.zeros(1)))[1])
     choosing.with_model(Experiment(SMOOTH, pinn.AutoModel(), seconds=1e-6))
     assert len(tried) == 1
     choosing.with_model(Experiment(SMOOTH, pinn.AutoModel()))
@@ -129,7 +130,7 @@ def test_where_there_is_no_hope_nothing_is_tried(arguments, why, monkeypatch):
 
 def test_a_model_that_is_given_is_taken():
     given = Experiment(SMOOTH, pinn.MLP(width=3))
-    assert choosing.with_model(given) == (given, ())
+    assert choosing.with_model(given) == (given, (), None)
 
 
 def test_what_goes_on_from_a_solution_has_its_model():
