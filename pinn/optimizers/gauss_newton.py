@@ -8,8 +8,8 @@ from collections.abc import Generator, Mapping
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.gauss_newton_checks import check_memory, doubt_few_rows, doubt_precision
-from pinn.optimizers.reduced import Spectrum, reduced
+from pinn.optimizers.jacobian_checks import check_memory, doubt_few_rows, doubt_precision
+from pinn.optimizers.reduced import Spectrum, reduced, triangle_bytes
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 
@@ -59,7 +59,8 @@ class GaussNewton(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
-        check_memory(self.name, function, keep=False)
+        taken = triangle_bytes(function.rows, function.size, keep=False)
+        check_memory(self.name, function, taken, "its triangle")
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:

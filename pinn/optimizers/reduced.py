@@ -85,11 +85,13 @@ def reduced(function: LeastSquares, theta: np.ndarray, keep: bool) -> Reduced:
 
 
 def triangle_of(rows: np.ndarray, jacobian: np.ndarray) -> Reduced:
-    """Reduce a Jacobian that is at hand, of at least as many rows as numbers."""
+    """Reduce a Jacobian that is at hand."""
+    if len(rows) < jacobian.shape[1]:
+        return _Wide(rows, jacobian)
     return _Tall(iter([(rows, jacobian)]), *jacobian.shape, keep=True)
 
 
-def reduced_bytes(rows: int, size: int, keep: bool) -> int:
+def triangle_bytes(rows: int, size: int, keep: bool) -> int:
     """Return the bytes of a reduction at its largest, a damped triangle beside it included."""
     least, block = min(rows, size), min(_BLOCK, rows)
     held = rows if keep or rows < size else 0

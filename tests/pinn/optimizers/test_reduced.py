@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pinn.optimizers.reduced import reduced, reduced_bytes
+from pinn.optimizers.reduced import reduced, triangle_bytes
 
 SHAPES = [(2600, 40), (70, 33), (33, 33), (20, 41), (1, 1), (3, 1), (1, 4)]
 
@@ -97,8 +97,8 @@ def test_a_polynomial_of_high_degree_is_fitted_where_normal_equations_have_no_di
 
 
 def test_memory_is_counted_for_the_triangles_and_what_is_kept_of_the_jacobian():
-    assert reduced_bytes(20_000, 1000, keep=False) == 8 * (3 * 1000**2 + 3 * 1024 * 1000)
-    assert reduced_bytes(20_000, 1000, keep=True) == (
-        reduced_bytes(20_000, 1000, keep=False) + 8 * 20_000 * 1000
+    assert triangle_bytes(20_000, 1000, keep=False) == 8 * (3 * 1000**2 + 3 * 1024 * 1000)
+    assert triangle_bytes(20_000, 1000, keep=True) == (
+        triangle_bytes(20_000, 1000, keep=False) + 8 * 20_000 * 1000
     )
-    assert reduced_bytes(100, 1000, keep=False) > 8 * 100 * 1000
+    assert triangle_bytes(100, 1000, keep=False) > 8 * 100 * 1000
