@@ -191,6 +191,7 @@ class _Normal(_Factored):
         norms = whole.norms**2
         ratio, weight = float(np.max(norms / self._squares)), np.sqrt(norms + self._squares)
         self.step = self._corrected(self._solve(-0.5 * whole.gradient), weight, ratio)
+        self.promised = _promised(self.step, whole.gradient, self._squares)
 
     def minimiser(self, b: np.ndarray) -> np.ndarray:
         return self._solve(-(b @ self._whole.jacobian))
@@ -207,6 +208,7 @@ class _Kernel(_Factored):
         self._factor = whole.factored(kernel, damping)
         ratio = float(np.max(kernel.diagonal())) / damping
         self.step = self._outward(self._corrected(self._solve(-whole.rows), 1.0, ratio))
+        self.promised = _promised(self.step, whole.gradient, damping * scale**2)
 
     def minimiser(self, b: np.ndarray) -> np.ndarray:
         return self._outward(self._solve(-b))
@@ -216,6 +218,11 @@ class _Kernel(_Factored):
 
     def _left(self, found: np.ndarray) -> np.ndarray:
         return -self._rows - self._jacobian @ (found @ self._jacobian) - self._damping * found
+
+
+def _promised(step: np.ndarray, gradient: np.ndarray, squares: np.ndarray) -> float:
+    """Return |r|^2 - |J p + r|^2 of the minimiser p of |J p + r|^2 + |d p|^2."""
+    return float(np.sum(squares * step**2)) - 0.5 * float(gradient @ step)
 
 
 def damped_bytes(rows: int, size: int) -> int:

@@ -1,15 +1,17 @@
-"""Gauss-Newton: undamped steps over the singular directions that the Jacobian resolves."""
+"""Gauss-Newton: steps over the directions that the Jacobian resolves, as long as they get."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from itertools import chain
 
 import numpy as np
 
 from pinn.objective import Layout
+from pinn.optimizers.ends import converged, no_decrease
 from pinn.optimizers.jacobian_checks import check_memory, doubt_few_rows, doubt_precision
-from pinn.optimizers.reduced import Spectrum, reduced, triangle_bytes
+from pinn.optimizers.reduced import Damped, Reduced, reduced, triangle_bytes
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 
@@ -84,26 +86,21 @@ class GaussNewton(Stage):
             number, reach = int(state["number"]), float(state["reach"])
         loss = function.value(theta)
         while number < self.steps:
-            jacobian = reduced(function, theta, keep=False)
-            largest = float(np.max(np.abs(jacobian.gradient)))
-            if largest <= self.gradient_tolerance:
-                return StageEnd(theta, StopReason.CONVERGED, (
-                    f"after {number} steps the largest component of the gradient, {largest:.1e}, "
-                    f"is not above the tolerance {self.gradient_tolerance:.1e}"
-                ))  # fmt: skip
-            spectrum = jacobian.spectrum()
-            if number and spectrum.promised(self.cutoff) < self.least_fall * loss:
+            linear = reduced(function, theta)
+            end = converged(theta, number, linear.gradient, self.gradient_tolerance)
+            if end is not None:
+                return end
+            steps = self._steps(linear)
+            first = next(steps)
+            if number and first.promised < self.least_fall * loss:
                 return StageEnd(theta, StopReason.STALLED, (
                     f"after {number} steps the linear rows promise to lower the loss {loss:.3e} by "
                     f"less than {100 * self.least_fall:g} %: what is left is not in their range"
                 ))  # fmt: skip
-            found = self._lower(function, theta, loss, spectrum, reach)
+            found = _lower(function, theta, loss, chain([first], steps), reach)
             if found is None:
-                return StageEnd(theta, StopReason.NO_DECREASE, (
-                    f"after {number} steps no step along any number of singular directions gives a "
-                    f"lower loss than {loss:.3e}, most likely at the limit of rounding; largest "
-                    f"component of the gradient {largest:.1e}"
-                ))  # fmt: skip
+                tried = "no step with any cutoff"
+                return no_decrease(theta, number, linear.gradient, loss, tried)
             number += 1
             theta, loss = found
             yield Step(number, theta, loss, state={
@@ -111,27 +108,28 @@ class GaussNewton(Stage):
             })  # fmt: skip
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
-    def _lower(
-        self,
-        function: LeastSquares,
-        theta: np.ndarray,
-        loss: float,
-        spectrum: Spectrum,
-        reach: float,
-    ) -> tuple[np.ndarray, float] | None:
-        """Return the theta of the lowest loss found, and that, or None."""
-        cutoff, best, before = self.cutoff, None, loss
+    def _steps(self, linear: Reduced) -> Iterator[Damped]:
+        """Yield the step of the cutoff, and those of larger ones."""
+        cutoff, largest = max(self.cutoff, _SHORT), linear.largest
         while cutoff < 1:
-            # At the least that the rows can be, halves of a step are no better than all of it.
-            halvings = _HALVINGS if spectrum.promised(cutoff) > _WORTH * before else _FEW_HALVINGS
-            step = reach * spectrum.shortest(cutoff)
-            found = _halved(function, theta, loss, step, halvings)
-            if found is not None:
-                best, loss = found, found[1]
-                if loss < _ENOUGH * before:
-                    break
-            cutoff = _RAISED * max(cutoff, _SHORT)
-        return best
+            yield linear.damped((cutoff * largest) ** 2, np.ones_like(linear.gradient))
+            cutoff *= _RAISED
+
+
+def _lower(
+    function: LeastSquares, theta: np.ndarray, loss: float, steps: Iterable[Damped], reach: float
+) -> tuple[np.ndarray, float] | None:
+    """Return the theta of the lowest loss found along some steps, and that, or None."""
+    best, before = None, loss
+    for step in steps:
+        # At the least that the rows can be, halves of a step are no better than all of it.
+        halvings = _HALVINGS if step.promised > _WORTH * before else _FEW_HALVINGS
+        found = _halved(function, theta, loss, reach * step.step, halvings)
+        if found is not None:
+            best, loss = found, found[1]
+            if loss < _ENOUGH * before:
+                break
+    return best
 
 
 def _halved(

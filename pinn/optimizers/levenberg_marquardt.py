@@ -11,6 +11,7 @@ import numpy as np
 
 from pinn.objective import Layout
 from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
+from pinn.optimizers.ends import converged, no_decrease
 from pinn.optimizers.jacobian_checks import check_memory, doubt_few_rows, doubt_precision
 from pinn.optimizers.path import path_terms
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
@@ -92,22 +93,15 @@ class LevenbergMarquardt(Stage):
         workspace, loss = Workspace(), function.value(theta)
         while number < self.steps:
             linear = DampedLeastSquares.at(function, theta, workspace)
-            largest = float(np.max(np.abs(linear.gradient)))
-            if largest <= self.gradient_tolerance:
-                return StageEnd(theta, StopReason.CONVERGED, (
-                    f"after {number} steps the largest component of the gradient, {largest:.1e}, "
-                    f"is not above the tolerance {self.gradient_tolerance:.1e}"
-                ))  # fmt: skip
+            end = converged(theta, number, linear.gradient, self.gradient_tolerance)
+            if end is not None:
+                return end
             scale = self._scaled(scale, linear)
             if math.isnan(damping):
                 damping = self.damping * float(np.max(linear.norms / scale)) ** 2
             found = _Trials(function, theta, loss, linear, scale, self.order).from_(damping)
             if found is None:
-                return StageEnd(theta, StopReason.NO_DECREASE, (
-                    f"after {number} steps no damping gives a lower loss than {loss:.3e}, most "
-                    f"likely at the limit of rounding; largest component of the gradient "
-                    f"{largest:.1e}"
-                ))  # fmt: skip
+                return no_decrease(theta, number, linear.gradient, loss, "no damping")
             number += 1
             theta, loss, damping = found.theta, found.loss, found.next_damping
             yield Step(number, theta, loss, state={
@@ -160,16 +154,12 @@ class _Trials:
             step = damped.step
             if not np.linalg.norm(step) > _SHORT * np.linalg.norm(self._theta):
                 return None
-            # |r|^2 - |r + J p|^2 of the minimiser p of |r + J p|^2 + damping |D p|^2
-            promised = damping * float(np.sum((self._scale * step) ** 2)) - 0.5 * float(
-                self._linear.gradient @ step
-            )
             terms = path_terms(
                 self._function, self._theta, self._linear, damped, self._scale, self._order
             )
             theta = self._theta + sum(terms)
             loss = self._function.value(theta)
-            kept = (self._loss - loss) / promised if math.isfinite(loss) else -math.inf
+            kept = (self._loss - loss) / damped.promised if math.isfinite(loss) else -math.inf
             if kept >= _PROMISED and loss < self._loss:
                 return _Found(theta, loss, damping / (_MUCH_LOWER if kept > _KEPT else _LOWER))
             damping *= factor
