@@ -32,21 +32,23 @@ class GaussNewton(Stage):
     """Undamped Gauss-Newton steps of least norm, whose length is searched for.
 
     steps: most of them. cutoff: directions along which the rows change by less than this share of
-    the most (singular values of the Jacobian, relative to the largest) are left out, or more.
+    the most (singular values of the Jacobian, relative to the largest) are hardly gone along.
     gradient_tolerance: the stage ends when no component of the loss's gradient is larger. seconds:
     limit of the stage's wall time, None for none. least_fall: the stage ends, after a step at
     least, where the linear rows promise to lower the loss by less than this share. redraw: steps
     after which points are drawn anew, None for as many as the sampling says. hold: fewest steps
     between two changes of an adaptive weighting's weights.
 
-    The step is the shortest minimiser of |J p + r|^2 over the other directions, by the singular
-    values of the triangle that J is reduced to, once a step. Larger cutoffs, and 1/2, 1/4 ... of
-    each step, are tried by forward evaluations, and the lowest loss is taken. Twice the cost of
-    a step of levenberg_marquardt, which trains networks better; for problems that are linear in the
-    trainable numbers, or nearly so.
+    The step minimises |J p + r|^2 + |cutoff s p|^2, s being the largest singular value of J, by the
+    triangle that J is reduced to: over directions of larger singular values it is the shortest
+    minimiser of |J p + r|, and has next to nothing of those of smaller ones, for a fraction of what
+    singular values take. Larger cutoffs, and 1/2, 1/4 ... of each step, are tried by forward
+    evaluations where they promise more than was had, and the lowest loss is taken. Twice the cost
+    of a step of levenberg_marquardt, which trains networks better; for problems that are linear in
+    the trainable numbers, or nearly so.
     Raises ValueError for a number outside its range.
 
-    Bjorck, Numerical Methods for Least Squares Problems, SIAM 1996, sections 2.7 and 9.2.
+    Bjorck, Numerical Methods for Least Squares Problems, SIAM 1996, sections 2.7.1 and 9.2.
     """
 
     name = "gauss_newton"
@@ -119,12 +121,16 @@ class GaussNewton(Stage):
 def _lower(
     function: LeastSquares, theta: np.ndarray, loss: float, steps: Iterable[Damped], reach: float
 ) -> tuple[np.ndarray, float] | None:
-    """Return the theta of the lowest loss found along some steps, and that, or None."""
+    """Return the theta of the lowest loss found along some steps, and that, or None.
+
+    Nothing is tried of which the linear rows promise no more than was had: where they tell the
+    truth, that is all but the whole of the first step.
+    """
     best, before = None, loss
     for step in steps:
-        # At the least that the rows can be, halves of a step are no better than all of it.
-        halvings = _HALVINGS if step.promised > _WORTH * before else _FEW_HALVINGS
-        found = _halved(function, theta, loss, reach * step.step, halvings)
+        if best is not None and before - loss >= step.promised:
+            break
+        found = _halved(function, theta, before, loss, step, reach)
         if found is not None:
             best, loss = found, found[1]
             if loss < _ENOUGH * before:
@@ -133,13 +139,26 @@ def _lower(
 
 
 def _halved(
-    function: LeastSquares, theta: np.ndarray, loss: float, step: np.ndarray, halvings: int
+    function: LeastSquares,
+    theta: np.ndarray,
+    before: float,
+    loss: float,
+    step: Damped,
+    reach: float,
 ) -> tuple[np.ndarray, float] | None:
-    """Return where the halvings of a step lead that lower the loss, until they do so no more."""
+    """Return where the halvings of a step lead that lower the loss, until they do so no more.
+
+    before: the loss at theta. loss: the lowest found so far.
+    """
+    # At the least that the rows can be, halves of a step are no better than all of it.
+    halvings = _HALVINGS if step.promised > _WORTH * before else _FEW_HALVINGS
     best: tuple[np.ndarray, float] | None = None
     shortest = _SHORT * np.linalg.norm(theta)
     for k in range(halvings + 1):
-        part = 0.5**k * step
+        share = reach * 0.5**k
+        if best is not None and before - best[1] >= share * (2 - share) * step.promised:
+            break
+        part = share * step.step
         if not math.isfinite(length := float(np.linalg.norm(part))) or length <= shortest:
             break
         there = theta + part

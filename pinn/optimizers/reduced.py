@@ -11,7 +11,7 @@ import numpy as np
 from pinn.optimizers.solver import LeastSquares
 
 # Columns that LAPACK reduces at a time, by reflections that it then applies as matrix products.
-_PANEL = 32
+_PANEL = 64
 # Rows that are taken into the triangle at a time: each time all of the triangle is passed over.
 _BLOCK = 1024
 # Steps of the power method: its value is then too small by some per cent at most.
