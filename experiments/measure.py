@@ -5,45 +5,57 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 import pinn
-from experiments.case import Case, compare
+from experiments.case import Case, compare, relative_l2
 from experiments.resumable import ROOT
 from pinn.config import Override, load
 from pinn.models import MODELS, Model
 from pinn.optimizers import StopReason
 from pinn.schema.declared import dump, fields_of
+from pinn.training.experiment import Experiment
 
 _EMPTY = (None, False, [], {}, ())
 
 
 def problem(case: Case) -> pinn.Problem:
     """Return what the case's config or program states."""
-    return _program(case).PROBLEM if _is_program(case) else load(case.file).experiment.problem
+    return _program(case).PROBLEM if _is_program(case) else experiment(case).problem
+
+
+def experiment(case: Case, settings: Iterable[str] = ()) -> Experiment:
+    """Return what a case's config declares, with the case's own settings and these laid over it.
+
+    settings: as on the command line, "sampling.interior=500". Raises ConfigError for what does not
+    fit.
+    """
+    overrides = [Override.parse(text, case.name) for text in (*case.settings, *settings)]
+    return load(case.file, overrides).experiment
 
 
 def limit(case: Case, seconds: float) -> float:
     """Return the time that a case's training may take: the config's own, at most `seconds`."""
-    own = None if _is_program(case) else load(case.file).experiment.seconds
+    own = None if _is_program(case) else experiment(case).seconds
     return seconds if own is None else min(own, seconds)
 
 
 def solve(case: Case, seconds: float, seed: int, threads: int | None = None) -> pinn.Solution:
     """Run the case's program, or train its config with these in place of its own settings.
 
-    threads: of a config; all cores where left out.
+    threads: of a config; all cores where left out. The error is not estimated: that is for after
+    the time that is measured.
     """
     if _is_program(case):
         return _program(case).solve(seconds, seed)
-    settings = {"seconds": seconds, "seed": seed, "threads": threads}
-    overrides = [
-        Override.parse(f"{name}={value!r}", f"--{name}")
-        for name, value in settings.items() if value is not None
-    ]  # fmt: skip
-    return pinn.solve(**load(case.file, overrides).experiment.arguments)
+    settings = {"seconds": seconds, "seed": seed, "threads": threads, "error_bars": False}
+    given = [
+        f"{name}={str(value).lower()}" for name, value in settings.items() if value is not None
+    ]
+    return pinn.solve(**experiment(case, given).arguments)
 
 
 def _is_program(case: Case) -> bool:
@@ -77,9 +89,12 @@ def measure(
         raise KeyboardInterrupt
     errors, agreement, method = compare(case, solution)
     worst = max(errors.values(), key=lambda e: math.inf if math.isnan(e) else e)
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        estimate = estimated(case, solution)
     return {
         **facts, "errors": errors, "error": worst, "seconds": wall, "cpu_seconds": processor,
-        "reference": method, "reference_agreement": agreement,
+        "reference": method, "reference_agreement": agreement, "estimate": estimate,
         "loss": report.loss, "fresh_loss": report.fresh_loss, "steps": report.steps,
         "network": network(solution.experiment.model), "parameters": solution.theta.size,
         "points": {n: len(p.coordinates) for n, p in solution.experiment.draw_points().items()},
@@ -88,6 +103,32 @@ def measure(
         "coefficients": dict(solution.parameters), "stop_reason": str(report.stop_reason),
         "warnings": sorted({str(warning.message) for warning in caught}),
     }, solution  # fmt: skip
+
+
+def estimated(case: Case, solution: pinn.Solution) -> dict[str, Any]:
+    """Return what the solution says of its own errors, without a reference.
+
+    `errors`: relative ones, as experiments.case.compare has the true ones, by name; `trusted`
+    whether it believes them, else `doubts` say why not. `failed` is why there are none.
+    """
+    try:
+        found = solution.error_estimate()
+    except Exception as error:  # as above
+        return {"failed": f"{type(error).__name__}: {error}"}
+    errors = dict(found.relative_l2)
+    if case.up_to_constant and found.error is not None:
+        points = case.reference().points
+        present, e = solution.evaluate(**points), found.error.evaluate(points)
+        for name in case.up_to_constant:
+            errors[name] = relative_l2(present[name], present[name] + e[name], up_to_constant=True)
+    spread = solution.report.recovery.standard_errors
+    for name in case.truth:
+        if name in spread:
+            errors[name] = spread[name] / abs(solution.parameters[name])
+    return {
+        "errors": errors, "trusted": found.trusted, "unexplained": found.unexplained,
+        "doubts": list(found.doubts), "remarks": list(found.remarks), "seconds": found.seconds,
+    }  # fmt: skip
 
 
 def network(model: Any) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Terminal,
     )
     from pinn.diagnosis import ProblemWarning, UnsolvedWarning, doctor, standard_errors
+    from pinn.evaluation import ExtrapolationWarning
     from pinn.geometry import (
         Ball,
         Box,
@@ -98,7 +99,7 @@ if TYPE_CHECKING:
     from pinn.problem import Equation, Field, Parameter, Problem, Reference
     from pinn.sampling import Sampling
     from pinn.schema import declared
-    from pinn.solution import ExtrapolationWarning, Report, Solution, load
+    from pinn.solution import Report, Solution, load
     from pinn.solving import check, solve
     from pinn.tables import Table
     from pinn.training import Auto, Callback, Plan, Progress, default_training
@@ -235,6 +236,7 @@ _HOMES = {
         "Operator", "Periodic", "PointValue", "Robin", "Terminal",
     ),
     "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning", "doctor", "standard_errors"),
+    "pinn.evaluation": ("ExtrapolationWarning",),
     "pinn.geometry": (
         "Ball",
         "Box",
@@ -296,7 +298,7 @@ _HOMES = {
     "pinn.problem": ("Equation", "Field", "Parameter", "Problem", "Reference"),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),
-    "pinn.solution": ("ExtrapolationWarning", "Report", "Solution", "load"),
+    "pinn.solution": ("Report", "Solution", "load"),
     "pinn.solving": ("check", "solve"),
     "pinn.tables": ("Table",),
     "pinn.training": ("Auto", "Callback", "Plan", "Progress", "default_training"),

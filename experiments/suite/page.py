@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments.bench.report import number, table
+from experiments.bench.report import number, section, table
 from experiments.resumable import machine_line
 from experiments.suite.entry import Entry
-from experiments.suite.verdict import summaries, verdicts
+from experiments.suite.verdict import FACTOR, summaries, told_apart, verdicts
 
 _HEADER = [
-    "#", "problem", "network", "parameters", "stages", "seconds", "error", "worst", "goal",
-    "published", "reached",
+    "#", "problem", "network", "parameters", "stages", "seconds", "error", "estimate", "worst",
+    "goal", "published", "reached",
 ]  # fmt: skip
 
 
@@ -26,7 +26,9 @@ def markdown(entries: Sequence[Entry], runs: Sequence[Mapping[str, Any]]) -> str
         "Each problem is a config (or a program) of `experiments/suite/problems`. The error is the "
         "relative L2 error of the worst unknown, or the relative error of the worst coefficient, "
         "at points that no training saw: the median of the seeds (the upper one of an even "
-        "number), and the worst of them. Network, stages and steps are those of the median run; "
+        "number), and the worst of them. Network, stages and steps are those of the median run, "
+        "and so is `estimate`: what it says of that error by itself, without a reference, with a ? "
+        "where it says that this is not to be trusted; "
         "`seconds` is the whole call, the median. `published` is the best figure known of a neural "
         "network for this very set-up; where no source is named below, the paper was not at hand. "
         "No run looks at the reference.",
@@ -38,6 +40,7 @@ def markdown(entries: Sequence[Entry], runs: Sequence[Mapping[str, Any]]) -> str
             f"## {seconds:g} seconds",
             f"{sum(numbered.values())} of {len(numbered)} problems measured reach their goal by "
             f"the median of the seeds, {len({entry.number for entry in entries})} problems in all.",
+            *_estimates([run for run in runs if run["budget_seconds"] == seconds]),
             table(_HEADER, [_line(line) for line in own]),
         ]
     notes = [f"{line['title']}: {line['note']}" for line in _once(lines) if line["note"]]
@@ -46,38 +49,51 @@ def markdown(entries: Sequence[Entry], runs: Sequence[Mapping[str, Any]]) -> str
         for text in run.get("warnings", []):
             said.setdefault(text, []).append(run["name"])
     page += [
-        *_section("Notes", notes),
-        *_section("Where the published figures come from", [
+        *section("Notes", notes),
+        *section("Where the published figures come from", [
             f"{line['title']}: {line['source']}" for line in _once(lines) if line["source"]
         ]),
-        *_section("Runs", [_run(run) for run in runs]),
-        *_section("Warnings of the runs", [
+        *section("Runs", [run_line(run) for run in runs]),
+        *section("Warnings of the runs", [
             f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in said.items()
         ]),
     ]
     return "\n\n".join(page) + "\n"
 
 
+def _estimates(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on the estimates of the errors, or nothing where no run has one."""
+    count = told_apart(runs)
+    if not count["runs"]:
+        return []
+    return [
+        f"The estimate is within a factor {FACTOR:g} of the true error in {count['within']} of "
+        f"{count['runs']} runs; in {count['silent']} it is below a tenth of it without a warning."
+    ]
+
+
+def _estimate(line: Mapping[str, Any]) -> str:
+    doubtful = line["estimate"] is not None and not line["trusted"]
+    return number(line["estimate"], 2) + (" ?" if doubtful else "")
+
+
 def _once(lines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return list({line["name"]: line for line in lines}.values())
 
 
-def _section(title: str, lines: list[str]) -> list[str]:
-    """Return a heading and its lines, or nothing where there are none."""
-    return [f"## {title}", "\n".join(f"- {line}" for line in lines)] if lines else []
-
-
 def _line(line: Mapping[str, Any]) -> list[str]:
     stages = ", ".join(f"{stage['name']} {stage['steps']}" for stage in line["stages"])
-    figures = (line[key] for key in ("error", "worst", "goal", "published"))
+    figures = (line[key] for key in ("worst", "goal", "published"))
     return [
         str(line["number"]), line["title"], line["network"] or "-",
         number(line["parameters"], 9), stages or "-", number(line["seconds"]),
-        *(number(figure, 2) for figure in figures), "yes" if line["reached"] else "no",
+        number(line["error"], 2), _estimate(line), *(number(figure, 2) for figure in figures),
+        "yes" if line["reached"] else "no",
     ]  # fmt: skip
 
 
-def _run(run: Mapping[str, Any]) -> str:
+def run_line(run: Mapping[str, Any]) -> str:
+    """Return what a run did, and its figures, as a line of a list."""
     what = f"{run['name']}, {run['budget_seconds']:g} s, seed {run['seed']}"
     if "failed" in run:
         return f"{what}: {run['failed']}"
@@ -90,7 +106,20 @@ def _run(run: Mapping[str, Any]) -> str:
     known = run["reference_agreement"]
     reference = run["reference"] + (f", known to {number(known, 2)}" if known else "")
     setbacks = "".join(f"; {text}" for text in run["setbacks"])
+    estimate = _estimated(run.get("estimate") or {})
     return (
-        f"{what}: {errors} ({reference}); {stages}; {number(run['seconds'])} s, "
+        f"{what}: {errors} ({reference}){estimate}; {stages}; {number(run['seconds'])} s, "
         f"{number(run['cpu_seconds'])} s of processors{setbacks}"
     )
+
+
+def _estimated(estimate: Mapping[str, Any]) -> str:
+    """Return what a run says of its errors, to follow them; nothing of a run from before that."""
+    if not estimate:
+        return ""
+    if "failed" in estimate:
+        return f"; no estimate: {estimate['failed']}"
+    found = ", ".join(f"{name} {number(error, 2)}" for name, error in estimate["errors"].items())
+    doubts = "".join(f"; not to be trusted: {text}" for text in estimate["doubts"])
+    took = number(estimate["seconds"], 2)
+    return f"; estimated {found or 'nothing'} in {took} s{doubts}"

@@ -11,11 +11,44 @@ from experiments.suite.entry import Entry
 
 Run = Mapping[str, Any]
 
+# An estimate should be within this factor of the error, and never below this share of it unless a
+# warning says that it is not to be trusted.
+FACTOR, SILENT = 3.0, 0.1
+
 
 def error_of(run: Run) -> float:
     """Return the error of a run; infinite where it failed or is no number."""
     error = run.get("error")
     return math.inf if error is None or math.isnan(error) else error
+
+
+def estimate_of(run: Run) -> tuple[float, bool] | None:
+    """Return what a run estimates of the worst of its errors, and whether it trusts that.
+
+    Where it has none of that name, it is the worst that it has; None for runs without an estimate.
+    """
+    estimate, errors = run.get("estimate") or {}, run.get("errors") or {}
+    found = {name: e for name, e in estimate.get("errors", {}).items() if e is not None}
+    if not found or not errors:
+        return None
+    worst = max(errors, key=lambda name: _size(errors[name]))
+    value = found.get(worst, max(found.values(), key=_size))
+    return None if math.isnan(value) else (value, estimate["trusted"])
+
+
+def _size(error: float | None) -> float:
+    return math.inf if error is None or math.isnan(error) else error
+
+
+def told_apart(runs: Iterable[Run]) -> dict[str, int]:
+    """Return how many runs there are with an estimate, and how well these are: counts of runs.
+
+    within: a factor 3 of the true error. silent: below a tenth of it, and trusted.
+    """
+    pairs = [(error_of(run), *one) for run in runs if (one := estimate_of(run)) is not None]
+    close = [1 / FACTOR <= value / error <= FACTOR for error, value, _ in pairs if error > 0]
+    silent = [value < SILENT * error and trusted for error, value, trusted in pairs]
+    return {"runs": len(pairs), "within": sum(close), "silent": sum(silent)}
 
 
 def summary(entry: Entry, seconds: float, runs: Iterable[Run]) -> dict[str, Any]:
@@ -29,11 +62,13 @@ def summary(entry: Entry, seconds: float, runs: Iterable[Run]) -> dict[str, Any]
     errors = [error_of(run) for run in ranked]
     median, goal = errors[len(errors) // 2], entry.goal(seconds)
     times = [run["seconds"] for run in ranked if "seconds" in run]
+    estimate, trusted = estimate_of(shown) or (None, None)
     return {
         "name": entry.name, **entry.words, "budget_seconds": seconds,
         "network": shown.get("network"), "parameters": shown.get("parameters"),
         "stages": shown.get("stages", []), "seconds": statistics.median(times) if times else None,
         "error": _finite(median), "worst": _finite(errors[-1]), "goal": goal,
+        "estimate": estimate, "trusted": trusted,
         "reached": median <= goal, "seeds": sorted(run["seed"] for run in ranked),
     }  # fmt: skip
 

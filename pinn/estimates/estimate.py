@@ -21,11 +21,15 @@ from typing import Any
 import numpy as np
 
 import autograd as T
+from pinn.equations.leaves import derivatives_in
 from pinn.estimates.corrected import Corrected
+from pinn.estimates.error_field import ErrorField
 from pinn.estimates.extension import Extension
 from pinn.estimates.linearised import Linearised, Ridge
 from pinn.estimates.record import ErrorEstimate
+from pinn.evaluation import Evaluation
 from pinn.objective import Objective
+from pinn.problem import Problem
 from pinn.problem.belonging import region_of
 from pinn.residuals import Measured, Residual
 from pinn.sampling import Points, latin_hypercube, stream
@@ -223,52 +227,50 @@ class _Estimation:
     def _measured(
         self, plain: ErrorEstimate, best: _Tried, others: list[_Tried]
     ) -> ErrorEstimate:
-        domain = self._experiment.problem.domain
+        problem = self._experiment.problem
         rng = stream(self._experiment.seed, "error estimate", "places")
-        places = domain.sample_interior(_PLACES, latin_hypercube, rng)
-        values = self._values(self._extension.parameters, places)
-        errors = self._moved(best.direction, places) - values
+        places = problem.domain.sample_interior(_PLACES, latin_hypercube, rng)
+        present = Evaluation(self._experiment, self._extension.parameters)
+        better = Evaluation(self._experiment, self._corrected.parameters)
+        values = present.at(places)
         about = [one for one in others if one.left <= max(0.1, _ABOUT * best.left)]
-        sizes = [_rms(self._moved(one.direction, places) - values) for one in about]
+        self._corrected.move(best.direction)
+        moved, asked = better.at(places), _asked_for(problem)
+        sizes = []
+        for one in about:
+            self._corrected.move(one.direction)
+            other = better.at(places)
+            sizes.append(max(_rms(other[n] - values[n]) / (_rms(moved[n]) or 1) for n in asked))
         self._corrected.move(best.direction)
         after = self._nonlinear.residuals(self._corrected.theta, self._fresh)
         unexplained = max(self._unexplained(after), best.left if best.left > _GOOD else 0.0)
-        names = self._experiment.problem.scope.unknown_number
-        noisy = [one.name for one in self._experiment.problem.residuals if self._is_noise(one)]
+        noisy = [one.name for one in problem.residuals if self._is_noise(one)]
         relative, maximum, where = {}, {}, {}
         remarks = [*plain.remarks, *(
             f"{name} is fitted as well as its noise allows: what the noise has moved is not in the "
             "estimate, see pinn.standard_errors" for name in noisy
         )]  # fmt: skip
-        for name in self._experiment.problem.outputs:
-            region = region_of(self._experiment.problem, name, domain.coordinates)
+        names = problem.domain.coordinates
+        for name, u in values.items():
+            region = region_of(problem, name, names)
             here = np.flatnonzero(np.ones(len(places), bool) if region is None else region(places))
             if not len(here):
                 continue
-            u, e = values[here, names[name]], errors[here, names[name]]
-            better = float(np.linalg.norm(u + e))
-            relative[name] = float(np.linalg.norm(e)) / better if better else np.nan
-            worst = int(np.abs(e).argmax())
-            maximum[name] = float(np.abs(e[worst]))
-            place = places[here[worst]].tolist()
-            where[name] = dict(zip(domain.coordinates, place, strict=True))
-            if _rms(u) < _COLLAPSED * _rms(u + e):
+            u, other = u[here], moved[name][here]
+            relative[name] = _relative(u, other)
+            worst = int(np.abs(other - u).argmax())
+            maximum[name] = float(np.abs(other - u)[worst])
+            where[name] = dict(zip(names, places[here[worst]].tolist(), strict=True))
+            if name in problem.outputs and _rms(u) < _COLLAPSED * _rms(other):
                 remarks.append(
                     f"{name} is next to nothing, {_rms(u):.2g}, where the equations and conditions "
-                    f"ask for about {_rms(u + e):.2g}: a trivial solution"
+                    f"ask for about {_rms(other):.2g}: a trivial solution"
                 )
         return dataclasses.replace(
             plain, relative_l2=relative, maximum=maximum, where=where, unexplained=unexplained,
             doubts=tuple(self._doubts(unexplained, sizes)), remarks=tuple(remarks),
-            error=_Error(self._experiment, self._extension, self._corrected),
+            error=ErrorField(better, present),
         )  # fmt: skip
-
-    def _values(self, parameters: Any, places: np.ndarray) -> np.ndarray:
-        return values_at(self._experiment, parameters.module, places)
-
-    def _moved(self, direction: np.ndarray, places: np.ndarray) -> np.ndarray:
-        self._corrected.move(direction)
-        return self._values(self._corrected.parameters, places)
 
     def _unexplained(self, after: Mapping[str, np.ndarray]) -> float:
         shares = [
@@ -328,44 +330,18 @@ def _in_float64(
     return exact, found
 
 
-class _Error:
-    """The error e = u* - u as a function of coordinates."""
-
-    def __init__(
-        self, experiment: Experiment, extension: Extension, corrected: Corrected
-    ) -> None:
-        self._experiment = experiment
-        self._modules = [one.parameters.module for one in (corrected, extension)]
-
-    def __call__(self, **coordinates: Any) -> dict[str, np.ndarray]:
-        problem = self._experiment.problem
-        names = problem.domain.coordinates
-        if set(coordinates) != set(names):
-            raise TypeError(
-                f"expected the coordinates {', '.join(names)}, got "
-                f"{', '.join(coordinates) or 'none'}"
-            )
-        arrays = np.broadcast_arrays(
-            *(np.asarray(coordinates[name], dtype=np.float64) for name in names)
-        )
-        places = np.stack([array.reshape(-1) for array in arrays], axis=1)
-        moved, values = (values_at(self._experiment, one, places) for one in self._modules)
-        number = problem.scope.unknown_number
-        return {
-            name: (moved - values)[:, number[name]].reshape(arrays[0].shape)
-            for name in problem.outputs
-        }
+def _asked_for(problem: Problem) -> list[str]:
+    """Return the quantities, and the unknowns and fields that none of them is made of."""
+    parts = {
+        leaf.unknown for tree in problem.quantities.values() for leaf in derivatives_in(tree)
+    }  # fmt: skip
+    return [name for name in problem.solved if name not in parts]
 
 
-def values_at(experiment: Experiment, module: T.nn.Module, places: np.ndarray) -> np.ndarray:
-    """Return the outputs of a module at points (n, d), (n, outputs)."""
-    found = []
-    with T.no_grad():
-        for start in range(0, len(places), _PLACES):
-            part = places[start : start + _PLACES]
-            chunk = T.tensor(part, dtype=experiment.dtype, device=experiment.device)
-            found.append(module(chunk).cpu().numpy().astype(np.float64))
-    return np.concatenate(found)
+def _relative(u: np.ndarray, better: np.ndarray) -> float:
+    """Return how far values are from better ones, as a share of these; nan where they vanish."""
+    size = _rms(better)
+    return _rms(better - u) / size if size else np.nan
 
 
 def _rms(values: np.ndarray) -> float:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-Values = Callable[..., dict[str, np.ndarray]]
-"""(coordinate=array, ...) -> values by unknown and field."""
+from pinn.estimates.error_field import ErrorField
 
 
 @dataclass(frozen=True)
 class ErrorEstimate:
     """How far a solution seems to be from the true one; printed, a table.
 
-    relative_l2  ||e|| / ||u + e|| over the domain by unknown and field: what a comparison with a
-                 reference would find as ||u - u*|| / ||u*||
-    maximum      max |e|, by unknown and field
+    relative_l2  ||e|| / ||u + e|| over the domain by unknown, field and quantity that is made of
+                 them: what a comparison with a reference would find as ||u - u*|| / ||u*||
+    maximum      max |e|, by the same names
     where        the place of that, by coordinate
     unexplained  |R(u + e)| / |R(u)| at points that took no part: what a solution with the estimated
                  error taken off leaves of the residual. Well below 1 the estimate is that of the
@@ -30,9 +29,10 @@ class ErrorEstimate:
     doubts       why the estimate is not to be trusted, a sentence each; empty where it is
     remarks      what else was seen on the way, such as an overfit to the points
     seconds      that it took
-    error        (x=..., t=...) -> e by unknown; None of an estimate out of a file
+    error        the error as a function of the coordinates; None of an estimate out of a file
 
-    With e the error, u + e is the better solution: e = u* - u.
+    With e the error, u + e is the better solution: e = u* - u. Of a quantity q(u) the error is
+    q(u + e) - q(u).
     """
 
     relative_l2: dict[str, float] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class ErrorEstimate:
     doubts: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     seconds: float = field(default=math.nan, compare=False)
-    error: Values | None = field(
+    error: ErrorField | None = field(
         default=None, compare=False, repr=False, metadata={"stored": False}
     )
 
@@ -54,16 +54,26 @@ class ErrorEstimate:
         return bool(self.relative_l2) and not self.doubts
 
     def evaluate(self, **coordinates: Any) -> dict[str, np.ndarray]:
-        """Return the estimated error e = u* - u of each unknown and field at points.
+        """Return the estimated error e = u* - u of each unknown, field and quantity at points.
 
         Coordinates as of `Solution.evaluate`. Raises ValueError for an estimate out of a file.
         """
+        return self._field().evaluate(coordinates, stacklevel=2)
+
+    def derivative(self, expression: str, **coordinates: Any) -> np.ndarray:
+        """Return the estimated error of a derivative, or of any expression, at points.
+
+        Arguments and errors as of `Solution.derivative`; ValueError for an estimate out of a file.
+        """
+        return self._field().expressions([expression], coordinates, stacklevel=2)[0]
+
+    def _field(self) -> ErrorField:
         if self.error is None:
             raise ValueError(
                 "a file has the numbers of an error estimate, not the error itself; "
                 "solution.error_estimate() computes it again"
             )
-        return self.error(**coordinates)
+        return self.error
 
     def text(self) -> list[str]:
         """Return a phrase for each unknown: "estimated error of u 2.1e-05"."""

@@ -19,7 +19,7 @@ from pinn.conditions.condition import CONDITIONS, Condition
 from pinn.conditions.hard import Ansatz
 from pinn.equations.fractional import Chord
 from pinn.equations.functions import NUMPY_FUNCTIONS
-from pinn.equations.leaves import Coordinate, Derivative, UnknownLeaf
+from pinn.equations.leaves import Coordinate, derivatives_in
 from pinn.equations.names import check_names
 from pinn.equations.namespace import Namespace
 from pinn.equations.scope import Scope
@@ -93,9 +93,9 @@ class Problem:
     text, and a alone at the coordinates that its variables are called by.
     regions: names for comparisons such as "x < 0 and y > 0" or for shapes, as in where(hole, 1, 2).
     piecewise: constants that differ by region, name -> {region: value, ..., elsewhere: value}; of
-    overlapping regions the first one counts. A piecewise name of unknowns, such as u in
-    {u: {left: u1, elsewhere: u2}}, is one more field that solutions are evaluated, compared and
-    drawn by.
+    overlapping regions the first one counts. A piecewise name that is made of unknowns, such as u
+    in {u: {left: u1, elsewhere: u2}} or the flux in {flux: {elsewhere: -k*u_x}}, is one more
+    quantity that solutions are evaluated, compared and drawn by.
     reference: None, the name of a shipped reference, a mapping unknown -> text, or a function of
     the namespace with numpy arrays (one array, or a dict by unknown); or a table: the name of a
     CSV or npz file with a column for each coordinate and one for each unknown that it has, or a
@@ -167,20 +167,18 @@ class Problem:
         return (*self.unknowns, *(one.name for one in self.fields))
 
     @cached_property
-    def joined(self) -> Mapping[str, Expression]:
-        """What unknowns of several regions are together, by the name of the piecewise value."""
-        found = {}
-        for name in self.piecewise:
-            tree = self.scope.definitions[name]
-            leaves = [node for node in nodes(tree) if isinstance(node, UnknownLeaf)]
-            if leaves and all(leaf == Derivative(leaf.unknown) for leaf in leaves):
-                found[name] = tree
-        return found
+    def quantities(self) -> Mapping[str, Expression]:
+        """What is made of unknowns and fields, by the name of the piecewise value."""
+        definitions = self.scope.definitions
+        return {
+            name: definitions[name] for name in self.piecewise
+            if derivatives_in(definitions[name])
+        }  # fmt: skip
 
     @property
     def solved(self) -> tuple[str, ...]:
-        """The names that a solution has values for: unknowns, fields and what is joined of them."""
-        return (*self.outputs, *self.joined)
+        """The names that a solution has values for: unknowns, fields and what is made of them."""
+        return (*self.outputs, *self.quantities)
 
     @cached_property
     def residuals(self) -> tuple[Residual, ...]:

@@ -1,8 +1,7 @@
 """Trained solutions: evaluated, compared with references, drawn, saved and loaded."""
 
-from pinn.solution.extrapolation import ExtrapolationWarning
 from pinn.solution.recovery import DataFit, Recovery
 from pinn.solution.report import Report
 from pinn.solution.solution import Solution, load
 
-__all__ = ["DataFit", "ExtrapolationWarning", "Recovery", "Report", "Solution", "load"]
+__all__ = ["DataFit", "Recovery", "Report", "Solution", "load"]

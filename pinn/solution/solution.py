@@ -7,29 +7,21 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import autograd as T
 from autograd.devices import DeviceError
 from pinn.checks import nearest
-from pinn.equations.axes import Computed
-from pinn.equations.functions import NUMPY_FUNCTIONS, TENSOR_FUNCTIONS
-from pinn.equations.leaves import Coordinate, Derivative, UnknownLeaf
-from pinn.equations.nested import NestedPlan, NestedValues
-from pinn.equations.resolve import evaluate_resolved
-from pinn.equations.term import Term
-from pinn.equations.values import Values, coordinate_columns
 from pinn.estimates import ErrorEstimate, error_estimate
-from pinn.expressions import Expression, nodes
+from pinn.evaluation import Evaluation
+from pinn.evaluation.places import points_of
 from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.geometry import projection
 from pinn.models import NotSavedModel
 from pinn.problem import Problem
 from pinn.problem.belonging import region_of
 from pinn.solution.accuracy import Errors, TestSet, errors_at_own_points
-from pinn.solution.extrapolation import warn_outside
 from pinn.solution.pictured import measured_at
 from pinn.solution.report import Report
 from pinn.solution.storage import (
@@ -40,15 +32,12 @@ from pinn.solution.storage import (
 )
 from pinn.training.experiment import Experiment
 from pinn.training.records import StepRecord
-from pinn.training.resources import one_blas_thread, training_resources
+from pinn.training.resources import training_resources
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pinn.figures.field_data import FieldData
-
-# Points that go through the network at once.
-_CHUNK = 8192
 
 # Of a figure's grid: in one coordinate, in each of two.
 _LINE_POINTS, _MAP_POINTS = 1001, 257
@@ -76,6 +65,7 @@ class Solution:
         if isinstance(theta, Mapping):
             theta = self._parameters.from_named(theta)
         self._parameters.load(theta)
+        self._evaluation = Evaluation(experiment, self._parameters)
 
     def __repr__(self) -> str:
         return f"<Solution of {self.problem.name!r}: {self.report.summary()}>"
@@ -108,7 +98,7 @@ class Solution:
     def evaluate(self, *points: Any, **coordinates: Any) -> dict[str, np.ndarray]:
         """Return every unknown and field at points: solution.evaluate(x=xs, t=ts)["u"].
 
-        A piecewise name of unknowns is among them: the one of each region, joined.
+        A piecewise name that is made of unknowns is among them.
 
         coordinates: a number or array for each coordinate of the problem, families included; they
         broadcast, and the results have the broadcast shape. Without some of them the result has the
@@ -122,53 +112,11 @@ class Solution:
                 f"the coordinates are given by name: evaluate({named}), each a number or an array; "
                 "of an array with a column for each, write x=points[:, 0]"
             )
-        points, shape, names = self._points_and_names(coordinates)
-        warn_outside(self.problem.domain.bounds, points, coordinates, stacklevel=2)
-        return self._values(points, shape, names, coordinates)
+        return self._evaluation.evaluate(coordinates, stacklevel=2)
 
     def evaluate_anywhere(self, **coordinates: Any) -> dict[str, np.ndarray]:
         """Return what `evaluate` does, without a warning of points outside of the domain."""
-        return self._values(*self._points_and_names(coordinates), coordinates)
-
-    def _values(
-        self,
-        points: np.ndarray,
-        shape: tuple[int, ...],
-        names: Sequence[str],
-        coordinates: Mapping[str, Any],
-    ) -> dict[str, np.ndarray]:
-        with one_blas_thread():
-            outputs = np.concatenate([np.asarray(chunk) for chunk in self._run(points)])
-        number = self.problem.scope.unknown_number
-        found = {name: outputs[:, number[name]] for name in names}
-        for name, tree in self.problem.joined.items():
-            if self._sees(name) <= coordinates.keys():
-                found[name] = self._joined(tree, points, found)
-        return {name: values.reshape(shape) for name, values in found.items()}
-
-    def _points_and_names(
-        self, coordinates: Mapping[str, Any]
-    ) -> tuple[np.ndarray, tuple[int, ...], list[str]]:
-        """Return points, their shape, and the unknowns and fields that have values there."""
-        names = [name for name in self.problem.outputs if self._sees(name) <= coordinates.keys()]
-        needed = set().union(*map(self._sees, names)) if names else None
-        return *self.points(coordinates, needed), names
-
-    def _joined(
-        self, tree: Expression, points: np.ndarray, outputs: Mapping[str, np.ndarray]
-    ) -> np.ndarray:
-        """Return what unknowns (n,) are together at points (n, d)."""
-        columns = dict(zip(self.problem.domain.coordinates, points.T, strict=True))
-        coefficients = {**self.problem.constants, **self.parameters}
-        values = dict(Values(columns, coefficients, self.parameters))
-        values |= {Derivative(name): array for name, array in outputs.items()}
-        with np.errstate(all="ignore"):
-            found = evaluate_resolved(tree, values, NUMPY_FUNCTIONS)
-        return np.broadcast_to(np.asarray(found, dtype=np.float64), (len(points),)).copy()
-
-    def _sees(self, name: str) -> set[str]:
-        """Return the coordinates that an unknown or field depends on."""
-        return set(self.problem.scope.inputs_of(name))
+        return self._evaluation.evaluate(coordinates)
 
     def derivative(self, expression: str, **coordinates: Any) -> np.ndarray:
         """Return a derivative, or any expression of an equation, at points.
@@ -177,7 +125,7 @@ class Solution:
         in evaluate; those that nothing in it depends on may be left out. Raises ValueError, with a
         caret under the place, for a text without a meaning.
         """
-        return self._expressions([expression], coordinates)[0]
+        return self._evaluation.expressions([expression], coordinates, stacklevel=2)[0]
 
     def derivatives(self, expressions: Iterable[str], **coordinates: Any) -> list[np.ndarray]:
         """Return several derivatives or expressions at points, from one run of the network.
@@ -189,47 +137,7 @@ class Solution:
                 f"expected a list of expressions, got {expressions!r}; put it in [ ], or take "
                 "`derivative` for one"
             )
-        return self._expressions(expressions, coordinates)
-
-    def _expressions(
-        self, expressions: Iterable[str], coordinates: Mapping[str, Any]
-    ) -> list[np.ndarray]:
-        scope = self.problem.scope
-        terms = [Term("derivative", expression, scope) for expression in expressions]
-        needed = set().union(*map(self._needed, terms))
-        points, shape = self.points(coordinates, needed)
-        warn_outside(self.problem.domain.bounds, points, coordinates, stacklevel=3)
-        plan = NestedPlan([leaf for term in terms for leaf in term.leaves or ()], scope)
-        with one_blas_thread():
-            return [array.reshape(shape) for array in self._derivatives(terms, plan, points)]
-
-    def _derivatives(
-        self, terms: Sequence[Term], plan: NestedPlan, points: np.ndarray
-    ) -> list[np.ndarray]:
-        results: list[list[np.ndarray]] = [[] for _ in terms]
-        start, size = 0, _CHUNK
-        trees = [term.tree for term in terms if term.tree is not None]
-        if any(isinstance(node, Computed) for tree in trees for node in nodes(tree)):
-            size = 1  # the first tells how many points of the model one of these stands for
-        while start < len(points):
-            columns = coordinate_columns(
-                points[start : start + size], self.experiment.dtype, self.experiment.device
-            )
-            values = NestedValues(
-                self._parameters.module,
-                self.problem.scope,
-                columns,
-                self._parameters.coefficients(),
-                plan,
-            )
-            for term, chunks in zip(terms, results, strict=True):
-                value = term.evaluate(values, TENSOR_FUNCTIONS)
-                if isinstance(value, T.Tensor):
-                    value = value.detach().cpu().numpy()
-                chunks.append(np.broadcast_to(value, (len(columns[0]),)))
-            start += size
-            size = max(1, int(_CHUNK / values.spread))
-        return [np.concatenate(chunks) for chunks in results]
+        return self._evaluation.expressions(expressions, coordinates, stacklevel=2)
 
     def errors(self) -> Errors:
         """Compare with the problem's reference, a table at its own points; empty without one."""
@@ -242,9 +150,10 @@ class Solution:
 
         What the end of training found, or what is found now: of a solution that was loaded, of a
         run that was cut short, and of one too short to have its error estimated by itself. Printed
-        it is a table; `evaluate(x=xs)["u"]` gives the error itself, as `plot_error` draws it. The
-        solution stays as it is. Takes a second or a few; see pinn.estimates. Raises RuntimeError
-        where a file could not hold an equation that is a Python function.
+        it is a table; `evaluate(x=xs)["u"]` gives the error itself, as `plot_error` draws it, and
+        `derivative("u_x", x=xs)` that of any expression. The solution stays as it is. Takes a
+        second or a few; see pinn.estimates. Raises RuntimeError where a file could not hold an
+        equation that is a Python function.
         """
         if self.report.error_estimate.error is not None:
             return self.report.error_estimate
@@ -254,9 +163,10 @@ class Solution:
             return error_estimate(self.experiment, objective, self.theta)
 
     def plot_error(self, unknown: str | None = None, **held: float) -> Figure:
-        """Return a matplotlib figure of the estimated error u* - u of an unknown or field.
+        """Return a matplotlib figure of the estimated error u* - u.
 
-        unknown: the first where left out. held: as in field_data.
+        unknown: whose, of a field or quantity too; of the first unknown where left out. held: as in
+        field_data.
         """
         from pinn.figures import plot_field
 
@@ -266,7 +176,7 @@ class Solution:
         axes = np.meshgrid(*data.coordinates.values(), indexing="ij")
         places = {n: (low + high) / 2 for n, (low, high) in domain.bounds.items()}
         places |= {**data.fixed, **dict(zip(data.coordinates, axes, strict=True))}
-        error = self.error_estimate().evaluate(**places)[name]
+        error = self.error_estimate().error.evaluate(places)[name]
         return plot_field(dataclasses.replace(
             data, unknown=f"error of {name}", values=np.where(data.inside, error, np.nan),
             reference=None, errors=None, measured=None,
@@ -290,7 +200,7 @@ class Solution:
                 f"expected one of the unknowns {', '.join(self.problem.solved)}, "
                 f"got {unknown!r}{nearest(unknown, self.problem.solved)}"
             )
-        domain = projection(self.problem.domain, self._sees(unknown))
+        domain = projection(self.problem.domain, self._evaluation.sees(unknown))
         bounds = domain.bounds
         for name in held:
             if name not in bounds:
@@ -424,7 +334,7 @@ class Solution:
             return [first]
         return [first, *(
             name for name in others
-            if self._sees(name) >= held.keys()
+            if self._evaluation.sees(name) >= held.keys()
             and list(self.field_data(name, **held).coordinates) == drawn
         )]  # fmt: skip
 
@@ -450,16 +360,6 @@ class Solution:
             raise ValueError(f"expected a file name that ends in .npz, got {str(path)!r}")
         write_npz(path, self.arrays())
 
-    def _needed(self, term: Term) -> set[str]:
-        """Return the coordinates that the value of a text depends on."""
-        needed = set()
-        for node in nodes(term.tree):
-            if isinstance(node, Coordinate):
-                needed.add(node.name)
-            elif isinstance(node, UnknownLeaf):
-                needed |= self._sees(node.unknown) - set(getattr(node, "names", ()))
-        return needed
-
     def points(
         self, coordinates: Mapping[str, Any], needed: set[str] | None = None
     ) -> tuple[np.ndarray, tuple[int, ...]]:
@@ -467,68 +367,7 @@ class Solution:
 
         needed: the coordinates that must be given, all where left out; others are then nan.
         """
-        names = self.problem.domain.coordinates
-        missing = [n for n in names if n not in coordinates and (needed is None or n in needed)]
-        unknown = [name for name in coordinates if name not in names]
-        if missing or unknown:
-            self._refuse_names(missing, unknown)
-        arrays = [
-            _numbers(name, coordinates[name]) if name in coordinates else np.array(math.nan)
-            for name in names
-        ]
-        try:
-            arrays = np.broadcast_arrays(*arrays)
-        except ValueError as error:
-            shapes = ", ".join(f"{n} {a.shape}" for n, a in zip(names, arrays, strict=True))
-            raise ValueError(f"the coordinates do not broadcast together: {shapes}") from error
-        return np.stack([array.reshape(-1) for array in arrays], axis=1), arrays[0].shape
-
-    def _refuse_names(self, missing: Sequence[str], unknown: Sequence[str]) -> NoReturn:
-        domain = self.problem.domain
-        middles = {family.name: f"{family.middle:.3g}" for family in domain.families}
-        names = domain.coordinates
-        told = []
-        if missing:
-            one = len(missing) == 1
-            shown = ", ".join(f"{name}={middles.get(name, '...')}" for name in names)
-            told.append(
-                f"{', '.join(missing)} {'is' if one else 'are'} missing: give "
-                f"{'its value' if one else 'their values'}, as in evaluate({shown})"
-            )
-        for name in unknown:
-            told.append(
-                f"{name!r} is no coordinate of this problem, which has {', '.join(names)}"
-                f"{nearest(name, names)}"
-            )
-        raise TypeError("; ".join(told))
-
-    def _run(self, points: np.ndarray):
-        with T.no_grad():
-            # At least one pass, so that no points at all have a result of the right width.
-            for start in range(0, max(len(points), 1), _CHUNK):
-                part = points[start : start + _CHUNK]
-                chunk = T.tensor(
-                    part, dtype=self.experiment.dtype, device=self.experiment.device
-                )
-                yield self._parameters.module(chunk).detach().cpu().numpy()
-
-
-def _numbers(name: str, given: Any) -> np.ndarray:
-    """Return what was given for a coordinate as float64; TypeError for what is no number."""
-    try:
-        array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        shown = repr(given)
-        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
-        raise TypeError(f"{name}: expected a number or an array of numbers, got {shown}") from error
-    bad = np.argwhere(np.isnan(array))
-    if len(bad):
-        index = ", ".join(map(str, bad[0]))
-        more = f" ({len(bad)} of {array.size} are nan)" if len(bad) > 1 else ""
-        raise ValueError(
-            f"{name}: expected numbers, got nan{f' at index {index}' if index else ''}{more}"
-        )
-    return array
+        return points_of(self.problem.domain, coordinates, needed)
 
 
 def _plot_points(

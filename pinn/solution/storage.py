@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pinn.files import DamagedFile, from_json, to_json
-from pinn.models import parameter_count
 from pinn.optimizers import STAGES
 from pinn.schema import dump
 from pinn.schema.arrays import digest, with_arrays_beside, with_texts
@@ -186,11 +185,8 @@ def _check_size(experiment: Experiment, theta: Mapping[str, np.ndarray]) -> None
 
     Before it is built: a few letters of the file can declare more memory than a machine has.
     """
-    problem = experiment.problem
     there = sum(part.size for part in theta.values())
-    declared = parameter_count(experiment.model, problem.domain, problem.unknowns) or 0
-    for one in problem.fields:
-        declared += parameter_count(one.model, one.domain(problem.domain), [one.name]) or 0
+    declared = experiment.network_size()
     if declared > there:
         raise ValueError(f"its model has {declared} parameters and the file {there}")
 

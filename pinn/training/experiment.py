@@ -11,20 +11,21 @@ from pinn.conditions import Initial
 from pinn.conditions.hard import HardModel
 from pinn.geometry import Shape
 from pinn.models import (
-    MLP,
     AnyModel,
+    AutoModel,
     Facts,
     Spaced,
     Windows,
     build_module,
     check_model,
+    parameter_count,
     settled_model,
 )
 from pinn.objective import Objective
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import AnyWeighting, Fixed
 from pinn.optimizers import Stage
-from pinn.problem import Problem
+from pinn.problem import Field, Problem
 from pinn.sampling import Points, Sampling, stream
 from pinn.schema import Count, Natural, Positive, declared
 from pinn.schema.declared import fields_of
@@ -34,7 +35,7 @@ from pinn.training.batches import Batches
 from pinn.training.collocation import Collocation, Residuals
 from pinn.training.given import fit_last_layers, given_values
 from pinn.training.marching import check_windows, of_window
-from pinn.training.plan import TRAINING, Plan, plan_of
+from pinn.training.plan import TRAINING, Plan, Scale, plan_of
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
 
@@ -51,7 +52,7 @@ class Experiment:
     """
 
     problem: Problem
-    model: AnyModel = MLP()
+    model: AnyModel = AutoModel()
     sampling: Sampling = Sampling()
     weighting: AnyWeighting = Fixed()
     training: Annotated[tuple[Stage, ...] | Plan, TRAINING] = Auto()
@@ -70,7 +71,7 @@ class Experiment:
             self.weighting.check(self.problem)
         self.collocation  # noqa: B018 - what does not fit the problem is refused here
         with at("model"):
-            domain, unknowns = self.problem.domain, self.problem.unknowns
+            unknowns = self.problem.unknowns
             facts = Facts(
                 self.problem.constants, given_values(self.problem, self.draw_points),
                 max((1 + c.order for c in self.problem.conditions if isinstance(c, Initial)),
@@ -84,8 +85,7 @@ class Experiment:
         fields = []
         for one in self.problem.fields:
             with at("problem", "fields", one.name, "model"):
-                ansatz = self.problem.field_ansatz.get(one.name)
-                own = one.domain(domain) if ansatz is None else ansatz.inputs
+                own = self._inputs_of(one)
                 model = settled_model(one.model, own, [one.name], facts)
                 check_model(model, own, [one.name])
                 fields.append(one if model is one.model else replace(one, model=model))
@@ -112,6 +112,19 @@ class Experiment:
         """The domain that the network sees: that of the problem, or what periods make of it."""
         ansatz = self.problem.ansatz
         return self.problem.domain if ansatz is None else ansatz.inputs
+
+    def _inputs_of(self, field: Field) -> Shape:
+        """The same of the network of a field."""
+        ansatz = self.problem.field_ansatz.get(field.name)
+        return field.domain(self.problem.domain) if ansatz is None else ansatz.inputs
+
+    def network_size(self) -> int:
+        """Return how many numbers the networks have, as far as they tell without being built."""
+        problem = self.problem
+        declared = parameter_count(self.model, self._inputs, problem.unknowns) or 0
+        for one in problem.fields:
+            declared += parameter_count(one.model, self._inputs_of(one), [one.name]) or 0
+        return declared
 
     def initial_parameters(self, around: Around | None = None) -> FlatParameters:
         """Build the model and the fields from the seed, with the coefficients at their start.
@@ -150,7 +163,7 @@ class Experiment:
         said = []
         if isinstance(self.model, Windows):  # they see one at a time
             objective, *_ = of_window(self, 0)
-        stages = self.plan.foreseen(objective.size, self.seconds)
+        stages = self.plan.foreseen(Scale.of(objective, self.seconds))
         for number, stage in enumerate(stages):
             with at("training", number):
                 said += stage.check(objective)

@@ -13,6 +13,7 @@ import autograd as T
 import pinn
 from experiments import stored
 from experiments.case import Reference
+from experiments.measure import estimated as estimated_of
 from experiments.measure import network
 from experiments.measure import problem as problem_of
 from experiments.resumable import ROOT
@@ -21,7 +22,7 @@ from experiments.suite.entries import ENTRIES
 from experiments.suite.entry import PROBLEMS, Entry
 from experiments.suite.page import markdown
 from experiments.suite.references import waves
-from experiments.suite.verdict import summaries, summary, verdicts
+from experiments.suite.verdict import estimate_of, summaries, summary, told_apart, verdicts
 
 BY_NAME = {entry.name: entry for entry in ENTRIES}
 WITH_FORMULA = [
@@ -258,6 +259,87 @@ def test_a_problem_is_as_good_as_the_worst_of_its_variants():
     assert "adam 5 steps in 1 s (steps done, loss 1, on fresh points -)" in page
 
 
+def estimated(name, seed, error, estimate, trusted=True, unknown="u"):
+    doubts = [] if trusted else ["93% of the residual is left"]
+    found = {"errors": {unknown: estimate}, "trusted": trusted, "unexplained": 0.1,
+             "doubts": doubts, "remarks": [], "seconds": 1.5}  # fmt: skip
+    return {**run(name, seed, error), "estimate": found}
+
+
+def test_estimates_stand_beside_the_errors_and_are_counted():
+    entries = [Entry("a", 1, "A", {300.0: 1e-6}), Entry("b", 2, "B", {300.0: 1e-6})]
+    runs = [
+        estimated("a", 0, 1e-7, 2.9e-7), estimated("a", 1, 1e-7, 0.34e-7),
+        estimated("a", 2, 2e-7, 0.1e-7, trusted=False),  # warned of
+        estimated("b", 0, 1e-7, 0.09e-7), estimated("b", 1, 1e-8, 1e-7, trusted=False),
+        run("b", 2, 1e-9), failed("b", 3),
+    ]  # fmt: skip
+    assert told_apart(runs) == {"runs": 5, "within": 2, "silent": 1}
+    one, other = summaries(entries, runs)
+    assert (one["error"], one["estimate"], one["trusted"]) == (1e-7, 0.34e-7, True)
+    assert (other["error"], other["estimate"], other["trusted"]) == (1e-7, 0.09e-7, True)
+    page = markdown(entries, runs)
+    assert "within a factor 3 of the true error in 2 of 5 runs; in 1 it is below a tenth" in page
+    assert "u 2e-07 (formula); estimated u 1e-08 in 1.5 s; not to be trusted: 93% of the" in page
+    (line,) = (line for line in markdown(entries[:1], runs[2:3]).splitlines() if "| A" in line)
+    assert [cell.strip() for cell in line.split("|")[7:10]] == ["2e-07", "1e-08 ?", "2e-07"]
+
+
+def test_runs_without_an_estimate_are_printed_as_they_are():
+    entries = [Entry("a", 1, "A", {300.0: 1e-6})]
+    page = markdown(entries, [run("a", 0, 1e-7)])
+    assert "The estimate is within" not in page and "u 1e-07 (formula); adam" in page
+    broken = {**run("a", 0, 1e-7), "estimate": {"failed": "RuntimeError: no"}}
+    assert "no estimate: RuntimeError: no" in markdown(entries, [broken])
+    (line,) = summaries(entries, [broken])
+    assert (line["estimate"], line["trusted"]) == (None, None)
+
+
+def test_the_estimate_is_that_of_the_unknown_with_the_worst_error():
+    both = estimated("a", 0, 1e-3, 0.5)
+    both["errors"] = {"v": 1e-3, "u": 1e-4}
+    both["estimate"]["errors"] = {"u": 0.5, "v": 0.002}
+    assert estimate_of(both) == (0.002, True)
+    both["estimate"]["errors"] = {"u": 0.5, "w": None}  # none of that name: the worst there is
+    assert estimate_of(both) == (0.5, True)
+    assert estimate_of({**both, "estimate": {**both["estimate"], "errors": {}}}) is None
+
+
+def test_what_a_solution_says_of_its_errors():
+    """Of a pressure without its mean, as the true error is; of a coefficient its standard error."""
+    case = dataclasses.replace(BY_NAME["kovasznay_viscosity"], truth={"nu": 0.05, "mu": 1.0})
+
+    class Field:
+        def evaluate(self, points):
+            return {"p": 0.1 * np.sin(points["x"]) + 7}
+
+    class Solution:
+        parameters = {"nu": 0.04, "mu": 1.0}
+        report = pinn.Report("", "", 0.0, {}, 0.0, 0, recovery=pinn.solution.Recovery({"nu": 0.01}))
+
+        def error_estimate(self):
+            return pinn.estimates.ErrorEstimate({"u": 0.5, "p": 9.0}, error=Field(), seconds=2.0)
+
+        def evaluate(self, **points):
+            return {"p": np.cos(points["y"])}
+
+    found = estimated_of(case, Solution())
+    points = case.reference().points
+    present = np.cos(points["y"])
+    better = present + 0.1 * np.sin(points["x"])
+    size = np.linalg.norm(better - better.mean())
+    off = 0.1 * np.sin(points["x"])
+    expected = np.linalg.norm(off - off.mean()) / size
+    assert found["errors"] == {"u": 0.5, "p": pytest.approx(expected), "nu": pytest.approx(0.25)}
+    assert found["trusted"] and found["seconds"] == 2.0 and found["doubts"] == []
+
+    class Without(Solution):
+        def error_estimate(self):
+            raise RuntimeError("a function")
+
+    assert estimated_of(case, Without()) == {"failed": "RuntimeError: a function"}
+
+
 def test_runs_are_measured_written_kept_and_measured_again_when_asked(tmp_path, capsys):
     arguments = ["--only", "9", "--budget", "0.3", "--out", str(tmp_path)]
     assert program.main([*arguments, "--seeds", "0"]) == 0
@@ -273,6 +355,7 @@ def test_runs_are_measured_written_kept_and_measured_again_when_asked(tmp_path, 
     assert line["goal"] == 1e-8 and line["budget_seconds"] == 0.3 and line["seeds"] == [0, 1]
     assert line["network"].startswith("mlp 3x20, features [2*((x - pi)/pi)**2 - 1, t")
     row = found["rows"][1]
+    assert set(row["estimate"]["errors"]) == {"u"} and row["estimate"]["seconds"] > 0
     assert row["parameters"] == 921 and row["measured"]["blas_kernels"] and row["stages"]
     assert "| 9 | Reaction" in (tmp_path / "suite.md").read_text()
     assert program.main([*arguments, "--seeds", "0", "--anew"]) == 0

@@ -162,6 +162,39 @@ def test_unknown_coefficients_move_along():
     assert distance < CLOSE
 
 
+def layered():
+    """u = sin(pi x) exp(t w): the network is w, and what is asked for is u."""
+    exact = "sin(pi*x)*exp(t*cos(2*x))"
+    growth = "cos(2*x)*u"
+    return pinn.Problem(
+        X * LINE, ["w"], {"e": f"diff(u, t) - {growth} + 0.1*(u**2 - ({exact})**2)"},
+        piecewise={
+            "u": {"elsewhere": "sin(pi*x)*exp(t*w)"},
+            "slope": {"elsewhere": "diff(sin(pi*x)*exp(t*w), x)"},
+        },
+        reference={"u": exact},
+    )  # fmt: skip
+
+
+def test_the_errors_of_quantities_are_those_that_their_formulas_make_of_the_error():
+    problem = layered()
+    solution = pinn.solve(problem, SMALL, FEW, [pinn.SSBroyden(steps=60)])
+    estimate = solution.error_estimate()
+    assert list(estimate.relative_l2) == ["w", "u", "slope"] and estimate.trusted
+    true = true_errors(problem, estimate, solution.experiment, solution.theta)
+    assert true["u"][0] > 0.001 and true["u"][1] < CLOSE
+    x, t = np.linspace(0.05, 0.95, 9)[:, None], np.linspace(0.1, 1, 7)
+    now, e = solution.evaluate(x=x, t=t), estimate.evaluate(x=x, t=t)
+    better = np.sin(np.pi * x) * np.exp(t * (now["w"] + e["w"]))
+    np.testing.assert_allclose(now["u"] + e["u"], better, rtol=1e-13)
+    exact = np.exp(t * np.cos(2 * x)) * (
+        np.pi * np.cos(np.pi * x) - 2 * t * np.sin(2 * x) * np.sin(np.pi * x)
+    )
+    assert np.abs(now["slope"] + e["slope"] - exact).max() < CLOSE * np.abs(e["slope"]).max()
+    np.testing.assert_array_equal(estimate.derivative("diff(u, x)", x=x, t=t), e["slope"])
+    assert "estimated error of u" in "; ".join(estimate.text())
+
+
 def test_a_function_of_an_equation_counts_as_its_text_does():
     def equation(s):
         return s.u_xx + 4 * np.pi**2 * T.sin(2 * np.pi * s.x)
@@ -312,8 +345,12 @@ def test_the_error_is_drawn(solved):
 
 
 def test_places_are_given_by_name(solved):
-    with pytest.raises(TypeError, match="expected the coordinates x, got y"):
+    with pytest.raises(TypeError, match="x is missing.*'y' is no coordinate"):
         solved.error_estimate().evaluate(y=0.5)
+    with pytest.warns(pinn.ExtrapolationWarning) as told:
+        solved.error_estimate().evaluate(x=2.0)
+        solved.error_estimate().derivative("u_x", x=2.0)
+    assert len(told) == 2 and {one.filename for one in told} == {__file__}
 
 
 def test_a_short_run_and_one_that_is_told_so_are_not_judged():

@@ -216,6 +216,19 @@ def test_a_model_that_is_only_declared_costs_no_memory(path):
     tracemalloc.stop()
 
 
+def test_features_of_hard_periods_are_read_back(tmp_path):
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 2), ["u"], {"e": "u_xx + a*sin(pi*x)"},
+        [pinn.Periodic("u", "x", hard=True), pinn.Periodic("a", "x", hard=True)],
+        fields=[pinn.Field("a", ["x"], model=pinn.MLP(3, 1, features=["x_cos", "x_sin"]))],
+    )  # fmt: skip
+    model = pinn.MLP(4, 1, features=["x_cos", "x_sin**2"])
+    solution = pinn.solve(problem, model, training=[pinn.Adam(steps=1)])
+    solution.save(tmp_path / "one.npz")
+    loaded = pinn.load(tmp_path / "one.npz")
+    np.testing.assert_array_equal(loaded.evaluate(x=0.3)["u"], solution.evaluate(x=0.3)["u"])
+
+
 def test_a_solution_from_a_gpu_is_evaluated_on_the_cpu(path, solution):
     setup = json.loads(str(read_npz(path)["experiment"]))
     setup["device"] = "cuda"

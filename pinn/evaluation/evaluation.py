@@ -1,0 +1,153 @@
+"""The unknowns of a problem as networks have them, and expressions of them, at points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import autograd as T
+from pinn.equations.axes import Computed
+from pinn.equations.functions import NUMPY_FUNCTIONS, TENSOR_FUNCTIONS
+from pinn.equations.leaves import Coordinate, Derivative, UnknownLeaf, derivatives_in
+from pinn.equations.nested import NestedPlan, NestedValues
+from pinn.equations.resolve import evaluate_resolved
+from pinn.equations.term import Term
+from pinn.equations.values import Values, coordinate_columns
+from pinn.evaluation.extrapolation import warn_outside
+from pinn.evaluation.places import points_of
+from pinn.expressions import Expression, nodes
+from pinn.objective.flat_parameters import FlatParameters
+from pinn.training.experiment import Experiment
+from pinn.training.resources import one_blas_thread
+
+# Points that go through the network at once.
+_CHUNK = 8192
+
+
+class Evaluation:
+    """The unknowns, fields and quantities of a run's problem, by some networks and coefficients.
+
+    parameters: the networks of the run, or others that stand for them, and the coefficients. What
+    they hold when something is asked for counts.
+    """
+
+    def __init__(self, experiment: Experiment, parameters: FlatParameters) -> None:
+        self._experiment = experiment
+        self._problem = experiment.problem
+        self._parameters = parameters
+
+    def sees(self, name: str) -> set[str]:
+        """Return the coordinates that an unknown, field or quantity depends on."""
+        return set(self._problem.scope.inputs_of(name))
+
+    def evaluate(
+        self, coordinates: Mapping[str, Any], stacklevel: int | None = None
+    ) -> dict[str, np.ndarray]:
+        """Return all there are at points that are given by name; see `Solution.evaluate`.
+
+        stacklevel: whom to warn of points outside of the domain, 1 the caller; no one where left
+        out.
+        """
+        names = [name for name in self._problem.solved if self.sees(name) <= coordinates.keys()]
+        needed = set().union(*map(self.sees, names)) if names else None
+        points, shape = points_of(self._problem.domain, coordinates, needed)
+        if stacklevel is not None:
+            bounds = self._problem.domain.bounds
+            warn_outside(bounds, points, coordinates, stacklevel=stacklevel + 1)
+        found = self.at(points, names)
+        return {name: values.reshape(shape) for name, values in found.items()}
+
+    def at(self, points: np.ndarray, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
+        """Return unknowns, fields and quantities at points (n, d), each (n,).
+
+        names: all where left out.
+        """
+        problem = self._problem
+        with one_blas_thread():
+            outputs = np.concatenate([np.asarray(chunk) for chunk in self._run(points)])
+        by_name = dict(zip(problem.outputs, outputs.T, strict=True))
+        found = {}
+        for name in problem.solved if names is None else names:
+            tree = problem.quantities.get(name)
+            if tree is None:
+                found[name] = by_name[name]
+            elif all(leaf == Derivative(leaf.unknown) for leaf in derivatives_in(tree)):
+                found[name] = self._made(tree, points, by_name)
+            else:
+                (found[name],) = self._terms([Term(name, tree, problem.scope)], points)
+        return found
+
+    def expressions(
+        self,
+        expressions: Iterable[str],
+        coordinates: Mapping[str, Any],
+        stacklevel: int | None = None,
+    ) -> list[np.ndarray]:
+        """Return several expressions at points, from one run of the networks.
+
+        Those coordinates that nothing depends on may be left out. stacklevel: as in `evaluate`.
+        """
+        problem = self._problem
+        terms = [Term("derivative", expression, problem.scope) for expression in expressions]
+        needed = set().union(*map(self._needed, terms))
+        points, shape = points_of(problem.domain, coordinates, needed)
+        if stacklevel is not None:
+            warn_outside(problem.domain.bounds, points, coordinates, stacklevel=stacklevel + 1)
+        return [array.reshape(shape) for array in self._terms(terms, points)]
+
+    def _terms(self, terms: Sequence[Term], points: np.ndarray) -> list[np.ndarray]:
+        scope, run = self._problem.scope, self._experiment
+        plan = NestedPlan([leaf for term in terms for leaf in term.leaves or ()], scope)
+        results: list[list[np.ndarray]] = [[] for _ in terms]
+        start, size = 0, _CHUNK
+        trees = [term.tree for term in terms if term.tree is not None]
+        if any(isinstance(node, Computed) for tree in trees for node in nodes(tree)):
+            size = 1  # the first tells how many points of the model one of these stands for
+        with one_blas_thread():
+            # At least one pass, so that no points at all have a result as well.
+            while start < max(len(points), 1):
+                columns = coordinate_columns(points[start : start + size], run.dtype, run.device)
+                coefficients = self._parameters.coefficients()
+                values = NestedValues(self._parameters.module, scope, columns, coefficients, plan)
+                for term, chunks in zip(terms, results, strict=True):
+                    value = term.evaluate(values, TENSOR_FUNCTIONS)
+                    if isinstance(value, T.Tensor):
+                        value = value.detach().cpu().numpy()
+                    chunks.append(np.broadcast_to(value, (len(columns[0]),)))
+                start += size
+                size = max(1, int(_CHUNK / values.spread))
+        return [np.concatenate(chunks) for chunks in results]
+
+    def _made(
+        self, tree: Expression, points: np.ndarray, outputs: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """Return what is made of outputs (n,) at points (n, d), in float64."""
+        columns = dict(zip(self._problem.domain.coordinates, points.T, strict=True))
+        trained = {name: c.item() for name, c in self._parameters.coefficients().items()}
+        values = dict(Values(columns, {**self._problem.constants, **trained}, trained))
+        values |= {Derivative(name): array for name, array in outputs.items()}
+        with np.errstate(all="ignore"):
+            found = evaluate_resolved(tree, values, NUMPY_FUNCTIONS)
+        return np.broadcast_to(np.asarray(found, dtype=np.float64), (len(points),)).copy()
+
+    def _needed(self, term: Term) -> set[str]:
+        """Return the coordinates that the value of a text depends on."""
+        needed = set()
+        for node in nodes(term.tree):
+            if isinstance(node, Coordinate):
+                needed.add(node.name)
+            elif isinstance(node, UnknownLeaf):
+                needed |= self.sees(node.unknown) - set(getattr(node, "names", ()))
+        return needed
+
+    def _run(self, points: np.ndarray) -> Iterator[np.ndarray]:
+        run = self._experiment
+        with T.no_grad():
+            # At least one pass, so that no points at all have a result of the right width.
+            for start in range(0, max(len(points), 1), _CHUNK):
+                chunk = T.tensor(
+                    points[start : start + _CHUNK], dtype=run.dtype, device=run.device
+                )
+                yield self._parameters.module(chunk).detach().cpu().numpy()
