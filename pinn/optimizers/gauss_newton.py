@@ -29,7 +29,7 @@ _SHORT = np.finfo(np.float64).eps
 
 @declared(owner="gauss_newton")
 class GaussNewton(Stage):
-    """Undamped Gauss-Newton steps of least norm, whose length is searched for.
+    """Gauss-Newton steps, nearly undamped and of least norm, whose length is searched for.
 
     steps: most of them. cutoff: directions along which the rows change by less than this share of
     the most (singular values of the Jacobian, relative to the largest) are hardly gone along.
