@@ -37,7 +37,8 @@ class RandomFeatures(Network):
     c is uniform in the box [-1, 1]^d of the inputs, a uniform in [-s, s]^d, with an s for each
     feature between the two numbers of `steepness`, log-uniform. s is how fast the features change:
     about as many radians as the solution goes through from the middle of an input's range to its
-    edge, and some less and more. The factors start at zero.
+    edge, and some less and more. The factors start at zero. With one seed the first features of a
+    wider network are those of a narrower one, where a feature may depend on all inputs.
 
     interaction: the most inputs that one feature may depend on, None for all. Features are then
     shared out evenly among the sets of 1 ... `interaction` inputs. In many dimensions this is what
@@ -104,11 +105,13 @@ class RandomLayer(Part):
 
     def make(self, owner: T.nn.Module, name: str, maker: Maker) -> Any:
         low, high = np.log(self.steepness)
-        steepness = np.exp(maker.rng.uniform(low, high, (self.outputs, 1)))
-        weight = steepness * maker.rng.uniform(-1, 1, (self.outputs, self.inputs))
+        # A row for each feature, so that more features begin with those that fewer are.
+        drawn = maker.rng.random((self.outputs, 1 + 2 * self.inputs))
+        steepness, slope, centre = np.split(drawn, [1, 1 + self.inputs], axis=1)
+        weight = np.exp(low + (high - low) * steepness) * (2 * slope - 1)
+        centre = 2 * centre - 1
         if self.interaction is not None and self.interaction < self.inputs:
             weight = np.where(self._seen(maker.rng, self.interaction), weight, 0.0)
-        centre = maker.rng.uniform(-1, 1, (self.outputs, self.inputs))
         weight_array = maker.tensor(weight)
         bias_array = maker.tensor(-(weight * centre).sum(axis=1))
         owner.register_buffer(f"{name}_weight", weight_array)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
@@ -53,11 +54,14 @@ Kind = tuple[str, tuple[float, float]]
 
 
 class _Trial(NamedTuple):
-    """What features left of the loss on points apart, the seconds of a step, and what was found."""
+    """What features left of the loss on points apart, the seconds of a step, and what was found.
+
+    found: the trained numbers by name.
+    """
 
     left: float
     seconds: float
-    theta: np.ndarray
+    found: Mapping[str, np.ndarray]
 
 
 class Chosen(NamedTuple):
@@ -90,13 +94,12 @@ def with_model(experiment: Experiment, started: bool = False) -> Chosen:
     said = f"{_few(experiment)} random features leave {best.left:.1g} of the loss on points apart"
     if not best.left < _RESOLVED:
         return _trained(experiment, auto, said)
-    few = _few(experiment)
-    width = few if best.left < _PLENTY else _many(experiment, best.seconds)
+    width = _few(experiment) if best.left < _PLENTY else _many(experiment, best.seconds)
     found = replace(
         _with_points(experiment, _POINTS * width), model=auto.random_features(width, *kind)
     )
-    theta = best.theta if width == few else None
-    return Chosen(found, (Decision(0, f"model: {width} random features", said),), theta)
+    decisions = (Decision(0, f"model: {width} random features", said),)
+    return Chosen(found, decisions, _widened(found, best.found))
 
 
 def _not_tried(experiment: Experiment) -> str:
@@ -181,4 +184,15 @@ def _tried(experiment: Experiment, auto: AutoModel, kind: Kind) -> _Trial:
     left = apart(theta) / before if before > 0 else 0.0
     left = left if math.isfinite(left) else math.inf
     # the first step compiles
-    return _Trial(left, min(seconds, default=time.perf_counter() - began), theta)
+    return _Trial(
+        left, min(seconds, default=time.perf_counter() - began), objective.parameters.named(theta)
+    )
+
+
+def _widened(experiment: Experiment, found: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the start of more features: what fewer were found to be, nothing of the others."""
+    parameters = experiment.initial_parameters()
+    theta = np.zeros(parameters.size)
+    for name, array in parameters.named(theta).items():
+        array[tuple(slice(length) for length in found[name].shape)] = found[name]
+    return theta

@@ -123,3 +123,18 @@ def test_a_range_that_is_none_is_refused(given):
 def test_a_factorised_last_layer_would_not_be_linear():
     with pytest.raises(DeclarationError, match="factorization"):
         build(pinn.RandomFeatures(factorization=pinn.Factorization()))
+
+
+def test_more_features_begin_with_those_that_fewer_are():
+    def features(width):
+        module = pinn.RandomFeatures(width, (0.5, 8.0)).build(
+            pinn.Box(pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 2)), ["u"],
+            np.random.default_rng(3), np.dtype(float),
+        )
+        return {name: buffer.numpy() for name, buffer in module.named_buffers()}
+
+    few, many = features(5), features(11)
+    hidden = [name for name in few if "features" in name]
+    assert len(hidden) == 2
+    for name in hidden:
+        np.testing.assert_array_equal(many[name][:5], few[name])

@@ -46,8 +46,13 @@ def test_a_smooth_solution_gets_random_features_and_many_digits():
 
 def test_more_features_are_taken_where_few_leave_something(monkeypatch):
     monkeypatch.setattr(choosing, "_PLENTY", 0.0)
-    chosen = choosing.with_model(Experiment(SMOOTH, pinn.AutoModel())).experiment
-    assert (chosen.model.width, chosen.sampling.interior) == (120, 4 * 120)
+    given = Experiment(SMOOTH, pinn.AutoModel(enrichment=("x**1.5",)))
+    found, _, theta = choosing.with_model(given)
+    assert (found.model.width, found.sampling.interior) == (120, 4 * 120)
+    # They begin as the few that were tried.
+    objective = found.objective()
+    assert theta.shape == (objective.size,) == (1 + 120 + 1,)
+    assert objective.value(theta) < 1e-12 * objective.value(0 * theta)
 
 
 def test_the_clock_counts_where_there_is_a_limit_in_time():
