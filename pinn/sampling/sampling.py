@@ -18,6 +18,11 @@ from pinn.schema.kinds import Entry, Integer, Names, Optional, WordOr
 # Points of each equation: a network of a few hundred numbers is determined by them, and more of
 # them cost steps. Along a line a fifth of them lie closer than in a square or a cube.
 _INTERIOR, _INTERIOR_LINE = 2500, 500
+# Points of an initial condition and of a boundary condition, for so many coordinates and fewer than
+# the next: in a plane they lie along lines, in many coordinates in spaces nearly as large as the
+# inside.
+_INITIAL = {1: 100, 3: 400, 4: 1000}
+_BOUNDARY = {1: 200, 3: 800, 4: 1500}
 # For each of them, of which an adaptive method chooses one.
 _CANDIDATES = 8
 # A method that adds points adds one for so many at each draw, up to so many times as many.
@@ -33,9 +38,10 @@ class Sampling:
     """Counts and method of the collocation points.
 
     interior: points of each equation, None for 500 where there is one coordinate and 2500 where
-    there are more. initial: points of each initial condition. boundary: points of each boundary
-    condition, shared among its faces by their size. A lattice has at most that many. blocks: other
-    settings for some blocks, by name, or their number of points.
+    there are more. initial: points of each initial condition, None for 100 in up to two
+    coordinates, 400 in three and 1000 in more. boundary: points of each boundary condition, shared
+    among its faces by their size, None for 200, 800 and 1500. A lattice has at most that many.
+    blocks: other settings for some blocks, by name, or their number of points.
 
     redraw: steps after which points are drawn anew, None for never; new points keep a network from
     fitting its points alone. "auto" for when it does: where the loss on other points, looked at
@@ -64,8 +70,8 @@ class Sampling:
     """
 
     interior: Count | None = None
-    initial: Count = 100
-    boundary: Count = 200
+    initial: Count | None = None
+    boundary: Count | None = None
     method: Annotated[str, Entry(METHODS)] = "latin-hypercube"
     redraw: Annotated[int | str | None, Optional(WordOr(("auto",), Integer(low=1)))] = 500
     keep: Fraction = 0.0
@@ -91,9 +97,14 @@ class Sampling:
             )
 
     def resolved(self, coordinates: int) -> Sampling:
-        """Return the settings for a domain of so many coordinates, with a number of points."""
+        """Return the settings for a domain of so many coordinates, with numbers of points."""
         default = _INTERIOR_LINE if coordinates == 1 else _INTERIOR
-        return replace(self, interior=self.interior or default)
+        return replace(
+            self,
+            interior=self.interior or default,
+            initial=self.initial or _of(coordinates, _INITIAL),
+            boundary=self.boundary or _of(coordinates, _BOUNDARY),
+        )
 
     def of_block(self, block: str, count: int, equation: bool) -> Sampling:
         """Return the settings of one block, whose kind has `count` points; every count a number.
@@ -149,3 +160,8 @@ class Sampling:
     def sampler(self) -> UnitSampler:
         """The method as a function (n, dimensions, rng) -> (n, dimensions) in the unit cube."""
         return METHODS[self.method]
+
+
+def _of(coordinates: int, counts: Mapping[int, int]) -> int:
+    """Return the count of the largest number of coordinates that is not above this one."""
+    return counts[max(least for least in counts if least <= coordinates)]

@@ -200,9 +200,12 @@ def test_points_that_are_never_drawn_anew_need_no_adaptive_setting():
 
 def test_counts_that_are_left_out_go_by_the_number_of_coordinates():
     assert (pinn.Sampling().interior, pinn.Sampling().candidates) == (None, None)
-    for dimension, interior, candidates in ((1, 500, 4000), (2, 2500, 20_000), (9, 2500, 20_000)):
+    for dimension, interior, initial, boundary, candidates in (
+        (1, 500, 100, 200, 4000), (2, 2500, 100, 200, 20_000), (3, 2500, 400, 800, 20_000),
+        (4, 2500, 1000, 1500, 20_000), (9, 2500, 1000, 1500, 20_000),
+    ):  # fmt: skip
         resolved = pinn.Sampling(redraw=7).resolved(dimension)
-        assert resolved == pinn.Sampling(interior, redraw=7)
+        assert resolved == pinn.Sampling(interior, initial, boundary, redraw=7)
         assert resolved.resolved(dimension) == resolved
         assert resolved.of_block("first", interior, True).candidates == candidates
     assert pinn.Sampling().of_block("first", 100, True).candidates == 800
