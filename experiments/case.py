@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
@@ -27,16 +28,32 @@ class Reference:
     method: str
 
 
+@dataclass(frozen=True)
+class Computed:
+    """A reference that is computed, and whose libraries are imported, when it is needed.
+
+    module, name: of the function that computes it.
+    """
+
+    module: str
+    name: str
+
+    def __call__(self) -> Reference:
+        return getattr(import_module(self.module), self.name)()
+
+
 class Case(Protocol):
     """A row of a table that is measured by training.
 
     name: its own. file: a config, or a program with PROBLEM and solve(seconds, seed) in place of
-    one. reference: makes what to compare with where the config has no formula. up_to_constant:
-    unknowns that are determined up to a constant and compared without their means. truth: the
-    coefficients to be found.
+    one. settings: what is laid over the config, such as "sampling.interior=500". reference: makes
+    what to compare with where the config has no formula. up_to_constant: unknowns that are
+    determined up to a constant and compared without their means. truth: the coefficients to be
+    found.
     """
 
     name: str
+    settings: tuple[str, ...] = ()
     reference: Callable[[], Reference] | None
     up_to_constant: tuple[str, ...]
     truth: Mapping[str, float]

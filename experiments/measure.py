@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -16,18 +17,29 @@ from pinn.config import Override, load
 from pinn.models import MODELS, Model
 from pinn.optimizers import StopReason
 from pinn.schema.declared import dump, fields_of
+from pinn.training.experiment import Experiment
 
 _EMPTY = (None, False, [], {}, ())
 
 
 def problem(case: Case) -> pinn.Problem:
     """Return what the case's config or program states."""
-    return _program(case).PROBLEM if _is_program(case) else load(case.file).experiment.problem
+    return _program(case).PROBLEM if _is_program(case) else experiment(case).problem
+
+
+def experiment(case: Case, settings: Iterable[str] = ()) -> Experiment:
+    """Return what a case's config declares, with the case's own settings and these laid over it.
+
+    settings: as on the command line, "sampling.interior=500". Raises ConfigError for what does not
+    fit.
+    """
+    overrides = [Override.parse(text, case.name) for text in (*case.settings, *settings)]
+    return load(case.file, overrides).experiment
 
 
 def limit(case: Case, seconds: float) -> float:
     """Return the time that a case's training may take: the config's own, at most `seconds`."""
-    own = None if _is_program(case) else load(case.file).experiment.seconds
+    own = None if _is_program(case) else experiment(case).seconds
     return seconds if own is None else min(own, seconds)
 
 
@@ -40,11 +52,10 @@ def solve(case: Case, seconds: float, seed: int, threads: int | None = None) -> 
     if _is_program(case):
         return _program(case).solve(seconds, seed)
     settings = {"seconds": seconds, "seed": seed, "threads": threads, "error_bars": False}
-    overrides = [
-        Override.parse(f"{name}={str(value).lower()}", f"--{name}")
-        for name, value in settings.items() if value is not None
-    ]  # fmt: skip
-    return pinn.solve(**load(case.file, overrides).experiment.arguments)
+    given = [
+        f"{name}={str(value).lower()}" for name, value in settings.items() if value is not None
+    ]
+    return pinn.solve(**experiment(case, given).arguments)
 
 
 def _is_program(case: Case) -> bool:

@@ -23,6 +23,7 @@ from typing import Any
 
 import pinn
 from experiments.bench.report import number, table
+from experiments.command_line import positive
 from experiments.newcomer_problems import LEFT_OUT, ROWS, Row
 from pinn.checks import nearest
 from pinn.files import write_json, write_text
@@ -183,20 +184,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME",
                         help="measure these rows, again where the file has them")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=_positive, default=_BUDGET,
+    parser.add_argument("--seconds", type=positive, default=_BUDGET,
                         help="limit of pinn.solve for each row (60)")
     parser.add_argument("--anew", action="store_true",
                         help="begin a new file, also where there is one of another run")
     parser.add_argument("--out", type=Path, default=ROOT / "experiments" / "results", metavar="DIR",
                         help="where the results go (experiments/results)")
     return parser
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a positive number, got {text}")
-    return value
 
 
 if __name__ == "__main__":

@@ -35,6 +35,11 @@ def table(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join([line(header), line(["-" * w for w in widths]), *map(line, rows)])
 
 
+def section(title: str, lines: list[str]) -> list[str]:
+    """Return a heading and a list, or nothing where there are no lines."""
+    return [f"## {title}", "\n".join(f"- {line}" for line in lines)] if lines else []
+
+
 def speed_table(results: dict[str, Any]) -> str:
     """Return the main table: milliseconds a step, ratios, and the floor."""
     header = [

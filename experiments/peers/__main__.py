@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.bench.report import number, table
+from experiments.bench.report import number, section, table
+from experiments.command_line import positive
 from experiments.measure import measure
 from experiments.peers.figures import draw
 from experiments.peers.headers import write_headers
@@ -55,28 +56,23 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         f"error below {_GOAL:g}: {reached} of {len(rows)} rows measured, {len(ROWS)} in all.",
         table(header, [_line(row) for row in rows]),
         *(["## Problems of our own", table(header, [_line(row) for row in own])] if own else []),
-        *_section("Not reached", [
+        *section("Not reached", [
             f"{_id(row)} ({number(row.get('error'), 2)}): {_why(row)}"
             for row in rows if not row["reached"]
         ]),
-        *_section("Notes", [
+        *section("Notes", [
             f"{_id(row)}: {row['note']}" for row in rows if row["note"]
         ]),
-        *_section("Where the peers' figures come from", [
+        *section("Where the peers' figures come from", [
             f"{', '.join(_id(row) for row in rows if row['peer_source'] == source)}: {source}"
             for source in dict.fromkeys(row["peer_source"] for row in rows) if source
         ]),
-        *_section("Warnings of the runs", [
+        *section("Warnings of the runs", [
             f"{', '.join(_id(row) for row in rows if text in row.get('warnings', []))}: {text}"
             for text in dict.fromkeys(text for row in rows for text in row.get("warnings", []))
         ]),
     ]
     return "\n\n".join(page) + "\n"
-
-
-def _section(title: str, lines: list[str]) -> list[str]:
-    """Return a heading and its lines, or nothing where there are none."""
-    return [f"## {title}", "\n".join(f"- {line}" for line in lines)] if lines else []
 
 
 def _why(row: dict[str, Any]) -> str:
@@ -143,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", nargs="+", default=[], metavar="ID",
                         help="measure these rows, again where the table has them")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=_positive, default=_SECONDS,
+    parser.add_argument("--seconds", type=positive, default=_SECONDS,
                         help=f"limit of the training of each row ({_SECONDS:g})")
     parser.add_argument("--anew", action="store_true", help="begin a new table")
     parser.add_argument("--headers", action="store_true",
@@ -152,13 +148,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, default=ROOT / "experiments" / "results", metavar="DIR",
                         help="where the table goes (experiments/results)")
     return parser
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a positive number, got {text}")
-    return value
 
 
 if __name__ == "__main__":

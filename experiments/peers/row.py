@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.case import Reference
+from experiments.case import Case, Reference
 
 PROBLEMS = Path(__file__).parent / "problems"
 SHIPPED = Path(__file__).resolve().parents[2] / "configs"
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Case):
     """A problem of the table.
 
     name: its id and a few words, the name of its file in `problems` as well. reference: makes what

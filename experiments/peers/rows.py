@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-
-from experiments.case import Reference
+from experiments.case import Computed
 from experiments.peers.row import Row
 
 _PINNACLE = (
@@ -14,13 +11,8 @@ _PINNACLE = (
 )
 
 
-def _computed(module: str, name: str) -> Callable[[], Reference]:
-    """Return a reference that is computed, and whose libraries are imported, when it is needed."""
-
-    def compute() -> Reference:
-        return getattr(import_module(f"experiments.peers.references.{module}"), name)()
-
-    return compute
+def _computed(module: str, name: str) -> Computed:
+    return Computed(f"experiments.peers.references.{module}", name)
 
 
 _NOTHING = _computed("inverse", "nothing")

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
 from math import pi
 
-from experiments.case import Reference
+from experiments.case import Computed
 from experiments.suite.entry import BUDGET, Entry
 
 
-def _computed(module: str, name: str, package: str = "suite") -> Callable[[], Reference]:
-    """Return a reference that is computed, and whose libraries are imported, when it is needed."""
-
-    def compute() -> Reference:
-        return getattr(import_module(f"experiments.{package}.references.{module}"), name)()
-
-    return compute
+def _computed(module: str, name: str, package: str = "suite") -> Computed:
+    return Computed(f"experiments.{package}.references.{module}", name)
 
 
 _EXPERTS = "Wang et al., arXiv 2308.08468"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.case import Reference
+from experiments.case import Case, Reference
 
 PROBLEMS = Path(__file__).parent / "problems"
 BUDGET = 300.0
@@ -15,7 +15,7 @@ BUDGET = 300.0
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(Case):
     """A problem, or one of its variants, in the file of its name in `problems`.
 
     number: of the problem; variants share one. goals: the relative L2 error (of the worst unknown)

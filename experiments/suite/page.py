@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments.bench.report import number, table
+from experiments.bench.report import number, section, table
 from experiments.resumable import machine_line
 from experiments.suite.entry import Entry
 from experiments.suite.verdict import FACTOR, summaries, told_apart, verdicts
@@ -49,12 +49,12 @@ def markdown(entries: Sequence[Entry], runs: Sequence[Mapping[str, Any]]) -> str
         for text in run.get("warnings", []):
             said.setdefault(text, []).append(run["name"])
     page += [
-        *_section("Notes", notes),
-        *_section("Where the published figures come from", [
+        *section("Notes", notes),
+        *section("Where the published figures come from", [
             f"{line['title']}: {line['source']}" for line in _once(lines) if line["source"]
         ]),
-        *_section("Runs", [_run(run) for run in runs]),
-        *_section("Warnings of the runs", [
+        *section("Runs", [run_line(run) for run in runs]),
+        *section("Warnings of the runs", [
             f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in said.items()
         ]),
     ]
@@ -81,11 +81,6 @@ def _once(lines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return list({line["name"]: line for line in lines}.values())
 
 
-def _section(title: str, lines: list[str]) -> list[str]:
-    """Return a heading and its lines, or nothing where there are none."""
-    return [f"## {title}", "\n".join(f"- {line}" for line in lines)] if lines else []
-
-
 def _line(line: Mapping[str, Any]) -> list[str]:
     stages = ", ".join(f"{stage['name']} {stage['steps']}" for stage in line["stages"])
     figures = (line[key] for key in ("worst", "goal", "published"))
@@ -97,7 +92,8 @@ def _line(line: Mapping[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-def _run(run: Mapping[str, Any]) -> str:
+def run_line(run: Mapping[str, Any]) -> str:
+    """Return what a run did, and its figures, as a line of a list."""
     what = f"{run['name']}, {run['budget_seconds']:g} s, seed {run['seed']}"
     if "failed" in run:
         return f"{what}: {run['failed']}"

@@ -13,36 +13,24 @@ pip install deepxde torch.
 
 from __future__ import annotations
 
-import argparse
-import math
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from experiments.resumable import ROOT, Rows
+from experiments.command_line import chosen, count, interrupted, parser, positive
+from experiments.resumable import Rows
 from experiments.versus_deepxde.figure import figure
 from experiments.versus_deepxde.page import markdown
-from experiments.versus_deepxde.pair import BY_NAME, PAIRS, Pair
+from experiments.versus_deepxde.pair import BY_NAME, PAIRS
 from experiments.versus_deepxde.sides import MISSING, Run, apart, compared
 from experiments.versus_deepxde.verdict import verdict
-from pinn.checks import nearest
 from pinn.files import write_text
 
-_SECONDS = 600.0
-
-
-def chosen(ids: Sequence[str]) -> list[Pair]:
-    """Return the problems of ids, all for none; ValueError for another."""
-    by_id = {pair.row.id: pair for pair in PAIRS}
-    for one in ids:
-        if one.upper() not in by_id:
-            raise ValueError(
-                f"--only: expected some of {', '.join(by_id)}; got {one!r}"
-                f"{nearest(one.upper(), by_id)}"
-            )
-    return [by_id[one.upper()] for one in ids] or PAIRS
+_MODULE = "experiments.versus_deepxde"
+_BY_ID = {pair.row.id: [pair] for pair in PAIRS}
 
 
 def main(arguments: Sequence[str] | None = None, run: Run = apart) -> int:
@@ -50,9 +38,10 @@ def main(arguments: Sequence[str] | None = None, run: Run = apart) -> int:
 
     run: what trains one side.
     """
-    options = _parser().parse_args(arguments)
+    options = _options(arguments)
     try:
-        pairs = chosen(options.only)
+        ids = [name.upper() for name in options.only]
+        pairs = chosen(ids, _BY_ID, f"some of {', '.join(_BY_ID)}")
         results = Rows(options.out / "versus_deepxde.json", BY_NAME)
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
@@ -66,7 +55,7 @@ def main(arguments: Sequence[str] | None = None, run: Run = apart) -> int:
         if verdict(row) and all(row[key] == value for key, value in asked.items())
     }  # fmt: skip
     command = (
-        f"python -m experiments.versus_deepxde --seconds {options.seconds:g} "
+        f"python -m {_MODULE} --seconds {options.seconds:g} "
         f"--seed {options.seed} --threads {options.threads}"
     )
     for pair in pairs:
@@ -76,8 +65,7 @@ def main(arguments: Sequence[str] | None = None, run: Run = apart) -> int:
         try:
             row = compared(pair.name, options.seconds, options.seed, options.threads, run)
         except KeyboardInterrupt:
-            print("interrupted: the same command goes on", file=sys.stderr)
-            return 130
+            return interrupted()
         results.put(row, command)
         _write(options.out, results.rows)
         print(f"{pair.row.id} {_said(row)}", flush=True)
@@ -102,34 +90,13 @@ def _said(row: dict[str, Any]) -> str:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.versus_deepxde", description=__doc__.splitlines()[0]
-    )
-    parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="these problems")
-    parser.add_argument("--seconds", type=_positive, default=_SECONDS,
-                        help=f"limit of the training of each side ({_SECONDS:g})")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=_count, default=2, help="of each side (2)")
-    parser.add_argument("--anew", action="store_true",
-                        help="measure these problems again where the table has them")
-    parser.add_argument("--out", type=Path, default=ROOT / "experiments" / "results",
-                        metavar="FOLDER", help="where the table goes (experiments/results)")
-    return parser
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a positive number, got {text}")
-    return value
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text}")
-    return value
+def _options(arguments: Sequence[str] | None) -> Namespace:
+    made = parser(_MODULE, __doc__, "these problems, by their ids such as F3")
+    made.add_argument("--seconds", type=positive, default=600.0,
+                      help="limit of the training of each side (600)")
+    made.add_argument("--seed", type=int, default=0)
+    made.add_argument("--threads", type=count, default=2, help="of each side (2)")
+    return made.parse_args(arguments)
 
 
 if __name__ == "__main__":

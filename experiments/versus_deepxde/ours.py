@@ -9,10 +9,10 @@ from typing import Any
 
 import pinn
 from experiments.case import Case
+from experiments.measure import experiment as experiment_of
 from experiments.measure import network
 from experiments.versus_deepxde.curve import Stopwatch
 from experiments.versus_deepxde.yardstick import Yardstick
-from pinn.config import load
 from pinn.optimizers import StopReason
 from pinn.training import Callback, StageReport, StepRecord
 
@@ -53,7 +53,7 @@ def run(case: Case, longest: float, seed: int, threads: int) -> dict[str, Any]:
     no reference.
     """
     yardstick = Yardstick(case)
-    experiment = load(case.file).experiment
+    experiment = experiment_of(case)
     seconds = min(experiment.seconds or SECONDS, longest)
     problem = dataclasses.replace(experiment.problem, reference=None)
     with warnings.catch_warnings(record=True) as caught:

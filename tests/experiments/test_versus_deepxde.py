@@ -114,7 +114,9 @@ def test_a_reference_is_known_in_the_domain_of_its_problem(pair):
 def test_our_side_is_trained_without_the_reference_and_looked_at_on_the_way(tmp_path, monkeypatch):
     file = tmp_path / "line.yaml"
     file.write_text(LINE)
-    case = SimpleNamespace(name="line", file=file, reference=None, up_to_constant=(), truth={})
+    case = SimpleNamespace(
+        name="line", file=file, settings=(), reference=None, up_to_constant=(), truth={}
+    )
     solved, solve = [], pinn.solve
 
     def solve_and_keep(problem, *others, **settings):
