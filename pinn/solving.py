@@ -50,6 +50,10 @@ from pinn.training.start import load_start
 # training took about as long as the estimate does.
 _WORTH = 1e8
 
+# The seconds that training has at least where the choice of the model has used up the limit: a
+# limit is a number > 0.
+_LEAST_LEFT = 1e-3
+
 # Who ends a run in the middle knows that it has not solved the problem.
 _CUT_SHORT = (StopReason.INTERRUPTED, StopReason.DIVERGED)
 
@@ -111,11 +115,13 @@ def solve(
 ) -> Solution:
     """Train a network to satisfy a problem, and return it with a report.
 
-    model: pinn.MLP(); sampling: pinn.Sampling(); training: a list of stages, or "auto" (also where
-    left out), which chooses them on the way and says why, or a pinn.Plan of your own. weighting:
-    block name -> weight in the loss, 1 where left out, or a pinn.Weighting that chooses them, or a
-    list of these, whose weights are multiplied. precision: "float64" or "float32". device: "cpu" or
-    "cuda". callbacks: functions of a step record, or objects with the methods of
+    model: such as pinn.MLP(), or "auto" (also where left out), which finds by a short trial whether
+    random features will do, and takes an MLP elsewhere and where stages are given; with a solution
+    to start from its model. sampling: pinn.Sampling(); training: a list of stages, or "auto" (also
+    where left out), which chooses them on the way and says why, or a pinn.Plan of your own.
+    weighting: block name -> weight in the loss, 1 where left out, or a pinn.Weighting that chooses
+    them, or a list of these, whose weights are multiplied. precision: "float64" or "float32".
+    device: "cpu" or "cuda". callbacks: functions of a step record, or objects with the methods of
     pinn.training.Callback; pinn.Progress() shows progress, and without it nothing is printed.
 
     seconds: limit of the wall time of all stages together, the recording of the step's programs at
@@ -147,22 +153,22 @@ def solve(
     """
     callbacks = check_callbacks(callbacks)
     experiment = _experiment(
-        problem, model=model, sampling=sampling, weighting=weighting, training=training,
-        seconds=seconds, target=target, precision=precision, device=device,
+        problem, model=_model(model, start), sampling=sampling, weighting=weighting,
+        training=training, seconds=seconds, target=target, precision=precision, device=device,
         engine=engine, derivatives=derivatives, threads=threads, seed=seed,
         error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
         began = time.perf_counter()
-        experiment, decisions = with_model(experiment)
+        started = start is not None
+        experiment, decisions, theta = with_model(experiment, started)
         trial = time.perf_counter() - began if decisions else 0.0
-        objective, test, said = _begin(experiment, start)
+        objective, test, said = _begin(experiment, start if started else theta)
         fresh = FreshLoss(objective, fresh_points(experiment))
         said = [*preflight(objective), *said]
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
-        left = experiment.seconds and max(experiment.seconds - trial, 0.0)
-        started = start is not None
+        left = experiment.seconds and max(experiment.seconds - trial, _LEAST_LEFT)
         run = _training(experiment, objective, callbacks, fresh, started, left, decisions)
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
         for decision in decisions:
@@ -213,15 +219,20 @@ def check(
     """
     check_callbacks(callbacks)
     experiment = _experiment(
-        problem, model=model, sampling=sampling, weighting=weighting, training=training,
-        seconds=seconds, target=target, precision=precision, device=device,
+        problem, model=_model(model, start), sampling=sampling, weighting=weighting,
+        training=training, seconds=seconds, target=target, precision=precision, device=device,
         engine=engine, derivatives=derivatives, threads=threads, seed=seed,
         error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
-        experiment, _ = with_model(experiment)
+        experiment, *_ = with_model(experiment, start is not None)
         objective, *_ = _begin(experiment, start)
         return check_run(experiment, objective)
+
+
+def _model(model: Any, start: Any) -> Any:
+    """Return the model that is given, or that of the solution that is gone on from."""
+    return start.experiment.model if model is None and isinstance(start, Solution) else model
 
 
 def _experiment(problem: Problem, **given: Any) -> Experiment:

@@ -18,6 +18,7 @@ from pinn.objective.block import Block
 from pinn.optimizers import Stage
 from pinn.schema import dump
 from pinn.training.experiment import Experiment
+from pinn.training.plan import Scale
 
 # A step is timed so often, and for so long, at most.
 _RUNS, _SECONDS = 3, 1.0
@@ -120,7 +121,7 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
     errors = [*_without_value(objective, began), *_mixed_rows(objective)]
     costs = objective.costs()
     flops = sum(cost.flops for _, cost in costs)
-    foreseen = experiment.plan.foreseen(objective.size, experiment.seconds)
+    foreseen = experiment.plan.foreseen(Scale.of(objective, experiment.seconds))
     stages = tuple(_stage(stage, objective.layout) for stage in foreseen)
     arenas = sum(cost.nbytes for _, cost in costs)
     held = max((stage.memory_bytes or 0 for stage in stages), default=0)

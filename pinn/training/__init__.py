@@ -4,7 +4,7 @@ from pinn.training.auto import Auto, default_training
 from pinn.training.callbacks import Callback, check_callbacks, notify
 from pinn.training.course import Choice, Course, Decision
 from pinn.training.loop import Training, train
-from pinn.training.plan import PLANS, InTurn, Plan, Situation
+from pinn.training.plan import PLANS, InTurn, Plan, Scale, Situation
 from pinn.training.progress import Progress
 from pinn.training.records import (
     Resume,
@@ -19,6 +19,7 @@ PLANS.add("auto", Auto)
 
 __all__ = [
     "PLANS", "Auto", "Callback", "Choice", "Course", "Decision", "InTurn", "Plan", "Progress",
-    "Redraw", "RedrawOverfit", "Resume", "Situation", "StageInfo", "StageReport", "StepRecord",
-    "Training", "TrainingResult", "check_callbacks", "default_training", "notify", "train",
+    "Redraw", "RedrawOverfit", "Resume", "Scale", "Situation", "StageInfo", "StageReport",
+    "StepRecord", "Training", "TrainingResult", "check_callbacks", "default_training", "notify",
+    "train",
 ]

@@ -6,16 +6,33 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from pinn.optimizers import LBFGS, Adam, ExponentialDecay, GaussNewton, SSBroyden, Stage, StopReason
+from pinn.optimizers import (
+    LBFGS,
+    Adam,
+    ExponentialDecay,
+    GaussNewton,
+    LevenbergMarquardt,
+    SSBroyden,
+    Stage,
+    StopReason,
+)
 from pinn.schema import declared
 from pinn.training.course import Choice
-from pinn.training.plan import Plan, Situation
+from pinn.training.plan import Plan, Scale, Situation
 
+# Up to this size a step from all slopes of all rows, some size^2 operations for each row, is worth
+# the hundred steps by gradients that take as long ...
+MOST_REDUCED = 2000
+# ... where there are so many rows for each number that it does not fit the points alone.
+LEAST_ROWS = 2.0
+# The first steps fit the few points they have within some ten: other points soon, later ones serve
+# longer.
+_FIRST, _SOON = 40, 10
 # Up to this size a step of the dense inverse Hessian costs no more than a gradient on a few
 # thousand points, and is worth many of those of L-BFGS.
 MOST_DENSE = 5000
-# Of a quasi-Newton stage without a limit in time: about half a minute for a small network.
-_STEPS = 5000
+# Of the last stage without a limit in time: about half a minute for a small network.
+_REDUCED_STEPS, _STEPS = 300, 5000
 # Of each stage where the limit is the time.
 _UNLIMITED = 10_000_000
 # The share of the time that Adam may take before the quasi-Newton stage begins.
@@ -35,26 +52,22 @@ _LEAST_FALL = 0.05
 
 @declared
 class Auto(Plan):
-    """Stages that are chosen while training runs: Adam to settle, then quasi-Newton steps.
+    """Stages that are chosen while training runs, by the numbers of parameters and rows.
 
-    SSBroyden where its dense inverse Hessian pays, L-BFGS for larger models. A stage that stalls,
-    so that the loss on points apart fell by less than 5 % over the last half of all steps, ends. By
-    steps and losses alone where there is no limit in time, so that equal runs have equal bits; with
-    one the last stage goes on until it is reached.
+    Levenberg-Marquardt up to 2000 trainable numbers with two residual rows each, in float64; for
+    others Adam to settle and then quasi-Newton steps, SSBroyden where its dense inverse Hessian
+    pays, L-BFGS beyond. A stage that stalls, so that the loss on points apart fell by less than 5 %
+    over the last half of all steps, ends. By steps and losses alone where there is no limit in
+    time, so that equal runs have equal bits; with one the last stage goes on until it is reached.
     """
 
     def next(self, now: Situation) -> Choice:
         """Return the stage that comes next, and why."""
-        first, second = self.foreseen(now.size, now.seconds)
-        if not now.stages:
-            return Choice(first, "gradient steps settle a new network")
+        stages = self.foreseen(now)
+        done = len(now.stages)
+        if done < len(stages):
+            return Choice(stages[done], _why(stages[done], done, now))
         last = now.stages[-1]
-        if len(now.stages) == 1:
-            if isinstance(second, SSBroyden):
-                return Choice(second, f"{now.size} trainable numbers are few enough for a dense "
-                                      "inverse Hessian")  # fmt: skip
-            return Choice(second, f"an inverse Hessian of {now.size} trainable numbers is too "
-                                  "large to be kept")  # fmt: skip
         if last.reason is StopReason.STALLED:
             return Choice(None, f"nothing better than {last.name} is left to try")
         return Choice(None)
@@ -74,12 +87,16 @@ class Auto(Plan):
             return None
         return f"over the last {window} steps the loss on fresh points {_fell(fall)}"
 
-    def foreseen(self, size: int, seconds: float | None) -> tuple[Stage, Stage]:
+    def foreseen(self, scale: Scale) -> tuple[Stage, Stage]:
         """Return the two stages, with limits in time where the run has one."""
-        steps, share = (_STEPS, None) if seconds is None else (_UNLIMITED, _ADAM_SHARE * seconds)
+        limited = scale.seconds is not None
+        if _is_reduced(scale):
+            steps = _UNLIMITED if limited else _REDUCED_STEPS
+            return LevenbergMarquardt(_FIRST, redraw=_SOON), LevenbergMarquardt(steps)
+        steps, share = (_UNLIMITED, _ADAM_SHARE * scale.seconds) if limited else (_STEPS, None)
         falls = ExponentialDecay(final_rate=1e-3)
         settle = Adam(steps=500, learning_rate=5e-3, schedule=falls, seconds=share)
-        return settle, SSBroyden(steps=steps) if size <= MOST_DENSE else LBFGS(steps=steps)
+        return settle, SSBroyden(steps) if scale.size <= MOST_DENSE else LBFGS(steps)
 
 
 @dataclass(frozen=True)
@@ -94,7 +111,7 @@ class LeastSquaresPlan(Plan):
             return Choice(None)
         return Choice(self._stage, f"the network is linear in its {now.size} trainable numbers")
 
-    def foreseen(self, size: int, seconds: float | None) -> tuple[Stage, ...]:
+    def foreseen(self, scale: Scale) -> tuple[Stage, ...]:
         return (self._stage,)
 
     @property
@@ -106,13 +123,54 @@ class LeastSquaresPlan(Plan):
         )
 
 
-def default_training(size: int, seconds: float | None = None) -> list[Stage]:
+def default_training(
+    size: int,
+    seconds: float | None = None,
+    rows: int | None = None,
+    precision: str = "float64",
+) -> list[Stage]:
     """Return the stages that `auto` chooses where nothing stalls, as a list to change.
 
     size: the number of trainable numbers. seconds: the time that all stages together may take, as
-    the limit of pinn.solve.
+    the limit of pinn.solve. rows: the number of residuals at all points; enough of them where left
+    out. precision: "float64" or "float32".
     """
-    return list(Auto().foreseen(size, seconds))
+    enough = math.ceil(LEAST_ROWS * size)
+    scale = Scale(
+        size=size, rows=enough if rows is None else rows, precision=precision, seconds=seconds
+    )
+    return list(Auto().foreseen(scale))
+
+
+def _is_reduced(scale: Scale) -> bool:
+    """Whether a Jacobian of all rows is worth its operations."""
+    few, many = scale.size <= MOST_REDUCED, scale.rows >= LEAST_ROWS * scale.size
+    return few and many and scale.precision == "float64"
+
+
+def _why(stage: Stage, done: int, now: Situation) -> str:
+    """Return why a stage is the one that comes."""
+    if isinstance(stage, LevenbergMarquardt):
+        if done:
+            return "the points serve longer now"
+        return (
+            f"{now.size} trainable numbers and {now.rows} rows are few enough for steps from the "
+            "slopes of all rows"
+        )
+    if isinstance(stage, Adam):
+        return f"gradient steps settle a new network; {_not_reduced(now)}"
+    if isinstance(stage, SSBroyden):
+        return f"{now.size} trainable numbers are few enough for a dense inverse Hessian"
+    return f"an inverse Hessian of {now.size} trainable numbers is too large to be kept"
+
+
+def _not_reduced(now: Scale) -> str:
+    """Return what speaks against Levenberg-Marquardt."""
+    if now.precision != "float64":
+        return f"in {now.precision} the slopes of all rows have too few digits"
+    if now.size > MOST_REDUCED:
+        return f"{now.size} trainable numbers are too many for the slopes of all rows"
+    return f"{now.rows} rows are too few for the slopes of {now.size} trainable numbers"
 
 
 def _fell(share: float) -> str:

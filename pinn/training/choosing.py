@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
+import time
 from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from pinn.models import AutoModel
+from pinn.objective.weighting import Fixed
 from pinn.optimizers import Diverged, GaussNewton
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, judging_points
+from pinn.training.plan import Plan
 
 # Activations and ranges of steepness that are tried, from half a wave across the domain to some
 # fifty, as waves where they are many: two from the middle first.
@@ -22,8 +28,9 @@ _KINDS = (
 _HOPELESS = 0.1
 # Where one leaves less than this, the others are not tried, and so many features are plenty.
 _PLENTY = 1e-20
-# Features of all unknowns together in the trial, of each at least, and the points for each.
-_FEW, _LEAST_FEW, _POINTS = 600, 250, 4
+# Features of all unknowns together in the trial, of each at least, and the points for each. Where
+# that comes to more in all, a trial would take as long as a training.
+_FEW, _LEAST_FEW, _POINTS, _MOST_FEW = 600, 250, 4, 1500
 # Features after it, where those are not plenty.
 _MANY, _LEAST_MANY = 2000, 500
 # Random features are taken where the loss on points apart falls to less than this share of what it
@@ -31,60 +38,85 @@ _MANY, _LEAST_MANY = 2000, 500
 _RESOLVED = 1e-6
 # Steps of a trial, which ends where the next would lower the loss by less than this share.
 _STEPS, _FALLS = 10, 0.5
+# The share of a limit in time that the trial may take, and a step with many features, whose
+# operations grow like the third power of their number.
+_SHARE = 0.3
 # In more coordinates than these a ridge function sees too little of the domain.
 _COORDINATES = 3
 # From this limit in time on a fourth hidden layer, and more points, pay.
 _LONG = 120.0
 _LONG_POINTS = 8000
 
+_GIVEN = "the numbers to start from are given, and random features are solved for"
+
 Kind = tuple[str, tuple[float, float]]
 
 
+class _Trial(NamedTuple):
+    """What features left of the loss on points apart, the seconds of a step, and what was found."""
+
+    left: float
+    seconds: float
+    theta: np.ndarray
+
+
 class Chosen(NamedTuple):
-    """An experiment whose model is settled, and what was decided."""
+    """An experiment whose model is settled, what was decided, and what it can begin from."""
 
     experiment: Experiment
     decisions: tuple[Decision, ...] = ()
+    theta: np.ndarray | None = None
 
 
-def with_model(experiment: Experiment) -> Chosen:
-    """Return the experiment with the model that a trial finds, or as it is where one is given."""
+def with_model(experiment: Experiment, started: bool = False) -> Chosen:
+    """Return the experiment with the model that a trial finds, or as it is where one is given.
+
+    started: whether the numbers that training begins with are given.
+    """
     auto = experiment.model
     if not isinstance(auto, AutoModel):
         return Chosen(experiment)
-    reason = _not_tried(experiment)
+    reason = _GIVEN if started else _not_tried(experiment)
     if reason:
         return _trained(experiment, auto, reason)
-    shares: dict[Kind, float] = {}
+    began, trials = time.perf_counter(), {}
     for kind in _KINDS:
-        if len(shares) == 2 and min(shares.values()) > _HOPELESS:
+        if len(trials) == 2 and min(one.left for one in trials.values()) > _HOPELESS:
             break
-        shares[kind] = _share_left(experiment, auto, kind)
-        if shares[kind] < _PLENTY:
+        trials[kind] = _tried(experiment, auto, kind)
+        if trials[kind].left < _PLENTY or _is_late(experiment, began):
             break
-    best = min(shares, key=shares.__getitem__)
-    left = f"{shares[best]:.1g} of the loss on points apart"
-    said = f"{_few(experiment)} random features leave {left}"
-    if not shares[best] < _RESOLVED:
+    kind, best = min(trials.items(), key=lambda item: item[1].left)
+    said = f"{_few(experiment)} random features leave {best.left:.1g} of the loss on points apart"
+    if not best.left < _RESOLVED:
         return _trained(experiment, auto, said)
-    width = _few(experiment)
-    if shares[best] > _PLENTY:
-        width = max(_MANY // len(experiment.problem.unknowns), _LEAST_MANY)
+    few = _few(experiment)
+    width = few if best.left < _PLENTY else _many(experiment, best.seconds)
     found = replace(
-        _with_points(experiment, _POINTS * width), model=auto.random_features(width, *best)
+        _with_points(experiment, _POINTS * width), model=auto.random_features(width, *kind)
     )
-    return Chosen(found, (Decision(0, f"model: {width} random features", said),))
+    theta = best.theta if width == few else None
+    return Chosen(found, (Decision(0, f"model: {width} random features", said),), theta)
 
 
 def _not_tried(experiment: Experiment) -> str:
     """Say why random features are not tried, "" where they are."""
-    count = len(experiment.problem.domain.coordinates)
-    if experiment.problem.fields:
+    problem = experiment.problem
+    count = len(problem.domain.coordinates)
+    if not isinstance(experiment.training, Plan):
+        return "the stages of training are given, and random features are solved for by their own"
+    if not isinstance(experiment.weighting, Fixed):
+        return "weights that change on the way take the many steps of a network that is trained"
+    if experiment.collocation.batches:
+        return "random features take all points at once"
+    if problem.fields:
         return "fields have networks of their own, which are trained"
     if experiment.precision != "float64":
         return f"least squares of random features take more digits than {experiment.precision} has"
     if count > _COORDINATES:
         return f"random features cannot follow {count} coordinates"
+    if _few(experiment) * len(problem.unknowns) > _MOST_FEW:
+        return f"random features of {len(problem.unknowns)} unknowns are too many for a trial"
     return ""
 
 
@@ -106,8 +138,28 @@ def _few(experiment: Experiment) -> int:
     return max(_FEW // len(experiment.problem.unknowns), _LEAST_FEW)
 
 
-def _share_left(experiment: Experiment, auto: AutoModel, kind: Kind) -> float:
-    """Return the share of the loss on points apart that a few random features leave."""
+def _is_late(experiment: Experiment, began: float) -> bool:
+    """Whether trials have taken their share of a limit in time."""
+    limit = experiment.seconds
+    return limit is not None and time.perf_counter() - began > _SHARE * limit
+
+
+def _many(experiment: Experiment, seconds: float) -> int:
+    """Return how many features come after a trial whose steps took so long.
+
+    By the points where their number is given, and by the clock where there is a limit.
+    """
+    few, count = _few(experiment), len(experiment.problem.unknowns)
+    many = max(_MANY // count, _LEAST_MANY)
+    if experiment.sampling.interior is not None:
+        many = min(many, experiment.sampling.interior // 2)
+    if experiment.seconds is not None:
+        many = min(many, int(few * (_SHARE * experiment.seconds / seconds) ** (1 / 3)))
+    return max(few, many)
+
+
+def _tried(experiment: Experiment, auto: AutoModel, kind: Kind) -> _Trial:
+    """Fit a few random features of a kind."""
     few = _few(experiment)
     tried = replace(
         _with_points(experiment, _POINTS * few), model=auto.random_features(few, *kind)
@@ -117,10 +169,16 @@ def _share_left(experiment: Experiment, auto: AutoModel, kind: Kind) -> float:
     start = theta = objective.theta
     before = apart(start)
     solver = GaussNewton(steps=_STEPS, least_fall=_FALLS)
+    began, seconds = time.perf_counter(), []
     try:
         with closing(solver.run(objective, start)) as steps:
             for step in steps:
                 theta = step.theta
+                seconds.append(time.perf_counter() - began)
+                began = time.perf_counter()
     except Diverged:
         pass  # as far as it came
-    return apart(theta) / before if before > 0 else 0.0
+    left = apart(theta) / before if before > 0 else 0.0
+    left = left if math.isfinite(left) else math.inf
+    # the first step compiles
+    return _Trial(left, min(seconds, default=time.perf_counter() - began), theta)

@@ -11,8 +11,8 @@ from pinn.conditions import Initial
 from pinn.conditions.hard import HardModel
 from pinn.geometry import Shape
 from pinn.models import (
-    MLP,
     AnyModel,
+    AutoModel,
     Facts,
     Spaced,
     Windows,
@@ -35,7 +35,7 @@ from pinn.training.batches import Batches
 from pinn.training.collocation import Collocation, Residuals
 from pinn.training.given import fit_last_layers, given_values
 from pinn.training.marching import check_windows, of_window
-from pinn.training.plan import TRAINING, Plan, plan_of
+from pinn.training.plan import TRAINING, Plan, Scale, plan_of
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
 
@@ -52,7 +52,7 @@ class Experiment:
     """
 
     problem: Problem
-    model: AnyModel = MLP()
+    model: AnyModel = AutoModel()
     sampling: Sampling = Sampling()
     weighting: AnyWeighting = Fixed()
     training: Annotated[tuple[Stage, ...] | Plan, TRAINING] = Auto()
@@ -163,7 +163,7 @@ class Experiment:
         said = []
         if isinstance(self.model, Windows):  # they see one at a time
             objective, *_ = of_window(self, 0)
-        stages = self.plan.foreseen(objective.size, self.seconds)
+        stages = self.plan.foreseen(Scale.of(objective, self.seconds))
         for number, stage in enumerate(stages):
             with at("training", number):
                 said += stage.check(objective)

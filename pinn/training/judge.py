@@ -17,15 +17,17 @@ from pinn.training.verdicts import at_floor, target_reached
 from pinn.training.watched import Known
 
 # So often a run looks at its loss on points apart, which costs less than a step; stages of few long
-# steps as often as they would have other points. Below its target it looks sooner, after so large a
-# share of all steps.
-_LOOK_EVERY = 100
+# steps, that say how often they would have other points, so many times in between. Below its target
+# it looks sooner, after so large a share of all steps.
+_LOOK_EVERY, _BETWEEN_DRAWS = 100, 5
 _SOONER = 0.02
 
 
 def look_every(stage: Stage) -> int:
     """Return the number of steps between two looks."""
-    return min(_LOOK_EVERY, stage.redraw or _LOOK_EVERY)
+    if stage.redraw is None:
+        return _LOOK_EVERY
+    return min(_LOOK_EVERY, max(1, stage.redraw // _BETWEEN_DRAWS))
 
 
 class Judge:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pinn.objective import Objective
 from pinn.optimizers import STAGES, Stage
 from pinn.schema import Family
 from pinn.schema.declared import Member
@@ -24,13 +25,34 @@ from pinn.training.records import StageReport
 PLANS = Family("training plan", example="'auto'")
 
 
-@dataclass(frozen=True)
-class Situation:
-    """What a plan has to go by.
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """How large a training is.
 
-    size     number of trainable numbers
-    rows     number of residual rows of all blocks
+    size       number of trainable numbers
+    rows       number of residual rows of all blocks
     precision  "float64" or "float32"
+    seconds    the limit of the whole run, None for none
+    """
+
+    size: int
+    rows: int
+    precision: str
+    seconds: float | None
+
+    @classmethod
+    def of(cls, objective: Objective, seconds: float | None = None) -> Scale:
+        """Return that of an objective that is trained for so long."""
+        return cls(
+            size=objective.size, rows=objective.rows, precision=objective.dtype.name,
+            seconds=seconds,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation(Scale):
+    """What a plan has to go by: the scale, and besides
+
     number   how many stages there were, the running one included
     steps    steps of all stages so far; stage_step: of the running one
     loss     on the present points, the weighted sum; nan before the first evaluation
@@ -38,14 +60,11 @@ class Situation:
     stages   the reports of those that have ended
     history  thinned records of steps, as in a report
     looks    the losses that the run is judged by; weights: of the blocks, (B,)
-    seconds  the limit of the whole run, None for none; left: what is left of it
+    left     what is left of `seconds`, None for no limit
 
     Where there is no limit a plan must not look at times, so that equal runs have equal bits.
     """
 
-    size: int
-    rows: int
-    precision: str
     number: int
     steps: int
     stage_step: int
@@ -55,7 +74,6 @@ class Situation:
     history: Sequence[Mapping[str, Any]]
     looks: Looks
     weights: np.ndarray
-    seconds: float | None
     left: float | None
 
     def fall(self, steps: float) -> float:
@@ -82,7 +100,7 @@ class Plan(ABC):
     def enough(self, stage: Stage, now: Situation) -> str | None:
         """Say why the running stage has come to nothing more; None where it goes on.
 
-        Asked every hundred steps. The stage then ends as "stalled".
+        Asked at every look at the loss on fresh points. The stage then ends as "stalled".
         """
         return None
 
@@ -91,11 +109,8 @@ class Plan(ABC):
         return self
 
     @abstractmethod
-    def foreseen(self, size: int, seconds: float | None) -> tuple[Stage, ...]:
-        """Return the stages that are run where nothing unforeseen happens.
-
-        size: of the trainable numbers. seconds: the limit of the run.
-        """
+    def foreseen(self, scale: Scale) -> tuple[Stage, ...]:
+        """Return the stages that are run where nothing unforeseen happens."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +126,7 @@ class InTurn(Plan):
     def next(self, now: Situation) -> Choice:
         return Choice(self.given[now.number] if now.number < self.count else None)
 
-    def foreseen(self, size: int, seconds: float | None) -> tuple[Stage, ...]:
+    def foreseen(self, scale: Scale) -> tuple[Stage, ...]:
         return self.given
 
 

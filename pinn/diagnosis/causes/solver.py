@@ -10,6 +10,7 @@ from pinn.diagnosis.finding import Change, Finding
 from pinn.optimizers import STAGES, Stage
 from pinn.schema import dump
 from pinn.schema.declared import Member
+from pinn.training.plan import Scale
 
 # A trial of another solver that lowers the loss by less is none worth telling.
 _LOWER = 2.0
@@ -29,7 +30,9 @@ def solver(seen: Examination) -> Iterator[Finding]:
     if seen.fall is not None:
         factor, steps = seen.fall
         evidence += f"; the loss fell by a factor of {factor:.2g} over the last {steps} steps"
-    stages = seen.experiment.plan.foreseen(seen.objective.size, seen.experiment.seconds)
+    stages = seen.experiment.plan.foreseen(
+        Scale.of(seen.objective, seen.experiment.seconds)
+    )
     change = [*map(short, stages), {trial.stage.name: {"steps": trial.stage.steps}}]
     yield Finding(
         "solver", f"{last.name} has stalled", evidence, (Change("training", change),),

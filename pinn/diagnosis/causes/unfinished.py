@@ -9,6 +9,7 @@ from pinn.diagnosis.causes.solver import short
 from pinn.diagnosis.examination import Examination
 from pinn.diagnosis.finding import Change, Finding
 from pinn.optimizers import StopReason
+from pinn.training.plan import Scale
 
 # What falls by less does not still fall.
 _STILL = 1.5
@@ -49,7 +50,7 @@ def _longer(seen: Examination) -> tuple[Change, ...]:
     experiment = seen.experiment
     if experiment.seconds is not None:
         return (Change("seconds", _TIMES * experiment.seconds),)
-    stages = experiment.plan.foreseen(seen.objective.size, None)
+    stages = experiment.plan.foreseen(Scale.of(seen.objective))
     last = short(stages[-1])
     if not isinstance(last, dict):  # a stage of one's own, which no file holds
         return (Change(f"training.{len(stages) - 1}.steps", _TIMES * stages[-1].steps),)

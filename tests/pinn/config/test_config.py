@@ -69,7 +69,7 @@ def test_the_shipped_burgers_config_is_the_problem_in_python():
 def test_a_config_can_be_a_problem_and_nothing_else(loaded):
     config = loaded(HEAT)
     experiment = config.experiment
-    assert experiment.model == pinn.MLP()
+    assert experiment.model == pinn.AutoModel()
     assert experiment.sampling == pinn.Sampling()
     assert experiment.training == pinn.Auto()
     assert (experiment.seed, experiment.precision, experiment.device) == (0, "float64", "cpu")
@@ -107,7 +107,10 @@ def test_coordinates_may_be_named_like_yaml_booleans(loaded):
 
 
 def test_overrides_reach_into_the_defaults(loaded):
-    config = loaded(HEAT, "training.0.adam.steps=10", "model.mlp.width=5", "problem.constants.k=2")
+    config = loaded(
+        HEAT, "training.0.levenberg_marquardt.steps=10", "model.mlp.width=5",
+        "problem.constants.k=2",
+    )  # fmt: skip
     assert config.experiment.training[0].steps == 10
     assert config.experiment.training[1:] == tuple(pinn.default_training(0)[1:])
     assert config.experiment.model == pinn.MLP(width=5)
@@ -127,7 +130,7 @@ def test_the_resolved_config_gives_the_same_objects(loaded, source):
 
 def test_the_resolved_config_spells_out_every_default(loaded):
     written = yaml.safe_load(loaded(HEAT).text())
-    assert written["model"] == {"mlp": dump(pinn.MLP())}
+    assert written["model"] == {"auto": dump(pinn.AutoModel())}
     assert written["sampling"] == dump(pinn.Sampling())
     assert written["training"] == "auto"
     assert (written["seed"], written["precision"], written["device"]) == (0, "float64", "cpu")

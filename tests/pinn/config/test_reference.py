@@ -43,7 +43,7 @@ def test_defaults_are_said_in_few_words():
     assert default(Sampling, "method") == "latin-hypercube"
     assert default(LBFGS, "steps") == "10000"
     shown = {key: default_text(field) for key, field in sections().items()}
-    assert shown["model"] == "mlp" and shown["precision"] == "float64"
+    assert shown["model"] == "auto" and shown["precision"] == "float64"
     assert shown["sampling"] == "its defaults" and shown["problem"] == "required"
 
 

@@ -12,7 +12,8 @@ from pinn.training.experiment import Experiment
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """A trial of a size that suits tests."""
-    for name, value in (("_FEW", 60), ("_LEAST_FEW", 30), ("_MANY", 120), ("_LEAST_MANY", 60)):
+    small = {"_FEW": 60, "_LEAST_FEW": 30, "_MOST_FEW": 150, "_MANY": 120, "_LEAST_MANY": 60}
+    for name, value in small.items():
         monkeypatch.setattr(choosing, name, value)
 
 
@@ -40,6 +41,7 @@ def test_a_smooth_solution_gets_random_features_and_many_digits():
     assert told[0].what == "model: 60 random features"
     assert solution.report.decisions[0] == told[0]
     assert [stage.name for stage in solution.report.stages] == ["gauss_newton"]
+    assert solution.report.history[0]["loss"] < 1e-15  # it goes on from the trial
 
 
 def test_more_features_are_taken_where_few_leave_something(monkeypatch):
@@ -48,9 +50,36 @@ def test_more_features_are_taken_where_few_leave_something(monkeypatch):
     assert (chosen.model.width, chosen.sampling.interior) == (120, 4 * 120)
 
 
+def test_the_clock_counts_where_there_is_a_limit_in_time():
+    def width(**given):
+        return choosing._many(Experiment(SMOOTH, pinn.AutoModel(), **given), 1.0)
+
+    assert width() == width(seconds=1000.0) == 120
+    assert width(seconds=0.1) == 60  # no fewer than were tried
+    assert 60 < width(seconds=10.0) == int(60 * 3 ** (1 / 3)) < 120
+
+
+def test_points_that_are_given_limit_the_number_of_features():
+    given = Experiment(SMOOTH, pinn.AutoModel(), pinn.Sampling(interior=180))
+    assert choosing._many(given, 1.0) == 90
+
+
+def test_trials_end_where_they_have_taken_their_share_of_the_time(monkeypatch):
+    tried = []
+    monkeypatch.setattr(choosing, "_tried", lambda experiment, auto, kind: (
+        tried.append(kind), choosing._Trial(1e-3, 1.0, np.zeros(1)))[1])
+    choosing.with_model(Experiment(SMOOTH, pinn.AutoModel(), seconds=1e-6))
+    assert len(tried) == 1
+    choosing.with_model(Experiment(SMOOTH, pinn.AutoModel()))
+    assert len(tried) == 1 + len(choosing._KINDS)
+
+
 def test_a_front_gets_hidden_layers_that_are_trained():
-    stages = [pinn.Adam(2)]
-    solution = pinn.solve(FRONT, pinn.AutoModel(), training=stages, error_bars=False)
+    class Stopped(pinn.training.Callback):
+        def on_stage_start(self, info):
+            return True
+
+    solution = pinn.solve(FRONT, error_bars=False, callbacks=[Stopped()])
     assert solution.experiment.model == pinn.MLP(depth=3)
     assert solution.report.decisions[0].what == "model: 3 trained hidden layers"
     long = Experiment(FRONT, pinn.AutoModel(), seconds=300.0)
@@ -83,9 +112,17 @@ def test_equal_arguments_choose_the_same():
         pinn.Box(*(pinn.Interval(name, 0, 1) for name in "abcd")), ["u"], {"p": "laplacian(u)"},
         [pinn.Dirichlet("u", "a")],
     )}, "cannot follow 4 coordinates"),
+    ({"training": (pinn.Adam(5),)}, "the stages of training are given"),
+    ({"weighting": pinn.SelfAdaptive()}, "weights that change on the way"),
+    ({"sampling": pinn.Sampling(interior=100, batch=10)}, "all points at once"),
+    ({"problem": pinn.Problem(
+        pinn.Interval("x", 0, 1), list("abcdfgh"),
+        {f"of_{name}": f"{name}_xx" for name in "abcdfgh"},
+        [pinn.Dirichlet(name, "x") for name in "abcdfgh"],
+    )}, "7 unknowns are too many for a trial"),
 ])  # fmt: skip
 def test_where_there_is_no_hope_nothing_is_tried(arguments, why, monkeypatch):
-    monkeypatch.setattr(choosing, "_share_left", None)
+    monkeypatch.setattr(choosing, "_tried", None)
     given = Experiment(**{"problem": SMOOTH, "model": pinn.AutoModel(), **arguments})
     (decision,) = choosing.with_model(given).decisions
     assert why in decision.why
@@ -93,7 +130,18 @@ def test_where_there_is_no_hope_nothing_is_tried(arguments, why, monkeypatch):
 
 def test_a_model_that_is_given_is_taken():
     given = Experiment(SMOOTH, pinn.MLP(width=3))
-    assert choosing.with_model(given) == (given, ())
+    assert choosing.with_model(given) == (given, (), None)
+
+
+def test_what_goes_on_from_a_solution_has_its_model():
+    first = pinn.solve(SMOOTH, pinn.MLP(width=3), training=[pinn.Adam(2)], error_bars=False)
+    assert pinn.solve(SMOOTH, start=first, training=[pinn.Adam(2)]).experiment.model.width == 3
+    chosen = pinn.solve(SMOOTH, error_bars=False)
+    again = pinn.solve(SMOOTH, start=chosen, sampling=chosen.experiment.sampling, error_bars=False)
+    assert again.experiment.model == chosen.experiment.model
+    numbers = choosing.with_model(Experiment(SMOOTH), started=True)
+    assert numbers.experiment.model == pinn.MLP()
+    assert "the numbers to start from are given" in numbers.decisions[0].why
 
 
 def test_it_is_written_as_a_word_and_the_solution_knows_what_was_chosen(tmp_path):

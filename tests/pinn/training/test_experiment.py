@@ -47,7 +47,7 @@ def test_draws_and_seeds_differ_and_repeat():
 
 def test_defaults_are_filled_in():
     setup = Experiment(PROBLEM)
-    assert setup.model == pinn.MLP()
+    assert setup.model == pinn.AutoModel()
     assert setup.sampling == pinn.Sampling()
     assert setup.training == pinn.Auto()
     assert setup.weighting.blocks == {}

@@ -10,10 +10,20 @@ import pytest
 
 import pinn
 from pinn.config import load
-from pinn.optimizers import LBFGS, Adam, SSBroyden, StopReason
+from pinn.optimizers import LBFGS, Adam, LevenbergMarquardt, SSBroyden, StopReason
 from pinn.solution.storage import experiment_json, read_experiment
-from pinn.training import PLANS, Choice, Decision, InTurn, Resume, Situation, StageReport, auto
-from pinn.training.auto import MOST_DENSE, Auto, default_training
+from pinn.training import (
+    PLANS,
+    Choice,
+    Decision,
+    InTurn,
+    Resume,
+    Scale,
+    Situation,
+    StageReport,
+    auto,
+)
+from pinn.training.auto import MOST_DENSE, MOST_REDUCED, Auto, default_training
 from pinn.training.experiment import Experiment
 from pinn.training.looks import Looks
 from pinn.training.loop import train
@@ -41,7 +51,7 @@ class Doubling(pinn.Plan):
         steps = self.first * 2 ** len(now.stages)
         return Choice(SSBroyden(steps), f"stage {now.number + 1}, after {now.steps} steps")
 
-    def foreseen(self, size, seconds):
+    def foreseen(self, scale):
         return (SSBroyden(self.first),)
 
 
@@ -225,28 +235,59 @@ def test_progress_tells_of_each_decision():
 # ---- what auto chooses
 
 
-def test_small_models_get_the_dense_inverse_hessian_and_large_ones_lbfgs():
-    for size, last in ((1, SSBroyden), (MOST_DENSE, SSBroyden), (MOST_DENSE + 1, LBFGS)):
-        stages = default_training(size)
-        assert [type(stage) for stage in stages] == [Adam, last]
-        for stage in stages:
-            assert stage.check(SimpleNamespace(size=size, rows=10, dtype=np.float64)) == []
-        second = Auto().next(now(size=size, number=1, stages=(ended("adam"),)))
-        assert second.stage == stages[1] and f"{size} trainable numbers" in second.why
-        assert Auto().next(now(size=size)).stage == stages[0]
+def scale(**known):
+    """How large a training is; too few rows for their slopes unless said otherwise."""
+    return Scale(**{"size": 100, "rows": 50, "precision": "float64", "seconds": None, **known})
 
 
-def test_without_a_limit_in_time_no_stage_depends_on_the_clock():
-    assert all(stage.seconds is None for stage in default_training(100))
+@pytest.mark.parametrize(
+    ("known", "kind", "why"),
+    [
+        ({"size": 900, "rows": 1800}, LevenbergMarquardt, "900 trainable numbers and 1800 rows"),
+        ({"size": MOST_REDUCED, "rows": 9000}, LevenbergMarquardt, "slopes of all rows"),
+        ({"size": 900, "rows": 1799}, SSBroyden, "1799 rows are too few for the slopes of 900"),
+        ({"size": MOST_REDUCED + 1, "rows": 9000}, SSBroyden, "2001 trainable numbers are too"),
+        ({"size": MOST_DENSE, "rows": 20000}, SSBroyden, "5000 trainable numbers are too many"),
+        ({"size": MOST_DENSE + 1, "rows": 20000}, LBFGS, "5001 trainable numbers are too many"),
+        ({"size": 90, "rows": 900, "precision": "float32"}, SSBroyden, "in float32 the slopes"),
+    ],
+)
+def test_the_stages_follow_from_the_numbers_of_parameters_and_rows(known, kind, why):
+    stages = Auto().foreseen(scale(**known))
+    assert type(stages[-1]) is kind
+    assert type(stages[0]) is (kind if kind is LevenbergMarquardt else Adam)
+    first = Auto().next(now(**known))
+    assert first.stage == stages[0] and why in first.why
+    second = Auto().next(now(**known, number=1, stages=(ended(stages[0].name),)))
+    assert second.stage == stages[1] and second.why
+    for stage in stages:
+        assert stage.check(SimpleNamespace(**known, dtype=np.dtype("float64"))) == []
+
+
+def test_the_stages_to_change_are_those_that_are_foreseen():
+    assert default_training(100) == list(Auto().foreseen(scale(rows=200)))
+    assert default_training(100, 60.0, 199) == list(Auto().foreseen(scale(seconds=60.0, rows=199)))
+    assert default_training(100, precision="float32") == list(Auto().foreseen(scale()))
+
+
+@pytest.mark.parametrize("rows", [50, 200])
+def test_without_a_limit_in_time_no_stage_depends_on_the_clock(rows):
+    assert all(stage.seconds is None for stage in default_training(100, None, rows))
 
 
 def test_a_limit_in_time_leaves_the_most_of_it_to_the_last_stage():
-    adam, last = default_training(100, 50.0)
+    adam, last = default_training(100, 50.0, 50)
     assert (adam.seconds, last.seconds) == (10.0, None)
     assert last.steps >= 10**6
     assert Auto().next(now(seconds=50.0)).stage == adam
+    assert default_training(100, 50.0)[-1].steps >= 10**6
     with pytest.raises(ValueError, match="seconds: expected a number > 0"):
-        default_training(100, 0)
+        default_training(100, 0, 50)
+
+
+def test_the_first_steps_see_other_points_sooner():
+    first, last = default_training(100)
+    assert first.redraw < last.redraw and first.steps < last.steps
 
 
 @pytest.mark.parametrize("reason", [StopReason.STEPS, StopReason.STALLED, StopReason.NO_DECREASE])
@@ -257,8 +298,15 @@ def test_after_the_last_stage_it_is_done(reason):
     assert bool(choice.why) == (reason is StopReason.STALLED)
 
 
-@pytest.mark.parametrize(("width", "last"), [(5, "ssbroyden"), (80, "lbfgs")])
-def test_solve_chooses_by_the_size_of_the_model(width, last):
+@pytest.mark.parametrize(
+    ("width", "points", "names"),
+    [
+        (5, 10, ["adam", "ssbroyden"]),
+        (80, 10, ["adam", "lbfgs"]),
+        (5, 100, ["levenberg_marquardt", "levenberg_marquardt"]),
+    ],
+)
+def test_solve_chooses_by_the_size_of_the_model_and_the_number_of_points(width, points, names):
     seen = []
 
     class Second(pinn.Callback):
@@ -267,10 +315,10 @@ def test_solve_chooses_by_the_size_of_the_model(width, last):
             return info.index == 1
 
     pinn.solve(
-        PROBLEM, pinn.MLP(width, 2 if width == 5 else 3), pinn.Sampling(interior=10),
+        PROBLEM, pinn.MLP(width, 2 if width == 5 else 3), pinn.Sampling(interior=points),
         callbacks=[Second()],
     )  # fmt: skip
-    assert seen == ["adam", last]
+    assert seen == names
 
 
 def losses_at(steps, loss):
@@ -312,7 +360,7 @@ def test_a_stage_stalls_where_the_loss_hardly_falls_over_half_of_all_steps(loss,
 
 def test_a_run_that_stalls_says_so_and_ends(monkeypatch):
     class Slow(Auto):
-        def foreseen(self, size, seconds):
+        def foreseen(self, scale):
             return Adam(150, learning_rate=1e-12), SSBroyden(10)
 
         def next(self, now):

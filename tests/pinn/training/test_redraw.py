@@ -152,15 +152,17 @@ def test_points_are_overfitted_where_the_loss_on_others_is_twice_theirs(
         assert f"times that on these, {1000 - drawn_at} steps after they were drawn" in found.why
 
 
-def test_stages_of_few_long_steps_look_as_often_as_they_draw():
+def test_stages_of_few_long_steps_look_some_times_between_two_draws():
     assert look_every(pinn.SSBroyden()) == look_every(pinn.Adam()) == 100
-    assert look_every(pinn.LevenbergMarquardt()) == pinn.LevenbergMarquardt().redraw == 25
+    assert look_every(pinn.LevenbergMarquardt(redraw=25)) == 5
+    assert look_every(pinn.LevenbergMarquardt(redraw=2)) == 1
+    assert look_every(pinn.LevenbergMarquardt(redraw=10**6)) == 100
     soon = overfit(look(1000, [9.0, 0.0], [1.0, 0.0]), np.ones(2), ("a", "b"), 790, 3, 20)
     assert soon.blocks == ()  # ten looks are 200 steps
     objective = FEW.objective()
     result = train(objective, [pinn.LevenbergMarquardt(45, redraw=20)], apart=FreshLoss(
         objective, judging_points(FEW)))
-    assert result.last.course.looks.steps.tolist() == [20, 40][: result.steps // 20]
+    assert result.last.course.looks.steps.tolist() == list(range(4, result.steps + 1, 4))
 
 
 def test_points_that_served_long_were_not_too_few():

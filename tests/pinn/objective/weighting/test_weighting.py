@@ -87,7 +87,7 @@ def test_fixed_weights_are_those_of_the_objective():
     state = reweigh(weighting, View(started, started.theta), {})
     assert state == {}
     assert started.weights == {"burgers": 1.0, "initial_u": 10.0, "dirichlet_u": 1.0}
-    given = Experiment(PROBLEM, weighting={"initial_u": 10.0}).objective().weights
+    given = Experiment(PROBLEM, pinn.MLP(), weighting={"initial_u": 10.0}).objective().weights
     assert given == started.weights
 
 
