@@ -76,10 +76,11 @@ class Chunked:
             installed, else numpy (executors/__init__.py).
     guard   `() -> hashable`, what else `fn` branches on (a training flag); it is recorded once for
             each value.  Shapes, dtypes, requires_grad and the grad mode are guarded in any case.
-    Calling it with the point arrays (all on one device) returns the outputs as new arrays there.
-    Calls from several threads take turns.  Raises TraceError where `fn` cannot be recorded,
-    ValueError for results that do not fit `kinds`, and at once ExecutorError for a wrong
-    AUTOGRAD_EXECUTOR.
+    Calling it with the point arrays (all on one device) returns the outputs as new arrays there;
+    `into` has an array or None for each, and what is joined is written into those given, of any
+    float dtype. Calls from several threads take turns.  Raises TraceError where `fn` cannot be
+    recorded, ValueError for results that do not fit `kinds` or a place of another shape, and at
+    once ExecutorError for a wrong AUTOGRAD_EXECUTOR.
     """
 
     def __init__(
@@ -111,11 +112,15 @@ class Chunked:
         self._bound: dict[tuple[Program, int], Any] = {}
         self._memory: list[Any] = []
 
-    def __call__(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
+    def __call__(
+        self, rows: Sequence[np.ndarray], into: Sequence[np.ndarray | None] | None = None
+    ) -> list[np.ndarray]:
         with self._lock:
-            return self._run(rows)
+            return self._run(rows, into or [None] * len(self.kinds))
 
-    def _run(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
+    def _run(
+        self, rows: Sequence[np.ndarray], into: Sequence[np.ndarray | None]
+    ) -> list[np.ndarray]:
         self._forget_outdated()
         self._forget_unused()
         count = max(map(len, rows)) if self.whole else len(rows[0])
@@ -125,8 +130,8 @@ class Chunked:
         xp = namespace_of(rows[0])
         some = programs[bounds[0][1] - bounds[0][0]]
         joined = [
-            None if kind == "sum" else xp.empty((count, *output.shape[1:]), output.dtype)
-            for kind, output in zip(self.kinds, some.outputs, strict=True)
+            None if kind == "sum" else _place(given, (count, *output.shape[1:]), output.dtype, xp)
+            for kind, given, output in zip(self.kinds, into, some.outputs, strict=True)
         ]
         workers = min(self.threads, len(lanes)) if type(rows[0]) is np.ndarray else 1
         executors = [  # bound before the threads start
@@ -314,6 +319,15 @@ class Chunked:
                 else:
                     totals[k] += output
         return totals
+
+
+def _place(given: Any, shape: tuple[int, ...], dtype: Any, xp: Any) -> Any:
+    """Return where a joined result is written: the array given, or a new one."""
+    if given is None:
+        return xp.empty(shape, dtype)
+    if given.shape != shape:
+        raise ValueError(f"into: expected an array of shape {shape}, got {given.shape}")
+    return given
 
 
 def _even_pieces(count: int, least: int) -> int:

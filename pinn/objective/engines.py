@@ -42,11 +42,15 @@ class Work:
     spread: float = 1
 
 
+Into = Sequence[np.ndarray | None]
+"""For each result that is joined along the points, where on the host it goes, or None."""
+
+
 class Engine(Protocol):
     """What carries out computations."""
 
-    def run(self, work: Work) -> list[np.ndarray]:
-        """Return the results as host arrays."""
+    def run(self, work: Work, into: Into | None = None) -> list[np.ndarray]:
+        """Return the results as host arrays: those given, where they were, or new ones."""
 
     def cost(self, work: Work) -> Cost:
         """Return what such a run takes, without one."""
@@ -61,7 +65,10 @@ class EagerEngine:
     def __init__(self, shared: Sequence[T.Tensor] = ()) -> None:
         self._shared = list(shared)
 
-    def run(self, work: Work) -> list[np.ndarray]:
+    def run(self, work: Work, into: Into | None = None) -> list[np.ndarray]:
+        return _written(self._run(work), into)
+
+    def _run(self, work: Work) -> list[np.ndarray]:
         if work.whole or "per_row" not in work.kinds:
             return self._results(work, work.arrays)
         each = [
@@ -112,11 +119,12 @@ class RecordedEngine:
         self._recorded: dict[Hashable, Chunked] = {}
         self._row_by_row: set[Hashable] = set()
 
-    def run(self, work: Work) -> list[np.ndarray]:
+    def run(self, work: Work, into: Into | None = None) -> list[np.ndarray]:
         if work.key in self._row_by_row:
-            return EagerEngine().run(work)
+            return EagerEngine().run(work, into)
+        on_host = isinstance(work.arrays[0], np.ndarray)
         try:
-            results = self._chunked(work)(work.arrays)
+            results = self._chunked(work)(work.arrays, into if on_host else None)
         except CannotSplitRows as error:
             self._row_by_row.add(work.key)
             warnings.warn(
@@ -125,8 +133,8 @@ class RecordedEngine:
                 RuntimeWarning,
                 stacklevel=3,
             )
-            return EagerEngine().run(work)
-        return [put(result, CPU) for result in results]
+            return EagerEngine().run(work, into)
+        return results if on_host else _written([put(result, CPU) for result in results], into)
 
     def cost(self, work: Work) -> Cost:
         return self._chunked(work).cost(work.arrays)
@@ -144,6 +152,15 @@ class RecordedEngine:
                 executor=self._executor,
             )
         return self._recorded[work.key]
+
+
+def _written(results: list[np.ndarray], into: Into | None) -> list[np.ndarray]:
+    """Return the results, those with a place of their own there."""
+    places = into or [None] * len(results)
+    for place, result in zip(places, results, strict=True):
+        if place is not None:
+            place[...] = result
+    return [r if place is None else place for place, r in zip(places, results, strict=True)]
 
 
 def _host(tensor: T.Tensor) -> np.ndarray:

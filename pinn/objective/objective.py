@@ -14,7 +14,7 @@ from pinn.checks import nearest
 from pinn.objective.block import Block
 from pinn.objective.block_weights import check_weights
 from pinn.objective.computations import Computations
-from pinn.objective.engines import Work, make_engine
+from pinn.objective.engines import Into, Work, make_engine
 from pinn.objective.evaluator import Derivatives, Evaluator
 from pinn.objective.flat_parameters import FlatParameters, fill
 from pinn.objective.group import Group, Placed, sharing
@@ -265,13 +265,23 @@ class Objective:
         rows = [found[block.name] * block.row_scale() for block in self.blocks]
         return np.concatenate(rows).astype(np.float64)
 
-    def jacobian(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weighted residual vector (rows,) and its Jacobian (rows, size), float64."""
-        parts = list(self.jacobian_chunks(theta, rows=None))
-        return (
-            np.concatenate([r for r, _ in parts]).astype(np.float64, copy=False),
-            np.concatenate([j for _, j in parts]).astype(np.float64, copy=False),
-        )
+    def jacobian(
+        self, theta: np.ndarray, out: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weighted residual vector (rows,) and its Jacobian (rows, size), float64.
+
+        out: memory for the Jacobian, which a solver may keep from step to step; new if left out.
+        """
+        rows, found = np.empty(self.rows), out
+        if found is None:
+            found = np.empty((self.rows, self.size))
+        self.parameters.load(theta)
+        start = 0
+        for block in self.blocks:
+            part = slice(start, start + block.rows)
+            ((rows[part], _),) = self._jacobian_of(block, block.rows, out=found[part])
+            start = part.stop
+        return rows, found
 
     def gram(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return J^T J (size, size) and J^T rows (size,), added up by chunks of points."""
@@ -293,12 +303,7 @@ class Objective:
         for block in self.blocks:
             if only is not None and block.name not in only:
                 continue
-            scale = np.broadcast_to(block.row_scale(), (block.rows,))
-            start = 0
-            for residual, jacobian in self._unweighted_jacobian(block, rows or block.rows):
-                weight = scale[start : start + len(residual)].astype(residual.dtype)
-                start += len(residual)
-                yield residual * weight, jacobian * weight[:, None]
+            yield from self._jacobian_of(block, rows or block.rows)
 
     def kernel_diagonals(self, theta: np.ndarray) -> dict[str, np.ndarray]:
         """Return |dr_i/dtheta|^2 of each unweighted row, (rows,) float64, by block name."""
@@ -306,33 +311,41 @@ class Objective:
         return {
             block.name: np.concatenate([
                 np.einsum("np,np->n", jacobian, jacobian, dtype=np.float64)
-                for _, jacobian in self._unweighted_jacobian(block, 1024)
+                for _, jacobian in self._jacobian_of(block, 1024, weighted=False)
             ])
             for block in self.blocks
         }
 
-    def _unweighted_jacobian(
-        self, block: Block, rows: int
+    def _jacobian_of(
+        self, block: Block, rows: int, weighted: bool = True, out: np.ndarray | None = None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield residual and Jacobian of at most `rows` rows of a block at a time, in order.
 
-        A block by itself: most of the work is a sweep back and a contraction for each row of each
-        block, which a sweep forward that is shared makes no shorter, and dearer by its channels.
+        out: where the Jacobian of all of them goes. A block by itself: most of the work is a sweep
+        back and a contraction for each row of each block, which a sweep forward that is shared
+        makes no shorter, and dearer by its channels. The weights are the seeds of the sweep.
         """
         placed = self._placed_alone(block)
+        scale = np.ones(block.rows)
+        if weighted:
+            scale *= block.row_scale()
         if block.whole:
             (residual,) = self._run("residuals", placed)
-            unit = np.eye(block.rows)
+            unit = np.diag(scale)
             for part in _pieces(block.rows, rows):
                 seeds = [self._evaluator.array(seed) for seed in unit[part]]
-                yield residual[part], np.stack([
-                    self._run("vjp", placed, [seed])[0] for seed in seeds
-                ])
+                pulled = [self._run("vjp", placed, [seed])[0] for seed in seeds]
+                weights = scale[part].astype(residual.dtype)
+                jacobian = np.stack(pulled)
+                if out is not None:
+                    out[part] = jacobian
+                yield residual[part] * weights, jacobian
             return
         for part in _pieces(block.rows, rows):
-            ones = self._evaluator.array(np.ones(part.stop - part.start))
-            residual, jacobian = self._run("jacobian", placed[part], [ones])
-            yield residual, jacobian
+            seeds = self._evaluator.array(scale[part])
+            into = [None, None if out is None else out[part]]
+            residual, jacobian = self._run("jacobian", placed[part], [seeds], into)
+            yield residual * scale[part].astype(residual.dtype), jacobian
 
     def kernel(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return J J^T (rows, rows) and the weighted residual vector: for few rows."""
@@ -454,8 +467,14 @@ class Objective:
             found.append(self._known_groups[key].at(points))
         return found
 
-    def _run(self, what: str, placed: Placed, further: Sequence[Any] = ()) -> list[np.ndarray]:
-        return self._engine.run(self._work(what, placed, further))
+    def _run(
+        self,
+        what: str,
+        placed: Placed,
+        further: Sequence[Any] = (),
+        into: Into | None = None,
+    ) -> list[np.ndarray]:
+        return self._engine.run(self._work(what, placed, further), into)
 
     def _work(self, what: str, placed: Placed, further: Sequence[Any] = ()) -> Work:
         """Return a computation of a group for the engine."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.gauss_newton_checks import (
-    check_bytes,
+from pinn.optimizers.jacobian_checks import (
+    check_memory,
     doubt_few_rows,
     doubt_precision,
 )
@@ -81,7 +81,7 @@ class DSGNAR(Stage):
         columns = min(size, math.ceil(self.columns * size))
         sketched = min(rows, math.ceil(self.rows * columns))
         taken = 8 * (sketched * (size + 3 * columns) + min(_PART, rows) * size)
-        check_bytes(self.name, function, taken, "its sketch")
+        check_memory(self.name, function, taken, "its sketch")
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def run(

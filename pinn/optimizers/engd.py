@@ -8,12 +8,9 @@ import numpy as np
 
 from pinn.objective import Layout
 from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
-from pinn.optimizers.gauss_newton_checks import (
-    check_bytes,
-    doubt_few_rows,
-    doubt_precision,
-)
+from pinn.optimizers.jacobian_checks import check_memory, doubt_few_rows, doubt_precision
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.workspace import Workspace
 from pinn.schema import Count, NonNegative, Positive, declared
 
 # The shortest step that is tried is this many halvings of the direction.
@@ -58,7 +55,7 @@ class ENGD(Stage):
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError for a Jacobian beyond the memory; doubt few rows and float32."""
         taken = damped_bytes(function.rows, function.size)
-        check_bytes(self.name, function, taken, "the matrix that is factored")
+        check_memory(self.name, function, taken, "what is factored")
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def run(
@@ -70,9 +67,9 @@ class ENGD(Stage):
         number, reach = 0, 1.0
         if state:
             number, reach = int(state["number"]), float(state["reach"])
-        loss = function.value(theta)
+        loss, workspace = function.value(theta), Workspace()
         while number < self.steps:
-            direction, eta, lower = self._found(function, theta, loss, reach)
+            direction, eta, lower = self._found(function, theta, loss, reach, workspace)
             if eta == 0:
                 return StageEnd(theta, StopReason.NO_DECREASE, (
                     f"after {number} steps no step along the natural gradient lowers the loss, "
@@ -86,14 +83,19 @@ class ENGD(Stage):
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
     def _found(
-        self, function: LeastSquares, theta: np.ndarray, loss: float, reach: float
+        self,
+        function: LeastSquares,
+        theta: np.ndarray,
+        loss: float,
+        reach: float,
+        workspace: Workspace,
     ) -> tuple[np.ndarray, float, float]:
         """Return the direction, eta and the loss there; eta is 0 where no damping helps."""
-        rows, jacobian = function.jacobian(theta)
+        linear = DampedLeastSquares.at(function, theta, workspace)
         damping = self.damping + self.relative_damping * loss
-        most = float(np.vdot(jacobian, jacobian))
+        most = float(linear.norms @ linear.norms)
         while True:
-            direction = DampedLeastSquares(jacobian, damping).solve(rows)
+            direction = -linear.damped(damping).step
             eta, lower = grid_search(function, theta, direction, loss, reach)
             if eta > 0 or damping > most:
                 return direction, eta, lower

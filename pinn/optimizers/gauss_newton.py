@@ -1,15 +1,17 @@
-"""Gauss-Newton: undamped steps over the singular directions that the Jacobian resolves."""
+"""Gauss-Newton: steps over the directions that the Jacobian resolves, as long as they get."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from itertools import chain
 
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.gauss_newton_checks import check_memory, doubt_few_rows, doubt_precision
-from pinn.optimizers.reduced import Spectrum, reduced
+from pinn.optimizers.ends import converged, no_decrease
+from pinn.optimizers.jacobian_checks import check_memory, doubt_few_rows, doubt_precision
+from pinn.optimizers.reduced import Damped, Reduced, reduced, triangle_bytes
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 
@@ -27,24 +29,26 @@ _SHORT = np.finfo(np.float64).eps
 
 @declared(owner="gauss_newton")
 class GaussNewton(Stage):
-    """Undamped Gauss-Newton steps of least norm, whose length is searched for.
+    """Gauss-Newton steps, nearly undamped and of least norm, whose length is searched for.
 
     steps: most of them. cutoff: directions along which the rows change by less than this share of
-    the most (singular values of the Jacobian, relative to the largest) are left out, or more.
+    the most (singular values of the Jacobian, relative to the largest) are hardly gone along.
     gradient_tolerance: the stage ends when no component of the loss's gradient is larger. seconds:
     limit of the stage's wall time, None for none. least_fall: the stage ends, after a step at
     least, where the linear rows promise to lower the loss by less than this share. redraw: steps
     after which points are drawn anew, None for as many as the sampling says. hold: fewest steps
     between two changes of an adaptive weighting's weights.
 
-    The step is the shortest minimiser of |J p + r|^2 over the other directions, by the singular
-    values of the triangle that J is reduced to, once a step. Larger cutoffs, and 1/2, 1/4 ... of
-    each step, are tried by forward evaluations, and the lowest loss is taken. Twice the cost of
-    a step of levenberg_marquardt, which trains networks better; for problems that are linear in the
-    trainable numbers, or nearly so.
+    The step minimises |J p + r|^2 + |cutoff s p|^2, s being the largest singular value of J, by the
+    triangle that J is reduced to: over directions of larger singular values it is the shortest
+    minimiser of |J p + r|, and has next to nothing of those of smaller ones, for a fraction of what
+    singular values take. Larger cutoffs, and 1/2, 1/4 ... of each step, are tried by forward
+    evaluations where they promise more than was had, and the lowest loss is taken. Twice the cost
+    of a step of levenberg_marquardt, which trains networks better; for problems that are linear in
+    the trainable numbers, or nearly so.
     Raises ValueError for a number outside its range.
 
-    Bjorck, Numerical Methods for Least Squares Problems, SIAM 1996, sections 2.7 and 9.2.
+    Bjorck, Numerical Methods for Least Squares Problems, SIAM 1996, sections 2.7.1 and 9.2.
     """
 
     name = "gauss_newton"
@@ -59,7 +63,8 @@ class GaussNewton(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
-        check_memory(self.name, function, keep=False)
+        taken = triangle_bytes(function.rows, function.size, keep=False)
+        check_memory(self.name, function, taken, "its triangle")
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:
@@ -83,26 +88,21 @@ class GaussNewton(Stage):
             number, reach = int(state["number"]), float(state["reach"])
         loss = function.value(theta)
         while number < self.steps:
-            jacobian = reduced(function, theta, keep=False)
-            largest = float(np.max(np.abs(jacobian.gradient)))
-            if largest <= self.gradient_tolerance:
-                return StageEnd(theta, StopReason.CONVERGED, (
-                    f"after {number} steps the largest component of the gradient, {largest:.1e}, "
-                    f"is not above the tolerance {self.gradient_tolerance:.1e}"
-                ))  # fmt: skip
-            spectrum = jacobian.spectrum()
-            if number and spectrum.promised(self.cutoff) < self.least_fall * loss:
+            linear = reduced(function, theta)
+            end = converged(theta, number, linear.gradient, self.gradient_tolerance)
+            if end is not None:
+                return end
+            steps = self._steps(linear)
+            first = next(steps)
+            if number and first.promised < self.least_fall * loss:
                 return StageEnd(theta, StopReason.STALLED, (
                     f"after {number} steps the linear rows promise to lower the loss {loss:.3e} by "
                     f"less than {100 * self.least_fall:g} %: what is left is not in their range"
                 ))  # fmt: skip
-            found = self._lower(function, theta, loss, spectrum, reach)
+            found = _lower(function, theta, loss, chain([first], steps), reach)
             if found is None:
-                return StageEnd(theta, StopReason.NO_DECREASE, (
-                    f"after {number} steps no step along any number of singular directions gives a "
-                    f"lower loss than {loss:.3e}, most likely at the limit of rounding; largest "
-                    f"component of the gradient {largest:.1e}"
-                ))  # fmt: skip
+                tried = "no step with any cutoff"
+                return no_decrease(theta, number, linear.gradient, loss, tried)
             number += 1
             theta, loss = found
             yield Step(number, theta, loss, state={
@@ -110,37 +110,55 @@ class GaussNewton(Stage):
             })  # fmt: skip
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
-    def _lower(
-        self,
-        function: LeastSquares,
-        theta: np.ndarray,
-        loss: float,
-        spectrum: Spectrum,
-        reach: float,
-    ) -> tuple[np.ndarray, float] | None:
-        """Return the theta of the lowest loss found, and that, or None."""
-        cutoff, best, before = self.cutoff, None, loss
+    def _steps(self, linear: Reduced) -> Iterator[Damped]:
+        """Yield the step of the cutoff, and those of larger ones."""
+        cutoff, largest = max(self.cutoff, _SHORT), linear.largest
         while cutoff < 1:
-            # At the least that the rows can be, halves of a step are no better than all of it.
-            halvings = _HALVINGS if spectrum.promised(cutoff) > _WORTH * before else _FEW_HALVINGS
-            step = reach * spectrum.shortest(cutoff)
-            found = _halved(function, theta, loss, step, halvings)
-            if found is not None:
-                best, loss = found, found[1]
-                if loss < _ENOUGH * before:
-                    break
-            cutoff = _RAISED * max(cutoff, _SHORT)
-        return best
+            yield linear.damped((cutoff * largest) ** 2, np.ones_like(linear.gradient))
+            cutoff *= _RAISED
+
+
+def _lower(
+    function: LeastSquares, theta: np.ndarray, loss: float, steps: Iterable[Damped], reach: float
+) -> tuple[np.ndarray, float] | None:
+    """Return the theta of the lowest loss found along some steps, and that, or None.
+
+    Nothing is tried of which the linear rows promise no more than was had: where they tell the
+    truth, that is all but the whole of the first step.
+    """
+    best, before = None, loss
+    for step in steps:
+        if best is not None and before - loss >= step.promised:
+            break
+        found = _halved(function, theta, before, loss, step, reach)
+        if found is not None:
+            best, loss = found, found[1]
+            if loss < _ENOUGH * before:
+                break
+    return best
 
 
 def _halved(
-    function: LeastSquares, theta: np.ndarray, loss: float, step: np.ndarray, halvings: int
+    function: LeastSquares,
+    theta: np.ndarray,
+    before: float,
+    loss: float,
+    step: Damped,
+    reach: float,
 ) -> tuple[np.ndarray, float] | None:
-    """Return where the halvings of a step lead that lower the loss, until they do so no more."""
+    """Return where the halvings of a step lead that lower the loss, until they do so no more.
+
+    before: the loss at theta. loss: the lowest found so far.
+    """
+    # At the least that the rows can be, halves of a step are no better than all of it.
+    halvings = _HALVINGS if step.promised > _WORTH * before else _FEW_HALVINGS
     best: tuple[np.ndarray, float] | None = None
     shortest = _SHORT * np.linalg.norm(theta)
     for k in range(halvings + 1):
-        part = 0.5**k * step
+        share = reach * 0.5**k
+        if best is not None and before - best[1] >= share * (2 - share) * step.promised:
+            break
+        part = share * step.step
         if not math.isfinite(length := float(np.linalg.norm(part))) or length <= shortest:
             break
         there = theta + part

@@ -10,11 +10,12 @@ from typing import Literal
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.gauss_newton_checks import check_memory, doubt_few_rows, doubt_precision
-from pinn.optimizers.normal_equations import NormalEquations
+from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
+from pinn.optimizers.ends import converged, no_decrease
+from pinn.optimizers.jacobian_checks import check_memory, doubt_few_rows, doubt_precision
 from pinn.optimizers.path import path_terms
-from pinn.optimizers.reduced import Reduced, reduced
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.workspace import Workspace
 from pinn.schema import Count, NonNegative, Positive, declared
 
 # A step is taken that lowers the loss by this share of what the linear rows promise: long steps
@@ -65,7 +66,8 @@ class LevenbergMarquardt(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
-        check_memory(self.name, function, keep=True)
+        taken = damped_bytes(function.rows, function.size)
+        check_memory(self.name, function, taken, "what is factored")
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:
@@ -88,45 +90,31 @@ class LevenbergMarquardt(Stage):
         if state:
             number, damping = int(state["number"]), float(state["damping"])
             scale = np.array(state["scale"])
+        workspace, loss = Workspace(), function.value(theta)
         while number < self.steps:
-            jacobian = _jacobian(function, theta)
-            largest = float(np.max(np.abs(jacobian.gradient)))
-            if largest <= self.gradient_tolerance:
-                return StageEnd(theta, StopReason.CONVERGED, (
-                    f"after {number} steps the largest component of the gradient, {largest:.1e}, "
-                    f"is not above the tolerance {self.gradient_tolerance:.1e}"
-                ))  # fmt: skip
-            scale = self._scaled(scale, jacobian)
+            linear = DampedLeastSquares.at(function, theta, workspace)
+            end = converged(theta, number, linear.gradient, self.gradient_tolerance)
+            if end is not None:
+                return end
+            scale = self._scaled(scale, linear)
             if math.isnan(damping):
-                damping = self.damping * float(np.max(jacobian.norms / scale)) ** 2
-            loss = function.value(theta)
-            found = _Trials(function, theta, loss, jacobian, scale, self.order).from_(damping)
+                damping = self.damping * float(np.max(linear.norms / scale)) ** 2
+            found = _Trials(function, theta, loss, linear, scale, self.order).from_(damping)
             if found is None:
-                return StageEnd(theta, StopReason.NO_DECREASE, (
-                    f"after {number} steps no damping gives a lower loss than {loss:.3e}, most "
-                    f"likely at the limit of rounding; largest component of the gradient "
-                    f"{largest:.1e}"
-                ))  # fmt: skip
+                return no_decrease(theta, number, linear.gradient, loss, "no damping")
             number += 1
-            theta, damping = found.theta, found.next_damping
-            yield Step(number, theta, found.loss, state={
+            theta, loss, damping = found.theta, found.loss, found.next_damping
+            yield Step(number, theta, loss, state={
                 "number": np.array(number), "damping": np.array(damping), "scale": scale,
             })  # fmt: skip
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
-    def _scaled(self, scale: np.ndarray, jacobian: Reduced) -> np.ndarray:
+    def _scaled(self, scale: np.ndarray, linear: DampedLeastSquares) -> np.ndarray:
         """Return D: it never falls, so that a column that vanishes does not set its number free."""
         if self.scaling == "none":
             return np.ones_like(scale)
-        found = np.maximum(scale, jacobian.norms)
+        found = np.maximum(scale, linear.norms)
         return np.where(found > 0, found, 1.0)
-
-
-def _jacobian(function: LeastSquares, theta: np.ndarray) -> Reduced:
-    """Return J at theta, in the form whose damped steps take least."""
-    if function.rows < function.size:
-        return reduced(function, theta, keep=True)
-    return NormalEquations(function, theta)
 
 
 @dataclass(frozen=True)
@@ -146,13 +134,12 @@ class _Trials:
         function: LeastSquares,
         theta: np.ndarray,
         loss: float,
-        jacobian: Reduced,
+        linear: DampedLeastSquares,
         scale: np.ndarray,
         order: int,
     ) -> None:
         self._function, self._theta, self._loss = function, theta, loss
-        self._jacobian, self._scale, self._order = jacobian, scale, order
-        self._rows = function.weighted_rows(theta) if order > 2 else np.zeros(function.rows)
+        self._linear, self._scale, self._order = linear, scale, order
 
     def from_(self, damping: float) -> _Found | None:
         """Return the first step that is good enough, from a damping upwards; None: there is none.
@@ -161,22 +148,18 @@ class _Trials:
         """
         factor = _HIGHER
         # No damping is less than what rounding makes of the columns.
-        damping = max(damping, (_SHORT * float(np.max(self._jacobian.norms / self._scale))) ** 2)
+        damping = max(damping, (_SHORT * float(np.max(self._linear.norms / self._scale))) ** 2)
         while True:
-            damped = self._jacobian.damped(damping, self._scale)
+            damped = self._linear.damped(damping, self._scale)
             step = damped.step
             if not np.linalg.norm(step) > _SHORT * np.linalg.norm(self._theta):
                 return None
-            # |r|^2 - |r + J p|^2 of the minimiser p of |r + J p|^2 + damping |D p|^2
-            promised = damping * float(np.sum((self._scale * step) ** 2)) - 0.5 * float(
-                self._jacobian.gradient @ step
-            )
             terms = path_terms(
-                self._function, self._theta, self._rows, damped, self._scale, self._order
+                self._function, self._theta, self._linear, damped, self._scale, self._order
             )
             theta = self._theta + sum(terms)
             loss = self._function.value(theta)
-            kept = (self._loss - loss) / promised if math.isfinite(loss) else -math.inf
+            kept = (self._loss - loss) / damped.promised if math.isfinite(loss) else -math.inf
             if kept >= _PROMISED and loss < self._loss:
                 return _Found(theta, loss, damping / (_MUCH_LOWER if kept > _KEPT else _LOWER))
             damping *= factor

@@ -10,6 +10,7 @@ import numpy as np
 
 from pinn.objective import Layout
 from pinn.optimizers.conjugate_gradients import Solved, conjugate_gradients
+from pinn.optimizers.ends import converged, no_decrease
 from pinn.optimizers.nystrom import Nystrom, nystrom
 from pinn.optimizers.solver import (
     Diverged,
@@ -79,12 +80,9 @@ class NNCG(Stage):
         memory = _Memory.of(state) if state else _Memory()
         here = _Point.at(function, theta)
         while True:
-            largest = float(np.max(np.abs(here.gradient)))
-            if largest <= self.gradient_tolerance:
-                return StageEnd(here.theta, StopReason.CONVERGED, (
-                    f"after {memory.number} steps the largest component of the gradient, "
-                    f"{largest:.1e}, is not above the tolerance {self.gradient_tolerance:.1e}"
-                ))  # fmt: skip
+            zero = converged(here.theta, memory.number, here.gradient, self.gradient_tolerance)
+            if zero is not None:
+                return zero
             if memory.number == self.steps:
                 return StageEnd(here.theta, StopReason.STEPS, f"all {self.steps} steps done")
             if memory.number % self.refresh == 0:
@@ -101,11 +99,8 @@ class NNCG(Stage):
                 unit = here.gradient / np.linalg.norm(here.gradient)
                 _, end = self._search(function, here, unit)
             if end is None:
-                return StageEnd(here.theta, StopReason.NO_DECREASE, (
-                    f"after {memory.number} steps neither Newton's direction nor the gradient "
-                    "leads to a lower loss, most likely at the limit of rounding; largest "
-                    f"component of the gradient {largest:.1e}"
-                ))  # fmt: skip
+                tried = "no step along Newton's direction or the gradient"
+                return no_decrease(here.theta, memory.number, here.gradient, here.loss, tried)
             memory, here = memory._replace(number=memory.number + 1), end
             yield Step(memory.number, here.theta, here.loss, state=memory.arrays())
 

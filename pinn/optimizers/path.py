@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from pinn.optimizers.damped import DampedLeastSquares
 from pinn.optimizers.reduced import Damped
 from pinn.optimizers.solver import Diverged, LeastSquares
 
@@ -16,7 +17,7 @@ _REACH = 0.3
 def path_terms(
     function: LeastSquares,
     theta: np.ndarray,
-    rows: np.ndarray,
+    linear: DampedLeastSquares,
     damped: Damped,
     scale: np.ndarray,
     order: int,
@@ -27,50 +28,63 @@ def path_terms(
     it beyond first order: c_k s^k being the first part of r(s) that they leave, t_k minimises
     |J t + c_k|^2 + |d t|^2. c_2 is half the exact second derivative along the step, which makes t_2
     the geodesic acceleration of Transtrum and Sethna (arXiv 1201.5885, eq. 16); the others come
-    from interpolation of the rows along the path. The terms end before one that is longer than the
-    one before it, where their sum tells nothing.
+    from the rows at a few places on the path to both sides of theta, of which only the parts beyond
+    second order are unknown. The terms end before one that is longer than the one before it, where
+    their sum tells nothing. linear: r and J at theta.
     """
     terms, length = [damped.step], np.linalg.norm(scale * damped.step)
+    # What r(s) is known to be made of: the factors of 1, s and s^2.
+    known = [linear.rows]
     while len(terms) < order:
         try:
-            bend = _coefficient(function, theta, rows, terms)
+            if len(terms) == 1:
+                bend = 0.5 * function.second_jvp(theta, terms[0])
+            else:
+                bend = _coefficient(function, theta, known, terms)
         except Diverged:
             break
         term = damped.minimiser(bend)
         before, length = length, np.linalg.norm(scale * term)
         if not length <= before:
             break
+        if order > 2 and len(terms) == 1:
+            known += [linear.jacobian @ terms[0], bend + linear.jacobian @ term]
         terms.append(term)
     return terms
 
 
 def _coefficient(
-    function: LeastSquares, theta: np.ndarray, rows: np.ndarray, terms: list[np.ndarray]
+    function: LeastSquares, theta: np.ndarray, known: list[np.ndarray], terms: list[np.ndarray]
 ) -> np.ndarray:
-    """Return the coefficient of s^k of the rows along k - 1 terms of a path."""
+    """Return the coefficient of s^k, k > 2, of the rows along k - 1 terms of a path.
+
+    known: those of 1, s and s^2.
+    """
     k = len(terms) + 1
-    if k == 2:
-        return 0.5 * function.second_jvp(theta, terms[0])
-    nodes, weights = _interpolation(k)
-    total = np.zeros_like(rows)
-    for s, weight in zip(nodes, weights, strict=True):
-        if s == 0:
-            there = rows
+    total = np.zeros_like(known[0])
+    for s, weight in zip(*_interpolation(k), strict=True):
+        there, back = (
+            function.weighted_rows(theta + sum(t * z**j for j, t in enumerate(terms, 1)))
+            for z in (s, -s)
+        )
+        # the even or the odd part of r(s) without what is known of it
+        if k % 2:
+            part = 0.5 * (there - back) - s * known[1]
         else:
-            there = function.weighted_rows(theta + sum(t * s**j for j, t in enumerate(terms, 1)))
-        total += weight * there
+            part = 0.5 * (there + back) - known[0] - s**2 * known[2]
+        total += weight * part
     return total
 
 
 @lru_cache(maxsize=16)
 def _interpolation(k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and the weights of values there in the k-th coefficient of their polynomial.
+    """Return places s and the weights there for the k-th coefficient, k > 2.
 
-    The zeros of a Chebyshev polynomial, one of them in the middle: two or three more than the k-th
-    coefficient needs, so that the next of the same parity does not count.
+    That of the polynomial in s^3, s^5, ... s^k, or s^4, s^6, ... s^k, through the values there.
     """
-    count = 2 * (k // 2) + 3
-    nodes = np.cos(np.pi * (np.arange(count) + 0.5) / count)
-    nodes[count // 2] = 0.0
-    weights = np.linalg.inv(np.vander(nodes, increasing=True))[k]
-    return _REACH * nodes, weights / _REACH**k
+    powers = np.arange(4 - k % 2, k + 1, 2)
+    count = len(powers)
+    # the positive zeros of a Chebyshev polynomial
+    places = np.cos(np.pi * (np.arange(count) + 0.5) / (2 * count))
+    weights = np.linalg.inv(places[:, None] ** powers)[-1]
+    return _REACH * places, weights / _REACH**k

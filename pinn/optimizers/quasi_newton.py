@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from pinn.optimizers.ends import converged
 from pinn.optimizers.line_search import Conditions, wolfe_step
 from pinn.optimizers.solver import Diverged, LeastSquares, StageEnd, Step, StopReason
 
@@ -95,12 +96,9 @@ class Descent:
         if state:
             memory.restore(state, here)
         while True:
-            largest = float(np.max(np.abs(here.raw)))
-            if largest <= self.gradient_tolerance:
-                return StageEnd(here.theta, StopReason.CONVERGED, (
-                    f"after {memory.number} steps the largest component of the gradient, "
-                    f"{largest:.1e}, is not above the tolerance {self.gradient_tolerance:.1e}"
-                ))  # fmt: skip
+            zero = converged(here.theta, memory.number, here.raw, self.gradient_tolerance)
+            if zero is not None:
+                return zero
             if memory.number == self.steps:
                 return StageEnd(here.theta, StopReason.STEPS, f"all {self.steps} steps done")
             direction, slope = memory.direction(here)
@@ -116,7 +114,7 @@ class Descent:
                 reason, why = search.failure()
                 return StageEnd(here.theta, reason, (
                     f"after {memory.number} steps a line search along the gradient found no lower "
-                    f"loss, {why}; largest component of the gradient {largest:.1e}"
+                    f"loss, {why}; largest component of the gradient {np.max(np.abs(here.raw)):.1e}"
                 ))  # fmt: skip
             else:
                 memory.restart()

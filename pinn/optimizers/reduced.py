@@ -11,20 +11,20 @@ import numpy as np
 from pinn.optimizers.solver import LeastSquares
 
 # Columns that LAPACK reduces at a time, by reflections that it then applies as matrix products.
-_PANEL = 32
+_PANEL = 64
 # Rows that are taken into the triangle at a time: each time all of the triangle is passed over.
 _BLOCK = 1024
+# Steps of the power method: its value is then too small by some per cent at most.
+_POWERS = 10
 
 
 class Reduced(ABC):
     """The rows r (N,) and their Jacobian J (N, P) at one theta, for min |J p + r|^2 + |d p|^2.
 
-    loss: |r|^2. gradient: 2 J' r, (P,). norms: of the columns of J, (P,).
+    gradient: 2 J' r, (P,).
     """
 
-    loss: float
     gradient: np.ndarray
-    norms: np.ndarray
 
     @abstractmethod
     def damped(self, damping: float, scale: np.ndarray) -> Damped:
@@ -34,62 +34,45 @@ class Reduced(ABC):
         whose condition is the square.
         """
 
+    @property
     @abstractmethod
-    def spectrum(self) -> Spectrum:
-        """Return J by its singular values, for the minimisers of |J p + r|^2 itself."""
+    def largest(self) -> float:
+        """The largest singular value of J, to a few per cent."""
 
 
 class Damped(ABC):
     """The minimisers p of |J p + b|^2 + |d p|^2 for one d and several b, of shape (N,).
 
-    step: that of b = r.
+    step: that of b = r. promised: |r|^2 - |J p + r|^2 for it.
     """
 
     step: np.ndarray
+    promised: float
 
     @abstractmethod
     def minimiser(self, b: np.ndarray) -> np.ndarray:
         """Return p, (P,), for another b."""
 
 
-class Spectrum:
-    """The shortest p that minimise |J p + r|^2 over the directions that J does not nearly lose.
+def reduced(function: LeastSquares, theta: np.ndarray) -> Reduced:
+    """Reduce the Jacobian at theta, for the step alone: there is no minimiser for another b.
 
-    values: the singular values of J, the largest first. along: what U' r is for each. directions:
-    a row for each, V'.
-    """
-
-    def __init__(self, values: np.ndarray, along: np.ndarray, directions: np.ndarray) -> None:
-        self.values, self._along, self._directions = values, along, directions
-
-    def promised(self, cutoff: float) -> float:
-        """Return by how much |J p + r|^2 is lower there than for p = 0."""
-        kept = self._along[self.values > cutoff * self.values[0]]
-        return float(kept @ kept)
-
-    def shortest(self, cutoff: float) -> np.ndarray:
-        """Return p, (P,), from the singular values above `cutoff` times the largest."""
-        rank = int(np.count_nonzero(self.values > cutoff * self.values[0]))
-        return -(self._along[:rank] / self.values[:rank]) @ self._directions[:rank]
-
-
-def reduced(function: LeastSquares, theta: np.ndarray, keep: bool) -> Reduced:
-    """Reduce the Jacobian at theta; keep: what other right-hand sides than r need.
-
-    At least as many rows as numbers: 2 N P^2 operations and, unless kept, memory for one block of
-    rows besides the triangle. Fewer rows: 2 P N^2 for each scale, and all of J.
+    At least as many rows as numbers: 2 N P^2 operations, and memory for one block of rows besides
+    the triangle. Fewer rows: 2 P N^2 for each scale, and all of J.
     """
     if function.rows < function.size:
         return _Wide(*function.jacobian(theta))
-    return _Tall(function.jacobian_chunks(theta), function.rows, function.size, keep)
+    return _Tall(function.jacobian_chunks(theta), function.rows, function.size, keep=False)
 
 
 def triangle_of(rows: np.ndarray, jacobian: np.ndarray) -> Reduced:
-    """Reduce a Jacobian that is at hand, of at least as many rows as numbers."""
+    """Reduce a Jacobian that is at hand, for any b."""
+    if len(rows) < jacobian.shape[1]:
+        return _Wide(rows, jacobian)
     return _Tall(iter([(rows, jacobian)]), *jacobian.shape, keep=True)
 
 
-def reduced_bytes(rows: int, size: int, keep: bool) -> int:
+def triangle_bytes(rows: int, size: int, keep: bool) -> int:
     """Return the bytes of a reduction at its largest, a damped triangle beside it included."""
     least, block = min(rows, size), min(_BLOCK, rows)
     held = rows if keep or rows < size else 0
@@ -114,7 +97,8 @@ class _Ridge:
         )
         self._below = np.zeros((n, 1), order="F")
 
-    def minimiser(self, b: np.ndarray) -> np.ndarray:
+    def minimiser(self, b: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return z, and by how much the sum of squares is lower there than at 0."""
         top, *_ = _lapack().dtpmqrt(
             len(b), self._reflections, self._factors, b[:, None].copy(order="F"), self._below,
             trans="T",
@@ -122,7 +106,7 @@ class _Ridge:
         z, failed = _lapack().dtrtrs(self._triangle, top)
         if failed:
             raise AssertionError("a damped triangle is singular")
-        return -z[:, 0]
+        return -z[:, 0], float(top[:, 0] @ top[:, 0])
 
 
 class _Tall(Reduced):
@@ -135,10 +119,8 @@ class _Tall(Reduced):
         self._head = np.zeros((size, 1), order="F")
         # The reflections of each block and their factors, which make up Q.
         self._kept: list[tuple[np.ndarray, np.ndarray]] | None = [] if keep else None
-        self.loss = 0.0
         panel = min(_PANEL, size)
         for b, jacobian in _blocks(chunks, rows, size, fresh=keep):
-            self.loss += float(b @ b)
             self._triangle, reflections, factors, _ = _lapack().dtpqrt(
                 0, panel, self._triangle, jacobian, overwrite_a=1, overwrite_b=1
             )
@@ -148,14 +130,13 @@ class _Tall(Reduced):
             if self._kept is not None:
                 self._kept.append((reflections, factors))
         self.gradient = 2 * (self._triangle.T @ self._head[:, 0])
-        self.norms = np.sqrt(np.einsum("ij,ij->j", self._triangle, self._triangle))
 
     def damped(self, damping: float, scale: np.ndarray) -> Damped:
-        return _TallDamped(self, _Ridge(self._triangle, np.sqrt(damping) * scale))
+        return _TallDamped(self, np.sqrt(damping) * scale)
 
-    def spectrum(self) -> Spectrum:
-        u, values, directions = np.linalg.svd(self._triangle)
-        return Spectrum(values, self._head[:, 0] @ u, directions)
+    @property
+    def largest(self) -> float:
+        return _largest(self._triangle)
 
     def head(self, b: np.ndarray | None = None) -> np.ndarray:
         """Return the first P numbers of Q' b, of Q' r where left out."""
@@ -172,12 +153,13 @@ class _Tall(Reduced):
 
 
 class _TallDamped(Damped):
-    def __init__(self, whole: _Tall, ridge: _Ridge) -> None:
-        self._whole, self._ridge = whole, ridge
-        self.step = ridge.minimiser(whole.head())
+    def __init__(self, whole: _Tall, d: np.ndarray) -> None:
+        self._whole, self._ridge = whole, _Ridge(whole._triangle, d)
+        self.step, fall = self._ridge.minimiser(whole.head())
+        self.promised = fall + float(np.sum((d * self.step) ** 2))
 
     def minimiser(self, b: np.ndarray) -> np.ndarray:
-        return self._ridge.minimiser(self._whole.head(b))
+        return self._ridge.minimiser(self._whole.head(b))[0]
 
 
 class _Wide(Reduced):
@@ -186,9 +168,7 @@ class _Wide(Reduced):
     def __init__(self, rows: np.ndarray, jacobian: np.ndarray) -> None:
         self._rows, self._jacobian = rows, jacobian
         self._scale: np.ndarray | None = None
-        self.loss = float(rows @ rows)
         self.gradient = 2 * (jacobian.T @ rows)
-        self.norms = np.sqrt(np.einsum("ij,ij->j", jacobian, jacobian))
 
     def damped(self, damping: float, scale: np.ndarray) -> Damped:
         if self._scale is None or not np.array_equal(self._scale, scale):
@@ -201,12 +181,11 @@ class _Wide(Reduced):
             # L is the transpose of an upper triangle; from its end to its beginning it is one.
             lower = np.triu(self._reflections[:n]).T
             self._triangle = np.asfortranarray(lower[::-1, ::-1])
-        ridge = _Ridge(self._triangle, np.full(len(self._rows), np.sqrt(damping)))
-        return _WideDamped(self, ridge)
+        return _WideDamped(self, damping)
 
-    def spectrum(self) -> Spectrum:
-        u, values, directions = np.linalg.svd(self._jacobian, full_matrices=False)
-        return Spectrum(values, self._rows @ u, directions)
+    @property
+    def largest(self) -> float:
+        return _largest(self._jacobian)
 
     def outward(self, z: np.ndarray) -> np.ndarray:
         """Return Q z / scale."""
@@ -218,12 +197,29 @@ class _Wide(Reduced):
 
 
 class _WideDamped(Damped):
-    def __init__(self, whole: _Wide, ridge: _Ridge) -> None:
-        self._whole, self._ridge = whole, ridge
-        self.step = self.minimiser(whole._rows)
+    def __init__(self, whole: _Wide, damping: float) -> None:
+        self._whole = whole
+        self._ridge = _Ridge(whole._triangle, np.full(len(whole._rows), np.sqrt(damping)))
+        z, fall = self._ridge.minimiser(whole._rows[::-1])
+        self.step = whole.outward(z[::-1])
+        self.promised = fall + damping * float(z @ z)
 
     def minimiser(self, b: np.ndarray) -> np.ndarray:
-        return self._whole.outward(self._ridge.minimiser(b[::-1])[::-1])
+        return self._whole.outward(self._ridge.minimiser(b[::-1])[0][::-1])
+
+
+def _largest(matrix: np.ndarray) -> float:
+    """Return the largest singular value by the power method, or somewhat less."""
+    along = np.random.default_rng(0).standard_normal(matrix.shape[1])
+    value = 0.0
+    for _ in range(_POWERS):
+        length = np.linalg.norm(along)
+        if not length > 0:
+            break
+        image = matrix @ (along / length)
+        value = float(np.linalg.norm(image))
+        along = matrix.T @ image
+    return value
 
 
 def _lapack() -> Any:

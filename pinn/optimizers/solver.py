@@ -57,8 +57,10 @@ class LeastSquares(Protocol):
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
         """Return the weighted residual vector, (rows,)."""
 
-    def jacobian(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weighted residual vector and J."""
+    def jacobian(
+        self, theta: np.ndarray, out: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weighted residual vector and J; out: memory for J, (rows, size) float64."""
 
     def jacobian_chunks(
         self, theta: np.ndarray, rows: int | None = 1024

@@ -10,9 +10,10 @@ import numpy as np
 
 from pinn.objective import Layout
 from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
-from pinn.optimizers.gauss_newton_checks import check_bytes, doubt_precision
+from pinn.optimizers.jacobian_checks import check_memory, doubt_precision
 from pinn.optimizers.schedules import ConstantRate, Schedule, in_state, remembered
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.workspace import Workspace
 from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 from pinn.schema.errors import at
 
@@ -63,7 +64,7 @@ class SPRING(Stage):
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError for a Jacobian beyond the memory; doubt float32."""
         taken = damped_bytes(function.rows, function.size)
-        check_bytes(self.name, function, taken, "the matrix that is factored")
+        check_memory(self.name, function, taken, "what is factored")
         return doubt_precision(self.name, function)
 
     def run(
@@ -76,13 +77,16 @@ class SPRING(Stage):
         if state:
             number, phi, share = int(state["number"]), state["phi"], float(state["share"])
             losses = remembered(state)
+        workspace = Workspace()
         while number < self.steps:
-            rows, jacobian = function.jacobian(theta)
+            memory = workspace.array("jacobian", function.rows, function.size)
+            rows, jacobian = function.jacobian(theta, memory)
             kept = self.momentum * phi
             loss = float(rows @ rows)
             damping = self.damping + self.relative_damping * loss
-            damped = DampedLeastSquares(jacobian, damping)
-            phi = kept + damped.solve(rows - jacobian @ kept)
+            left = jacobian @ kept - rows
+            linear = DampedLeastSquares(left, jacobian, function.threads, workspace)
+            phi = kept + linear.damped(damping).step
             number += 1
             losses = self.schedule.remember(loss, losses)
             unbiased = phi / math.sqrt(1 - self.momentum ** (2 * number))
@@ -91,11 +95,11 @@ class SPRING(Stage):
             if length * rate > share * math.sqrt(self.norm):
                 rate = share * math.sqrt(self.norm) / length
             theta = theta - rate * unbiased
-            memory = {
+            remains = {
                 "number": np.array(number), "phi": phi, "share": np.array(share),
                 **in_state(losses),
             }  # fmt: skip
-            yield Step(number, theta, function.value(theta), rate, memory)
+            yield Step(number, theta, function.value(theta), rate, remains)
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
     def state_bytes(self, layout: Layout) -> int:

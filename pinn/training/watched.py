@@ -74,8 +74,10 @@ class Watched:
         self._check(theta, rows)
         return rows
 
-    def jacobian(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._checked_pair(theta, self._objective.jacobian(theta))
+    def jacobian(
+        self, theta: np.ndarray, out: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return self._checked_pair(theta, self._objective.jacobian(theta, out))
 
     def jacobian_chunks(
         self, theta: np.ndarray, rows: int | None = 1024

@@ -71,6 +71,20 @@ def test_all_kinds_equal_the_whole_at_once(chunk):
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
 
 
+def test_what_is_joined_goes_where_it_is_asked_to():
+    run = chunked(parameters(), chunk=50, threads=2)
+    found = run(ROWS)
+    wide = np.full((N, 2 * found[3].shape[1]), np.nan)
+    place, single = wide[:, ::2], np.empty(N, np.float32)
+    given = run(ROWS, [None, None, single, place])
+    assert given[2] is single and given[3] is place
+    np.testing.assert_array_equal(single, found[2].astype(np.float32))
+    np.testing.assert_array_equal(place, found[3])
+    assert np.isnan(wide[:, 1::2]).all()
+    with pytest.raises(ValueError, match=r"into: expected an array of shape \(203,\), got \(7,\)"):
+        run(ROWS, [None, None, np.empty(7), None])
+
+
 @pytest.mark.parametrize("chunk", [5, 50])
 def test_the_bits_are_the_same_for_any_number_of_threads(chunk):
     results = []

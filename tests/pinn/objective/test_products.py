@@ -239,6 +239,22 @@ def test_the_bits_do_not_depend_on_the_number_of_threads(threads):
         np.testing.assert_array_equal(x, y)
 
 
+@pytest.mark.parametrize("engine", ["recorded", "eager"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_jacobian_is_written_into_memory_that_is_given(engine, dtype):
+    setup = Experiment(
+        system(), pinn.MLP(width=5, depth=1), pinn.Sampling(interior=13, initial=7, boundary=9),
+        precision=dtype, engine=engine,
+    )  # fmt: skip
+    objective = setup.objective()
+    theta = objective.theta
+    rows, new = objective.jacobian(theta)
+    memory = np.full((objective.rows, objective.size), np.nan)
+    again, given = objective.jacobian(theta, memory)
+    assert given is memory and rows.dtype == new.dtype == np.float64
+    assert (rows.tobytes(), new.tobytes()) == (again.tobytes(), given.tobytes())
+
+
 def test_other_points_are_used_once_they_are_set():
     objective = make(burgers())
     theta = some_theta(objective)

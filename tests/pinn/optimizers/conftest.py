@@ -44,7 +44,7 @@ class Rows:
         rows, jacobian = self.jacobian(theta)
         return SimpleNamespace(loss=float(rows @ rows), gradient=2 * jacobian.T @ rows, losses={})
 
-    def jacobian(self, theta):
+    def jacobian(self, theta, out=None):
         self._count("jacobian")
         rows, jacobian = self._rows(theta), self._jacobian(theta)
         if not (np.isfinite(rows).all() and np.isfinite(jacobian).all()):

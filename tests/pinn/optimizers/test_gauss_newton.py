@@ -24,9 +24,13 @@ def test_of_equal_minima_the_nearest_is_taken(dense):
     matrix = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0]])
     function = dense.Rows(lambda t: matrix @ t - np.array([5.0, 10.0]), lambda t: matrix, 3)
     start = np.array([1.0, 0.0, 7.0])
-    _, end = dense.follow(GaussNewton(steps=1), function, start)
-    # Along (1, 2, 0): from 1 to 5.
-    np.testing.assert_allclose(end.theta, start + 4 / 5 * np.array([1, 2, 0]), atol=1e-14)
+    cutoff = 1e-6
+    _, end = dense.follow(GaussNewton(steps=1, cutoff=cutoff), function, start)
+    # Along (1, 2, 0): from 1 to 5, but for a share of cutoff^2. Where rounding makes a singular
+    # value of what is none, a step along it is at most its share of the rows over twice the cutoff.
+    rows, largest = np.linalg.norm(function.weighted_rows(start)), 5.0
+    bound = 4 * cutoff**2 + 10 * np.finfo(float).eps * rows / (2 * cutoff * largest)
+    np.testing.assert_allclose(end.theta, start + 4 / 5 * np.array([1, 2, 0]), rtol=0, atol=bound)
 
 
 @pytest.mark.parametrize("name", ["rosenbrock", "brown_badly_scaled", "bard", "osborne"])
@@ -47,9 +51,10 @@ def test_a_tried_step_is_halved_until_the_next_is_no_better(dense):
     # r = arctan(t): the full step from 1.5 goes beyond, to where the loss is higher.
     function = dense.Rows(np.arctan, lambda t: np.diag(1 / (1 + t**2)), 1)
     start = np.array([1.5])
-    whole = start - np.arctan(start) * (1 + start**2)
+    cutoff = 0.02  # so that no larger one is tried
+    whole = start - np.arctan(start) * (1 + start**2) / (1 + cutoff**2)
     assert abs(whole[0]) > 1.5
-    steps, _ = dense.follow(GaussNewton(steps=1), function, start)
+    steps, _ = dense.follow(GaussNewton(steps=1, cutoff=cutoff), function, start)
     tried = [start + 0.5**k * (whole - start) for k in range(6)]
     losses = [float(np.arctan(t) @ np.arctan(t)) for t in tried]
     first = next(k for k in range(5) if losses[k] <= losses[k + 1] and losses[k] < losses[0])
@@ -98,3 +103,12 @@ def test_it_ends_where_the_linear_rows_promise_little(dense):
     assert (len(steps), end.reason) == (1, StopReason.STALLED)
     expected = np.linalg.lstsq(a, np.ones(9), rcond=None)[0]
     np.testing.assert_allclose(end.theta, expected, rtol=1e-12)
+
+
+def test_where_linear_rows_tell_the_truth_nothing_but_the_whole_step_is_tried(dense):
+    rng = np.random.default_rng(0)
+    matrix, b = rng.standard_normal((50, 8)), rng.standard_normal(50)
+    function = dense.Rows(lambda t: matrix @ t - b, lambda t: matrix, 8)
+    dense.follow(GaussNewton(steps=1), function, np.zeros(8))
+    # where it begins, and at the end of the step, though the loss is far from zero there
+    assert function.calls["value"] == 2

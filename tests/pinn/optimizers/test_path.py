@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from pinn.optimizers.normal_equations import NormalEquations
+from pinn.optimizers.damped import DampedLeastSquares
 from pinn.optimizers.path import path_terms
+from pinn.optimizers.workspace import Workspace
 
 
 @pytest.fixture
@@ -27,8 +28,8 @@ def test_without_damping_the_terms_are_those_of_the_path_to_the_root(exponential
     function, a, b = exponentials
     theta = np.array(theta)
     rows = function.weighted_rows(theta)
-    damped = NormalEquations(function, theta).damped(1e-14, np.ones(2))
-    terms = path_terms(function, theta, rows, damped, np.ones(2), 6)
+    linear = DampedLeastSquares.at(function, theta, Workspace())
+    terms = path_terms(function, theta, linear, linear.damped(1e-14), np.ones(2), 6)
     # exp(A theta(s)) = b + (1 - s) r0: A theta(s) is the logarithm of e0 - s r0, with e0 = b + r0,
     # whose series has the terms -(r0 / e0)^k / k.
     ratio = rows / (b + rows)
@@ -44,8 +45,9 @@ def test_linear_rows_need_one_term(dense):
     a = np.random.default_rng(0).standard_normal((7, 3))
     function = dense.Rows(lambda x: a @ x - 1, lambda x: a, 3)
     theta = np.ones(3)
-    damped = NormalEquations(function, theta).damped(1e-3, np.ones(3))
-    first, *rest = path_terms(function, theta, a @ theta - 1, damped, np.ones(3), 5)
+    linear = DampedLeastSquares.at(function, theta, Workspace())
+    damped = linear.damped(1e-3)
+    first, *rest = path_terms(function, theta, linear, damped, np.ones(3), 5)
     np.testing.assert_array_equal(first, damped.step)
     assert max((np.linalg.norm(term) for term in rest), default=0.0) < 1e-10
 
@@ -54,5 +56,6 @@ def test_terms_end_before_they_grow(dense):
     # r = x^2 - 1/100 from 1/100 with little damping: the full step goes fifty times too far
     function = dense.Rows(lambda x: x**2 - 0.01, lambda x: 2 * np.diag(x), 1)
     theta = np.array([0.01])
-    damped = NormalEquations(function, theta).damped(1e-12, np.ones(1))
-    assert len(path_terms(function, theta, theta**2 - 0.01, damped, np.ones(1), 5)) == 1
+    linear = DampedLeastSquares.at(function, theta, Workspace())
+    damped = linear.damped(1e-12)
+    assert len(path_terms(function, theta, linear, damped, np.ones(1), 5)) == 1

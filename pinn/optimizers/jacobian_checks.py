@@ -1,22 +1,16 @@
-"""What solvers that reduce a Jacobian look at before training."""
+"""What solvers that work on a Jacobian look at before training."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pinn.optimizers.reduced import reduced_bytes
 from pinn.optimizers.solver import LeastSquares
 
 # The memory that the Jacobian and what is made of it may take.
 _MOST_GIB = 4
 
 
-def check_memory(name: str, function: LeastSquares, keep: bool) -> None:
-    """Raise ValueError, with the numbers, for a Jacobian that is too large to be reduced."""
-    check_bytes(name, function, reduced_bytes(function.rows, function.size, keep), "its triangle")
-
-
-def check_bytes(name: str, function: LeastSquares, nbytes: int, beside: str) -> None:
+def check_memory(name: str, function: LeastSquares, nbytes: int, beside: str) -> None:
     """Raise ValueError for a Jacobian that takes too many bytes with what is held beside it."""
     gib = nbytes / 2**30
     if gib > _MOST_GIB:

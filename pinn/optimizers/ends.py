@@ -1,0 +1,34 @@
+"""How solvers say that there is nothing left for them to do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pinn.optimizers.solver import StageEnd, StopReason
+
+
+def converged(
+    theta: np.ndarray, number: int, gradient: np.ndarray, tolerance: float
+) -> StageEnd | None:
+    """Return the end of a stage, after so many steps, where the gradient is zero to a tolerance."""
+    largest = _largest(gradient)
+    if largest > tolerance:
+        return None
+    return StageEnd(theta, StopReason.CONVERGED, (
+        f"after {number} steps the largest component of the gradient, {largest:.1e}, is not above "
+        f"the tolerance {tolerance:.1e}"
+    ))  # fmt: skip
+
+
+def no_decrease(
+    theta: np.ndarray, number: int, gradient: np.ndarray, loss: float, tried: str
+) -> StageEnd:
+    """Return the end of a stage where nothing of what was tried gives a lower loss."""
+    return StageEnd(theta, StopReason.NO_DECREASE, (
+        f"after {number} steps {tried} gives a lower loss than {loss:.3e}, most likely at the "
+        f"limit of rounding; largest component of the gradient {_largest(gradient):.1e}"
+    ))  # fmt: skip
+
+
+def _largest(gradient: np.ndarray) -> float:
+    return float(np.max(np.abs(gradient)))
