@@ -332,7 +332,8 @@ def test_what_a_solution_says_of_its_errors():
     size = np.linalg.norm(better - better.mean())
     off = 0.1 * np.sin(points["x"])
     expected = np.linalg.norm(off - off.mean()) / size
-    assert found["errors"] == {"u": 0.5, "p": pytest.approx(expected), "nu": pytest.approx(math.hypot(0.003, 0.01) / 0.04)}
+    nu = math.hypot(0.003, 0.01) / 0.04
+    assert found["errors"] == {"u": 0.5, "p": pytest.approx(expected), "nu": pytest.approx(nu)}
     assert found["trusted"] and found["seconds"] == 2.0 and found["doubts"] == []
 
     class Without(Solution):
