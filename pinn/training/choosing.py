@@ -26,7 +26,7 @@ _KINDS = (
     ("sin", (4.0, 40.0)), ("sin", (20.0, 200.0)),
 )  # fmt: skip
 # Where both leave more than this share of the loss, the others are not tried.
-_HOPELESS = 0.1
+_HOPELESS = 0.01
 # Where one leaves less than this, the others are not tried, and so many features are plenty.
 _PLENTY = 1e-20
 # Features of all unknowns together in the trial, of each at least, and the points for each. Where
@@ -37,7 +37,8 @@ _MANY, _LEAST_MANY = 2000, 500
 # Random features are taken where the loss on points apart falls to less than this share of what it
 # is for a network that is zero. The smooth functions that they can follow go far below it.
 _RESOLVED = 1e-6
-# Steps of a trial, which ends where the next would lower the loss by less than this share.
+# Steps of a trial, which ends where the next would lower the loss by less than this share, or where
+# two together have not: what features resolve falls by orders of magnitude soon.
 _STEPS, _FALLS = 10, 0.5
 # The share of a limit in time that the trial may take, and a step with many features, whose
 # operations grow like the third power of their number.
@@ -172,12 +173,15 @@ def _tried(experiment: Experiment, auto: AutoModel, kind: Kind) -> _Trial:
     start = theta = objective.theta
     before = apart(start)
     solver = GaussNewton(steps=_STEPS, least_fall=_FALLS)
-    began, seconds = time.perf_counter(), []
+    began, seconds, losses = time.perf_counter(), [], []
     try:
         with closing(solver.run(objective, start)) as steps:
             for step in steps:
                 theta = step.theta
+                losses.append(step.loss)
                 seconds.append(time.perf_counter() - began)
+                if len(losses) >= 3 and losses[-1] > _FALLS * losses[-3]:
+                    break
                 began = time.perf_counter()
     except Diverged:
         pass  # as far as it came
