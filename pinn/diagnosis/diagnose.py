@@ -15,6 +15,8 @@ from pinn.training.resources import training_resources
 
 # Findings that stand for fewer orders of magnitude of the loss are not worth a line.
 _LEAST = 0.2
+# A residual that is so small a share of its terms holds nothing back: ten digits are there.
+_DONE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def doctor(
         )
     seen = Examination(solution, records)
     with training_resources():
-        for cause in CAUSES.values():
+        for cause in () if _is_done(seen) else CAUSES.values():
             seen.found += [one for one in cause(seen) if one.orders >= _LEAST]
         shown = sorted(seen.found, key=lambda one: -one.orders)
         report = solution.report
@@ -105,8 +107,17 @@ def doctor(
         )  # fmt: skip
 
 
+def _is_done(seen: Examination) -> bool:
+    """Return whether every residual is next to nothing beside its terms."""
+    shares = [seen.shares.get(name, math.nan) for name in seen.fresh]
+    return all(share <= _DONE for share in shares)
+
+
 def _further(seen: Examination) -> str:
     """Say what would lower the error of a solution that nothing holds back."""
+    if _is_done(seen):
+        largest = max(seen.shares[name] for name in seen.fresh)
+        return f"no residual is more than {largest:.1g} of the size of its terms"
     if seen.rounding.is_all:
         return (
             f"rounding in {seen.experiment.precision} is all that is left of the loss; no setting "

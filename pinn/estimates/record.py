@@ -63,6 +63,7 @@ class ErrorEstimate:
     def derivative(self, expression: str, **coordinates: Any) -> np.ndarray:
         """Return the estimated error of a derivative, or of any expression, at points.
 
+        Of a coefficient, by its name alone, it is how far that moves with e.
         Arguments and errors as of `Solution.derivative`; ValueError for an estimate out of a file.
         """
         return self._field().expressions([expression], coordinates, stacklevel=2)[0]

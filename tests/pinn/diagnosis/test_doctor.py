@@ -251,3 +251,16 @@ def test_orders_are_logarithms_and_never_negative():
     assert orders(1e-2, 1e-7) == pytest.approx(5)
     assert orders(1e-7, 1e-2) == 0
     assert orders(1.0, 0.0) > 300
+
+
+def test_nothing_holds_back_what_has_ten_digits():
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"ode": SINE}, [pinn.Dirichlet("u", 0, hard=True)],
+        reference={"u": "sin(pi*x)"},
+    )  # fmt: skip
+    solution = pinn.solve(problem, pinn.RandomFeatures(60), pinn.Sampling(interior=240))
+    assert solution.report.rel_l2["u"] < 1e-10
+    found = pinn.doctor(solution)
+    assert found.findings == ()
+    assert found.further.startswith("no residual is more than ")
+    assert found.blocks[0].share < 1e-10
