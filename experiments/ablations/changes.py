@@ -168,12 +168,11 @@ CHANGES: Mapping[str, Sequence[Change]] = {
                 "problem.equations.momentum_y=u*v_x + v*v_y + p_y - nu*laplacian(v)"),
     ],
     "four_disks": [
-        _change("no_logarithms", "no logarithms", "model.random_features.enrichment=null"),
-        _change("steep_4", "features of at most 4 radians",
-                "model.random_features.steepness=[0.5, 4]"),
-        _change("steep_16", "features of up to 16 radians",
-                "model.random_features.steepness=[0.5, 16]"),
-        _change("width_750", "half as many features", "model.random_features.width=750"),
+        _change("no_logarithms", "no logarithms", "model.auto.enrichment=null"),
+        _change("no_symmetry", "x and y themselves in place of their squares",
+                "model.auto.features=null"),
+        _change("unscaled", "equation not multiplied by the square of a radius",
+                "problem.equations.laplace=laplacian(u)"),
     ],
     "poisson_5d": [
         _change("width_20", "two layers of 20", "model.mlp.width=20"),

@@ -205,7 +205,7 @@ def test_time_on_it():
     )  # fmt: skip
     drawn = Experiment(problem).draw_points()
     assert {name: len(points) for name, points in drawn.items()} == {
-        "heat": 2500, "initial_u": 100, "dirichlet_u_rim": 200,
+        "heat": 2500, "initial_u": 400, "dirichlet_u_rim": 800,
     }  # fmt: skip
     np.testing.assert_allclose(off(drawn["dirichlet_u_rim"].coordinates), 2, rtol=1e-12)
     assert (drawn["initial_u"].coordinates[:, 2] == 0).all()
