@@ -108,7 +108,8 @@ def measure(
 def estimated(case: Case, solution: pinn.Solution) -> dict[str, Any]:
     """Return what the solution says of its own errors, without a reference.
 
-    `errors`: relative ones, as experiments.case.compare has the true ones, by name; `trusted`
+    `errors`: relative ones, as experiments.case.compare has the true ones, by name; of coefficients
+    what the equations say and the standard error that noise gives them, together. `trusted`:
     whether it believes them, else `doubts` say why not. `failed` is why there are none.
     """
     try:
@@ -123,8 +124,9 @@ def estimated(case: Case, solution: pinn.Solution) -> dict[str, Any]:
             errors[name] = relative_l2(present[name], present[name] + e[name], up_to_constant=True)
     spread = solution.report.recovery.standard_errors
     for name in case.truth:
-        if name in spread:
-            errors[name] = spread[name] / abs(solution.parameters[name])
+        if name in found.coefficients or name in spread:
+            both = math.hypot(found.coefficients.get(name, 0.0), spread.get(name, 0.0))
+            errors[name] = both / abs(solution.parameters[name])
     return {
         "errors": errors, "trusted": found.trusted, "unexplained": found.unexplained,
         "doubts": list(found.doubts), "remarks": list(found.remarks), "seconds": found.seconds,

@@ -9,7 +9,7 @@ import numpy as np
 
 from experiments.case import Case, relative_l2
 from experiments.measure import problem
-from pinn.solution.accuracy import test_points
+from pinn.evaluation.test_grid import test_points
 
 Evaluate = Callable[[Mapping[str, np.ndarray]], Mapping[str, np.ndarray]]
 

@@ -23,19 +23,22 @@ import numpy as np
 import autograd as T
 from pinn.equations.leaves import derivatives_in
 from pinn.estimates.corrected import Corrected
+from pinn.estimates.correction import AS_GOOD, Correction, Witness, plausible
 from pinn.estimates.error_field import ErrorField
 from pinn.estimates.extension import Extension
 from pinn.estimates.linearised import Linearised, Ridge
 from pinn.estimates.record import ErrorEstimate
 from pinn.evaluation import Evaluation
+from pinn.evaluation.test_grid import test_points
 from pinn.objective import Objective
 from pinn.problem import Problem
 from pinn.problem.belonging import region_of
 from pinn.residuals import Measured, Residual
-from pinn.sampling import Points, latin_hypercube, stream
+from pinn.sampling import Points, stream
 from pinn.training.collocation import Collocation
 from pinn.training.experiment import Experiment
 from pinn.training.resources import one_blas_thread
+from pinn.training.rounding import rounding_of_blocks
 
 # Waves of all outputs together, at least of each, and the most numbers of networks that move.
 _WAVES, _FEWEST, _MOVING = 400, 100, 900
@@ -44,21 +47,20 @@ _ROWS, _MOST_POINTS = 2.3, 3500
 # What a correction may leave of the residual: so little that no better one is looked for; so much
 # that it is not believed.
 _GOOD, _BAD = 0.02, 1 / 3
-# How much more than the best ridge the one that is taken may leave: the least such ridge, since a
-# ridge makes errors smaller.
-_AS_GOOD = 1.1
 # A further Newton step leaves at most this share of what the one before has left.
 _PROGRESS, _STEPS = 0.9, 3
-# Corrections that leave about as little should be about as large.
-_ABOUT, _APART = 1.5, 3.0
+# Corrections that the residual does not tell apart should be about as large.
+_APART = 3.0
+# Places at which they are compared, about.
+_COMPARED = 4096
+# A residual this many times its rounding errors is mostly these.
+_AT_FLOOR = 2.0
 # Beyond this share of the noise of data, their residual is more than noise.
 _NOISE = 2.0
 # A residual this many times larger on fresh points is a fit of points.
 _OVERFIT = 3.0
 # A field this small beside what its correction makes of it has collapsed.
 _COLLAPSED = 0.05
-# Points at which errors are measured.
-_PLACES = 4096
 
 
 def error_estimate(
@@ -75,15 +77,6 @@ def error_estimate(
         found = _Estimation(experiment, objective, theta).result()
         objective.parameters.load(theta)
     return dataclasses.replace(found, seconds=time.perf_counter() - began)
-
-
-@dataclass(frozen=True, eq=False)
-class _Tried:
-    """A correction: its direction, and what it leaves of the residual in the rows held back."""
-
-    left: float
-    solver: Ridge
-    direction: np.ndarray
 
 
 class _Estimation:
@@ -190,24 +183,24 @@ class _Estimation:
             executor="numpy" if run.device == "cpu" else "auto",
         )  # fmt: skip
 
-    def _search(self, problem: Linearised) -> tuple[_Tried, list[_Tried]]:
-        """Return the best correction, and the others of one linear solution each."""
+    def _search(self, problem: Linearised) -> tuple[Correction, list[Correction]]:
+        """Return the best correction, and those of one linear solution each."""
         judging = problem.held & ~self._noisy()
-        whole = float(np.linalg.norm(problem.rows[judging]))
 
-        def judged(solver: Ridge, direction: np.ndarray) -> tuple[_Tried, np.ndarray]:
+        def judged(solver: Ridge, direction: np.ndarray) -> tuple[Correction, np.ndarray]:
             self._corrected.move(direction)
             rows = self._nonlinear.weighted_rows(self._corrected.theta) * problem.scale
-            left = float(np.linalg.norm(rows[judging])) / whole
-            return _Tried(left if np.isfinite(left) else np.inf, solver, direction), rows
+            held = Witness(problem.rows[judging], rows[judging])
+            return Correction(solver, direction, held), rows
 
-        tried: list[_Tried] = []
+        tried: list[Correction] = []
         for solver in problem.solvers():
             tried.append(judged(solver, solver(problem.rows))[0])
             if tried[-1].left <= _GOOD:
                 break
         least = min(one.left for one in tried)
-        best = [one for one in tried if one.left <= _AS_GOOD * least][-1]
+        # Of those about as good the one of the least ridge, since a ridge makes errors smaller.
+        best = [one for one in tried if one.left <= AS_GOOD * least][-1]
         # What is not linear may mislead the first step of a small ridge, and not those after it.
         for start in dict.fromkeys([best, tried[-1]]):
             one, after = judged(start.solver, start.direction)
@@ -225,31 +218,19 @@ class _Estimation:
     # ---- what is said of it
 
     def _measured(
-        self, plain: ErrorEstimate, best: _Tried, others: list[_Tried]
+        self, plain: ErrorEstimate, best: Correction, tried: list[Correction]
     ) -> ErrorEstimate:
         problem = self._experiment.problem
-        rng = stream(self._experiment.seed, "error estimate", "places")
-        places = problem.domain.sample_interior(_PLACES, latin_hypercube, rng)
+        places = test_points(problem.domain)
         present = Evaluation(self._experiment, self._extension.parameters)
         better = Evaluation(self._experiment, self._corrected.parameters)
         values = present.at(places)
-        about = [one for one in others if one.left <= max(0.1, _ABOUT * best.left)]
+        some = slice(None, None, max(1, len(places) // _COMPARED))
+        part = {name: value[some] for name, value in values.items()}
+        spread = self._spread(better, part, places[some], best, plausible(tried, best))
         self._corrected.move(best.direction)
-        moved, asked = better.at(places), _asked_for(problem)
-        sizes = []
-        for one in about:
-            self._corrected.move(one.direction)
-            other = better.at(places)
-            sizes.append(max(_rms(other[n] - values[n]) / (_rms(moved[n]) or 1) for n in asked))
-        self._corrected.move(best.direction)
-        after = self._nonlinear.residuals(self._corrected.theta, self._fresh)
-        unexplained = max(self._unexplained(after), best.left if best.left > _GOOD else 0.0)
-        noisy = [one.name for one in problem.residuals if self._is_noise(one)]
-        relative, maximum, where = {}, {}, {}
-        remarks = [*plain.remarks, *(
-            f"{name} is fitted as well as its noise allows: what the noise has moved is not in the "
-            "estimate, see pinn.standard_errors" for name in noisy
-        )]  # fmt: skip
+        moved = better.at(places)
+        relative, maximum, where, collapsed = {}, {}, {}, []
         names = problem.domain.coordinates
         for name, u in values.items():
             region = region_of(problem, name, names)
@@ -257,28 +238,78 @@ class _Estimation:
             if not len(here):
                 continue
             u, other = u[here], moved[name][here]
-            relative[name] = _relative(u, other)
+            size = _rms(other)
+            relative[name] = _rms(other - u) / size if size else np.nan
             worst = int(np.abs(other - u).argmax())
             maximum[name] = float(np.abs(other - u)[worst])
             where[name] = dict(zip(names, places[here[worst]].tolist(), strict=True))
-            if name in problem.outputs and _rms(u) < _COLLAPSED * _rms(other):
-                remarks.append(
+            if name in problem.outputs and _rms(u) < _COLLAPSED * size:
+                collapsed.append(
                     f"{name} is next to nothing, {_rms(u):.2g}, where the equations and conditions "
-                    f"ask for about {_rms(other):.2g}: a trivial solution"
+                    f"ask for about {size:.2g}: a trivial solution"
                 )
+        remains = self._remains(best)
         return dataclasses.replace(
-            plain, relative_l2=relative, maximum=maximum, where=where, unexplained=unexplained,
-            doubts=tuple(self._doubts(unexplained, sizes)), remarks=tuple(remarks),
+            plain, relative_l2=relative, maximum=maximum, where=where,
+            coefficients=self._coefficients(), unexplained=remains.share,
+            doubts=tuple(self._doubts(remains, spread)),
+            remarks=(*plain.remarks, *remains.remarks(), *collapsed),
             error=ErrorField(better, present),
         )  # fmt: skip
 
-    def _unexplained(self, after: Mapping[str, np.ndarray]) -> float:
-        shares = [
-            _rms(after[residual.name]) / _rms(self._before[residual.name])
-            for residual in self._experiment.problem.residuals
-            if not self._is_noise(residual) and self._before[residual.name].any()
-        ]
-        return _rms(np.array(shares)) if shares else 0.0
+    def _coefficients(self) -> dict[str, float]:
+        now, then = (
+            {name: c.item() for name, c in one.parameters.coefficients().items()}
+            for one in (self._extension, self._corrected)
+        )
+        return {name: then[name] - value for name, value in now.items()}
+
+    def _spread(
+        self,
+        better: Evaluation,
+        values: Mapping[str, np.ndarray],
+        places: np.ndarray,
+        best: Correction,
+        others: list[Correction],
+    ) -> tuple[float, str]:
+        """Return by how much the errors of some corrections differ at most, and of which name."""
+        asked = _asked_for(self._experiment.problem)
+        sizes = []
+        for one in {id(one): one for one in (best, *others)}.values():
+            self._corrected.move(one.direction)
+            moved = better.at(places, asked)
+            sizes.append([_rms(moved[name] - values[name]) for name in asked])
+        least, most = np.min(sizes, axis=0), np.max(sizes, axis=0)
+        apart = np.divide(most, least, out=np.ones(len(asked)), where=least > 0)
+        return float(apart.max()), asked[int(apart.argmax())]
+
+    def _remains(self, best: Correction) -> _Remains:
+        """Return what a correction leaves of the residual; it is where the networks stand."""
+        after = self._nonlinear.residuals(self._corrected.theta, self._fresh)
+        rounding = rounding_of_blocks(self._nonlinear, self._corrected.theta, self._fresh)
+        judged, shares, before, rest, at_floor, noisy = [], [], [], [], [], []
+        for residual in self._experiment.problem.residuals:
+            name, size = residual.name, _rms(self._before[residual.name])
+            if self._is_noise(residual):
+                noisy.append(name)
+            elif size > 0:
+                judged.append(name)
+                share = _rms(after[name]) / size
+                if _rms(after[name]) <= _AT_FLOOR * rounding[name]:
+                    at_floor.append(name)
+                    share = 0.0
+                shares.append(share)
+                scale = 1 / (size * np.sqrt(len(after[name])))
+                before.append(scale * self._before[name])
+                rest.append(scale * after[name])
+        only_rounding = bool(judged) and len(at_floor) == len(judged)
+        share = _rms(np.array(shares)) if shares else 0.0
+        if not only_rounding and best.left > _GOOD:
+            share = max(share, best.left)
+        confirmed = only_rounding or bool(judged) and (
+            best.held.confirms and Witness(np.concatenate(before), np.concatenate(rest)).confirms
+        )
+        return _Remains(share, confirmed, only_rounding, tuple(noisy))
 
     def _is_noise(self, residual: Residual) -> bool:
         """Return whether a residual is of data that are fitted as well as their noise allows."""
@@ -292,17 +323,23 @@ class _Estimation:
             for block in self._nonlinear.blocks
         ])
 
-    def _doubts(self, unexplained: float, sizes: list[float]):
-        if not unexplained < _BAD:
-            told = f"{unexplained:.0%}" if unexplained < 10 else "more than was there"
+    def _doubts(self, remains: _Remains, spread: tuple[float, str]):
+        if not (remains.share < _BAD or remains.confirmed):
+            told = f"{remains.share:.0%}" if remains.share < 10 else "more than was there"
             yield (
                 f"a solution without this error has {told} of the residual left, so there may be "
                 "more of it"
             )
-        if sizes and max(sizes) > _APART * min(sizes):
+        for name in remains.noisy:
             yield (
-                f"errors that differ by a factor {max(sizes) / min(sizes):.2g} leave about as much "
-                "of the residual: it does not tell them apart"
+                f"{name} is fitted as well as its noise allows: what the noise has moved is not in "
+                "the estimate, see pinn.standard_errors"
+            )
+        factor, name = spread
+        if factor > _APART and not remains.only_rounding:
+            yield (
+                f"errors of {name} that differ by a factor {factor:.2g} leave about as much of the "
+                "residual: it does not tell them apart"
             )
 
     def _overfits(self, fresh: Mapping[str, float], trained: Mapping[str, float]):
@@ -338,10 +375,31 @@ def _asked_for(problem: Problem) -> list[str]:
     return [name for name in problem.solved if name not in parts]
 
 
-def _relative(u: np.ndarray, better: np.ndarray) -> float:
-    """Return how far values are from better ones, as a share of these; nan where they vanish."""
-    size = _rms(better)
-    return _rms(better - u) / size if size else np.nan
+@dataclass(frozen=True)
+class _Remains:
+    """What a correction leaves of the residual.
+
+    share: |R(u + e)| / |R(u)|. confirmed: whether points that took no part ask for the correction.
+    only_rounding: whether no more than rounding is left. noisy: the blocks of data that are fitted
+    as well as their noise allows.
+    """
+
+    share: float
+    confirmed: bool
+    only_rounding: bool
+    noisy: tuple[str, ...]
+
+    def remarks(self):
+        if self.only_rounding:
+            yield (
+                "only rounding is left of the residual of a solution without this error: the error "
+                "may be as large again, and no smaller by more training"
+            )
+        elif self.confirmed and self.share >= _BAD:
+            yield (
+                f"{self.share:.0%} of the residual is of a kind in which the error was not looked "
+                "for: what that moves is not in the estimate"
+            )
 
 
 def _rms(values: np.ndarray) -> float:

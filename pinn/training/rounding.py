@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from pinn.objective import Objective
-from pinn.sampling import stream
+from pinn.sampling import Points, stream
 
 # Evaluations whose rounding errors are compared.
 _TRIED = 3
@@ -35,13 +36,10 @@ class Rounding:
     @classmethod
     def at(cls, objective: Objective, theta: np.ndarray) -> Rounding:
         """Measure it; takes a few forward evaluations and leaves the objective at theta."""
-        unit = np.finfo(objective.dtype).eps
         rows = objective.weighted_rows(theta)
-        rng = stream(0, "rounding")
         floors, changes = [], []
-        for _ in range(_TRIED):
-            signs = rng.choice([-1.0, 1.0], theta.size)
-            other = objective.weighted_rows(theta * (1 + unit * signs))
+        for moved in _nearest(objective, theta):
+            other = objective.weighted_rows(moved)
             floors.append(float(np.sum((other - rows) ** 2)) / 2)
             changes.append(float((other - rows) @ (other + rows)))
         objective.parameters.load(theta)
@@ -52,6 +50,29 @@ class Rounding:
     def is_all(self) -> bool:
         """Whether there is no more in the loss than rounding, whatever the solver."""
         return self.loss <= _AT_FLOOR * self.floor
+
+
+def rounding_of_blocks(
+    objective: Objective, theta: np.ndarray, points: Mapping[str, Points]
+) -> dict[str, float]:
+    """Return the root mean square of the rounding errors in each block's residual at points.
+
+    Measured as Rounding is; the objective is left at theta.
+    """
+    rows = objective.residuals(theta, points)
+    squares = dict.fromkeys(rows, 0.0)
+    for moved in _nearest(objective, theta):
+        for name, other in objective.residuals(moved, points).items():
+            squares[name] += float(np.mean((other - rows[name]) ** 2)) / 2
+    objective.parameters.load(theta)
+    return {name: math.sqrt(square / _TRIED) for name, square in squares.items()}
+
+
+def _nearest(objective: Objective, theta: np.ndarray) -> Iterator[np.ndarray]:
+    """Give vectors with each number of theta one unit in its last place up or down."""
+    unit, rng = np.finfo(objective.dtype).eps, stream(0, "rounding")
+    for _ in range(_TRIED):
+        yield theta * (1 + unit * rng.choice([-1.0, 1.0], theta.size))
 
 
 def best_decrease(objective: Objective, theta: np.ndarray) -> float:

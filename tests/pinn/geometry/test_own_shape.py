@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import pinn
+from pinn.evaluation.test_grid import test_points as points_of
 from pinn.figures import figure_png, plot_slices
 from pinn.geometry import TOLERANCE, Part, Shape
 from pinn.residuals import Boundary, End, Interior, Start
 from pinn.sampling import LATTICES, METHODS, stream
-from pinn.solution.accuracy import test_points as points_of
 from pinn.training.experiment import Experiment
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pinn
+from pinn.evaluation.test_grid import test_points as points_of
 from pinn.solution.accuracy import TestSet
-from pinn.solution.accuracy import test_points as points_of
 
 X, Y, TIME = pinn.Interval("x", -1, 1), pinn.Interval("y", 0, 2), pinn.Time("t", 0, 1)
 

@@ -13,7 +13,7 @@ from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, judging_points
 from pinn.training.looks import Looks
 from pinn.training.loop import train
-from pinn.training.rounding import Rounding, best_decrease
+from pinn.training.rounding import Rounding, best_decrease, rounding_of_blocks
 from pinn.training.verdicts import outlook
 
 PROBLEM = pinn.Problem(
@@ -115,6 +115,16 @@ def test_the_floor_is_the_sum_of_squares_of_rounding_errors():
     assert fine.floor == pytest.approx(found.floor * 2.0**-58, rel=0.95)
     assert found.loss == pytest.approx(objective.value(theta), rel=1e-6)
     assert objective.theta.tobytes() == np.float32(theta).astype(float).tobytes()
+
+
+def test_the_rounding_errors_of_blocks_make_up_the_floor():
+    objective, found = rounding_at("float32")
+    theta = objective.theta
+    points = {block.name: block.points for block in objective.blocks}
+    by_block = rounding_of_blocks(objective, theta, points)
+    assert len(by_block) == len(objective.blocks) and min(by_block.values()) > 0
+    assert sum(size**2 for size in by_block.values()) == pytest.approx(found.floor, rel=1e-4)
+    assert np.array_equal(objective.theta, theta)
 
 
 def test_the_best_decrease_is_that_of_a_parabola():
