@@ -158,7 +158,7 @@ def solve(
         began = time.perf_counter()
         started = start is not None
         experiment, decisions, theta = with_model(experiment, started)
-        spent = time.perf_counter() - began
+        spent = time.perf_counter() - began if decisions else 0.0
         objective, test, said = _begin(experiment, start if started else theta)
         fresh = FreshLoss(objective, fresh_points(experiment))
         said = [*preflight(objective), *said]
