@@ -30,7 +30,8 @@ _HOPELESS = 0.1
 # Where one leaves less than this, the others are not tried, and so many features are plenty.
 _PLENTY = 1e-20
 # Features of all unknowns together in the trial, of each at least, and the points for each. Where
-# that comes to more in all, a trial would take as long as a training.
+# that comes to more in all, a trial would take as long as a training. It takes no more points than
+# that, however many training is given.
 _FEW, _LEAST_FEW, _POINTS, _MOST_FEW = 600, 250, 4, 1500
 # Features after it, where those are not plenty.
 _MANY, _LEAST_MANY = 2000, 500
@@ -162,9 +163,11 @@ def _many(experiment: Experiment, seconds: float) -> int:
 def _tried(experiment: Experiment, auto: AutoModel, kind: Kind, begun: float) -> _Trial:
     """Fit a few random features of a kind; begun: when the first trial did."""
     few = _few(experiment)
+    points = min(experiment.sampling.interior or _POINTS * few, _POINTS * few)
     tried = replace(
-        _with_points(experiment, _POINTS * few), model=auto.random_features(few, *kind)
-    )
+        experiment, model=auto.random_features(few, *kind),
+        sampling=replace(experiment.sampling, interior=points),
+    )  # fmt: skip
     objective = tried.objective()
     function = Watched(objective)
     apart = FreshLoss(objective, judging_points(tried))

@@ -100,6 +100,20 @@ def test_the_number_of_points_that_is_given_stays():
     assert choosing.with_model(given).experiment.sampling == given.sampling
 
 
+def test_a_trial_takes_no_more_points_than_it_needs(monkeypatch):
+    rows = []
+
+    class Counting(pinn.GaussNewton):
+        def run(self, function, *arguments):
+            rows.append(function.rows)
+            return super().run(function, *arguments)
+
+    monkeypatch.setattr(choosing, "GaussNewton", Counting)
+    chosen = choosing.with_model(Experiment(SMOOTH, sampling=pinn.Sampling(interior=1000)))
+    assert rows[0] == 4 * 60
+    assert chosen.experiment.sampling.interior == 1000
+
+
 def test_equal_arguments_choose_the_same():
     found = [choosing.with_model(Experiment(SMOOTH, pinn.AutoModel(), seed=3)) for _ in range(2)]
     assert found[0].decisions == found[1].decisions
