@@ -171,13 +171,13 @@ def solve(
         try:
             result = run.run() if asked is None else run.stop(asked)
         except Exception as error:
-            error.solution = _solution(experiment, run.fail(error))
-            error.add_note(
-                "what training had reached is the attribute `solution` of this exception: "
-                f"{error.solution.report.steps} steps, loss {error.solution.report.loss:.3e}"
-            )
+            _hand_over(_solution(experiment, run.fail(error)), error)
             raise
-        solution, doubts = _judged(experiment, objective, test, result, said)
+        try:
+            solution, doubts = _judged(experiment, objective, test, result, said)
+        except Exception as error:
+            _hand_over(_solution(experiment, result), error)
+            raise
     notify(callbacks, "on_end", solution)
     for doubt in doubts:
         warnings.warn(doubt, stacklevel=3)
@@ -313,6 +313,15 @@ def _judged(
     if result.reason is StopReason.DIVERGED:
         found.insert(0, UnsolvedWarning(f"training diverged: {result.message}"))
     return solution, found
+
+
+def _hand_over(solution: Solution, error: Exception) -> None:
+    """Let an exception have what training had reached."""
+    error.solution = solution
+    error.add_note(
+        "what training had reached is the attribute `solution` of this exception: "
+        f"{solution.report.steps} steps, loss {solution.report.loss:.3e}"
+    )
 
 
 def _solution(experiment: Experiment, result: TrainingResult) -> Solution:
