@@ -124,8 +124,9 @@ def estimated(case: Case, solution: pinn.Solution) -> dict[str, Any]:
             errors[name] = relative_l2(present[name], present[name] + e[name], up_to_constant=True)
     spread = solution.report.recovery.standard_errors
     for name in case.truth:
-        if name in found.coefficients or name in spread:
-            both = math.hypot(found.coefficients.get(name, 0.0), spread.get(name, 0.0))
+        moved = 0.0 if found.error is None else float(found.derivative(name))
+        if moved or name in spread:
+            both = math.hypot(moved, spread.get(name, 0.0))
             errors[name] = both / abs(solution.parameters[name])
     return {
         "errors": errors, "trusted": found.trusted, "unexplained": found.unexplained,

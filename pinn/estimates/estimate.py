@@ -251,18 +251,10 @@ class _Estimation:
         remains = self._remains(best)
         return dataclasses.replace(
             plain, relative_l2=relative, maximum=maximum, where=where,
-            coefficients=self._coefficients(), unexplained=remains.share,
-            doubts=tuple(self._doubts(remains, spread)),
+            unexplained=remains.share, doubts=tuple(self._doubts(remains, spread)),
             remarks=(*plain.remarks, *remains.remarks(), *collapsed),
             error=ErrorField(better, present),
         )  # fmt: skip
-
-    def _coefficients(self) -> dict[str, float]:
-        now, then = (
-            {name: c.item() for name, c in one.parameters.coefficients().items()}
-            for one in (self._extension, self._corrected)
-        )
-        return {name: then[name] - value for name, value in now.items()}
 
     def _spread(
         self,

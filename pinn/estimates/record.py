@@ -21,7 +21,6 @@ class ErrorEstimate:
                  them: what a comparison with a reference would find as ||u - u*|| / ||u*||
     maximum      max |e|, by the same names
     where        the place of that, by coordinate
-    coefficients how far each coefficient is from the true one: k* - k
     unexplained  |R(u + e)| / |R(u)| at points that took no part: what a solution with the estimated
                  error taken off leaves of the residual. Well below 1 the estimate is that of the
                  equations themselves
@@ -39,7 +38,6 @@ class ErrorEstimate:
     relative_l2: dict[str, float] = field(default_factory=dict)
     maximum: dict[str, float] = field(default_factory=dict)
     where: dict[str, dict[str, float]] = field(default_factory=dict)
-    coefficients: dict[str, float] = field(default_factory=dict)
     unexplained: float = math.nan
     fresh: dict[str, float] = field(default_factory=dict)
     trained: dict[str, float] = field(default_factory=dict)
@@ -65,6 +63,7 @@ class ErrorEstimate:
     def derivative(self, expression: str, **coordinates: Any) -> np.ndarray:
         """Return the estimated error of a derivative, or of any expression, at points.
 
+        Of a coefficient, by its name alone, it is how far that moves with e.
         Arguments and errors as of `Solution.derivative`; ValueError for an estimate out of a file.
         """
         return self._field().expressions([expression], coordinates, stacklevel=2)[0]
@@ -92,8 +91,6 @@ class ErrorEstimate:
         for name, value in self.relative_l2.items():
             place = ", ".join(f"{n} = {v:.4g}" for n, v in self.where[name].items())
             lines.append(f"{name:12}{value:14.2e}{self.maximum[name]:12.2e}  {place}")
-        for name, value in self.coefficients.items():
-            lines.append(f"{name:12}{'':14}{abs(value):12.2e}")
         if not math.isnan(self.unexplained):
             lines.append(f"unexplained part of the residual: {self.unexplained:.2g}")
         for name, value in self.fresh.items():

@@ -21,8 +21,11 @@ from pinn.schema import Count, NonNegative, Positive, declared
 # A step is taken that lowers the loss by this share of what the linear rows promise: long steps
 # through bent valleys get there sooner than those that keep to the promise.
 _PROMISED = 0.02
+# Where all of the path is not good enough, half of it often is: for one evaluation, where another
+# damping takes a factor, another path and its evaluations.
+_PARTS = (1.0, 0.5)
 # The damping falls by the first factor after a step, by the second after one that kept this share
-# of the promise; it doubles after a step that is not taken, and faster after several.
+# of the promise; it doubles after one that is half taken or not, and faster after several.
 _LOWER, _MUCH_LOWER, _KEPT = 1.5, 5.0, 0.75
 _HIGHER = 2.0
 # A step by a smaller share of theta is lost in its rounding.
@@ -36,7 +39,8 @@ class LevenbergMarquardt(Stage):
     A step minimises |J p + r|^2 + damping |D p|^2, and goes on along the curve that begins with p
     and on which the rows themselves, not only their linear part, fall as J p + r does: `order`
     terms of its power series, 1 for p alone, 2 for geodesic acceleration. Each further term takes a
-    few evaluations of the rows, far less than a Jacobian, and makes longer steps good ones.
+    few evaluations of the rows, far less than a Jacobian, and makes longer steps good ones. Where
+    the whole of it leads too far, half of it is tried before a larger damping.
 
     steps: most of them. damping: the first one, as a share of the largest square of a column's norm
     (after division by D). scaling: D is 1 ("none"), or the largest norm that a column of J has had
@@ -157,10 +161,22 @@ class _Trials:
             terms = path_terms(
                 self._function, self._theta, self._linear, damped, self._scale, self._order
             )
-            theta = self._theta + sum(terms)
-            loss = self._function.value(theta)
-            kept = (self._loss - loss) / damped.promised if math.isfinite(loss) else -math.inf
-            if kept >= _PROMISED and loss < self._loss:
-                return _Found(theta, loss, damping / (_MUCH_LOWER if kept > _KEPT else _LOWER))
+            found = self._along(terms, damped.promised, damping)
+            if found is not None:
+                return found
             damping *= factor
             factor *= _HIGHER
+
+    def _along(self, terms: list[np.ndarray], promised: float, damping: float) -> _Found | None:
+        """Return the longest part of a path that is good enough; None: there is none."""
+        for part in _PARTS:
+            theta = self._theta + sum(term * part**k for k, term in enumerate(terms, 1))
+            loss = self._function.value(theta)
+            # Linear rows that fall to zero promise so much of that part, others some more.
+            of_part = part * (2 - part) * promised
+            kept = (self._loss - loss) / of_part if math.isfinite(loss) else -math.inf
+            if kept >= _PROMISED and loss < self._loss:
+                if part < 1:
+                    return _Found(theta, loss, damping * _HIGHER)
+                return _Found(theta, loss, damping / (_MUCH_LOWER if kept > _KEPT else _LOWER))
+        return None

@@ -313,14 +313,15 @@ def test_what_a_solution_says_of_its_errors():
         def evaluate(self, points):
             return {"p": 0.1 * np.sin(points["x"]) + 7}
 
+        def expressions(self, expressions, coordinates, stacklevel):
+            return [{"nu": -0.003, "mu": 0.0}[one] for one in expressions]
+
     class Solution:
         parameters = {"nu": 0.04, "mu": 1.0}
         report = pinn.Report("", "", 0.0, {}, 0.0, 0, recovery=pinn.solution.Recovery({"nu": 0.01}))
 
         def error_estimate(self):
-            return pinn.estimates.ErrorEstimate(
-                {"u": 0.5, "p": 9.0}, coefficients={"nu": -0.003}, error=Field(), seconds=2.0
-            )
+            return pinn.estimates.ErrorEstimate({"u": 0.5, "p": 9.0}, error=Field(), seconds=2.0)
 
         def evaluate(self, **points):
             return {"p": np.cos(points["y"])}

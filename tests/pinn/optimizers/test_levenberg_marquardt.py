@@ -70,6 +70,19 @@ def test_more_terms_follow_a_bent_valley_in_fewer_steps(run, closed):
     assert taken[4] < taken[2] < taken[1] / 2
 
 
+def test_where_all_of_a_path_leads_too_far_half_of_it_is_taken(run, dense):
+    # r = arctan(t): the whole step from 1.5 goes beyond, to where the loss is higher.
+    function = dense.Rows(np.arctan, lambda t: np.diag(1 / (1 + t**2)), 1)
+    slope, damping = 1 / (1 + 1.5**2), 1e-6
+    _, (step,) = run(LevenbergMarquardt(steps=1, order=1, damping=damping), function, [1.5])
+    whole = -np.arctan(1.5) / (slope * (1 + damping))
+    assert abs(1.5 + whole) > 1.5
+    np.testing.assert_allclose(step.theta, [1.5 + whole / 2], rtol=1e-12)
+    assert float(step.state["damping"]) == pytest.approx(2 * damping * slope**2, rel=1e-12)
+    # where it begins, all of the step, half of it
+    assert function.calls["value"] == 3
+
+
 @pytest.mark.parametrize("settings", VARIANTS, ids=str)
 @pytest.mark.parametrize("stop", [1, 2, 7])
 def test_going_on_from_a_step_gives_the_same_bits(run, closed, settings, stop):
