@@ -50,10 +50,6 @@ from pinn.training.start import load_start
 # training took about as long as the estimate does.
 _WORTH = 1e8
 
-# The seconds that training has at least where the choice of the model has used up the limit: a
-# limit is a number > 0.
-_LEAST_LEFT = 1e-3
-
 # Who ends a run in the middle knows that it has not solved the problem.
 _CUT_SHORT = (StopReason.INTERRUPTED, StopReason.DIVERGED)
 
@@ -124,17 +120,17 @@ def solve(
     device: "cpu" or "cuda". callbacks: functions of a step record, or objects with the methods of
     pinn.training.Callback; pinn.Progress() shows progress, and without it nothing is printed.
 
-    seconds: limit of the wall time of all stages together, the recording of the step's programs at
-    the beginning included, and the checks of the problem before and of the solution after not;
-    training ends where one more step would not fit. "auto" uses it up, unless the loss goes no
-    lower before. target: the loss at which training ends: the weighted sum, on the present points
-    and on as many that training does not take. start: a solution of the same model (or its theta,
-    as a vector or by name) to begin from. engine: "recorded" (traced once, replayed in chunks), or
-    "eager" for debugging. derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode
-    again and again, for models with operations that have no Taylor rule). threads: None takes all
-    cores; the bits are the same for any number. error_bars: whether the error of the solution is
-    estimated in the end (report.error_estimate, see pinn.estimates), which takes a second or a few
-    and is left out of training that took no longer.
+    seconds: limit of the wall time of all stages together, the choice of the model and the
+    recording of the step's programs at the beginning included, and the checks of the problem before
+    and of the solution after not; training ends where one more step would not fit. "auto" uses it
+    up, unless the loss goes no lower before. target: the loss at which training ends: the weighted
+    sum, on the present points and on as many that training does not take. start: a solution of the
+    same model (or its theta, as a vector or by name) to begin from. engine: "recorded" (traced
+    once, replayed in chunks), or "eager" for debugging. derivatives: "jets" (one Taylor-mode sweep)
+    or "nested" (reverse mode again and again, for models with operations that have no Taylor rule).
+    threads: None takes all cores; the bits are the same for any number. error_bars: whether the
+    error of the solution is estimated in the end (report.error_estimate, see pinn.estimates), which
+    takes a second or a few and is left out of training that took no longer.
 
     Equal arguments give equal bits, but where a time limit ended a stage. report.decisions has what
     was decided on the way, and why. Ctrl-C stops training and returns what there is, with
@@ -162,27 +158,26 @@ def solve(
         began = time.perf_counter()
         started = start is not None
         experiment, decisions, theta = with_model(experiment, started)
-        trial = time.perf_counter() - began if decisions else 0.0
+        spent = time.perf_counter() - began if decisions else 0.0
         objective, test, said = _begin(experiment, start if started else theta)
         fresh = FreshLoss(objective, fresh_points(experiment))
         said = [*preflight(objective), *said]
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
-        left = experiment.seconds and max(experiment.seconds - trial, _LEAST_LEFT)
-        run = _training(experiment, objective, callbacks, fresh, started, left, decisions)
+        run = _training(experiment, objective, callbacks, fresh, started, decisions, spent)
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
         for decision in decisions:
             asked = asked or notify(callbacks, "on_decision", decision)
         try:
             result = run.run() if asked is None else run.stop(asked)
         except Exception as error:
-            error.solution = _solution(experiment, run.fail(error))
-            error.add_note(
-                "what training had reached is the attribute `solution` of this exception: "
-                f"{error.solution.report.steps} steps, loss {error.solution.report.loss:.3e}"
-            )
+            _hand_over(_solution(experiment, run.fail(error)), error)
             raise
-        solution, doubts = _judged(experiment, objective, test, result, said)
+        try:
+            solution, doubts = _judged(experiment, objective, test, result, said)
+        except Exception as error:
+            _hand_over(_solution(experiment, result), error)
+            raise
     notify(callbacks, "on_end", solution)
     for doubt in doubts:
         warnings.warn(doubt, stacklevel=3)
@@ -259,21 +254,21 @@ def _training(
     callbacks: Sequence[Any],
     fresh: FreshLoss,
     started: bool,
-    seconds: float | None,
     decisions: Sequence[Decision],
+    spent: float,
 ) -> Training | March:
     """Return the training of all the domain at once or, for a model of windows, one by one.
 
-    started: whether an older solution is gone on from. seconds: what is left of the limit.
-    decisions: what was decided before.
+    started: whether an older solution is gone on from. decisions, spent: what was decided before,
+    and the seconds that it took.
     """
     if isinstance(experiment.model, Windows):
         return March(experiment, objective, callbacks, fresh=fresh, started=started)
     return Training(
         objective, experiment.plan, callbacks, redrawing(experiment.collocation, objective),
-        seconds=seconds, target=experiment.target, fresh=fresh,
-        apart=FreshLoss(objective, judging_points(experiment)),
-        weighting=experiment.weighting, batches=experiment.batches, decisions=decisions,
+        seconds=experiment.seconds, target=experiment.target, fresh=fresh,
+        apart=FreshLoss(objective, judging_points(experiment)), weighting=experiment.weighting,
+        batches=experiment.batches, decisions=decisions, spent=spent,
     )
 
 
@@ -318,6 +313,15 @@ def _judged(
     if result.reason is StopReason.DIVERGED:
         found.insert(0, UnsolvedWarning(f"training diverged: {result.message}"))
     return solution, found
+
+
+def _hand_over(solution: Solution, error: Exception) -> None:
+    """Let an exception have what training had reached."""
+    error.solution = solution
+    error.add_note(
+        "what training had reached is the attribute `solution` of this exception: "
+        f"{solution.report.steps} steps, loss {solution.report.loss:.3e}"
+    )
 
 
 def _solution(experiment: Experiment, result: TrainingResult) -> Solution:

@@ -23,6 +23,7 @@ from pinn.solution.solution import Solution
 from pinn.training.auto import MOST_DENSE
 from pinn.training.collocation import Collocation
 from pinn.training.rounding import Rounding
+from pinn.training.watched import Watched
 
 # Fresh points of an equation, and of a condition, at least: their residuals are looked at by place.
 _INTERIOR, _OTHER = 3000, 600
@@ -219,10 +220,11 @@ class Examination:
         objective, theta = self.objective, self.theta
         stage, steps = self._tried()
         before = self.total(self.fresh), objective.value(theta)
-        end, done = theta, 0
+        function, end, done = Watched(objective), theta, 0
         try:
-            for step in itertools.islice(stage.run(objective, theta.copy()), steps):
+            for step in itertools.islice(stage.run(function, theta.copy()), steps):
                 end, done = np.array(step.theta), step.number
+                function.forget()
         except Diverged:
             end = theta
         after = self.total(self._losses_at(end)), objective.value(end)

@@ -14,6 +14,7 @@ from pinn.models.model import (
     NotSavedModel,
     build_module,
     check_model,
+    check_part,
     parameter_count,
     settled_model,
 )
@@ -36,7 +37,7 @@ __all__ = [
     "Network",
     "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet", "RandomFeatures",
     "ResidualMLP", "Separable", "Siren", "Spaced", "WindowedNetwork", "Windows", "build_module",
-    "check_model", "parameter_count", "settled_model",
+    "check_model", "check_part", "parameter_count", "settled_model",
 ]  # fmt: skip
 
 MODELS.add("mlp", MLP)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import autograd as T
 from pinn.geometry import Shape
@@ -22,8 +22,11 @@ class AutoModel(Network):
     Random features where a few hundred of them come near to satisfying the equations on points that
     they were not fitted to: they then go on to many digits within seconds. Otherwise an MLP, whose
     hidden layers learn where the solution changes. The trial takes a few seconds, sees no reference
-    and gives the same for equal arguments; what it chose is the model of the solution.
+    and gives the same for equal arguments; what it chose is the model of the solution. It is for a
+    whole problem, and is refused as the model of a window, of one unknown or of a field.
     """
+
+    by_trial: ClassVar[bool] = True
 
     def random_features(
         self, width: int, activation: str, steepness: tuple[float, float]

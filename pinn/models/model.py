@@ -13,7 +13,7 @@ import numpy as np
 import autograd as T
 from pinn.geometry import Shape
 from pinn.schema.declared import Member
-from pinn.schema.errors import Path, refuse_class, refuse_kind
+from pinn.schema.errors import Path, refuse, refuse_class, refuse_kind
 from pinn.schema.family import Family
 from pinn.schema.reader import Reader
 from pinn.schema.tree import Mapping as MappingNode
@@ -176,6 +176,13 @@ def check_model(model: Any, domain: Shape, unknowns: Sequence[str]) -> None:
     """Raise DeclarationError, with the key, where a Model does not go with a problem."""
     if isinstance(model, Model):
         model.check(domain, unknowns)
+
+
+def check_part(model: Any, domain: Shape, unknowns: Sequence[str]) -> None:
+    """Check a model that is a part of another, or of a field: one that a trial chooses is none."""
+    if getattr(model, "by_trial", False):
+        refuse("expected a model such as mlp: auto tries a whole problem, and no part of one")
+    check_model(model, domain, unknowns)
 
 
 def settled_model(model: Any, domain: Shape, unknowns: Sequence[str], facts: Facts) -> Any:

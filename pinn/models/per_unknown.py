@@ -20,7 +20,7 @@ from pinn.models.model import (
     Model,
     ModelKind,
     build_module,
-    check_model,
+    check_part,
     parameter_count,
     settled_model,
 )
@@ -54,7 +54,7 @@ class PerUnknown(Model):
                 )
         for name in unknowns:
             with at(*(("networks", name) if name in self.networks else ("each",))):
-                check_model(self._model(name), domain, [name])
+                check_part(self._model(name), domain, [name])
 
     def settled(self, domain: Shape, unknowns: Sequence[str], facts: Facts) -> PerUnknown:
         """Return the networks with what they take from a problem written out."""

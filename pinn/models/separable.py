@@ -11,7 +11,7 @@ import autograd as T
 from pinn.equations.outputs import run_columns
 from pinn.geometry import Interval, Shape, Time
 from pinn.models.mlp import MLP
-from pinn.models.model import AnyModel, Model, build_module, check_model, parameter_count
+from pinn.models.model import AnyModel, Model, build_module, check_part, parameter_count
 from pinn.schema import Count, declared
 from pinn.schema.errors import at
 
@@ -32,7 +32,7 @@ class Separable(Model):
         """Raise DeclarationError, with the key, for what does not go with a problem."""
         for shape in _axes(domain):
             with at("body"):
-                check_model(self.body, shape, self._outputs(unknowns))
+                check_part(self.body, shape, self._outputs(unknowns))
 
     def parameter_count(self, domain: Shape, unknowns: Sequence[str]) -> int | None:
         """Return how many numbers the networks have together; None where `body` does not tell."""

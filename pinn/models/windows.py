@@ -16,7 +16,7 @@ from pinn.models.model import (
     Facts,
     Model,
     build_module,
-    check_model,
+    check_part,
     parameter_count,
     settled_model,
 )
@@ -62,7 +62,7 @@ class Windows(Model):
         with at("model"):
             if isinstance(self.model, Windows):
                 refuse("expected a network that has no windows itself")
-            check_model(self.model, domain, unknowns)
+            check_part(self.model, domain, unknowns)
 
     def settled(self, domain: Shape, unknowns: Sequence[str], facts: Facts) -> Windows:
         """Return the model with what it takes from a problem written out."""

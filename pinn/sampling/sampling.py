@@ -43,12 +43,13 @@ class Sampling:
     among its faces by their size, None for 200, 800 and 1500. A lattice has at most that many.
     blocks: other settings for some blocks, by name, or their number of points.
 
-    redraw: steps after which points are drawn anew, None for never; new points keep a network from
-    fitting its points alone. "auto" for when it does: where the loss on other points, looked at
-    every hundred steps, is more than twice that on the present ones. Where that happens again soon,
-    those blocks of which it is true get half as many points more, up to `most` (None: four times
-    the count). keep: the share of the present points that stay then, random ones of each block; the
-    rest is drawn as all would be.
+    redraw: steps after which points are drawn anew, None for never; a stage of few long steps has a
+    number of its own (Stage.redraw) that comes first. New points keep a network from fitting its
+    points alone. "auto" for when it does: where the loss on other points, looked at every hundred
+    steps, is more than twice that on the present ones. Where that happens again soon, those blocks
+    of which it is true get half as many points more, up to `most` (None: four times the count).
+    keep: the share of the present points that stay then, random ones of each block; the rest is
+    drawn as all would be.
 
     method: an entry of pinn.sampling.METHODS. density: a text in the coordinates and constants, not
     negative; points of equations are then placed at random, in proportion to it.

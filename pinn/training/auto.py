@@ -25,6 +25,8 @@ from pinn.training.plan import Plan, Scale, Situation
 MOST_REDUCED = 2000
 # ... where there are so many rows for each number that it does not fit the points alone.
 LEAST_ROWS = 2.0
+# Slopes of all rows are held at a time: so many, 400 MB, at most.
+MOST_SLOPES = 50_000_000
 # The first steps fit the few points they have within some ten: other points soon, later ones serve
 # longer.
 _FIRST, _SOON = 40, 10
@@ -54,11 +56,12 @@ _LEAST_FALL = 0.05
 class Auto(Plan):
     """Stages that are chosen while training runs, by the numbers of parameters and rows.
 
-    Levenberg-Marquardt up to 2000 trainable numbers with two residual rows each, in float64; for
-    others Adam to settle and then quasi-Newton steps, SSBroyden where its dense inverse Hessian
-    pays, L-BFGS beyond. A stage that stalls, so that the loss on points apart fell by less than 5 %
-    over the last half of all steps, ends. By steps and losses alone where there is no limit in
-    time, so that equal runs have equal bits; with one the last stage goes on until it is reached.
+    Levenberg-Marquardt up to 2000 trainable numbers with two residual rows each at least, and up to
+    50 million slopes of rows in them, in float64; for others Adam to settle and then quasi-Newton
+    steps, SSBroyden where its dense inverse Hessian pays, L-BFGS beyond. A stage that stalls, so
+    that the loss on points apart fell by less than 5 % over the last half of all steps, ends. By
+    steps and losses alone where there is no limit in time, so that equal runs have equal bits; with
+    one the last stage goes on until it is reached.
     """
 
     def next(self, now: Situation) -> Choice:
@@ -90,7 +93,7 @@ class Auto(Plan):
     def foreseen(self, scale: Scale) -> tuple[Stage, Stage]:
         """Return the two stages, with limits in time where the run has one."""
         limited = scale.seconds is not None
-        if _is_reduced(scale):
+        if not _not_reduced(scale):
             steps = _UNLIMITED if limited else _REDUCED_STEPS
             return LevenbergMarquardt(_FIRST, redraw=_SOON), LevenbergMarquardt(steps)
         steps, share = (_UNLIMITED, _ADAM_SHARE * scale.seconds) if limited else (_STEPS, None)
@@ -142,12 +145,6 @@ def default_training(
     return list(Auto().foreseen(scale))
 
 
-def _is_reduced(scale: Scale) -> bool:
-    """Whether a Jacobian of all rows is worth its operations."""
-    few, many = scale.size <= MOST_REDUCED, scale.rows >= LEAST_ROWS * scale.size
-    return few and many and scale.precision == "float64"
-
-
 def _why(stage: Stage, done: int, now: Situation) -> str:
     """Return why a stage is the one that comes."""
     if isinstance(stage, LevenbergMarquardt):
@@ -165,12 +162,16 @@ def _why(stage: Stage, done: int, now: Situation) -> str:
 
 
 def _not_reduced(now: Scale) -> str:
-    """Return what speaks against Levenberg-Marquardt."""
+    """Return what speaks against Levenberg-Marquardt, "" where nothing does."""
     if now.precision != "float64":
         return f"in {now.precision} the slopes of all rows have too few digits"
     if now.size > MOST_REDUCED:
         return f"{now.size} trainable numbers are too many for the slopes of all rows"
-    return f"{now.rows} rows are too few for the slopes of {now.size} trainable numbers"
+    if now.rows < LEAST_ROWS * now.size:
+        return f"{now.rows} rows are too few for the slopes of {now.size} trainable numbers"
+    if now.rows * now.size > MOST_SLOPES:
+        return f"the slopes of {now.rows} rows in {now.size} trainable numbers are too many"
+    return ""
 
 
 def _fell(share: float) -> str:

@@ -17,7 +17,8 @@ from pinn.optimizers import Diverged, GaussNewton
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, judging_points
-from pinn.training.plan import Plan
+from pinn.training.plan import plan_of
+from pinn.training.watched import Watched
 
 # Activations and ranges of steepness that are tried, from half a wave across the domain to some
 # fifty, as waves where they are many: two from the middle first.
@@ -30,7 +31,8 @@ _HOPELESS = 0.01
 # Where one leaves less than this, the others are not tried, and so many features are plenty.
 _PLENTY = 1e-20
 # Features of all unknowns together in the trial, of each at least, and the points for each. Where
-# that comes to more in all, a trial would take as long as a training.
+# that comes to more in all, a trial would take as long as a training. It takes no more points than
+# that, however many training is given.
 _FEW, _LEAST_FEW, _POINTS, _MOST_FEW = 600, 250, 4, 1500
 # Features after it, where those are not plenty.
 _MANY, _LEAST_MANY = 2000, 500
@@ -81,14 +83,14 @@ def with_model(experiment: Experiment, started: bool = False) -> Chosen:
     auto = experiment.model
     if not isinstance(auto, AutoModel):
         return Chosen(experiment)
-    reason = _GIVEN if started else _not_tried(experiment)
+    reason = _GIVEN if started else _not_tried(experiment, auto)
     if reason:
         return _trained(experiment, auto, reason)
     began, trials = time.perf_counter(), {}
     for kind in _KINDS:
         if len(trials) == 2 and min(one.left for one in trials.values()) > _HOPELESS:
             break
-        trials[kind] = _tried(experiment, auto, kind)
+        trials[kind] = _tried(experiment, auto, kind, began)
         if trials[kind].left < _PLENTY or _is_late(experiment, began):
             break
     kind, best = min(trials.items(), key=lambda item: item[1].left)
@@ -103,11 +105,11 @@ def with_model(experiment: Experiment, started: bool = False) -> Chosen:
     return Chosen(found, decisions, _widened(found, best.found))
 
 
-def _not_tried(experiment: Experiment) -> str:
+def _not_tried(experiment: Experiment, auto: AutoModel) -> str:
     """Say why random features are not tried, "" where they are."""
-    problem = experiment.problem
+    problem, plan = experiment.problem, plan_of(experiment.training)
     count = len(problem.domain.coordinates)
-    if not isinstance(experiment.training, Plan):
+    if plan.suited(auto.random_features(_few(experiment), *_KINDS[0])) is plan:
         return "the stages of training are given, and random features are solved for by their own"
     if not isinstance(experiment.weighting, Fixed):
         return "weights that change on the way take the many steps of a network that is trained"
@@ -162,31 +164,37 @@ def _many(experiment: Experiment, seconds: float) -> int:
     return max(few, many)
 
 
-def _tried(experiment: Experiment, auto: AutoModel, kind: Kind) -> _Trial:
-    """Fit a few random features of a kind."""
+def _tried(experiment: Experiment, auto: AutoModel, kind: Kind, begun: float) -> _Trial:
+    """Fit a few random features of a kind; begun: when the first trial did."""
     few = _few(experiment)
+    points = min(experiment.sampling.interior or _POINTS * few, _POINTS * few)
     tried = replace(
-        _with_points(experiment, _POINTS * few), model=auto.random_features(few, *kind)
-    )
+        experiment, model=auto.random_features(few, *kind),
+        sampling=replace(experiment.sampling, interior=points),
+    )  # fmt: skip
     objective = tried.objective()
+    function = Watched(objective)
     apart = FreshLoss(objective, judging_points(tried))
     start = theta = objective.theta
     before = apart(start)
     solver = GaussNewton(steps=_STEPS, least_fall=_FALLS)
     began, seconds, losses = time.perf_counter(), [], []
     try:
-        with closing(solver.run(objective, start)) as steps:
+        with closing(solver.run(function, start)) as steps:
             for step in steps:
                 theta = step.theta
+                function.forget()
                 losses.append(step.loss)
                 seconds.append(time.perf_counter() - began)
-                if len(losses) >= 3 and losses[-1] > _FALLS * losses[-3]:
+                creeps = len(losses) >= 3 and losses[-1] > _FALLS * losses[-3]
+                if creeps or _is_late(experiment, begun):
                     break
                 began = time.perf_counter()
     except Diverged:
         pass  # as far as it came
-    left = apart(theta) / before if before > 0 else 0.0
-    left = left if math.isfinite(left) else math.inf
+    left = apart(theta) / before if before else 0.0
+    if not (math.isfinite(before) and math.isfinite(left)):
+        left = math.inf  # a share of what is not finite says nothing
     # the first step compiles
     return _Trial(
         left, min(seconds, default=time.perf_counter() - began), objective.parameters.named(theta)

@@ -18,6 +18,7 @@ from pinn.models import (
     Windows,
     build_module,
     check_model,
+    check_part,
     parameter_count,
     settled_model,
 )
@@ -87,7 +88,7 @@ class Experiment:
             with at("problem", "fields", one.name, "model"):
                 own = self._inputs_of(one)
                 model = settled_model(one.model, own, [one.name], facts)
-                check_model(model, own, [one.name])
+                check_part(model, own, [one.name])
                 fields.append(one if model is one.model else replace(one, model=model))
         if tuple(fields) != self.problem.fields:
             object.__setattr__(self, "problem", replace(self.problem, fields=tuple(fields)))

@@ -59,9 +59,10 @@ class Training:
     """One training run: `run` trains, and `result` tells what it has reached, at any time.
 
     A stage that ends at a limit, at a tolerance, without a lower loss or because the plan has
-    enough of it hands over to the next. Every hundred steps the run looks at its loss on points
-    `apart`. Training ends where the loss has reached `target`, on the present points and on
-    those, and where rounding is all that is left of it ("precision floor").
+    enough of it hands over to the next. Every hundred steps, sooner in a stage of long ones
+    (judge.look_every), the run looks at its loss on points `apart`. Training ends where the loss
+    has reached `target`, on the present points and on those, and where rounding is all that is left
+    of it ("precision floor").
     After a loss or gradient that is not finite training goes back to the last good step, with its
     points and weights, and takes shorter steps (Stage.slower); the next points are others than
     those that may have been to blame. After three tries in a stage it ends as "diverged", at that
@@ -72,12 +73,11 @@ class Training:
 
     fresh: the loss on points that decide nothing, told at the end of each stage. apart: the loss on
     others that training does not take, by which it is judged (the present ones where it is left
-    out). batches: the points
-    that each step of a stage takes, where it may see a part of them (Stage.takes_batches); the
-    losses told of its steps are those on the batch, the loss that it ends with is that on all
-    points. decisions: what was decided before training. resume:
-    where to go on from, with the bits of a run that never stopped; all else has to be as in the run
-    it comes from.
+    out). batches: the points that each step of a stage takes, where it may see a part of them
+    (Stage.takes_batches); the losses told of its steps are those on the batch, the loss that it
+    ends with is that on all points. decisions: what was decided before training. spent: the seconds
+    that choosing the model took, which count. resume: where to go on from, with the bits of a run
+    that never stopped; all else has to be as in the run it comes from.
     """
 
     def __init__(
@@ -94,6 +94,7 @@ class Training:
         weighting: Weighting | None = None,
         batches: Batches | None = None,
         decisions: Sequence[Decision] = (),
+        spent: float = 0.0,
         resume: Resume | None = None,
     ) -> None:
         self._objective = objective
@@ -107,7 +108,8 @@ class Training:
         self._judge = Judge(objective, self._points, apart, target)
         # What the weighting remembers.
         self._weighting_state: State = {}
-        self._began = time.perf_counter()
+        self._began = time.perf_counter() - spent
+        self._spent = spent
         # Whether there is no time for one more step of the whole run.
         self._time_is_up = False
         # The seconds of the first evaluation, which records the programs.
@@ -522,6 +524,8 @@ class Training:
             return None
         self._time_is_up = True
         said = f"time limit of {self._seconds:g} s for all stages reached{self._after()}"
+        if is_told(self._spent, self._seconds):
+            said += f"; choosing the model took {self._spent:.2g} s of it"
         if self._steps == 0 and is_told(self._recording, self._seconds):
             return (
                 f"{said}: recording and compiling the step's programs took "

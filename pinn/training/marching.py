@@ -160,7 +160,7 @@ class March:
         """Train every window, and return the result; exceptions of callbacks pass through."""
         try:
             for number in range(self._experiment.model.count):
-                if self._left() <= 0:
+                if number and self._left() <= 0:
                     break
                 asked = self._announce(number)
                 if asked is not None:
@@ -244,7 +244,7 @@ class March:
             experiment.plan,
             [_Relay(self, number)],
             redrawing(collocation, objective),
-            seconds=None if math.isinf(left) else left / to_come,
+            seconds=None if math.isinf(left) else max(left, 0.0) / to_come,
             target=experiment.target,
             apart=FreshLoss(objective, collocation.fresh("judging")),
             fresh=FreshLoss(objective, collocation.fresh("fresh")),

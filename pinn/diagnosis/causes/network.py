@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pinn.diagnosis.changes import of_model
 from pinn.diagnosis.examination import Examination
-from pinn.diagnosis.finding import Change, Finding
+from pinn.diagnosis.finding import Finding
 from pinn.models import Network
 
 # What a trial may lower the loss by where the network is at its end.
@@ -36,5 +37,5 @@ def network(seen: Examination) -> Iterator[Finding]:
         f"{seen.total(seen.fresh):.2g} on fresh ones, and {trial.steps} steps of "
         f"{trial.stage.name} lower it by a factor of "
         f"{trial.trained_before / max(trial.trained_after, 1e-300):.3g} only; there are {size} "
-        "trainable numbers", (Change("model.width", wider),), _ORDERS,
+        "trainable numbers", (of_model(model, width=wider),), _ORDERS,
     )  # fmt: skip

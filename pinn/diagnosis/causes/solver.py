@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from pinn.diagnosis.changes import of_training, short
 from pinn.diagnosis.examination import Examination, orders
-from pinn.diagnosis.finding import Change, Finding
-from pinn.optimizers import STAGES, Stage
-from pinn.schema import dump
-from pinn.schema.declared import Member
+from pinn.diagnosis.finding import Finding
 from pinn.training.plan import Scale
 
 # A trial of another solver that lowers the loss by less is none worth telling.
@@ -35,16 +32,7 @@ def solver(seen: Examination) -> Iterator[Finding]:
     )
     change = [*map(short, stages), {trial.stage.name: {"steps": trial.stage.steps}}]
     yield Finding(
-        "solver", f"{last.name} has stalled", evidence, (Change("training", change),),
+        "solver", f"{last.name} has stalled", evidence,
+        tuple(of_training(seen.experiment.model, change)),
         orders(trial.before, trial.after),
     )  # fmt: skip
-
-
-def short(stage: Stage) -> Any:
-    """Return a stage as a config holds it, without the settings that are its defaults."""
-    kind = type(stage)
-    if kind not in dict(STAGES.items()).values():
-        return stage.name
-    ((name, settings),) = Member(STAGES).dump(stage).items()
-    usual = dump(kind())
-    return {name: {key: value for key, value in settings.items() if value != usual[key]}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from pinn.diagnosis.causes.solver import short
+from pinn.diagnosis.changes import of_training, short
 from pinn.diagnosis.examination import Examination
 from pinn.diagnosis.finding import Change, Finding
 from pinn.optimizers import StopReason
@@ -56,4 +56,4 @@ def _longer(seen: Examination) -> tuple[Change, ...]:
         return (Change(f"training.{len(stages) - 1}.steps", _TIMES * stages[-1].steps),)
     ((name, settings),) = last.items()
     longer = {name: {**settings, "steps": _TIMES * stages[-1].steps}}
-    return (Change("training", [*map(short, stages[:-1]), longer]),)
+    return tuple(of_training(experiment.model, [*map(short, stages[:-1]), longer]))

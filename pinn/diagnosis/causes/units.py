@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pinn.diagnosis.changes import of_model
 from pinn.diagnosis.examination import Examination
-from pinn.diagnosis.finding import Change, Finding
+from pinn.diagnosis.finding import Finding
 from pinn.models import Network
 from pinn.residuals import Interior
 from pinn.sampling import Sampling, stream
@@ -46,7 +47,7 @@ def units(seen: Examination) -> Iterator[Finding]:
         "units", "unknowns far from the size that the network gives",
         f"{told}, where the network begins with values of about "
         f"{', '.join(f'{scale[n]:g}' for n in far)}",
-        (Change("model.scale", better),), 2 * worst,
+        (of_model(model, scale=better),), 2 * worst,
     )  # fmt: skip
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pinn.diagnosis.causes.front import half
+from pinn.diagnosis.changes import of_model
 from pinn.diagnosis.examination import Examination, unsolved_orders
-from pinn.diagnosis.finding import Change, Finding
+from pinn.diagnosis.finding import Finding
 from pinn.diagnosis.scaled_residual import LARGE
 from pinn.models import Network, RandomFeatures
 from pinn.residuals import Residual
@@ -55,10 +56,11 @@ def waves(seen: Examination) -> Iterator[Finding]:
             continue
         if isinstance(model, RandomFeatures):
             most = math.ceil(1.5 * math.pi * found.residual)
-            change = Change("model.steepness", [model.steepness[0], most])
+            change = of_model(model, steepness=[model.steepness[0], most])
         else:
             scales = [1, max(2, round(found.residual))]
-            change = Change("model.embedding", {"fourier": {"count": _COUNT, "scale": scales}})
+            fourier = {"fourier": {"count": _COUNT, "scale": scales}}
+            change = of_model(model, embedding=fourier)
         yield Finding(
             "waves", "waves that the network does not follow",
             f"{residual.name} is off by {share:.2g} of its terms; along {found.coordinate} its "

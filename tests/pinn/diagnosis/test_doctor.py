@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import pinn
 from pinn.config import Override, load
 from pinn.diagnosis import CAUSES, Change, Examination, Finding
+from pinn.diagnosis.changes import of_model, of_training, short
 from pinn.diagnosis.contradictions import contradicting
 from pinn.diagnosis.examination import orders
 from pinn.diagnosis.finding import flow
@@ -245,6 +247,33 @@ def test_a_value_on_one_line_reads_back(value):
         return flow(given)
 
     assert plain(parse_yaml(flow(value), "value", line=None)) == texts(value)
+
+
+OPEN = "\n".join(line for line in ode().splitlines() if not line.startswith(("model", "training")))
+
+
+@pytest.mark.parametrize("model", [
+    pinn.MLP(width=30, features=("x", "sin(3*x)")), pinn.RandomFeatures(600, (2.0, 16.0), "sin"),
+])  # fmt: skip
+def test_a_change_of_a_model_that_was_chosen_is_one_of_that_model(model, tmp_path):
+    path = tmp_path / "open.yaml"
+    path.write_text(OPEN)
+    scaled = of_model(model, scale={"u": 100.0})
+    override = Override.parse(str(scaled), f"--set {scaled}")
+    assert load(path, [override]).experiment.model == replace(model, scale={"u": 100.0})
+    stages = [short(pinn.GaussNewton(60, cutoff=1e-14))]
+    overrides = [Override.parse(str(one), "--set") for one in of_training(model, stages)]
+    found = load(path, overrides).experiment
+    assert found.training == (pinn.GaussNewton(60, cutoff=1e-14),)
+    assert found.model == (model if isinstance(model, pinn.RandomFeatures) else pinn.AutoModel())
+
+
+def test_a_model_that_no_file_holds_is_for_the_reader_to_change():
+    class Mine(pinn.MLP):
+        pass
+
+    assert str(of_model(Mine(), width=40)) == "model"
+    assert of_model(Mine(), width=40).what == "{width: 40}"
 
 
 def test_orders_are_logarithms_and_never_negative():

@@ -5,7 +5,7 @@ import pytest
 
 import pinn
 import pinn.config
-from pinn.training import choosing
+from pinn.training import Choice, choosing
 from pinn.training.experiment import Experiment
 
 
@@ -71,7 +71,7 @@ def test_points_that_are_given_limit_the_number_of_features():
 
 def test_trials_end_where_they_have_taken_their_share_of_the_time(monkeypatch):
     tried = []
-    monkeypatch.setattr(choosing, "_tried", lambda experiment, auto, kind: (
+    monkeypatch.setattr(choosing, "_tried", lambda experiment, auto, kind, begun: (
         tried.append(kind), choosing._Trial(1e-3, 1.0, np.zeros(1)))[1])
     choosing.with_model(Experiment(SMOOTH, pinn.AutoModel(), seconds=1e-6))
     assert len(tried) == 1
@@ -105,13 +105,71 @@ def test_the_number_of_points_that_is_given_stays():
     assert choosing.with_model(given).experiment.sampling == given.sampling
 
 
+def test_a_trial_takes_no_more_points_than_it_needs(monkeypatch):
+    rows = []
+
+    class Counting(pinn.GaussNewton):
+        def run(self, function, *arguments):
+            rows.append(function.rows)
+            return super().run(function, *arguments)
+
+    monkeypatch.setattr(choosing, "GaussNewton", Counting)
+    chosen = choosing.with_model(Experiment(SMOOTH, sampling=pinn.Sampling(interior=1000)))
+    assert rows[0] == 4 * 60
+    assert chosen.experiment.sampling.interior == 1000
+
+
 def test_equal_arguments_choose_the_same():
     found = [choosing.with_model(Experiment(SMOOTH, pinn.AutoModel(), seed=3)) for _ in range(2)]
     assert found[0].decisions == found[1].decisions
     assert found[0].experiment.model == found[1].experiment.model
 
 
+def test_a_trial_ends_where_it_has_taken_its_share_of_the_time():
+    taken = []
+
+    class Counting(pinn.GaussNewton):
+        def run(self, *arguments):
+            for step in super().run(*arguments):
+                taken.append(step.number)
+                yield step
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choosing, "GaussNewton", Counting)
+        chosen = choosing.with_model(Experiment(FRONT, pinn.AutoModel(), seconds=1e-6))
+    assert taken == [1]
+    assert isinstance(chosen.experiment.model, pinn.MLP)
+
+
+@pytest.mark.parametrize("equation", ["u_t + u*log(u)", "u_t + 1/u"])
+def test_where_a_network_of_zero_has_no_finite_residual_layers_are_trained(equation):
+    """They begin with the values that conditions give, random features with zero."""
+    problem = pinn.Problem(pinn.Time("t", 0, 1), ["u"], {"e": equation}, [pinn.Initial("u", 0.5)])
+    chosen = choosing.with_model(Experiment(problem))
+    assert chosen.experiment.model == pinn.MLP()
+    assert "leave inf of the loss" in chosen.decisions[0].why
+
+
+def test_the_time_of_the_trial_counts_and_the_limit_is_told_as_it_was_given():
+    solution = pinn.solve(SMOOTH, seconds=1e-3, error_bars=False)
+    assert solution.report.stop_reason == "time limit"
+    assert "time limit of 0.001 s for all stages" in solution.report.message
+    assert "choosing the model took" in solution.report.message
+
+
+@pinn.declared
+class Own(pinn.Plan):
+    """Two steps of Adam."""
+
+    def next(self, now):
+        return Choice(None if now.stages else pinn.Adam(2), "as planned")
+
+    def foreseen(self, scale):
+        return (pinn.Adam(2),)
+
+
 @pytest.mark.parametrize(("arguments", "why"), [
+    ({"training": Own()}, "the stages of training are given"),
     ({"precision": "float32"}, "more digits than float32 has"),
     ({"problem": pinn.Problem(
         pinn.Box(*(pinn.Interval(name, 0, 1) for name in "abcd")), ["u"], {"p": "laplacian(u)"},
@@ -164,6 +222,30 @@ def test_it_is_written_as_a_word_and_the_solution_knows_what_was_chosen(tmp_path
     assert loaded.experiment.model == solution.experiment.model
     x = np.linspace(0, 1, 5)
     np.testing.assert_array_equal(loaded.evaluate(x=x)["u"], solution.evaluate(x=x)["u"])
+
+
+@pytest.mark.parametrize(("model", "key"), [
+    (pinn.Windows(2, model=pinn.AutoModel()), "model.model"),
+    (pinn.PerUnknown(networks={"u": pinn.AutoModel()}), "model.networks.u"),
+    (pinn.Separable(body=pinn.AutoModel()), "model.body"),
+])  # fmt: skip
+def test_as_a_part_of_a_model_it_is_refused(model, key):
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), ["u"], {"heat": "u_t - u_xx"},
+        [pinn.Initial("u", "x")],
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=f"{key}: expected a model such as mlp"):
+        Experiment(problem, model)
+
+
+def test_a_field_that_is_to_be_tried_is_refused():
+    x = pinn.Interval("x", 0, 1)
+    problem = pinn.Problem(
+        x, ["u"], {"e": "u_xx + k"}, [pinn.Dirichlet("u", 0)],
+        fields=[pinn.Field("k", ["x"], model=pinn.AutoModel())],
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="problem.fields.k.model: expected a model such as mlp"):
+        Experiment(problem)
 
 
 def test_a_network_that_is_not_chosen_yet_says_so():

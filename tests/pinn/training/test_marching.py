@@ -51,6 +51,15 @@ def test_value_and_slope_go_over_for_an_equation_of_second_order():
     assert slope[0] == pytest.approx(slope[1], abs=1e-12)
 
 
+def test_a_limit_that_is_over_at_once_is_told_as_one():
+    with pytest.warns(pinn.UnsolvedWarning):
+        report = solve(decay(), seconds=1e-9).report
+    assert (report.stop_reason, report.steps) == ("time limit", 0)
+    assert report.message.startswith("window 1 of 2: time limit of 0 s for all stages reached")
+    assert "choosing the model" not in report.message
+    assert np.isfinite(report.loss)
+
+
 def test_saved_and_loaded_it_has_the_same_values(decayed, tmp_path):
     decayed.save(tmp_path / "decay.npz")
     loaded = pinn.load(tmp_path / "decay.npz")

@@ -247,6 +247,8 @@ def scale(**known):
         ({"size": MOST_REDUCED, "rows": 9000}, LevenbergMarquardt, "slopes of all rows"),
         ({"size": 900, "rows": 1799}, SSBroyden, "1799 rows are too few for the slopes of 900"),
         ({"size": MOST_REDUCED + 1, "rows": 9000}, SSBroyden, "2001 trainable numbers are too"),
+        ({"size": 1000, "rows": 50_000}, LevenbergMarquardt, "slopes of all rows"),
+        ({"size": 1000, "rows": 50_001}, SSBroyden, "of 50001 rows in 1000 trainable numbers are"),
         ({"size": MOST_DENSE, "rows": 20000}, SSBroyden, "5000 trainable numbers are too many"),
         ({"size": MOST_DENSE + 1, "rows": 20000}, LBFGS, "5001 trainable numbers are too many"),
         ({"size": 90, "rows": 900, "precision": "float32"}, SSBroyden, "in float32 the slopes"),

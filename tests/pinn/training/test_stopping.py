@@ -90,6 +90,15 @@ def test_an_error_in_a_callback_has_the_solution_so_far(step):
     pinn.solve(PROBLEM, **SMALL, training=[pinn.Adam(2)], start=solution)
 
 
+def test_an_error_after_training_has_the_solution_as_well(monkeypatch):
+    monkeypatch.setattr(pinn.solving, "recovery", lambda objective: 1 / 0)
+    with pytest.raises(ZeroDivisionError) as caught:
+        pinn.solve(PROBLEM, **SMALL, training=[pinn.Adam(5)])
+    solution = caught.value.solution
+    assert (solution.report.stop_reason, solution.report.steps) == ("step limit", 5)
+    assert "the attribute `solution` of this exception: 5 steps" in caught.value.__notes__[0]
+
+
 @pytest.fixture
 def clock(monkeypatch):
     """Training's clock: an evaluation takes a second, the first one that records `recording`."""
