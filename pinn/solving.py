@@ -25,7 +25,7 @@ from pinn.estimates import ErrorEstimate, error_estimate
 from pinn.models import Windows
 from pinn.objective import Objective
 from pinn.objective.weighting import Weighting
-from pinn.optimizers import Stage, StopReason
+from pinn.optimizers import STAGES, Stage, StopReason
 from pinn.problem.problem import Problem
 from pinn.sampling import Sampling
 from pinn.schema.errors import at
@@ -46,8 +46,9 @@ from pinn.training.records import StepRecord, TrainingResult
 from pinn.training.resources import training_resources
 from pinn.training.start import load_start
 
-# Steps times rows times numbers of a run, below which its error is estimated only when asked for:
-# training took about as long as the estimate does.
+# Operations of a run, below which its error is estimated only when asked for: training took about
+# as long as the estimate does. A step takes one for each number of each row, one that takes their
+# slopes so many times as there are numbers.
 _WORTH = 1e8
 
 # Who ends a run in the middle knows that it has not solved the problem.
@@ -276,7 +277,12 @@ def _estimate(
     experiment: Experiment, objective: Objective, result: TrainingResult
 ) -> ErrorEstimate:
     """Estimate the error of what training left, unless that took less work than this would."""
-    work = result.steps * objective.rows * objective.size
+    slopes = {name for name, stage in STAGES.items() if stage.takes_jacobian}
+    size, rows = objective.size, objective.rows
+    work = sum(
+        stage.steps * rows * size * (size if stage.name in slopes else 1)
+        for stage in result.stages
+    )
     if not experiment.error_bars or work < _WORTH:
         return ErrorEstimate()
     try:

@@ -62,6 +62,7 @@ class DSGNAR(Stage):
     """
 
     name = "dsgnar"
+    takes_jacobian = True
 
     steps: Count = 1000
     columns: Positive = 0.5

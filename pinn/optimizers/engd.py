@@ -45,6 +45,7 @@ class ENGD(Stage):
     """
 
     name = "engd"
+    takes_jacobian = True
 
     steps: Count = 500
     damping: Positive = 1e-7

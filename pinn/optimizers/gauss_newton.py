@@ -52,6 +52,7 @@ class GaussNewton(Stage):
     """
 
     name = "gauss_newton"
+    takes_jacobian = True
 
     steps: Count = 100
     cutoff: Fraction = 1e-12

@@ -58,6 +58,7 @@ class LevenbergMarquardt(Stage):
     """
 
     name = "levenberg_marquardt"
+    takes_jacobian = True
 
     steps: Count = 500
     order: Count = 4

@@ -155,6 +155,8 @@ class Stage(ABC):
     where the run draws any; None: as many as the sampling says, which a solver of few long steps
     would hardly take. takes_batches: whether each step may see another part
     of the points; one that compares the losses of its steps has to see all of them in each.
+    takes_jacobian: whether a step takes the slopes of all rows, and as many operations for each as
+    there are trainable numbers.
     """
 
     family = STAGES
@@ -164,6 +166,7 @@ class Stage(ABC):
     hold: int = 1
     redraw: int | None = None
     takes_batches: ClassVar[bool] = False
+    takes_jacobian: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)

@@ -45,6 +45,7 @@ class SPRING(Stage):
     """
 
     name = "spring"
+    takes_jacobian = True
     takes_batches: ClassVar[bool] = True
 
     steps: Count = 1000

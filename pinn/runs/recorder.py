@@ -61,6 +61,8 @@ class Recorder(Callback):
         self._warn = _warn if warn is None else warn
         self._session: Any = None
         self._last: StepRecord | None = None
+        # What was decided before the first step.
+        self._early: list[str] = []
         self._logged = 0
         self._lines_lost = 0
         self._checkpoints_lost = 0
@@ -102,7 +104,9 @@ class Recorder(Callback):
         self._log(record, {"setback": str(record.setbacks[-1])})
 
     def on_decision(self, decision: Decision) -> None:
-        if self._last is not None:
+        if self._last is None:
+            self._early.append(str(decision))
+        else:
             self._log(self._last, {"decision": str(decision)})
 
     def on_stage_end(self, report: StageReport) -> None:
@@ -112,6 +116,8 @@ class Recorder(Callback):
     def _log(self, record: StepRecord, more: Mapping[str, str] | None = None) -> None:
         fresh_loss = self._session.fresh_loss(record)
         line = {**record.as_dict(), "draw": record.draw, "fresh_loss": fresh_loss, **(more or {})}
+        if self._early:  # decided before the first step, which is there to be told of
+            line["decision"], self._early = "; ".join([*self._early, *(more or {}).values()]), []
         errors = self._session.errors(record).rel_l2
         self._logged = record.step
         self._append({**line, "rel_l2": errors} if errors else line)

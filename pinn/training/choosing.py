@@ -45,6 +45,8 @@ _STEPS, _FALLS = 10, 0.5
 # The share of a limit in time that the trial may take, and a step with many features, whose
 # operations grow like the third power of their number.
 _SHARE = 0.3
+# A block with so small a share of all losses at the start had none.
+_NOTHING = 1e-12
 # In more coordinates than these a ridge function sees too little of the domain.
 _COORDINATES = 3
 # From this limit in time on a fourth hidden layer, and more points, pay.
@@ -176,7 +178,7 @@ def _tried(experiment: Experiment, auto: AutoModel, kind: Kind, begun: float) ->
     function = Watched(objective)
     apart = FreshLoss(objective, judging_points(tried))
     start = theta = objective.theta
-    before = apart(start)
+    before = apart.losses(start)
     solver = GaussNewton(steps=_STEPS, least_fall=_FALLS)
     began, seconds, losses = time.perf_counter(), [], []
     try:
@@ -192,13 +194,26 @@ def _tried(experiment: Experiment, auto: AutoModel, kind: Kind, begun: float) ->
                 began = time.perf_counter()
     except Diverged:
         pass  # as far as it came
-    left = apart(theta) / before if before else 0.0
-    if not (math.isfinite(before) and math.isfinite(left)):
-        left = math.inf  # a share of what is not finite says nothing
+    left = _left(before, apart.losses(theta))
     # the first step compiles
     return _Trial(
         left, min(seconds, default=time.perf_counter() - began), objective.parameters.named(theta)
     )
+
+
+def _left(before: Mapping[str, float], after: Mapping[str, float]) -> float:
+    """Return the largest share of a block's loss that is left, of all losses' where it had none.
+
+    By block, so that a condition of large values does not hide an equation that is not solved.
+    """
+    whole = sum(before.values())
+    if not (whole > 0 and math.isfinite(whole)):
+        return 0.0 if whole == 0 and not any(after.values()) else math.inf
+    shares = [
+        loss / (before[name] if before[name] > _NOTHING * whole else whole)
+        for name, loss in after.items()
+    ]
+    return max(shares) if all(map(math.isfinite, shares)) else math.inf
 
 
 def _widened(experiment: Experiment, found: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -410,3 +410,15 @@ def test_a_short_run_and_one_that_is_told_so_are_not_judged():
     assert quick.error_estimate().relative_l2
     told = Experiment(poisson(), SMALL, FEW, error_bars=False)
     assert told.arguments["error_bars"] is False
+
+
+def test_few_long_steps_are_judged_too():
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"ode": "u_xx + pi**2*sin(pi*x)"},
+        [pinn.Dirichlet("u", 0, hard=True)],
+    )  # fmt: skip
+    few = pinn.Sampling(interior=800)
+    step = pinn.solve(problem, pinn.RandomFeatures(400), few, [pinn.GaussNewton(steps=1)])
+    assert step.report.error_estimate.relative_l2
+    step = pinn.solve(problem, pinn.RandomFeatures(400), few, [pinn.Adam(steps=1)])
+    assert not step.report.error_estimate.relative_l2

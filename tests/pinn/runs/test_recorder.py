@@ -34,6 +34,16 @@ def solve(recorder, steps=6):
     )
 
 
+def test_what_was_chosen_before_the_first_step_is_told_with_it(tmp_path):
+    recorder = Recorder(tmp_path / "run", "seed: 0\n", log_every=3)
+    given = pinn.MLP(width=4, depth=1), pinn.Sampling(interior=20)
+    solution = pinn.solve(decay(), *given, target=1e-2, callbacks=[recorder])
+    lines = recorder.run.metrics()
+    chosen = [str(one) for one in solution.report.decisions if one.step == 0]
+    assert len(chosen) == 1 and lines[0]["decision"] == chosen[0]
+    assert "decision" not in lines[1]
+
+
 def test_config_and_metrics_are_written_on_the_way(tmp_path):
     recorder = Recorder(tmp_path / "run", "seed: 0\n", log_every=3)
     solve(recorder)
