@@ -162,8 +162,10 @@ def _finish(
                 code = DISK_OR_DEVICE
             say(f"{solution.problem.name}: {report.summary()}; results in {directory}")
             if not quiet:
-                for sentence in (*report.error_estimate.doubts, *report.error_estimate.remarks):
-                    tell(sentence)
+                for doubt in report.error_estimate.doubts:
+                    tell(f"the estimated error is not to be trusted: {doubt}")
+                for remark in report.error_estimate.remarks:
+                    tell(remark)
             if report.stop_reason == "diverged":
                 tell(_about_divergence(solution, directory, quiet))
             elif report.stop_reason == "interrupted":

@@ -117,7 +117,10 @@ def _further(seen: Examination) -> str:
     """Say what would lower the error of a solution that nothing holds back."""
     if _is_done(seen):
         largest = max(seen.shares[name] for name in seen.fresh)
-        return f"no residual is more than {largest:.1g} of the size of its terms"
+        told = f"no residual is more than {largest:.1g} of the size of its terms"
+        if seen.report.warnings:
+            told += f"; but what was warned of may be: {seen.report.warnings[0]}"
+        return told
     if seen.rounding.is_all:
         return (
             f"rounding in {seen.experiment.precision} is all that is left of the loss; no setting "

@@ -60,6 +60,33 @@ def missing(statement: Statement, held: Held) -> list[str]:
     return sentences
 
 
+def underdetermined(statement: Statement) -> list[str]:
+    """Return a sentence for each set of unknowns with fewer equations than unknowns.
+
+    Not where data or values at points may determine them, or something cannot be read.
+    """
+    return [
+        f"{_counted(len(system.equations), 'equation')} for the {len(system.unknowns)} unknowns "
+        f"{', '.join(system.unknowns)}: they leave some of them free, so that no solution is the "
+        "right one; add an equation, or make one of the unknowns a constant or a function"
+        for system in _systems(statement)
+        if len(system.equations) < len(system.unknowns)
+        and not any(one.linear is None or _is_inside(statement, one) for one in system.conditions)
+        and all(one.linear is not None for one in system.equations)
+    ]
+
+
+def _is_inside(statement: Statement, one: Stated) -> bool:
+    """Return whether a condition has points within the bounds of all coordinates, as data have."""
+    low, high = np.array(list(statement.problem.domain.bounds.values())).T
+    places = one.points.coordinates
+    return bool(((low < places) & (places < high)).all(axis=1).any())
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number > 1 else ''}"
+
+
 def surplus(statement: Statement) -> list[str]:
     """Return a sentence for each coordinate in which there are more conditions than are taken.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import autograd as T
 from pinn.diagnosis.contradictions import contradictions, not_finite
-from pinn.diagnosis.missing import missing
+from pinn.diagnosis.missing import missing, underdetermined
 from pinn.diagnosis.network import (
     held_by_model,
     network_values,
@@ -57,6 +57,7 @@ def preflight(objective: Objective) -> list[str]:
         *missing(statement, held),
         *contradictions(statement),
         *_unasked(statement),
+        *underdetermined(statement),
         *_idle_coefficients(objective),
         *empty_regions(objective.problem),
         *_unresolved(objective),

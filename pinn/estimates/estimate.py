@@ -317,11 +317,9 @@ class _Estimation:
 
     def _doubts(self, remains: _Remains, spread: tuple[float, str]):
         if not (remains.share < _BAD or remains.confirmed):
-            told = f"{remains.share:.0%}" if remains.share < 10 else "more than was there"
-            yield (
-                f"a solution without this error has {told} of the residual left, so there may be "
-                "more of it"
-            )
+            part = max(0.0, 1 - remains.share)
+            told = f"only {part:.0%}" if part > 0 else "none"
+            yield f"it explains {told} of the residual: the true error may be larger"
         for name in remains.noisy:
             yield (
                 f"{name} is fitted as well as its noise allows: what the noise has moved is not in "
@@ -330,8 +328,8 @@ class _Estimation:
         factor, name = spread
         if factor > _APART and not remains.only_rounding:
             yield (
-                f"errors of {name} that differ by a factor {factor:.2g} leave about as much of the "
-                "residual: it does not tell them apart"
+                f"errors of {name} that differ by a factor {factor:.2g} explain the residual about "
+                "as well: the true one may be as much off"
             )
 
     def _overfits(self, fresh: Mapping[str, float], trained: Mapping[str, float]):

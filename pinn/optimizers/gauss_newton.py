@@ -96,9 +96,10 @@ class GaussNewton(Stage):
             steps = self._steps(linear)
             first = next(steps)
             if number and first.promised < self.least_fall * loss:
-                return StageEnd(theta, StopReason.STALLED, (
-                    f"after {number} steps the linear rows promise to lower the loss {loss:.3e} by "
-                    f"less than {100 * self.least_fall:g} %: what is left is not in their range"
+                counted = f"{number} step{'s' if number > 1 else ''}"
+                return StageEnd(theta, StopReason.MINIMUM, (
+                    f"after {counted} another would lower the loss {loss:.3e} by less than "
+                    f"{100 * self.least_fall:g} %: it is as low as this network goes"
                 ))  # fmt: skip
             found = _lower(function, theta, loss, chain([first], steps), reach)
             if found is None:

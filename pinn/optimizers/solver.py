@@ -89,13 +89,15 @@ class LeastSquares(Protocol):
 class StopReason(StrEnum):
     """Why a stage ended; compares equal to its text.
 
-    Of a solver by itself: all its steps are done, the gradient is zero but for a tolerance, or a
-    search finds no lower loss. The others are found by the training loop.
+    Of a solver by itself: all its steps are done, the gradient is zero but for a tolerance, no
+    step could lower the loss by much, or a search finds no lower loss. The others are found by the
+    training loop.
     """
 
     TARGET = "target reached"
     STEPS = "step limit"
     CONVERGED = "gradient below tolerance"
+    MINIMUM = "minimum reached"
     NO_DECREASE = "no further decrease"
     LINE_SEARCH = "line search failed"
     TIME = "time limit"

@@ -168,7 +168,10 @@ def _not_reduced(now: Scale) -> str:
     if now.size > MOST_REDUCED:
         return f"{now.size} trainable numbers are too many for the slopes of all rows"
     if now.rows < LEAST_ROWS * now.size:
-        return f"{now.rows} rows are too few for the slopes of {now.size} trainable numbers"
+        return (
+        f"{now.rows} rows are too few for the slopes of {now.size} trainable numbers, which take "
+        f"{LEAST_ROWS:g} each"
+    )
     if now.rows * now.size > MOST_SLOPES:
         return f"the slopes of {now.rows} rows in {now.size} trainable numbers are too many"
     return ""

@@ -26,8 +26,8 @@ _KINDS = (
     ("tanh", (0.5, 4.0)), ("tanh", (2.0, 16.0)), ("tanh", (0.3, 2.0)), ("tanh", (1.0, 8.0)),
     ("sin", (4.0, 40.0)), ("sin", (20.0, 200.0)),
 )  # fmt: skip
-# Where both leave more than this share of the loss, the others are not tried.
-_HOPELESS = 0.01
+# Where both leave more than this share of the loss, or crept, the others are not tried.
+_HOPELESS = 0.1
 # Where one leaves less than this, the others are not tried, and so many features are plenty.
 _PLENTY = 1e-20
 # Features of all unknowns together in the trial, of each at least, and the points for each. Where
@@ -39,6 +39,8 @@ _MANY, _LEAST_MANY = 2000, 500
 # Random features are taken where the loss on points apart falls to less than this share of what it
 # is for a network that is zero. The smooth functions that they can follow go far below it.
 _RESOLVED = 1e-6
+# The same where the limit in time cut the trial short: layers then have no time to get there.
+_RESOLVED_IN_HASTE = 1e-3
 # Steps of a trial, which ends where the next would lower the loss by less than this share, or where
 # two together have not: what features resolve falls by orders of magnitude soon.
 _STEPS, _FALLS = 10, 0.5
@@ -61,12 +63,19 @@ Kind = tuple[str, tuple[float, float]]
 class _Trial(NamedTuple):
     """What features left of the loss on points apart, the seconds of a step, and what was found.
 
-    found: the trained numbers by name.
+    found: the trained numbers by name. crept: whether steps fell short of what the features could
+    do, so that more features would not help.
     """
 
     left: float
     seconds: float
     found: Mapping[str, np.ndarray]
+    crept: bool = False
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether neither more features nor others are worth a trial."""
+        return self.crept or self.left > _HOPELESS
 
 
 class Chosen(NamedTuple):
@@ -88,18 +97,29 @@ def with_model(experiment: Experiment, started: bool = False) -> Chosen:
     reason = _GIVEN if started else _not_tried(experiment, auto)
     if reason:
         return _trained(experiment, auto, reason)
-    began, trials = time.perf_counter(), {}
+    began, few, late = time.perf_counter(), _few(experiment), False
+    trials: dict[Kind, _Trial] = {}
     for kind in _KINDS:
-        if len(trials) == 2 and min(one.left for one in trials.values()) > _HOPELESS:
+        if len(trials) == 2 and all(one.is_hopeless for one in trials.values()):
             break
-        trials[kind] = _tried(experiment, auto, kind, began)
-        if trials[kind].left < _PLENTY or _is_late(experiment, began):
+        trials[kind] = _tried(experiment, auto, kind, few, began)
+        late = _is_late(experiment, began)
+        if trials[kind].left < _PLENTY or late:
             break
     kind, best = min(trials.items(), key=lambda item: item[1].left)
-    said = f"{_few(experiment)} random features leave {best.left:.1g} of the loss on points apart"
-    if not best.left < _RESOLVED:
+    width, resolved = few, _RESOLVED_IN_HASTE if late else _RESOLVED
+    many = _many(experiment, best.seconds)
+    if not (best.left < resolved or best.is_hopeless or late or many == few):
+        # What so many could not follow, more of them may.
+        width, best = many, _tried(experiment, auto, kind, many, began, best.found)
+        late = _is_late(experiment, began)
+    said = (
+        f"a trial of {width} random features left {best.left:.1g} of the loss on points "
+        f"that it had not seen{'; the limit in time cut it short' * late}"
+    )
+    if not best.left < resolved:
         return _trained(experiment, auto, said)
-    width = _few(experiment) if best.left < _PLENTY else _many(experiment, best.seconds)
+    width = few if best.left < _PLENTY and width == few else many
     found = replace(
         _with_points(experiment, _POINTS * width), model=auto.random_features(width, *kind)
     )
@@ -112,7 +132,7 @@ def _not_tried(experiment: Experiment, auto: AutoModel) -> str:
     problem, plan = experiment.problem, plan_of(experiment.training)
     count = len(problem.domain.coordinates)
     if plan.suited(auto.random_features(_few(experiment), *_KINDS[0])) is plan:
-        return "the stages of training are given, and random features are solved for by their own"
+        return "stages of training are given, and random features have one of their own"
     if not isinstance(experiment.weighting, Fixed):
         return "weights that change on the way take the many steps of a network that is trained"
     if experiment.collocation.batches:
@@ -166,21 +186,30 @@ def _many(experiment: Experiment, seconds: float) -> int:
     return max(few, many)
 
 
-def _tried(experiment: Experiment, auto: AutoModel, kind: Kind, begun: float) -> _Trial:
-    """Fit a few random features of a kind; begun: when the first trial did."""
-    few = _few(experiment)
-    points = min(experiment.sampling.interior or _POINTS * few, _POINTS * few)
+def _tried(
+    experiment: Experiment,
+    auto: AutoModel,
+    kind: Kind,
+    width: int,
+    begun: float,
+    found: Mapping[str, np.ndarray] | None = None,
+) -> _Trial:
+    """Fit so many random features of a kind; begun: when the first trial did.
+
+    found: what fewer of them were found to be, to begin from.
+    """
+    points = min(experiment.sampling.interior or _POINTS * width, _POINTS * width)
     tried = replace(
-        experiment, model=auto.random_features(few, *kind),
+        experiment, model=auto.random_features(width, *kind),
         sampling=replace(experiment.sampling, interior=points),
     )  # fmt: skip
     objective = tried.objective()
     function = Watched(objective)
     apart = FreshLoss(objective, judging_points(tried))
-    start = theta = objective.theta
-    before = apart.losses(start)
+    before = apart.losses(objective.theta)
+    start = theta = objective.theta if found is None else _widened(tried, found)
     solver = GaussNewton(steps=_STEPS, least_fall=_FALLS)
-    began, seconds, losses = time.perf_counter(), [], []
+    began, seconds, losses, creeps = time.perf_counter(), [], [], False
     try:
         with closing(solver.run(function, start)) as steps:
             for step in steps:
@@ -197,8 +226,9 @@ def _tried(experiment: Experiment, auto: AutoModel, kind: Kind, begun: float) ->
     left = _left(before, apart.losses(theta))
     # the first step compiles
     return _Trial(
-        left, min(seconds, default=time.perf_counter() - began), objective.parameters.named(theta)
-    )
+        left, min(seconds, default=time.perf_counter() - began),
+        objective.parameters.named(theta), creeps,
+    )  # fmt: skip
 
 
 def _left(before: Mapping[str, float], after: Mapping[str, float]) -> float:

@@ -12,6 +12,8 @@ from pinn.diagnosis.finding import Change, Finding
 
 # Where the residual is like noise a tenth of the points hold half of its square.
 _USUAL, _SMALL = 0.1, 0.03
+# What reaches over so much of every coordinate is no scale of the problem.
+_WIDE = 0.8
 # Points are drawn anew so often in a run, and after so many steps at most.
 _DRAWS, _EVERY = 10, 500
 
@@ -31,6 +33,8 @@ def front(seen: Examination) -> Iterator[Finding]:
         part = half(squares)
         weighted = seen.weights[residual.name] * seen.fresh[residual.name]
         if part > _SMALL or weighted < 0.1 * seen.total(seen.fresh):
+            continue
+        if _is_everywhere(seen, residual.name):
             continue
         sampling = seen.experiment.sampling
         if sampling.adaptive is None or sampling.redraw is None:
@@ -62,9 +66,20 @@ def _gap(seen: Examination, name: str) -> float:
 
 
 def _where(seen: Examination, name: str) -> str:
-    """Return the box that has the largest hundredth of a block's residuals, but for a few."""
+    """Name the box that has the largest hundredth of a block's residuals, but for a few."""
+    pairs = zip(seen.problem.domain.coordinates, _box(seen, name), strict=True)
+    return ", ".join(f"{axis} in [{low:.3g}, {high:.3g}]" for axis, (low, high) in pairs)
+
+
+def _is_everywhere(seen: Examination, name: str) -> bool:
+    """Whether that box is nearly all of the domain, as where features meet at its rim."""
+    bounds = np.array(list(seen.problem.domain.bounds.values()))
+    shares = np.ptp(_box(seen, name), axis=1) / np.ptp(bounds, axis=1)
+    return bool((shares > _WIDE).all())
+
+
+def _box(seen: Examination, name: str) -> np.ndarray:
+    """Return the ends of that box, (coordinates, 2)."""
     count = max(2, len(seen.residuals[name]) // 100)
     largest = np.argsort(-np.abs(seen.residuals[name]), kind="stable")[:count]
-    ends = np.quantile(seen.fresh_points[name].coordinates[largest], (0.05, 0.95), axis=0).T
-    pairs = zip(seen.problem.domain.coordinates, ends, strict=True)
-    return ", ".join(f"{axis} in [{low:.3g}, {high:.3g}]" for axis, (low, high) in pairs)
+    return np.quantile(seen.fresh_points[name].coordinates[largest], (0.05, 0.95), axis=0).T

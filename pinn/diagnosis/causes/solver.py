@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pinn.diagnosis.changes import of_training, short
 from pinn.diagnosis.examination import Examination, orders
@@ -31,8 +32,10 @@ def solver(seen: Examination) -> Iterator[Finding]:
         Scale.of(seen.objective, seen.experiment.seconds)
     )
     change = [*map(short, stages), {trial.stage.name: {"steps": trial.stage.steps}}]
+    if seen.experiment.seconds is not None:  # the last of these would take all of the time
+        change = [*map(short, stages[:-1]), short(replace(trial.stage, steps=stages[-1].steps))]
     yield Finding(
-        "solver", f"{last.name} has stalled", evidence,
+        "solver", f"{trial.stage.name} goes further", evidence,
         tuple(of_training(seen.experiment.model, change)),
         orders(trial.before, trial.after),
     )  # fmt: skip

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import operator
 
+import numpy as np
 import pytest
 
 import autograd as T
@@ -264,3 +265,22 @@ def test_the_objective_is_left_to_the_last_bit():
     assert preflight(objective)
     assert objective.theta.tobytes() == before
     assert all(b.points is points for b, points in zip(objective.blocks, blocks, strict=True))
+
+
+def test_fewer_equations_than_unknowns_are_told():
+    def told(equations, unknowns=("u", "v"), conditions=()):
+        problem = pinn.Problem(
+            pinn.Interval("x", 0, 1), list(unknowns), equations,
+            [pinn.Dirichlet("u", 1, on="x=0"), *conditions],
+        )  # fmt: skip
+        said = pinn.solve(
+            problem, pinn.MLP(3, 1), pinn.Sampling(interior=9), [pinn.Adam(1)], error_bars=False
+        ).report.warnings
+        return [text for text in said if "leave some of them free" in text]
+
+    with pytest.warns(pinn.ProblemWarning, match="1 equation for the 2 unknowns u, v"):
+        assert len(told({"e": "u_x + v"})) == 1
+    enough = {"e": "u_x + v", "f": "v_x - u"}
+    assert told(enough, conditions=[pinn.Dirichlet("v", 0, on="x=0")]) == []
+    data = {"x": np.linspace(0, 1, 5), "v": np.linspace(0, 1, 5)}
+    assert told({"e": "u_x + v"}, conditions=[pinn.Data("v", data)]) == []
