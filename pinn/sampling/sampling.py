@@ -15,9 +15,9 @@ from pinn.schema import Count, Fraction, NonNegative, Text, declared
 from pinn.schema.errors import refuse
 from pinn.schema.kinds import Entry, Integer, Names, Optional, WordOr
 
-# Points of each equation: a network of a few hundred numbers is determined by them, and more of
-# them cost steps. Along a line a fifth of them lie closer than in a square or a cube.
-_INTERIOR, _INTERIOR_LINE = 2500, 500
+# Points of each equation: a network of a thousand numbers is determined by them, with two rows for
+# each, and more of them cost steps.
+_INTERIOR, _INTERIOR_LINE = 2500, 2000
 # Points of an initial condition and of a boundary condition, for so many coordinates and fewer than
 # the next: in a plane they lie along lines, in many coordinates in spaces nearly as large as the
 # inside.
@@ -37,7 +37,7 @@ _BLOCKS = Names(BlockKind(), "a mapping from block names to numbers of points or
 class Sampling:
     """Counts and method of the collocation points.
 
-    interior: points of each equation, None for 500 where there is one coordinate and 2500 where
+    interior: points of each equation, None for 2000 where there is one coordinate and 2500 where
     there are more. initial: points of each initial condition, None for 100 in up to two
     coordinates, 400 in three and 1000 in more. boundary: points of each boundary condition, shared
     among its faces by their size, None for 200, 800 and 1500. A lattice has at most that many.

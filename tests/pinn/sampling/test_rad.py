@@ -201,7 +201,7 @@ def test_points_that_are_never_drawn_anew_need_no_adaptive_setting():
 def test_counts_that_are_left_out_go_by_the_number_of_coordinates():
     assert (pinn.Sampling().interior, pinn.Sampling().candidates) == (None, None)
     for dimension, interior, initial, boundary, candidates in (
-        (1, 500, 100, 200, 4000), (2, 2500, 100, 200, 20_000), (3, 2500, 400, 800, 20_000),
+        (1, 2000, 100, 200, 16_000), (2, 2500, 100, 200, 20_000), (3, 2500, 400, 800, 20_000),
         (4, 2500, 1000, 1500, 20_000), (9, 2500, 1000, 1500, 20_000),
     ):  # fmt: skip
         resolved = pinn.Sampling(redraw=7).resolved(dimension)
@@ -209,9 +209,9 @@ def test_counts_that_are_left_out_go_by_the_number_of_coordinates():
         assert resolved.resolved(dimension) == resolved
         assert resolved.of_block("first", interior, True).candidates == candidates
     assert pinn.Sampling().of_block("first", 100, True).candidates == 800
-    assert pinn.Sampling(candidates=900).resolved(1).interior == 500
+    assert pinn.Sampling(candidates=9000).resolved(1).interior == 2000
     line = pinn.Problem(pinn.Interval("x", 0, 1), ["u"], {"a": "u_xx"}, [pinn.Dirichlet("u", 0)])
-    for problem, count in ((PROBLEM, 2500), (line, 500)):
+    for problem, count in ((PROBLEM, 2500), (line, 2000)):
         drawn = Experiment(problem).draw_points()
         assert drawn[next(iter(problem.equations))].coordinates.shape[0] == count
 
