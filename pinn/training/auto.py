@@ -148,7 +148,7 @@ def default_training(
 def _why(stage: Stage, done: int, now: Situation) -> str:
     """Return why a stage is the one that comes."""
     if isinstance(stage, LevenbergMarquardt):
-        if done:
+        if done and now.stages[-1].name == stage.name:
             return "the points serve longer now"
         return (
             f"{now.size} trainable numbers and {now.rows} rows are few enough for steps from the "

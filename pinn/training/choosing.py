@@ -28,13 +28,11 @@ _KINDS = (
 )  # fmt: skip
 # Where both leave more than this share of the loss, or crept, the others are not tried.
 _HOPELESS = 0.1
-# Where one leaves less than this, the others are not tried, and so many features are plenty.
-_PLENTY = 1e-20
 # Features of all unknowns together in the trial, of each at least, and the points for each. Where
 # that comes to more in all, a trial would take as long as a training. It takes no more points than
 # that, however many training is given.
 _FEW, _LEAST_FEW, _POINTS, _MOST_FEW = 600, 250, 4, 1500
-# Features after it, where those are not plenty.
+# Features after it.
 _MANY, _LEAST_MANY = 2000, 500
 # Random features are taken where the loss on points apart falls to less than this share of what it
 # is for a network that is zero. The smooth functions that they can follow go far below it.
@@ -104,22 +102,21 @@ def with_model(experiment: Experiment, started: bool = False) -> Chosen:
             break
         trials[kind] = _tried(experiment, auto, kind, few, began)
         late = _is_late(experiment, began)
-        if trials[kind].left < _PLENTY or late:
+        if late:
             break
     kind, best = min(trials.items(), key=lambda item: item[1].left)
-    width, resolved = few, _RESOLVED_IN_HASTE if late else _RESOLVED
-    many = _many(experiment, best.seconds)
-    if not (best.left < resolved or best.is_hopeless or late or many == few):
+    tried, resolved = few, _RESOLVED_IN_HASTE if late else _RESOLVED
+    width = _many(experiment, best.seconds)
+    if not (best.left < resolved or best.is_hopeless or late or width == few):
         # What so many could not follow, more of them may.
-        width, best = many, _tried(experiment, auto, kind, many, began, best.found)
+        tried, best = width, _tried(experiment, auto, kind, width, began, best.found)
         late = _is_late(experiment, began)
     said = (
-        f"a trial of {width} random features left {best.left:.1g} of the loss on points "
+        f"a trial of {tried} random features left {best.left:.1g} of the loss on points "
         f"that it had not seen{'; the limit in time cut it short' * late}"
     )
     if not best.left < resolved:
         return _trained(experiment, auto, said)
-    width = few if best.left < _PLENTY and width == few else many
     found = replace(
         _with_points(experiment, _POINTS * width), model=auto.random_features(width, *kind)
     )

@@ -36,20 +36,18 @@ def test_a_smooth_solution_gets_random_features_and_many_digits():
 
     solution = pinn.solve(SMOOTH, pinn.AutoModel(), callbacks=[Listening()], error_bars=False)
     assert isinstance(solution.experiment.model, pinn.RandomFeatures)
-    assert solution.experiment.sampling.interior == 4 * 60
+    assert solution.experiment.sampling.interior == 4 * 120
     assert solution.report.rel_l2["u"] < 1e-9
-    assert told[0].what == "model: 60 random features"
+    assert told[0].what == "model: 120 random features"
     assert solution.report.decisions[0] == told[0]
     assert [stage.name for stage in solution.report.stages] == ["gauss_newton"]
     assert solution.report.history[0]["loss"] < 1e-15  # it goes on from the trial
 
 
-def test_more_features_are_taken_where_few_leave_something(monkeypatch):
-    monkeypatch.setattr(choosing, "_PLENTY", 0.0)
+def test_more_features_than_were_tried_begin_where_these_ended():
     given = Experiment(SMOOTH, pinn.AutoModel(enrichment=("x**1.5",)))
     found, _, theta = choosing.with_model(given)
     assert (found.model.width, found.sampling.interior) == (120, 4 * 120)
-    # They begin as the few that were tried.
     objective = found.objective()
     assert theta.shape == (objective.size,) == (1 + 120 + 1,)
     assert objective.value(theta) < 1e-12 * objective.value(0 * theta)
