@@ -11,14 +11,21 @@ _SETTLED = "adam: {steps: 500, learning_rate: 5e-3, schedule: {exponential: {fin
 _FALLING = "learning_rate: 3e-3, schedule: {plateau: {patience: 300}}"
 _NEVER = "sampling.redraw=null"
 _MLP = "mlp: {width: 20, depth: 3}"
+_BURGERS = "features: ['log(1 + (1 - x_cos)/(2*layer**2))/4.6 - 1', x_sin**2, t]"
 
 
 def _change(key: str, what: str, *settings: str) -> Change:
     return Change(key, what, settings)
 
 
-def _marquardt(options: str, first: str = "") -> str:
+def _marquardt(options: str, soon: str = "") -> str:
+    """Return steps of Levenberg-Marquardt; soon: the options of some before them."""
+    first = f"levenberg_marquardt: {{steps: 40, {soon}}}, " if soon else ""
     return f"training=[{first}levenberg_marquardt: {{steps: 100000, {options}}}]"
+
+
+def _layers(options: str) -> str:
+    return f"model={{mlp: {{{options}}}}}"
 
 
 # What is used in place of the steps of Levenberg-Marquardt, and what the losses are weighed by.
@@ -41,15 +48,15 @@ _SELF_ADAPTIVE = _change("self_adaptive", "self-adaptive weights", "weighting=se
 _GRAD_NORM = _change("grad_norm", "weights by the norms of gradients", "weighting=grad_norm")
 _NTK = _change("ntk", "weights by the neural tangent kernel", "weighting=ntk")
 
-_OTHERWISE = ("problem", "model.mlp.features")
+_OTHERWISE = ("problem", "model.auto.features")
 _SOFT = "burgers_soft"
 
 CHANGES: Mapping[str, Sequence[Change]] = {
     "burgers": [
         _change("order_2", "two terms of the path of a step (geodesic acceleration)",
-                "training.0.order=2", "training.1.order=2"),
+                _marquardt("order: 2", soon="redraw: 10, order: 2")),
         _change("order_1", "straight steps of Levenberg-Marquardt",
-                "training.0.order=1", "training.1.order=1"),
+                _marquardt("order: 1", soon="redraw: 10, order: 1")),
         _SSBROYDEN, _SOAP, _MUON, _ENGD, _DSGNAR, _NNCG,
         _change("redraw_25", "new points every 25 steps from the start",
                 _marquardt("redraw: 25")),
@@ -60,13 +67,13 @@ CHANGES: Mapping[str, Sequence[Change]] = {
                 _marquardt("redraw: null"), "sampling.redraw=auto"),
         _change("keep_half", "half of the points kept at each redraw", "sampling.keep=0.5"),
         _change("unstretched", "cos(pi x) in place of the stretched coordinate",
-                "model.mlp.features=[x_cos, x_sin**2, t]"),
+                "model.auto.features=[x_cos, x_sin**2, t]"),
         Change("dirichlet", "u itself as the unknown, its start and its ends hard", (),
                "burgers_dirichlet", _OTHERWISE),
         Change("periodic", "u itself as the unknown, its start and its period hard", (),
                "burgers_periodic", _OTHERWISE),
         Change("plain", "u itself as the unknown of x and t, unstretched, points by RAD alone",
-               ("model.mlp.features=null", "sampling.density=null"),
+               ("model.auto.features=null", "sampling.density=null"),
                "burgers_dirichlet", _OTHERWISE),
         _change("rad", "points by RAD alone, without the density", "sampling.density=null"),
         _change("density", "points by the density alone, without RAD", "sampling.adaptive=null"),
@@ -74,12 +81,12 @@ CHANGES: Mapping[str, Sequence[Change]] = {
                 "sampling.density=null", "sampling.adaptive=null"),
         _change("points_1500", "1500 points", "sampling.interior=1500"),
         _change("points_6000", "6000 points", "sampling.interior=6000"),
-        _change("depth_2", "two layers of 20", "model.mlp.depth=2"),
-        _change("depth_4", "four layers of 20", "model.mlp.depth=4"),
-        _change("width_30", "three layers of 30", "model.mlp.width=30"),
+        _change("depth_2", "two layers of 20", _layers(f"depth: 2, {_BURGERS}")),
+        _change("depth_4", "four layers of 20", _layers(f"depth: 4, {_BURGERS}")),
+        _change("width_30", "three layers of 30", _layers(f"width: 30, {_BURGERS}")),
         _change("fourier", "random Fourier features",
-                "model.mlp.embedding=[fourier: {count: 10, scale: 1}]"),
-        _change("factorized", "random weight factorisation", "model.mlp.factorization={}"),
+                "model.auto.embedding=[fourier: {count: 10, scale: 1}]"),
+        _change("factorized", "random weight factorisation", "model.auto.factorization={}"),
         _CAUSAL, _ATTENTION, _SELF_ADAPTIVE,
         Change("soft", "u itself as the unknown, conditions in the loss", (),
                _SOFT, _OTHERWISE),
@@ -94,7 +101,7 @@ CHANGES: Mapping[str, Sequence[Change]] = {
         Change("no_growth", "u itself as the unknown, its start hard, its period in the loss", (),
                "allen_cahn_plain", _OTHERWISE),
         _change("no_front", "cos(pi x) and t alone as what the network sees",
-                "model.mlp.features=[x_cos, x_sin**2, t]"),
+                "model.auto.features=[x_cos, x_sin**2, t]"),
         _change("redraw_25", "new points every 25 steps from the start", _marquardt("redraw: 25")),
         _CAUSAL, _ATTENTION, _SELF_ADAPTIVE, _SOAP,
     ],
@@ -106,9 +113,13 @@ CHANGES: Mapping[str, Sequence[Change]] = {
                 "model.windows.count=1", "weighting=causal"),
     ],
     "kdv_solitons": [
-        _change("redraw_25", "new points every 25 steps", "training.1.redraw=25"),
-        _change("redraw_never", "the first points to the end", "training.1.redraw=null", _NEVER),
-        _change("no_adam", "no Adam before", _marquardt("redraw: 10")),
+        _change("redraw_25", "new points every 25 steps from the start", _marquardt("redraw: 25")),
+        _change("redraw_10", "new points every 10 steps to the end", _marquardt("redraw: 10")),
+        _change("redraw_never", "the first points to the end", _marquardt("redraw: null"), _NEVER),
+        _change("points_4000", "4000 points", "sampling.interior=4000"),
+        _change("adam", "Adam before",
+                "training=[adam: {steps: 100, learning_rate: 5e-3}, "
+                "levenberg_marquardt: {steps: 100000}]"),
         _GRAD_NORM, _NTK,
     ],
     "kuramoto_sivashinsky": [
@@ -120,10 +131,10 @@ CHANGES: Mapping[str, Sequence[Change]] = {
                 "model.windows.count=8", "training.1.steps=100"),
     ],
     "van_der_pol": [
-        _change("windows_1", "one window, as many steps in all",
-                "model.windows.count=1", "training.1.steps=600"),
-        _change("windows_3", "three windows, as many steps in all",
-                "model.windows.count=3", "training.1.steps=200"),
+        _change("windows_1", "one window", "model.windows.count=1"),
+        _change("windows_3", "three windows", "model.windows.count=3"),
+        _change("small", "networks of two layers of 10",
+                "model.windows.model={mlp: {width: 10, depth: 2}}"),
     ],
     "burgers_smooth": [_DSGNAR],
     "reaction": [_NNCG, _MUON],
@@ -175,19 +186,21 @@ CHANGES: Mapping[str, Sequence[Change]] = {
                 "problem.equations.laplace=laplacian(u)"),
     ],
     "poisson_5d": [
-        _change("width_20", "two layers of 20", "model.mlp.width=20"),
-        _change("width_40", "two layers of 40", "model.mlp.width=40"),
-        _change("depth_1", "one layer", "model.mlp.depth=1"),
-        _change("depth_3", "three layers", "model.mlp.depth=3"),
-        _change("rad", "points by RAD", "sampling.adaptive=rad"),
+        _change("shallow", "two layers of 30", _layers("width: 30, depth: 2")),
+        _change("depth_1", "one layer of 30", _layers("width: 30, depth: 1")),
+        _change("even", "even points", "sampling.adaptive=null"),
         _SSBROYDEN, _ENGD,
     ],
     "harmonic_10d": [
-        _change("width_20", "two layers of 20", "model.mlp.width=20"),
-        _change("depth_1", "one layer", "model.mlp.depth=1"),
-        _change("depth_3", "three layers", "model.mlp.depth=3"),
-        _change("rad", "points by RAD", "sampling.adaptive=rad"),
+        _change("shallow", "two layers of 30", _layers("width: 30, depth: 2")),
+        _change("depth_1", "one layer of 30", _layers("width: 30, depth: 1")),
+        _change("even", "even points", "sampling.adaptive=null"),
         _SSBROYDEN,
+    ],
+    "beltrami": [
+        _change("shallow", "two layers of 30", _layers("width: 30, depth: 2")),
+        _change("points_2000", "2000 points", "sampling.interior=2000"),
+        _change("even", "even points", "sampling.adaptive=null"),
     ],
 }  # fmt: skip
 
