@@ -14,9 +14,10 @@ import pinn
 from experiments.case import Case, compare, relative_l2
 from experiments.resumable import ROOT
 from pinn.config import Override, load
-from pinn.models import MODELS, Model
+from pinn.models import MODELS, AutoModel, Model
 from pinn.optimizers import StopReason
 from pinn.schema.declared import dump, fields_of
+from pinn.training.auto import Auto
 from pinn.training.experiment import Experiment
 
 _EMPTY = (None, False, [], {}, ())
@@ -41,6 +42,18 @@ def limit(case: Case, seconds: float) -> float:
     """Return the time that a case's training may take: the config's own, at most `seconds`."""
     own = None if _is_program(case) else experiment(case).seconds
     return seconds if own is None else min(own, seconds)
+
+
+def left_to_auto(case: Case) -> list[str]:
+    """Return what a case's config leaves to `auto`: "model", "stages", both or nothing.
+
+    The model counts where its kind, width and depth are not said; what it sees may be.
+    """
+    if _is_program(case):
+        return []
+    declared = experiment(case)
+    kinds = {"model": (declared.model, AutoModel), "stages": (declared.training, Auto)}
+    return [what for what, (value, kind) in kinds.items() if isinstance(value, kind)]
 
 
 def solve(case: Case, seconds: float, seed: int, threads: int | None = None) -> pinn.Solution:
@@ -79,6 +92,7 @@ def measure(
         warnings.simplefilter("always")
         try:
             facts["limit_seconds"] = limit(case, seconds)
+            facts["auto"] = left_to_auto(case)
             began, processor = time.perf_counter(), time.process_time()
             solution = solve(case, facts["limit_seconds"], seed, threads)
         except Exception as error:  # whatever goes wrong is the result of this case

@@ -123,12 +123,10 @@ CHANGES: Mapping[str, Sequence[Change]] = {
         _GRAD_NORM, _NTK,
     ],
     "kuramoto_sivashinsky": [
-        _change("windows_1", "one window, as many steps in all",
-                "model.windows.count=1", "training.1.steps=800"),
-        _change("windows_2", "two windows, as many steps in all",
-                "model.windows.count=2", "training.1.steps=400"),
-        _change("windows_8", "eight windows, as many steps in all",
-                "model.windows.count=8", "training.1.steps=100"),
+        _change("windows_1", "one window", "model.windows.count=1"),
+        _change("windows_2", "two windows", "model.windows.count=2"),
+        _change("windows_8", "eight windows", "model.windows.count=8"),
+        _change("points_4000", "4000 points", "sampling.interior=4000"),
     ],
     "van_der_pol": [
         _change("windows_1", "one window", "model.windows.count=1"),

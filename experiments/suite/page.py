@@ -8,11 +8,11 @@ from typing import Any
 from experiments.bench.report import number, section, table
 from experiments.resumable import machine_line
 from experiments.suite.entry import Entry
-from experiments.suite.verdict import FACTOR, summaries, told_apart, verdicts
+from experiments.suite.verdict import FACTOR, left_to_auto, summaries, told_apart, verdicts
 
 _HEADER = [
-    "#", "problem", "network", "parameters", "stages", "seconds", "error", "estimate", "worst",
-    "goal", "published", "reached",
+    "#", "problem", "by auto", "network", "parameters", "stages", "seconds", "error", "estimate",
+    "worst", "goal", "published", "reached",
 ]  # fmt: skip
 
 
@@ -40,6 +40,7 @@ def markdown(entries: Sequence[Entry], runs: Sequence[Mapping[str, Any]]) -> str
             f"## {seconds:g} seconds",
             f"{sum(numbered.values())} of {len(numbered)} problems measured reach their goal by "
             f"the median of the seeds, {len({entry.number for entry in entries})} problems in all.",
+            _by_rule(own),
             *_estimates([run for run in runs if run["budget_seconds"] == seconds]),
             table(_HEADER, [_line(line) for line in own]),
         ]
@@ -59,6 +60,21 @@ def markdown(entries: Sequence[Entry], runs: Sequence[Mapping[str, Any]]) -> str
         ]),
     ]
     return "\n\n".join(page) + "\n"
+
+
+def _by_rule(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence on what is chosen by the product's own rules."""
+    told = {what: _counted(numbers) for what, numbers in left_to_auto(lines).items()}
+    return (
+        f"The kind and size of the model are what `auto` chooses by its rule (docs/decisions/0037) "
+        f"in {told['model']}, the stages of training (0036) in {told['stages']}, as for any user "
+        "who states a problem; what the network sees, and where more points lie, is said where a "
+        "symmetry, a singularity or a layer is known."
+    )
+
+
+def _counted(numbers: Sequence[int]) -> str:
+    return f"{len(numbers)} problems ({', '.join(map(str, numbers))})" if numbers else "none"
 
 
 def _estimates(runs: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -85,7 +101,7 @@ def _line(line: Mapping[str, Any]) -> list[str]:
     stages = ", ".join(f"{stage['name']} {stage['steps']}" for stage in line["stages"])
     figures = (line[key] for key in ("worst", "goal", "published"))
     return [
-        str(line["number"]), line["title"], line["network"] or "-",
+        str(line["number"]), line["title"], ", ".join(line["auto"]) or "-", line["network"] or "-",
         number(line["parameters"], 9), stages or "-", number(line["seconds"]),
         number(line["error"], 2), _estimate(line), *(number(figure, 2) for figure in figures),
         "yes" if line["reached"] else "no",

@@ -64,7 +64,8 @@ def summary(entry: Entry, seconds: float, runs: Iterable[Run]) -> dict[str, Any]
     times = [run["seconds"] for run in ranked if "seconds" in run]
     estimate, trusted = estimate_of(shown) or (None, None)
     return {
-        "name": entry.name, **entry.words, "budget_seconds": seconds,
+        "name": entry.name, **entry.words, "budget_seconds": seconds, 
+        "auto": shown.get("auto", []),
         "network": shown.get("network"), "parameters": shown.get("parameters"),
         "stages": shown.get("stages", []), "seconds": statistics.median(times) if times else None,
         "error": _finite(median), "worst": _finite(errors[-1]), "goal": goal,
@@ -103,6 +104,20 @@ def verdicts(lines: Iterable[Mapping[str, Any]], entries: Iterable[Entry]) -> di
     for entry in entries:
         numbers.setdefault(entry.number, []).append(reached.get(entry.name))
     return {number: all(each) for number, each in numbers.items() if None not in each}
+
+
+def left_to_auto(lines: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
+    """Return the numbers of the problems that leave the model, the stages to `auto`.
+
+    lines: summaries of one budget. A problem with variants does where all of them do.
+    """
+    left: dict[int, set[str]] = {}
+    for line in lines:
+        left.setdefault(line["number"], {"model", "stages"}).intersection_update(line["auto"])
+    return {
+        what: [number for number, found in left.items() if what in found]
+        for what in ("model", "stages")
+    }
 
 
 def told(entries: Iterable[Entry], runs: Iterable[Run]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import pinn
 from experiments import stored
 from experiments.case import Reference
 from experiments.measure import estimated as estimated_of
+from experiments.measure import left_to_auto as declared_auto
 from experiments.measure import network
 from experiments.measure import problem as problem_of
 from experiments.resumable import ROOT
@@ -22,7 +23,14 @@ from experiments.suite.entries import ENTRIES
 from experiments.suite.entry import PROBLEMS, Entry
 from experiments.suite.page import markdown
 from experiments.suite.references import waves
-from experiments.suite.verdict import estimate_of, summaries, summary, told_apart, verdicts
+from experiments.suite.verdict import (
+    estimate_of,
+    left_to_auto,
+    summaries,
+    summary,
+    told_apart,
+    verdicts,
+)
 
 BY_NAME = {entry.name: entry for entry in ENTRIES}
 WITH_FORMULA = [
@@ -259,6 +267,27 @@ def test_a_problem_is_as_good_as_the_worst_of_its_variants():
     assert "adam 5 steps in 1 s (steps done, loss 1, on fresh points -)" in page
 
 
+def test_a_problem_is_left_to_auto_where_all_of_its_variants_are():
+    entries = [Entry("a", 1, "A", {300.0: 1e-6}), Entry("b", 2, "B 40", {300.0: 1e-6}),
+               Entry("c", 2, "B 80", {300.0: 1e-6})]  # fmt: skip
+    both = {"auto": ["model", "stages"]}
+    runs = [run("a", 0, 1e-7) | both, run("b", 0, 1e-7) | both,
+            run("c", 0, 1e-7) | {"auto": ["stages"]}]  # fmt: skip
+    assert left_to_auto(summaries(entries, runs)) == {"model": [1], "stages": [1, 2]}
+    assert left_to_auto(summaries(entries, [run("a", 0, 1e-7)])) == {"model": [], "stages": []}
+    page = markdown(entries, runs)
+    assert "in 1 problems (1), the stages of training (0036) in 2 problems (1, 2)" in page
+    assert "in none, the stages of training (0036) in none" in markdown(entries, [failed("a", 0)])
+
+
+def test_what_a_config_leaves_to_auto():
+    named = {entry.name: entry for entry in ENTRIES}
+    assert declared_auto(named["poisson_2d"]) == ["model", "stages"]
+    assert declared_auto(named["reaction"]) == ["stages"]
+    assert declared_auto(named["l_shape"]) == declared_auto(named["poisson_100d"]) == []
+    assert sum(declared_auto(entry) == ["model", "stages"] for entry in ENTRIES) >= 12
+
+
 def estimated(name, seed, error, estimate, trusted=True, unknown="u"):
     doubts = [] if trusted else ["93% of the residual is left"]
     found = {"errors": {unknown: estimate}, "trusted": trusted, "unexplained": 0.1,
@@ -282,7 +311,7 @@ def test_estimates_stand_beside_the_errors_and_are_counted():
     assert "within a factor 3 of the true error in 2 of 5 runs; in 1 it is below a tenth" in page
     assert "u 2e-07 (formula); estimated u 1e-08 in 1.5 s; not to be trusted: 93% of the" in page
     (line,) = (line for line in markdown(entries[:1], runs[2:3]).splitlines() if "| A" in line)
-    assert [cell.strip() for cell in line.split("|")[7:10]] == ["2e-07", "1e-08 ?", "2e-07"]
+    assert [cell.strip() for cell in line.split("|")[8:11]] == ["2e-07", "1e-08 ?", "2e-07"]
 
 
 def test_runs_without_an_estimate_are_printed_as_they_are():
