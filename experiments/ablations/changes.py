@@ -162,16 +162,16 @@ CHANGES: Mapping[str, Sequence[Change]] = {
                 f"model={{{_MLP}}}"),
     ],
     "l_shape": [
-        _change("no_corners", "no corner functions", "model.random_features.enrichment=null"),
+        _change("no_corners", "no corner functions", "model.auto.enrichment=null"),
         _change("one_corner", "the two corner functions of 270 degrees alone",
-                "model.random_features.enrichment="
+                "model.auto.enrichment="
                 '["hypot(x, y)**(2/3)*cos(2/3*atan2(x + y, y - x))", '
                 '"hypot(x, y)**(10/3)*cos(10/3*atan2(x + y, y - x))"]'),
         _change("even_weights", "the boundary weighing as much as the inside",
                 "weighting.dirichlet_u=1"),
     ],
     "cavity_parabola": [
-        _change("no_corners", "no corner functions", "model.random_features.enrichment=null"),
+        _change("no_corners", "no corner functions", "model.auto.enrichment=null"),
         _change("no_distance", "equations that are not multiplied by the distances from corners",
                 "problem.equations.momentum_x=u*u_x + v*u_y + p_x - nu*laplacian(u)",
                 "problem.equations.momentum_y=u*v_x + v*v_y + p_y - nu*laplacian(v)"),
