@@ -36,7 +36,9 @@ def add_runs(parser: argparse.ArgumentParser, budget: float, seeds: Sequence[int
     parser.add_argument("--seeds", type=_seeds, default=list(seeds), metavar="0,1,2",
                         help=f"({','.join(map(str, seeds))})")
     parser.add_argument("--jobs", type=count, default=1, metavar="N",
-                        help="so many runs side by side, of one thread each (1, of all cores)")
+                        help="so many runs side by side (1)")
+    parser.add_argument("--threads", type=count, metavar="N",
+                        help="of each run (all cores; 1 of runs side by side)")
 
 
 def chosen(names: Sequence[str], by_name: Mapping[str, Iterable[_T]], expected: str) -> list[_T]:

@@ -66,7 +66,7 @@ def fill(
     that is written after each run, `text` of all of them. Returns the exit code: 0, 130 where it
     was interrupted.
     """
-    threads = 1 if options.jobs > 1 else None
+    threads = options.threads or (1 if options.jobs > 1 else None)
     tasks = [
         Task(case, options.budget, seed, threads) for case in cases for seed in options.seeds
         if options.anew or (case.name, options.budget, seed) not in results
@@ -74,6 +74,7 @@ def fill(
     command = (
         f"python -m {module} --budget {options.budget:g} "
         f"--seeds {','.join(map(str, options.seeds))} --jobs {options.jobs}"
+        + (f" --threads {options.threads}" if options.threads else "")
     )
     try:
         for facts in done(tasks, options.jobs):

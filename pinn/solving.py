@@ -158,7 +158,7 @@ def solve(
     with training_resources():
         began = time.perf_counter()
         started = start is not None
-        experiment, decisions, theta = with_model(experiment, started)
+        experiment, decisions, theta, interrupted = with_model(experiment, started)
         spent = time.perf_counter() - began if decisions else 0.0
         objective, test, said = _begin(experiment, start if started else theta)
         fresh = FreshLoss(objective, fresh_points(experiment))
@@ -170,7 +170,10 @@ def solve(
         for decision in decisions:
             asked = asked or notify(callbacks, "on_decision", decision)
         try:
-            result = run.run() if asked is None else run.stop(asked)
+            if interrupted:
+                result = run.interrupt()
+            else:
+                result = run.run() if asked is None else run.stop(asked)
         except Exception as error:
             _hand_over(_solution(experiment, run.fail(error)), error)
             raise
@@ -221,7 +224,9 @@ def check(
         error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
-        experiment, *_ = with_model(experiment, start is not None)
+        experiment, *_, interrupted = with_model(experiment, start is not None)
+        if interrupted:
+            raise KeyboardInterrupt
         objective, *_ = _begin(experiment, start)
         return check_run(experiment, objective)
 

@@ -1,7 +1,7 @@
 """Train problems of the accuracy suite with one thing changed, and write down what that does.
 
     python -m experiments.ablations [--only NAME ...] [--budget SECONDS] [--seeds 0,1,2] [--jobs N]
-                                    [--anew] [--out FOLDER]
+                                    [--threads N] [--anew] [--out FOLDER]
 
 A name is that of an entry of the suite, for all its changes, or of one of these, such as
 burgers/order_1: the entry as it is comes with it. Each run trains for at most so many seconds; its

@@ -1,7 +1,7 @@
 """Train the problems of the accuracy suite with several seeds, and write down how well.
 
     python -m experiments.suite [--only NAME ...] [--budget SECONDS] [--seeds 0,1,2] [--jobs N]
-                                [--anew] [--out FOLDER]
+                                [--threads N] [--anew] [--out FOLDER]
 
 Each problem is a config of experiments/suite/problems and trains for at most so many seconds; its
 error is measured when training has ended and takes no part in it. After every run suite.json and

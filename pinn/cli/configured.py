@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pinn.config import Config
 
-_SHORTCUTS = {"seed": "seed", "device": "device", "threads": "threads", "out": "output.directory"}
+_SHORTCUTS = {
+    "seconds": "seconds", "seed": "seed", "device": "device", "threads": "threads",
+    "out": "output.directory",
+}  # fmt: skip
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +25,9 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="change one value of the config, list items by number; may be given many times",
+    )
+    parser.add_argument(
+        "--seconds", metavar="S", help="limit of the training's time, the same as --set seconds=S"
     )
     parser.add_argument("--seed", metavar="N", help="the same as --set seed=N")
     parser.add_argument("--device", metavar="cpu|cuda", help="the same as --set device=...")

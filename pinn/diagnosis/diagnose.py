@@ -9,6 +9,7 @@ from typing import Any
 
 from pinn.diagnosis import causes  # noqa: F401 - fills the table
 from pinn.diagnosis.examination import Examination
+from pinn.diagnosis.features import by_features
 from pinn.diagnosis.finding import CAUSES, Finding
 from pinn.solution.solution import Solution
 from pinn.training.resources import training_resources
@@ -84,9 +85,8 @@ def doctor(
         )
     seen = Examination(solution, records)
     with training_resources():
-        for cause in () if _is_done(seen) else CAUSES.values():
-            seen.found += [one for one in cause(seen) if one.orders >= _LEAST]
-        shown = sorted(seen.found, key=lambda one: -one.orders)
+        _look(seen)
+        shown = sorted(seen.found, key=lambda one: -math.inf if one.orders is None else -one.orders)
         report = solution.report
         return Diagnosis(
             name=seen.problem.name,
@@ -107,6 +107,17 @@ def doctor(
         )  # fmt: skip
 
 
+def _look(seen: Examination) -> None:
+    """Go through the causes, as far as they can be told from each other."""
+    for name, cause in CAUSES.items():
+        # Of the problem, not of how it was solved.
+        if name != "statement" and _is_done(seen):
+            return
+        seen.found += [one for one in cause(seen) if one.orders is None or one.orders >= _LEAST]
+        if any(one.alone for one in seen.found):
+            return
+
+
 def _is_done(seen: Examination) -> bool:
     """Return whether every residual is next to nothing beside its terms."""
     shares = [seen.shares.get(name, math.nan) for name in seen.fresh]
@@ -117,15 +128,15 @@ def _further(seen: Examination) -> str:
     """Say what would lower the error of a solution that nothing holds back."""
     if _is_done(seen):
         largest = max(seen.shares[name] for name in seen.fresh)
-        told = f"no residual is more than {largest:.1g} of the size of its terms"
-        if seen.report.warnings:
-            told += f"; but what was warned of may be: {seen.report.warnings[0]}"
-        return told
+        return f"no residual is more than {largest:.1g} of the size of its terms"
     if seen.rounding.is_all:
         return (
             f"rounding in {seen.experiment.precision} is all that is left of the loss; no setting "
             "lowers it"
         )
+    features = by_features(seen)
+    if features is not None:
+        return features
     rows, size = seen.objective.rows, seen.objective.size
     trial = seen.trial
     return (

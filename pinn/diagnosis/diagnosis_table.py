@@ -58,7 +58,8 @@ def _body(found: Diagnosis) -> Iterator[str]:
 
 
 def _finding(number: int, one: Finding) -> Iterator[str]:
-    yield f"{number}  {one.what} ({one.cause}, {one.orders:.1f} orders of the loss)"
+    size = "" if one.orders is None else f", {one.orders:.1f} orders of the loss"
+    yield f"{number}  {one.what} ({one.cause}{size})"
     for line in textwrap.wrap(one.evidence, WIDTH - 3):
         yield f"   {line}"
     for change in one.changes:

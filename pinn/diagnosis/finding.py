@@ -33,14 +33,16 @@ class Finding:
 
     cause: its name in the table of causes. what: it in a few words. evidence: a sentence with the
     numbers that say so. changes: settings that change it, together. orders: of magnitude that the
-    loss on fresh points seems to be higher because of it, by which findings are ordered.
+    loss on fresh points seems to be higher because of it, by which findings are ordered; None of
+    what no loss shows, which comes first. alone: whether nothing else can be told while it is so.
     """
 
     cause: str
     what: str
     evidence: str
     changes: tuple[Change, ...]
-    orders: float
+    orders: float | None
+    alone: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data, for JSON."""

@@ -64,8 +64,10 @@ class Network(Model):
     fits_last_layer: ClassVar[bool] = False
     """Whether the last part, a linear layer, starts as the fit of the values that are given."""
 
-    linear: ClassVar[bool] = False
-    """Whether the network is linear in all that is trained."""
+    @property
+    def linear(self) -> bool:
+        """Whether the network is linear in all that is trained."""
+        return False
 
     @abstractmethod
     def parts(self, inputs: int, outputs: int) -> dict[str, Part]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -57,7 +57,10 @@ class RandomFeatures(Network):
     activation: Activation = "tanh"
     interaction: Count | None = None
 
-    linear: ClassVar[bool] = True
+    @property
+    def linear(self) -> bool:
+        """Whether the network is linear in all that is trained: where no embedding is trained."""
+        return not any(embedding.trainable for embedding in self.embeddings())
 
     def __post_init__(self) -> None:
         if len(self.steepness) != 2 or self.steepness[0] > self.steepness[1]:

@@ -55,6 +55,11 @@ class Windows(Model):
         if self.order is not None and self.order > 2:
             refuse(f"expected 1 or 2, got {self.order}", "order")
 
+    @property
+    def linear(self) -> bool:
+        """Whether the network of a window is linear in all that is trained."""
+        return getattr(self.model, "linear", False)
+
     def check(self, domain: Shape, unknowns: Sequence[str]) -> None:
         """Raise DeclarationError, with the key, for what does not go with a problem."""
         if domain.time is None:

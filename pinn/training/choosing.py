@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import closing
@@ -77,11 +78,15 @@ class _Trial(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """An experiment whose model is settled, what was decided, and what it can begin from."""
+    """An experiment whose model is settled, what was decided, and what it can begin from.
+
+    interrupted: whether Ctrl-C ended the trial; layers that are not trained are then what there is.
+    """
 
     experiment: Experiment
     decisions: tuple[Decision, ...] = ()
     theta: np.ndarray | None = None
+    interrupted: bool = False
 
 
 def with_model(experiment: Experiment, started: bool = False) -> Chosen:
@@ -95,6 +100,14 @@ def with_model(experiment: Experiment, started: bool = False) -> Chosen:
     reason = _GIVEN if started else _not_tried(experiment, auto)
     if reason:
         return _trained(experiment, auto, reason)
+    try:
+        return _by_trial(experiment, auto)
+    except KeyboardInterrupt:
+        chosen = _trained(experiment, auto, "the trial of random features was interrupted")
+        return chosen._replace(interrupted=True)
+
+
+def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
     began, few, late = time.perf_counter(), _few(experiment), False
     trials: dict[Kind, _Trial] = {}
     for kind in _KINDS:
@@ -128,7 +141,10 @@ def _not_tried(experiment: Experiment, auto: AutoModel) -> str:
     """Say why random features are not tried, "" where they are."""
     problem, plan = experiment.problem, plan_of(experiment.training)
     count = len(problem.domain.coordinates)
-    if plan.suited(auto.random_features(_few(experiment), *_KINDS[0])) is plan:
+    features = auto.random_features(_few(experiment), *_KINDS[0])
+    if not features.linear:
+        return "what the network sees is trained as well"
+    if plan.suited(features) is plan:
         return "stages of training are given, and random features have one of their own"
     if not isinstance(experiment.weighting, Fixed):
         return "weights that change on the way take the many steps of a network that is trained"
@@ -160,7 +176,14 @@ def _with_points(experiment: Experiment, interior: int) -> Experiment:
 
 
 def _few(experiment: Experiment) -> int:
-    return max(_FEW // len(experiment.problem.unknowns), _LEAST_FEW)
+    few = max(_FEW // len(experiment.problem.unknowns), _LEAST_FEW)
+    return min(few, _most(experiment))
+
+
+def _most(experiment: Experiment) -> int:
+    """Return how many features there are at most: two points for each, where these are given."""
+    interior = experiment.sampling.interior
+    return sys.maxsize if interior is None else max(1, interior // 2)
 
 
 def _is_late(experiment: Experiment, began: float) -> bool:
@@ -175,9 +198,7 @@ def _many(experiment: Experiment, seconds: float) -> int:
     By the points where their number is given, and by the clock where there is a limit.
     """
     few, count = _few(experiment), len(experiment.problem.unknowns)
-    many = max(_MANY // count, _LEAST_MANY)
-    if experiment.sampling.interior is not None:
-        many = min(many, experiment.sampling.interior // 2)
+    many = min(max(_MANY // count, _LEAST_MANY), _most(experiment))
     if experiment.seconds is not None:
         many = min(many, int(few * (_SHARE * experiment.seconds / seconds) ** (1 / 3)))
     return max(few, many)

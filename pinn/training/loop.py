@@ -155,12 +155,17 @@ class Training:
                 self._message += outlook(self._situation)
         except KeyboardInterrupt:
             # Between stages, or in a callback at a stage's end: no stage was there to report it.
-            self._ended(StopReason.INTERRUPTED, f"interrupted{self._after()}")
+            return self.interrupt()
         return self.result()
 
     def fail(self, error: Exception) -> TrainingResult:
         """Return the result of a run that an exception ended."""
         self._ended(StopReason.FAILED, f"{type(error).__name__}{self._after()}: {error}")
+        return self.result()
+
+    def interrupt(self) -> TrainingResult:
+        """Return the result of a run that Ctrl-C ended before it began."""
+        self._ended(StopReason.INTERRUPTED, f"interrupted{self._after()}")
         return self.result()
 
     def stop(self, why: str) -> TrainingResult:

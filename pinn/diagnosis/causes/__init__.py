@@ -13,11 +13,13 @@ from pinn.diagnosis.causes.network import network
 from pinn.diagnosis.causes.points import points
 from pinn.diagnosis.causes.precision import precision
 from pinn.diagnosis.causes.solver import solver
+from pinn.diagnosis.causes.statement import statement
 from pinn.diagnosis.causes.unfinished import unfinished
 from pinn.diagnosis.causes.units import units
 from pinn.diagnosis.causes.waves import waves
 from pinn.diagnosis.finding import CAUSES
 
+CAUSES["statement"] = statement
 CAUSES["contradiction"] = contradiction
 CAUSES["precision"] = precision
 CAUSES["units"] = units

@@ -34,5 +34,5 @@ def contradiction(seen: Examination) -> Iterator[Finding]:
         loss = seen.total(seen.fresh)
         yield Finding(
             "contradiction", "conditions contradict each other", evidence, tuple(changes),
-            orders(loss, seen.floor),
+            orders(loss, seen.floor), alone=found.same_places,
         )  # fmt: skip

@@ -33,9 +33,13 @@ class Piece:
 
 
 class Embedding(ABC):
-    """A map from pieces to pieces; several of them are applied one after the other."""
+    """A map from pieces to pieces; several of them are applied one after the other.
+
+    trainable: whether any of its parts is trained.
+    """
 
     family = EMBEDDINGS
+    trainable: bool = False
 
     @abstractmethod
     def pieces(self, given: Sequence[Piece]) -> tuple[Piece, ...]:

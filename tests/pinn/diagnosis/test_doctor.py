@@ -9,13 +9,14 @@ import pytest
 
 import pinn
 from pinn.config import Override, load
-from pinn.diagnosis import CAUSES, Change, Examination, Finding
+from pinn.diagnosis import CAUSES, Change, Examination, Finding, features
 from pinn.diagnosis.changes import of_model, of_training, short
 from pinn.diagnosis.contradictions import contradicting
 from pinn.diagnosis.examination import orders
 from pinn.diagnosis.finding import flow
 from pinn.diagnosis.statement import Statement
 from pinn.files import to_json
+from pinn.training import choosing
 
 ODE = """\
 problem:
@@ -154,11 +155,52 @@ def fine(tmp_path_factory):
     return solved(tmp_path_factory.mktemp("fine"), ode(width=8, adam=100, then=then))
 
 
-def test_of_a_good_solution_it_says_so_and_what_would_lower_the_error(fine):
+def test_of_a_good_solution_it_says_so_and_what_would_lower_the_error(fine, monkeypatch):
+    monkeypatch.setattr(features, "with_model", lambda experiment: choosing.Chosen(experiment))
     found = pinn.doctor(fine)
     assert found.findings == ()
     assert "nothing holds it back: more steps" in re.sub(r"\s+", " ", str(found))
     assert "levenberg_marquardt" in found.further
+
+
+def test_where_random_features_go_further_it_says_how_to_take_them(fine, tmp_path):
+    found = pinn.doctor(fine)
+    assert found.findings == () and found.further.startswith("random features follow this")
+    settings = re.findall(r"--set '?([^ ']*(?: [^']*)?)'?(?= |$)", found.further)
+    assert settings == ["model={auto: {}}", "training=auto"]
+    after = Examination(solved(tmp_path, ode(width=8), settings))
+    assert isinstance(after.experiment.model, pinn.RandomFeatures)
+    assert after.total(after.fresh) * 100 < found.fresh
+
+
+UNDETERMINED = """\
+problem:
+  name: case
+  domain: {x: [0, 1]}
+  unknowns: [u]
+  equations: {ode: "u_xx + pi**2*sin(pi*x)"}
+  conditions: [{dirichlet: {unknown: u, value: 0, on: x=0}}]
+model: {random_features: {width: 40}}
+sampling: {interior: 160, adaptive: null}
+"""
+
+
+@pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
+def test_a_problem_that_is_not_determined_is_told_of_however_low_its_loss(tmp_path):
+    solution = solved(tmp_path, UNDETERMINED)
+    assert solution.report.fresh_loss < 1e-15
+    found = pinn.doctor(solution)
+    first, *_ = found.findings
+    assert (first.cause, first.orders) == ("statement", None)
+    assert first.evidence in solution.report.warnings
+    assert "(statement)" in str(found)
+    assert json.loads(to_json(found.as_dict()))["findings"][0]["orders"] is None
+
+
+@pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
+def test_of_conditions_that_exclude_each_other_nothing_else_is_told(tmp_path):
+    found = pinn.doctor(solved(tmp_path, WRONG))
+    assert [one.cause for one in found.findings] == ["contradiction"]
 
 
 def test_the_solution_stays_as_it_is(fine):

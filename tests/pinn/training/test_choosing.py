@@ -1,5 +1,7 @@
 """The model that a short trial chooses: by the equations alone, told, saved, the same each time."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,30 @@ def test_more_features_than_were_tried_begin_where_these_ended():
     objective = found.objective()
     assert theta.shape == (objective.size,) == (1 + 120 + 1,)
     assert objective.value(theta) < 1e-12 * objective.value(0 * theta)
+
+
+def test_an_interrupted_trial_leaves_layers_that_are_not_trained(monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(choosing, "_tried", interrupted)
+    solution = pinn.solve(SMOOTH)
+    assert isinstance(solution.experiment.model, pinn.MLP)
+    assert (solution.report.stop_reason, solution.report.steps) == ("interrupted", 0)
+    assert "the trial of random features was interrupted" in solution.report.decisions[0].why
+    with pytest.raises(KeyboardInterrupt):
+        pinn.check(SMOOTH)
+
+
+@pytest.mark.parametrize("embedding", [
+    pinn.PeriodicEmbedding("x", trainable=True), pinn.FourierEmbedding(4, trainable=True),
+])  # fmt: skip
+def test_features_of_inputs_that_are_trained_are_not_linear_and_not_tried(embedding):
+    assert not pinn.RandomFeatures(embedding=embedding).linear
+    assert pinn.RandomFeatures(embedding=replace(embedding, trainable=False)).linear
+    given = Experiment(SMOOTH, pinn.AutoModel(embedding=embedding))
+    (decision,) = choosing.with_model(given).decisions
+    assert decision.why == "what the network sees is trained as well"
 
 
 def test_what_few_features_do_not_resolve_more_of_them_are_tried_on(monkeypatch):
@@ -218,7 +244,7 @@ def test_where_there_is_no_hope_nothing_is_tried(arguments, why, monkeypatch):
 
 def test_a_model_that_is_given_is_taken():
     given = Experiment(SMOOTH, pinn.MLP(width=3))
-    assert choosing.with_model(given) == (given, (), None)
+    assert choosing.with_model(given) == choosing.Chosen(given)
 
 
 def test_what_goes_on_from_a_solution_has_its_model():

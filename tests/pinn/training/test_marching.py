@@ -51,6 +51,13 @@ def test_value_and_slope_go_over_for_an_equation_of_second_order():
     assert slope[0] == pytest.approx(slope[1], abs=1e-12)
 
 
+def test_windows_of_random_features_are_solved_for():
+    model = pinn.Windows(2, pinn.RandomFeatures(40, (0.3, 2.0)))
+    solution = pinn.solve(decay(), model, pinn.Sampling(160), error_bars=False, threads=1)
+    assert {stage.name for stage in solution.report.stages} == {"gauss_newton"}
+    assert solution.report.rel_l2["u"] < 1e-10
+
+
 def test_a_limit_that_is_over_at_once_is_told_as_one():
     with pytest.warns(pinn.UnsolvedWarning):
         report = solve(decay(), seconds=1e-9).report
