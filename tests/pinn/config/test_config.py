@@ -63,7 +63,7 @@ def test_the_shipped_burgers_config_is_the_problem_in_python():
         pinn.Dirichlet("u", 0.0, hard=True),
     )
     assert problem.reference == "cole-hopf"
-    assert [type(stage) for stage in experiment.training] == [pinn.Adam, pinn.SSBroyden]
+    assert experiment.training == (pinn.LevenbergMarquardt(120, redraw=10),)
 
 
 def test_a_config_can_be_a_problem_and_nothing_else(loaded):
