@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import autograd as T
+from pinn.diagnosis.backward import backward
 from pinn.diagnosis.contradictions import contradictions, not_finite
 from pinn.diagnosis.missing import missing, underdetermined
 from pinn.diagnosis.network import (
@@ -32,8 +33,8 @@ def preflight(objective: Objective) -> list[str]:
     """Return a sentence for each thing that seems wrong; an empty list is no proof of anything.
 
     Looked for are missing conditions, unknowns and coefficients that nothing determines, equations
-    and conditions that contradict each other or have no value, initial values that change with
-    time, regions without a point, coordinates that the precision does not resolve, and a model
+    and conditions that contradict each other or have no value, equations that run the wrong way in
+    time, initial values that change with time, regions without a point, coordinates that the precision does not resolve, and a model
     without the second derivatives that are asked for. Takes some milliseconds for
     each residual, and looks at no more than 100 of them, in at most 12 coordinates. The objective
     is left as it was; the random numbers are a stream of their own.
@@ -57,6 +58,7 @@ def preflight(objective: Objective) -> list[str]:
         *missing(statement, held),
         *contradictions(statement),
         *_unasked(statement),
+        *backward(statement),
         *underdetermined(statement),
         *_idle_coefficients(objective),
         *empty_regions(objective.problem),

@@ -1,0 +1,63 @@
+"""Equations that run the wrong way in time are told of, those that do not are not."""
+
+import pytest
+
+import pinn
+from pinn.diagnosis.backward import backward
+from pinn.diagnosis.statement import Statement
+
+X, Y, TIME = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1), pinn.Time("t", 0, 2)
+START = pinn.Initial("u", "sin(pi*x)")
+END = pinn.Terminal("u", "sin(pi*x)")
+
+
+def said(equation, *conditions, domain=X * TIME, unknowns=("u",), **more):
+    equations = equation if isinstance(equation, dict) else {"e": equation}
+    problem = pinn.Problem(domain, list(unknowns), equations, list(conditions), **more)
+    return list(backward(Statement(problem)))
+
+
+@pytest.mark.parametrize(("equation", "leaf"), [
+    ("u_t + u_xx", "u_xx"), ("3*u_xx + (2 + x)*u_t - u**2", "u_xx"), ("u_t - u_xxxx", "u_xxxx"),
+    ("u_t + u*u_x + u_xx - 0.1*u_xxxx", "u_xxxx"), ("u_t + exp(u)*u_xx", "u_xx"),
+])  # fmt: skip
+def test_heat_backwards_from_its_start_is_told(equation, leaf):
+    (sentence,) = said(equation, START)
+    assert sentence.startswith("the equation 'e' runs the wrong way in t: from t = 0, where 'u' is")
+    assert f"check the sign of {leaf}, or give 'u' at the end of the time" in sentence
+    assert said(equation, END) == []
+
+
+@pytest.mark.parametrize("equation", [
+    "u_t - u_xx", "u_t + u_xxxx", "u_t + u_xx + u_xxxx", "u_t + u*u_x - 0.01*u_xx",
+])  # fmt: skip
+def test_heat_from_its_end_is_told(equation):
+    assert said(equation, START) == []
+    (sentence,) = said(equation, END)
+    assert "from t = 2, where 'u' is given" in sentence
+    assert sentence.endswith("or give 'u' at the beginning of the time")
+
+
+@pytest.mark.parametrize("equation", [
+    "u_t + u_x", "u_t + u_xxx", "u_tt - u_xx", "u_tt + u_xx", "u_xx + u", "u_t + (x - 0.5)*u_xx",
+    "u_t + u*u_xx", "u_t + u_tt + u_xx",
+])  # fmt: skip
+def test_nothing_is_said_of_waves_of_other_orders_and_of_signs_that_change(equation):
+    assert said(equation, START) == said(equation, END) == []
+
+
+def test_a_laplacian_counts_in_every_coordinate_and_the_other_unknown_does_not():
+    plane = {"domain": X * Y * TIME}
+    assert len(said("u_t + laplacian(u)", START, **plane)) == 1
+    assert said("u_t - laplacian(u)", START, **plane) == []
+    waves = {"real": "u_t + v_xx", "imaginary": "v_t - u_xx"}
+    assert said(waves, START, pinn.Initial("v", 0), unknowns=("u", "v")) == []
+
+
+def test_it_is_a_warning_before_training():
+    problem = pinn.Problem(
+        X * TIME, ["u"], {"heat": "u_t + u_xx"}, [START, pinn.Dirichlet("u", 0, on="x=0"),
+                                                 pinn.Dirichlet("u", 0, on="x=1")],
+    )  # fmt: skip
+    found = pinn.check(problem, pinn.MLP(4, 1), pinn.Sampling(20))
+    assert any("runs the wrong way in t" in sentence for sentence in found.warnings)
