@@ -118,7 +118,13 @@ def machine_line(row: Mapping[str, Any]) -> str:
     of = "one core" if cores == 1 else f"{cores} cores"
     kernels = measured.get("blas_kernels")
     words = [f"{cpu}, {of}", versions, *([f"BLAS kernels {kernels}"] if kernels else [])]
-    return "; ".join([*words, f"executor {measured['executor']}"])
+    return "; ".join([*words, f"executor {measured['executor']}", *state(row)])
+
+
+def state(row: Mapping[str, Any]) -> list[str]:
+    """Return the state of the sources that a row was measured from, where it is known."""
+    digest = row["measured"].get("sources")
+    return [f"sources {digest[:8]}"] if digest else []
 
 
 @contextmanager

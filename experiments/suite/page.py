@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.bench.report import number, section, table
-from experiments.resumable import machine_line
+from experiments.resumable import machine_line, state
 from experiments.suite.entry import Entry
 from experiments.suite.verdict import FACTOR, left_to_auto, summaries, told_apart, verdicts
 
@@ -126,6 +126,7 @@ def run_line(run: Mapping[str, Any]) -> str:
     return (
         f"{what}: {errors} ({reference}){estimate}; {stages}; {number(run['seconds'])} s, "
         f"{number(run['cpu_seconds'])} s of processors{setbacks}"
+        + "".join(f"; {text}" for text in state(run))
     )
 
 

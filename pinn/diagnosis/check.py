@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -137,7 +137,7 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
         parameters=objective.size,
         coefficients=tuple(parameter.name for parameter in problem.parameters),
         hard=_hard_names(experiment),
-        sampling=_sampling_text(experiment),
+        sampling=_sampling_text(experiment, foreseen),
         precision=experiment.precision,
         device=experiment.device,
         engine=experiment.engine,
@@ -250,11 +250,14 @@ def _is_short(value: Any) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
-def _sampling_text(experiment: Experiment) -> str:
+def _sampling_text(experiment: Experiment, stages: Iterable[Stage]) -> str:
     sampling = experiment.sampling
-    redraw = {None: "kept", "auto": "drawn anew when overfitted"}.get(
-        sampling.redraw, f"drawn anew every {sampling.redraw} steps"
-    )
+    redraw = {None: "kept", "auto": "drawn anew when overfitted"}.get(sampling.redraw)
+    if redraw is None:
+        every = list(dict.fromkeys(stage.redraw or sampling.redraw for stage in stages))
+        within = [steps for steps in every if steps <= max(stage.steps for stage in stages)]
+        shown = ", then ".join(map(str, within))
+        redraw = f"drawn anew every {shown} steps" if within else "kept"
     kept = f", {100 * sampling.keep:g} % of them kept" if sampling.keep else ""
     adaptive = "" if sampling.adaptive is None else f", by {sampling.adaptive}"
     batch = "" if sampling.batch is None else f", batches of {sampling.batch}"

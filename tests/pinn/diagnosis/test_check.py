@@ -53,6 +53,21 @@ def test_the_blocks_are_what_training_has(check):
     assert check.works and check.errors == check.warnings == check.advice == ()
 
 
+@pytest.mark.parametrize(("stages", "sampling", "said"), [
+    ([pinn.Adam(1000)], {}, "drawn anew every 500 steps"),
+    ([pinn.Adam(400)], {}, "kept"),
+    ([pinn.Adam(1000)], {"redraw": None}, "kept"),
+    ([pinn.Adam(1000)], {"redraw": "auto"}, "drawn anew when overfitted"),
+    ([pinn.LevenbergMarquardt(40, redraw=10), pinn.LevenbergMarquardt(90)], {"redraw": 50},
+     "drawn anew every 10, then 25 steps"),
+    ([pinn.GaussNewton(9, redraw=10**7)], {}, "kept"),
+])  # fmt: skip
+def test_points_are_drawn_anew_as_often_as_the_stages_say(stages, sampling, said):
+    points = pinn.Sampling(interior=400, initial=30, boundary=40, adaptive=None, **sampling)
+    found = checked(problem(), training=stages, sampling=points)
+    assert found.sampling == f"latin-hypercube, {said}"
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_memory_and_operations_are_those_of_a_step(monkeypatch, threads, precision):
