@@ -34,10 +34,10 @@ def preflight(objective: Objective) -> list[str]:
 
     Looked for are missing conditions, unknowns and coefficients that nothing determines, equations
     and conditions that contradict each other or have no value, equations that run the wrong way in
-    time, initial values that change with time, regions without a point, coordinates that the precision does not resolve, and a model
-    without the second derivatives that are asked for. Takes some milliseconds for
-    each residual, and looks at no more than 100 of them, in at most 12 coordinates. The objective
-    is left as it was; the random numbers are a stream of their own.
+    time, initial values that change with time, regions without a point, coordinates that the
+    precision does not resolve, and a model without the second derivatives that are asked for. Takes
+    some milliseconds for each residual, and looks at no more than 100 of them, in at most 12
+    coordinates. The objective is left as it was; the random numbers are a stream of their own.
     """
     statement = statement_of(objective.problem)
     if statement is None:

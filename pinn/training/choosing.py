@@ -29,6 +29,9 @@ _KINDS = (
 )  # fmt: skip
 # Where both leave more than this share of the loss, or crept, the others are not tried.
 _HOPELESS = 0.1
+# Where one leaves so little, a residual of ten digits as the doctor is content with, the others are
+# not tried either.
+_DONE = 1e-20
 # Features of all unknowns together in the trial, of each at least, and the points for each. Where
 # that comes to more in all, a trial would take as long as a training. It takes no more points than
 # that, however many training is given.
@@ -115,7 +118,7 @@ def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
             break
         trials[kind] = _tried(experiment, auto, kind, few, began)
         late = _is_late(experiment, began)
-        if late:
+        if trials[kind].left < _DONE or late:
             break
     kind, best = min(trials.items(), key=lambda item: item[1].left)
     tried, resolved = few, _RESOLVED_IN_HASTE if late else _RESOLVED
