@@ -36,9 +36,11 @@ from pinn.solution.solution import Solution
 from pinn.training.callbacks import check_callbacks, notify
 from pinn.training.choosing import with_model
 from pinn.training.collocation import redrawing
+from pinn.training.continuation import Continued
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, fresh_points, judging_points
+from pinn.training.legs import Legs
 from pinn.training.loop import Training
 from pinn.training.marching import March
 from pinn.training.plan import Plan
@@ -104,6 +106,7 @@ def solve(
     *,
     seconds: float | None = None,
     target: float | None = None,
+    continuation: Mapping[str, Sequence[float]] | None = None,
     start: Solution | Mapping[str, np.ndarray] | np.ndarray | None = None,
     engine: str = "recorded",
     derivatives: str = "jets",
@@ -125,10 +128,13 @@ def solve(
     recording of the step's programs at the beginning included, and the checks of the problem before
     and of the solution after not; training ends where one more step would not fit. "auto" uses it
     up, unless the loss goes no lower before. target: the loss at which training ends: the weighted
-    sum, on the present points and on as many that training does not take. start: a solution of the
-    same model (or its theta, as a vector or by name) to begin from. engine: "recorded" (traced
-    once, replayed in chunks), or "eager" for debugging. derivatives: "jets" (one Taylor-mode sweep)
-    or "nested" (reverse mode again and again, for models with operations that have no Taylor rule).
+    sum, on the present points and on as many that training does not take. continuation: constant ->
+    values that it has in turn before its own, {"Re": [10, 100]}: a problem too hard to begin with
+    is trained by way of easier ones, each from where the last one ended (not where random features
+    resolve it without). start: a solution of the same model (or its theta, as a vector or by name)
+    to begin from. engine: "recorded" (traced once, replayed in chunks), or "eager" for debugging.
+    derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again, for
+    models with operations that have no Taylor rule).
     threads: None takes all cores; the bits are the same for any number. error_bars: whether the
     error of the solution is estimated in the end (report.error_estimate, see pinn.estimates), which
     takes a second or a few and is left out of training that took no longer.
@@ -151,7 +157,8 @@ def solve(
     callbacks = check_callbacks(callbacks)
     experiment = _experiment(
         problem, model=_model(model, start), sampling=sampling, weighting=weighting,
-        training=training, seconds=seconds, target=target, precision=precision, device=device,
+        training=training, seconds=seconds, target=target, continuation=continuation,
+        precision=precision, device=device,
         engine=engine, derivatives=derivatives, threads=threads, seed=seed,
         error_bars=error_bars,
     )  # fmt: skip
@@ -165,7 +172,9 @@ def solve(
         said = [*preflight(objective), *said]
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
-        run = _training(experiment, objective, callbacks, fresh, started, decisions, spent)
+        run = _training(
+            experiment, objective, callbacks, fresh, started, decisions, spent, theta is not None
+        )
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
         for decision in decisions:
             asked = asked or notify(callbacks, "on_decision", decision)
@@ -202,6 +211,7 @@ def check(
     *,
     seconds: float | None = None,
     target: float | None = None,
+    continuation: Mapping[str, Sequence[float]] | None = None,
     start: Solution | Mapping[str, np.ndarray] | np.ndarray | None = None,
     engine: str = "recorded",
     derivatives: str = "jets",
@@ -219,7 +229,8 @@ def check(
     check_callbacks(callbacks)
     experiment = _experiment(
         problem, model=_model(model, start), sampling=sampling, weighting=weighting,
-        training=training, seconds=seconds, target=target, precision=precision, device=device,
+        training=training, seconds=seconds, target=target, continuation=continuation,
+        precision=precision, device=device,
         engine=engine, derivatives=derivatives, threads=threads, seed=seed,
         error_bars=error_bars,
     )  # fmt: skip
@@ -262,14 +273,19 @@ def _training(
     started: bool,
     decisions: Sequence[Decision],
     spent: float,
-) -> Training | March:
-    """Return the training of all the domain at once or, for a model of windows, one by one.
+    resolved: bool,
+) -> Training | Legs:
+    """Return the training of the problem at once or, for windows and a continuation, in legs.
 
     started: whether an older solution is gone on from. decisions, spent: what was decided before,
-    and the seconds that it took.
+    and the seconds that it took. resolved: whether a trial has come near the solution already.
     """
     if isinstance(experiment.model, Windows):
         return March(experiment, objective, callbacks, fresh=fresh, started=started)
+    if experiment.continuation and not resolved:
+        return Continued(
+            experiment, objective, callbacks, fresh=fresh, decisions=decisions, spent=spent
+        )
     return Training(
         objective, experiment.plan, callbacks, redrawing(experiment.collocation, objective),
         seconds=experiment.seconds, target=experiment.target, fresh=fresh,

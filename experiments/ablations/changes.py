@@ -131,6 +131,8 @@ CHANGES: Mapping[str, Sequence[Change]] = {
     "van_der_pol": [
         _change("windows_1", "one window", "model.windows.count=1"),
         _change("windows_3", "three windows", "model.windows.count=3"),
+        _change("continuation", "one window, by way of smaller mu", "model={mlp: {}}",
+                "continuation={mu: [0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5]}"),
         _change("small", "networks of two layers of 10",
                 "model.windows.model={mlp: {width: 10, depth: 2}}"),
     ],

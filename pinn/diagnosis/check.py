@@ -67,7 +67,8 @@ class Check:
     memory_bytes: blocks, points, parameters and the largest stage together; flops and seconds are
     of one evaluation of the loss and its gradient, of which a step takes at least one. Bytes and
     operations are counted, seconds measured. chosen: whether stages are chosen on the way, so that
-    they may be others than these, which are foreseen.
+    they may be others than these, which are foreseen. continuation: the values that constants have
+    in turn before their own, each with these stages.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Check:
     threads: int
     blocks: tuple[BlockCheck, ...]
     chosen: bool
+    continuation: Mapping[str, tuple[float, ...]]
     stages: tuple[StageCheck, ...]
     loss: float
     memory_bytes: int
@@ -145,6 +147,7 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
         threads=max((cost.workers for _, cost in costs), default=1),
         blocks=tuple(_blocks(objective, experiment, began, costs, seconds)),
         chosen=experiment.plan.count is None,
+        continuation=dict(experiment.continuation),
         stages=stages,
         loss=began.loss,
         memory_bytes=arenas + objective.point_bytes() + 2 * item * objective.size + held,

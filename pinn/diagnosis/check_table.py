@@ -112,6 +112,9 @@ def _foot(check: Check) -> Iterator[str]:
     )
     chosen = "chosen on the way, most likely " * check.chosen
     yield from _pair("training", chosen + ", ".join(map(_stage_text, check.stages)))
+    for name, values in check.continuation.items():
+        shown = ", ".join(f"{value:g}" for value in values)
+        yield from _pair("", f"by way of {name} = {shown}, then {check.constants[name]:g}")
     steps = sum(stage.steps for stage in check.stages)
     limits = [stage.seconds for stage in check.stages if stage.seconds is not None]
     if not limits:

@@ -178,4 +178,4 @@ def _not_reduced(now: Scale) -> str:
 
 
 def _fell(share: float) -> str:
-    return f"fell by {100 * share:.2g} %" if share > 0 else "did not fall"
+    return f"fell by {100 * share:.3g} %" if share > 0 else "did not fall"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Annotated, Any, Literal
 
 import autograd as T
@@ -34,6 +34,7 @@ from pinn.schema.errors import at
 from pinn.training.auto import Auto
 from pinn.training.batches import Batches
 from pinn.training.collocation import Collocation, Residuals
+from pinn.training.continuation import Values, check_continuation
 from pinn.training.given import fit_last_layers, given_values
 from pinn.training.marching import check_windows, of_window
 from pinn.training.plan import TRAINING, Plan, Scale, plan_of
@@ -57,6 +58,7 @@ class Experiment:
     sampling: Sampling = Sampling()
     weighting: AnyWeighting = Fixed()
     training: Annotated[tuple[Stage, ...] | Plan, TRAINING] = Auto()
+    continuation: Values = field(default_factory=dict)
     seconds: Positive | None = None
     target: Positive | None = None
     precision: Literal["float64", "float32"] = "float64"
@@ -83,6 +85,8 @@ class Experiment:
             object.__setattr__(self, "model", model)
         if isinstance(model, Windows):
             check_windows(self.problem, self.sampling, self.weighting)
+        with at("continuation"):
+            check_continuation(self)
         fields = []
         for one in self.problem.fields:
             with at("problem", "fields", one.name, "model"):

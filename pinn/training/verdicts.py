@@ -79,7 +79,7 @@ def outlook(now: Situation) -> str:
     share = -math.expm1(-fall)
     over = f"over the last {round(window)} steps the loss on fresh points"
     if share >= _STILL:
-        return f"; {over} fell by {100 * share:.2g} %: more of them would lower it further"
+        return f"; {over} fell by {100 * share:.3g} %: more of them would lower it further"
     return f"; {over} fell by no more than 5 %: more of them alone would hardly help"
 
 

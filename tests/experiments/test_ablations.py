@@ -194,7 +194,8 @@ def test_changes_are_measured_with_their_entry_written_and_gone_on_with(tmp_path
 def test_names_choose_an_entry_with_all_of_its_changes_or_one_of_them(tmp_path, capsys):
     chosen = program.by_name()
     assert [one.name for one in chosen["van_der_pol"]] == [
-        "van_der_pol", "van_der_pol/windows_1", "van_der_pol/windows_3", "van_der_pol/small"
+        "van_der_pol", "van_der_pol/windows_1", "van_der_pol/windows_3",
+        "van_der_pol/continuation", "van_der_pol/small"
     ]  # fmt: skip
     assert [one.name for one in chosen["kdv/causal"]] == ["kdv", "kdv/causal"]
     assert program.main(["--only", "burgers/order_3", "--out", str(tmp_path)]) == 2
