@@ -69,8 +69,8 @@ def unsolved(residuals: Mapping[str, float]) -> str | None:
     shown = ", ".join(f"{name} ({value:.2g})" for name, value in large.items())
     return (
         "the problem does not seem to be solved: relative to the size of its terms, the residual "
-        f"of {shown} is large, {LARGE:g} or more; more training, more points, a shorter time or "
-        "other weights may help"
+        f"of {shown} is large, {LARGE:g} or more; more training, more points, windows of time, "
+        "a continuation from easier constants or other weights may help"
     )
 
 
