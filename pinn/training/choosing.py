@@ -36,8 +36,8 @@ _DONE = 1e-20
 # that comes to more in all, a trial would take as long as a training. It takes no more points than
 # that, however many training is given.
 _FEW, _LEAST_FEW, _POINTS, _MOST_FEW = 600, 250, 4, 1500
-# Features after it.
-_MANY, _LEAST_MANY = 2000, 500
+# Features after it; along a line half of them resolve as much.
+_MANY, _MANY_ON_A_LINE, _LEAST_MANY = 2000, 1000, 500
 # Random features are taken where the loss on points apart falls to less than this share of what it
 # is for a network that is zero. The smooth functions that they can follow go far below it.
 _RESOLVED = 1e-6
@@ -201,7 +201,9 @@ def _many(experiment: Experiment, seconds: float) -> int:
     By the points where their number is given, and by the clock where there is a limit.
     """
     few, count = _few(experiment), len(experiment.problem.unknowns)
-    many = min(max(_MANY // count, _LEAST_MANY), _most(experiment))
+    line = len(experiment.problem.domain.coordinates) == 1
+    many = max((_MANY_ON_A_LINE if line else _MANY) // count, _LEAST_MANY)
+    many = min(many, _most(experiment))
     if experiment.seconds is not None:
         many = min(many, int(few * (_SHARE * experiment.seconds / seconds) ** (1 / 3)))
     return max(few, many)

@@ -88,6 +88,7 @@ class Continued(Legs):
     """
 
     leg = "continuation"
+    _enough = math.inf
 
     @property
     def count(self) -> int:

@@ -14,7 +14,10 @@ from pinn.training.experiment import Experiment
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """A trial of a size that suits tests."""
-    small = {"_FEW": 60, "_LEAST_FEW": 30, "_MOST_FEW": 150, "_MANY": 120, "_LEAST_MANY": 60}
+    small = {
+        "_FEW": 60, "_LEAST_FEW": 30, "_MOST_FEW": 150, "_MANY": 150, "_MANY_ON_A_LINE": 120,
+        "_LEAST_MANY": 60,
+    }  # fmt: skip
     for name, value in small.items():
         monkeypatch.setattr(choosing, name, value)
 
@@ -48,7 +51,7 @@ def test_a_smooth_solution_gets_random_features_and_many_digits():
 
 def test_more_features_than_were_tried_begin_where_these_ended():
     given = Experiment(SMOOTH, pinn.AutoModel(enrichment=("x**1.5",)))
-    found, _, theta = choosing.with_model(given)
+    found, _, theta, _ = choosing.with_model(given)
     assert (found.model.width, found.sampling.interior) == (120, 4 * 120)
     objective = found.objective()
     assert theta.shape == (objective.size,) == (1 + 120 + 1,)
@@ -86,7 +89,7 @@ def test_what_few_features_do_not_resolve_more_of_them_are_tried_on(monkeypatch)
         {"poisson": "u_xx + 256*pi**2*sin(16*pi*x) + pi**2*sin(pi*x)"},
         [pinn.Dirichlet("u", 0, hard=True)],
     )  # fmt: skip
-    found, (decision,), theta = choosing.with_model(Experiment(ripple))
+    found, (decision,), theta, _ = choosing.with_model(Experiment(ripple))
     assert isinstance(found.model, pinn.RandomFeatures) and found.model.width == 120
     assert decision.why.startswith("a trial of 120 random features left ")
     objective = found.objective()
