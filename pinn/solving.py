@@ -172,9 +172,7 @@ def solve(
         said = [*preflight(objective), *said]
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
-        run = _training(
-            experiment, objective, callbacks, fresh, started, decisions, spent, theta is not None
-        )
+        run = _training(experiment, objective, callbacks, fresh, started, decisions, spent)
         asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
         for decision in decisions:
             asked = asked or notify(callbacks, "on_decision", decision)
@@ -273,16 +271,15 @@ def _training(
     started: bool,
     decisions: Sequence[Decision],
     spent: float,
-    resolved: bool,
 ) -> Training | Legs:
     """Return the training of the problem at once or, for windows and a continuation, in legs.
 
     started: whether an older solution is gone on from. decisions, spent: what was decided before,
-    and the seconds that it took. resolved: whether a trial has come near the solution already.
+    and the seconds that it took.
     """
     if isinstance(experiment.model, Windows):
         return March(experiment, objective, callbacks, fresh=fresh, started=started)
-    if experiment.continuation and not resolved:
+    if experiment.continuation:
         return Continued(
             experiment, objective, callbacks, fresh=fresh, decisions=decisions, spent=spent
         )

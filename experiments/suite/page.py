@@ -40,7 +40,7 @@ def markdown(entries: Sequence[Entry], runs: Sequence[Mapping[str, Any]]) -> str
             f"## {seconds:g} seconds",
             f"{sum(numbered.values())} of {len(numbered)} problems measured reach their goal by "
             f"the median of the seeds, {len({entry.number for entry in entries})} problems in all.",
-            _by_rule(own),
+            *([_by_rule(own)] if all(line["auto"] is not None for line in own) else []),
             *_estimates([run for run in runs if run["budget_seconds"] == seconds]),
             table(_HEADER, [_line(line) for line in own]),
         ]
@@ -101,7 +101,8 @@ def _line(line: Mapping[str, Any]) -> list[str]:
     stages = ", ".join(f"{stage['name']} {stage['steps']}" for stage in line["stages"])
     figures = (line[key] for key in ("worst", "goal", "published"))
     return [
-        str(line["number"]), line["title"], ", ".join(line["auto"]) or "-", line["network"] or "-",
+        str(line["number"]), line["title"], ", ".join(line["auto"] or ()) or "-",
+        line["network"] or "-",
         number(line["parameters"], 9), stages or "-", number(line["seconds"]),
         number(line["error"], 2), _estimate(line), *(number(figure, 2) for figure in figures),
         "yes" if line["reached"] else "no",

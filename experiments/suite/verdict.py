@@ -64,8 +64,8 @@ def summary(entry: Entry, seconds: float, runs: Iterable[Run]) -> dict[str, Any]
     times = [run["seconds"] for run in ranked if "seconds" in run]
     estimate, trusted = estimate_of(shown) or (None, None)
     return {
-        "name": entry.name, **entry.words, "budget_seconds": seconds, 
-        "auto": shown.get("auto", []),
+        "name": entry.name, **entry.words, "budget_seconds": seconds,
+        "auto": shown.get("auto"),
         "network": shown.get("network"), "parameters": shown.get("parameters"),
         "stages": shown.get("stages", []), "seconds": statistics.median(times) if times else None,
         "error": _finite(median), "worst": _finite(errors[-1]), "goal": goal,
@@ -113,7 +113,7 @@ def left_to_auto(lines: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
     """
     left: dict[int, set[str]] = {}
     for line in lines:
-        left.setdefault(line["number"], {"model", "stages"}).intersection_update(line["auto"])
+        left.setdefault(line["number"], {"model", "stages"}).intersection_update(line["auto"] or ())
     return {
         what: [number for number, found in left.items() if what in found]
         for what in ("model", "stages")

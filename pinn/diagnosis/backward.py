@@ -11,21 +11,26 @@ from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.statement import Stated, Statement
 from pinn.equations.leaves import Derivative
 
+# Up to this the same ratio in two states of the unknowns is one that depends on neither.
+_SAME = 1e-9
+
 
 def backward(statement: Statement) -> Iterator[str]:
     """Name the equations whose short waves grow without bounds from where values are given.
 
     Of u_t = -(s/s_t) d^m u / dx^m, with m even the highest order of u in space, a wave of number k
     grows like exp(-(s/s_t) (-1)^(m/2) k^m t): with the wrong sign the faster the shorter it is, so
-    that nothing depends on the values continuously (Hadamard). Only where the sign is the same at
-    all points and in all states, and only for equations of first order in time.
+    that nothing depends on the values continuously (Hadamard). Told of equations of first order in
+    time, where s/s_t has one sign at all points and depends on no unknown and no coefficient, and
+    of an unknown whose derivatives are in no other equation, nor those of others in this one: what
+    a system does to short waves is not seen from one of its equations.
     """
     domain = statement.problem.domain
     if domain.time is None:
         return
     start, end = domain.bounds[domain.time]
     for equation in statement.equations:
-        for unknown in statement.problem.unknowns if equation.is_finite else ():
+        for unknown in _alone(statement, equation):
             given = _given(statement, unknown, domain.time)
             for leaf, grows in _fastest(equation, unknown, domain.time, domain.space):
                 if grows and start in given and end not in given:
@@ -41,6 +46,27 @@ def backward(statement: Statement) -> Iterator[str]:
                     f"or give {unknown!r} at the {other} of the time"
                 )
                 break
+
+
+def _alone(statement: Statement, equation: Stated) -> list[str]:
+    """Return the unknown of an equation that no other has derivatives in space of, if there is one.
+
+    None where an equation cannot be read.
+    """
+    space = statement.problem.domain.space
+    if not all(one.is_finite for one in statement.equations):
+        return []
+    bent = {
+        one.name: {
+            leaf.unknown for leaf in one.leaves
+            if any(set(names) & set(space) for names, _ in parts_of(leaf, space))
+        }
+        for one in statement.equations
+    }  # fmt: skip
+    own = bent.pop(equation.name)
+    return [] if len(own) > 1 else [name for name in own if not any(
+        name in others for others in bent.values()
+    )]  # fmt: skip
 
 
 def _given(statement: Statement, unknown: str, time: str) -> set[float]:
@@ -64,7 +90,7 @@ def _fastest(
     """
     orders = [_orders(one, unknown, space) for one in equation.linear]
     names = set(orders[0])
-    if {n for n in names if time in n} != {(time,)}:
+    if {n for n in names if time in n} != {(time,)} or any(set(one) != names for one in orders):
         return
     highest = max(map(len, names))
     if highest % 2 or highest < 2:
@@ -73,10 +99,10 @@ def _fastest(
         if len(name) != highest or len(set(name)) > 1:
             continue
         with np.errstate(divide="ignore", invalid="ignore"):
-            rates = np.concatenate([-one[name] / one[(time,)] for one in orders])
-        rates *= (-1) ** (highest // 2)
-        if (rates > 0).all() or (rates < 0).all():
-            yield str(Derivative(unknown, name)), bool(rates[0] > 0)
+            rates = [-((-1) ** (highest // 2)) * one[name] / one[(time,)] for one in orders]
+        sign = np.sign(rates[0][0])
+        if sign and (np.sign(rates) == sign).all() and np.allclose(rates, rates[0], rtol=_SAME):
+            yield str(Derivative(unknown, name)), bool(sign > 0)
 
 
 def _orders(

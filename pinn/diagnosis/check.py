@@ -257,8 +257,8 @@ def _sampling_text(experiment: Experiment, stages: Iterable[Stage]) -> str:
     sampling = experiment.sampling
     redraw = {None: "kept", "auto": "drawn anew when overfitted"}.get(sampling.redraw)
     if redraw is None:
-        every = list(dict.fromkeys(stage.redraw or sampling.redraw for stage in stages))
-        within = [steps for steps in every if steps <= max(stage.steps for stage in stages)]
+        pairs = [(stage.redraw or sampling.redraw, stage.steps) for stage in stages]
+        within = dict.fromkeys(every for every, steps in pairs if every < steps)
         shown = ", then ".join(map(str, within))
         redraw = f"drawn anew every {shown} steps" if within else "kept"
     kept = f", {100 * sampling.keep:g} % of them kept" if sampling.keep else ""

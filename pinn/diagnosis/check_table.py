@@ -115,7 +115,8 @@ def _foot(check: Check) -> Iterator[str]:
     for name, values in check.continuation.items():
         shown = ", ".join(f"{value:g}" for value in values)
         yield from _pair("", f"by way of {name} = {shown}, then {check.constants[name]:g}")
-    steps = sum(stage.steps for stage in check.stages)
+    legs = 1 + max(map(len, check.continuation.values()), default=0)
+    steps = legs * sum(stage.steps for stage in check.stages)
     limits = [stage.seconds for stage in check.stages if stage.seconds is not None]
     if not limits:
         yield from _pair("", f"{seconds_text(steps * check.seconds)} or more for all {steps} steps")

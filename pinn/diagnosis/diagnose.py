@@ -73,10 +73,11 @@ def doctor(
 
     records: what was logged while it was trained, as of `Run.metrics()`; the report's history where
     left out. Looks at residuals on fresh points, by block and by place, at gradients, history and
-    rounding, and tries a few steps of another solver; a second or a few. The solution stays as it
-    is, its reference takes no part. The causes looked for are pinn.diagnosis.CAUSES. Raises
-    TypeError for something that is no solution, RuntimeError where a file could not hold an
-    equation that is a Python function.
+    rounding, and tries a few steps of another solver; a second or a few. Where nothing holds it
+    back it tries random features too, which takes some more. The solution stays as it is, its
+    reference takes no part. The causes looked for are pinn.diagnosis.CAUSES. Raises TypeError for
+    something that is no solution, RuntimeError where a file could not hold an equation that is a
+    Python function.
     """
     if not isinstance(solution, Solution):
         raise TypeError(

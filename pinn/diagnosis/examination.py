@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,6 +39,9 @@ _QUASI_NEWTON_STEPS = 150
 _HELPS = 10.0
 # Fewer records than these say nothing of how the loss falls.
 _RECORDS = 6
+
+# A decision that tells of trainings in turn, of which this is one.
+_LEG = re.compile(r"(window|continuation) \d")
 
 
 @dataclass(frozen=True)
@@ -204,7 +208,13 @@ class Examination:
         On fresh points where these were logged. None of a history that is too short to tell.
         """
         key = "fresh_loss" if all("fresh_loss" in r for r in self.records) else "loss"
-        pairs = [(r["step"], r[key]) for r in self.records if r.get(key) is not None]
+        # Of windows, and of values that a constant had, the last one alone.
+        legs = (one for one in self.report.decisions if _LEG.match(one.what))
+        since = max((one.step for one in legs), default=0)
+        pairs = [
+            (r["step"] - since, r[key]) for r in self.records
+            if r.get(key) is not None and r["step"] > since
+        ]  # fmt: skip
         if len(pairs) < _RECORDS:
             return None
         steps, losses = np.array(pairs, dtype=np.float64).T

@@ -20,7 +20,7 @@ def by_features(seen: Examination) -> str | None:
     """Say how much lower a trial of random features comes, and how to take them; None if it is not.
 
     On the fresh points and by the weights by which the solution is looked at. Not where a trial
-    chose the layers that were trained.
+    chose the layers that were trained. Takes as long as the trial: some seconds.
     """
     model = seen.experiment.model
     chosen = any(one.what.startswith("model: ") for one in seen.report.decisions)
@@ -29,6 +29,8 @@ def by_features(seen: Examination) -> str | None:
     kept = {one.name for one in fields(AutoModel)} & {one.name for one in fields(model)}
     auto = AutoModel(**{name: getattr(model, name) for name in kept - {"factorization"}})
     tried = with_model(replace(seen.experiment, model=auto, training=Auto()))
+    if tried.interrupted:
+        raise KeyboardInterrupt
     if tried.theta is None:
         return None
     objective = tried.experiment.objective()

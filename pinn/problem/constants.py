@@ -34,6 +34,16 @@ class ConstantKind(Kind):
         return Text(self.what).read(node, path, reader)
 
 
+def computed_from(given: Mapping[str, float | str]) -> dict[str, set[str]]:
+    """Return the other constants that a text has, for each constant that has some."""
+    found = {
+        name: {node.name for node in expressions.nodes(expressions.parse(text))
+               if isinstance(node, expressions.Name) and node.name in given}
+        for name, text in given.items() if isinstance(text, str)
+    }  # fmt: skip
+    return {name: others for name, others in found.items() if others}
+
+
 def evaluate_constants(given: Mapping[str, float | str]) -> dict[str, float]:
     """Return the constants as numbers, in the order given.
 

@@ -29,7 +29,7 @@ from pinn.expressions import Expression, nodes
 from pinn.geometry import AnyDomain, Family, Shape, apart
 from pinn.problem import references
 from pinn.problem.bounds import Bounds
-from pinn.problem.constants import ConstantKind, evaluate_constants
+from pinn.problem.constants import ConstantKind, computed_from, evaluate_constants
 from pinn.problem.equation import Equation, EquationKind
 from pinn.problem.field import Field
 from pinn.problem.parameter import Parameter
@@ -131,7 +131,9 @@ class Problem:
         self._join_families()
         self._make_functions()
         with at("constants"):
-            object.__setattr__(self, "constants", evaluate_constants(self.constants))
+            given = self.constants
+            object.__setattr__(self, "constants", evaluate_constants(given))
+            object.__setattr__(self, "computed_from", computed_from(given))
         self._check_names()
         self._check_fields()
         self.scope  # noqa: B018 - regions that mean nothing are told of at their own keys

@@ -134,8 +134,11 @@ def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
     if not best.left < resolved:
         return _trained(experiment, auto, said)
     found = replace(
-        _with_points(experiment, _POINTS * width), model=auto.random_features(width, *kind)
-    )
+        _with_points(experiment, _POINTS * width), model=auto.random_features(width, *kind),
+        continuation={},
+    )  # fmt: skip
+    if experiment.continuation:
+        said += "; what was to be gone through before is left out"
     decisions = (Decision(0, f"model: {width} random features", said),)
     return Chosen(found, decisions, _widened(found, best.found))
 

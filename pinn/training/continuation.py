@@ -30,8 +30,8 @@ Values = Annotated[Mapping[str, tuple[float, ...]], _VALUES]
 
 # The part of a limit in time that the values on the way have together, at most.
 _SHARE = 0.5
-# On the way a problem is solved well enough where so small a share is left of the loss that the
-# first of them began with: the next one begins there, and ends elsewhere.
+# On the way a problem is solved well enough where so small a share is left of the loss of the first
+# one untrained: the next one begins there, and ends elsewhere.
 _ENOUGH = 1e-8
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -50,12 +50,16 @@ def check_continuation(experiment: Experiment) -> None:
             known = ", ".join(problem.constants) or "it has none"
             with at(name):
                 refuse(f"expected a constant of the problem ({known}), got {name!r}")
-        if not _uses(problem, name):
+        made = [other for other, needs in problem.computed_from.items() if name in needs]
+        if made:
             with at(name):
                 refuse(
-                    f"no equation and no condition has {name!r}, so its values change nothing; "
-                    "constants that were computed from it keep their own: name one of those"
+                    f"{', '.join(made)} was computed from {name!r} and keeps its value; write the "
+                    f"equations with {name!r} itself, or give numbers and go through both"
                 )
+        if not _uses(problem, name):
+            with at(name):
+                refuse(f"no equation and no condition has {name!r}, so its values change nothing")
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{count} of {name}" for name, count in lengths.items())
         refuse(f"expected as many values of each constant, got {shown}")
@@ -79,9 +83,10 @@ def of_leg(experiment: Experiment, number: int) -> Experiment:
 class Continued(Legs):
     """The training of a problem by way of others: each begins where the one before it ended.
 
-    A problem on the way is trained as any is, until its loss is a small share of what the first
-    began with; all of them have half of the time together, at most. The losses told are those of
-    the problem of the leg, the one at the end is that of the problem itself.
+    A problem on the way is trained as any is, until its loss is a small share of that of the first,
+    untrained, or not above the target of the run; all of them have half of the time together, at
+    most. The losses told are those of the problem of the leg, the one at the end is that of the
+    problem itself.
 
     Allgower and Georg, Introduction to Numerical Continuation Methods, SIAM 2003, chapter 2; for
     networks, as a curriculum: Krishnapriyan et al., NeurIPS 2021, section 5.1.
@@ -100,17 +105,18 @@ class Continued(Legs):
 
     def _prepared(self, number: int) -> tuple[Objective, Training]:
         experiment = of_leg(self._experiment, number)
-        objective = experiment.objective()
-        objective.parameters.load(self._theta)
         is_last = number == self.count - 1
-        if not number:
-            self._enough = _ENOUGH * objective.value(self._theta)
+        objective = self._objective if is_last else experiment.objective()
+        if not number:  # untrained, wherever the run begins
+            self._enough = _ENOUGH * objective.value(objective.theta)
+        objective.parameters.load(self._theta)
         return objective, Training(
             objective,
             experiment.plan,
             [self._relay(number)],
             redrawing(experiment.collocation, objective),
             seconds=self._seconds_of(number),
+            limited="all stages" if is_last else "this value",
             target=experiment.target if is_last else self._target(),
             apart=FreshLoss(objective, judging_points(experiment)),
             fresh=FreshLoss(objective, fresh_points(experiment)),
@@ -119,7 +125,8 @@ class Continued(Legs):
         )
 
     def _target(self) -> float | None:
-        return self._enough if 0 < self._enough < math.inf else None
+        enough = max(self._enough, self._experiment.target or 0.0)
+        return enough if 0 < enough < math.inf else None
 
     def _seconds_of(self, number: int) -> float | None:
         """Return the limit of a leg: what one before it left over goes to those that follow."""
@@ -140,7 +147,7 @@ class Continued(Legs):
 
 def _uses(problem: Problem, name: str) -> bool:
     """Return whether a constant stands in an equation or a condition, or may: in a function."""
-    stated = (problem.equations, problem.conditions, problem.piecewise)
+    stated = (problem.equations, problem.conditions, problem.piecewise, problem.regions)
     return any(text is None or name in _WORD.findall(text) for text in _texts(stated))
 
 

@@ -56,6 +56,8 @@ class Legs(ABC):
         self._began = time.perf_counter() - spent
         self._theta = objective.theta.copy()
         self._results: list[TrainingResult] = []
+        # The seconds after which each leg began.
+        self._starts: list[float] = []
         self._decisions = list(decisions)
         self._running: Training | None = None
         self._last: StepRecord | None = None
@@ -95,6 +97,9 @@ class Legs(ABC):
         try:
             for number in range(self.count):
                 if number and self._left() <= 0:
+                    if self._end[0] is not StopReason.TIME:
+                        limit = f"time limit of {self._experiment.seconds:g} s reached"
+                        self._end = StopReason.TIME, f"{limit} before {self.leg} {number + 1}"
                     break
                 what = f"{self.leg} {number + 1} of {self.count}"
                 asked = self._decide(Decision(self._steps, what, self._announced(number)))
@@ -102,6 +107,7 @@ class Legs(ABC):
                     said = f": {asked}" if asked else ""
                     self._end = StopReason.CALLBACK, f"stopped by a callback{said}"
                     break
+                self._starts.append(self._seconds())
                 objective, self._running = self._prepared(number)
                 self._take(self._running.run())
                 if self._end[0] in _FINAL:
@@ -190,20 +196,25 @@ class Legs(ABC):
         return math.inf if seconds is None else seconds - self._seconds()
 
     def _history(self) -> list[dict[str, Any]]:
-        found, steps, seconds = [], 0, 0.0
-        for result in self._results:
+        found, steps = [], 0
+        for began, result in zip(self._starts, self._results, strict=False):
             found += [
-                {**line, "step": line["step"] + steps, "wall_s": line["wall_s"] + seconds}
+                {**line, "step": line["step"] + steps, "wall_s": line["wall_s"] + began}
                 for line in result.history
             ]
-            steps, seconds = steps + result.steps, seconds + result.seconds
+            steps += result.steps
         return found
 
     def _setbacks(self) -> tuple:
-        found, steps = [], 0
+        found, steps, stages = [], 0, 0
         for result in self._results:
-            found += [dataclasses.replace(s, step=s.step + steps) for s in result.setbacks]
-            steps += result.steps
+            found += [
+                dataclasses.replace(
+                    setback, step=setback.step + steps, stage_index=setback.stage_index + stages
+                )
+                for setback in result.setbacks
+            ]
+            steps, stages = steps + result.steps, stages + len(result.stages)
         return tuple(found)
 
     def _record(self, number: int, record: StepRecord) -> StepRecord:

@@ -76,8 +76,9 @@ class Training:
     out). batches: the points that each step of a stage takes, where it may see a part of them
     (Stage.takes_batches); the losses told of its steps are those on the batch, the loss that it
     ends with is that on all points. decisions: what was decided before training. spent: the seconds
-    that choosing the model took, which count. resume: where to go on from, with the bits of a run
-    that never stopped; all else has to be as in the run it comes from.
+    that choosing the model took, which count. limited: what `seconds` is for, in words. resume:
+    where to go on from, with the bits of a run that never stopped; all else has to be as in the run
+    it comes from.
     """
 
     def __init__(
@@ -96,8 +97,10 @@ class Training:
         decisions: Sequence[Decision] = (),
         spent: float = 0.0,
         resume: Resume | None = None,
+        limited: str = "all stages",
     ) -> None:
         self._objective = objective
+        self._limited = limited
         self._plan = plan_of(stages)
         self._callbacks = check_callbacks(callbacks)
         self._redraw = redraw
@@ -528,7 +531,7 @@ class Training:
         if self._left() > pace.ordinary:
             return None
         self._time_is_up = True
-        said = f"time limit of {self._seconds:g} s for all stages reached{self._after()}"
+        said = f"time limit of {self._seconds:g} s for {self._limited} reached{self._after()}"
         if is_told(self._spent, self._seconds):
             said += f"; choosing the model took {self._spent:.2g} s of it"
         if self._steps == 0 and is_told(self._recording, self._seconds):

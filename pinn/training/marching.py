@@ -157,6 +157,7 @@ class March(Legs):
             [self._relay(number)],
             redrawing(collocation, objective),
             seconds=None if math.isinf(left) else max(left, 0.0) / to_come,
+            limited="this window",
             target=experiment.target,
             apart=FreshLoss(objective, collocation.fresh("judging")),
             fresh=FreshLoss(objective, collocation.fresh("fresh")),

@@ -277,7 +277,9 @@ def test_a_problem_is_left_to_auto_where_all_of_its_variants_are():
     assert left_to_auto(summaries(entries, [run("a", 0, 1e-7)])) == {"model": [], "stages": []}
     page = markdown(entries, runs)
     assert "in 1 problems (1), the stages of training (0036) in 2 problems (1, 2)" in page
-    assert "in none, the stages of training (0036) in none" in markdown(entries, [failed("a", 0)])
+    none = markdown(entries, [run("a", 0, 1e-7) | {"auto": []}])
+    assert "in none, the stages of training (0036) in none" in none
+    assert "0036" not in markdown(entries, [failed("a", 0)])  # not known
 
 
 def test_what_a_config_leaves_to_auto():

@@ -21,7 +21,8 @@ def network(seen: Examination) -> Iterator[Finding]:
     Only where nothing else was found that holds it back.
     """
     model = seen.experiment.model
-    if seen.found or seen.overfit or seen.is_good or not isinstance(model, Network):
+    caused = any(one.orders is not None for one in seen.found)
+    if caused or seen.overfit or seen.is_good or not isinstance(model, Network):
         return
     trial = seen.trial
     if trial.trained_after * _LOWER < trial.trained_before or not trial.steps:

@@ -19,7 +19,7 @@ def said(equation, *conditions, domain=X * TIME, unknowns=("u",), **more):
 
 @pytest.mark.parametrize(("equation", "leaf"), [
     ("u_t + u_xx", "u_xx"), ("3*u_xx + (2 + x)*u_t - u**2", "u_xx"), ("u_t - u_xxxx", "u_xxxx"),
-    ("u_t + u*u_x + u_xx - 0.1*u_xxxx", "u_xxxx"), ("u_t + exp(u)*u_xx", "u_xx"),
+    ("u_t + u*u_x + u_xx - 0.1*u_xxxx", "u_xxxx"), ("(1 + x)*exp(u)*(u_t + u_xx)", "u_xx"),
 ])  # fmt: skip
 def test_heat_backwards_from_its_start_is_told(equation, leaf):
     (sentence,) = said(equation, START)
@@ -40,10 +40,22 @@ def test_heat_from_its_end_is_told(equation):
 
 @pytest.mark.parametrize("equation", [
     "u_t + u_x", "u_t + u_xxx", "u_tt - u_xx", "u_tt + u_xx", "u_xx + u", "u_t + (x - 0.5)*u_xx",
-    "u_t + u*u_xx", "u_t + u_tt + u_xx",
+    "u_t + u*u_xx", "u_t + u_tt + u_xx", "u_t - log(u)*u_xx", "u_t + exp(u)*u_xx",
+    "u_t - max(d - 0.35, 0)*u_xx", "max(d - 0.35, 0)*u_t - u_xx", "u_t + d*u_xx",
 ])  # fmt: skip
 def test_nothing_is_said_of_waves_of_other_orders_and_of_signs_that_change(equation):
-    assert said(equation, START) == said(equation, END) == []
+    more = {"parameters": [pinn.Parameter("d", 0.4)]} if "d" in equation else {}
+    assert said(equation, START, **more) == said(equation, END, **more) == []
+
+
+@pytest.mark.parametrize("equations", [
+    {"flow": "u_t + u*u_x + u_xx + w_xx", "second": "w - u_xx"},  # Kuramoto-Sivashinsky
+    {"flow": "u_t + 0.7*u + 2*u_xx + w_xx + u**3", "second": "w - u_xx"},
+    {"flow": "u_t + u_xx - 2*w", "second": "w - u_xx"},
+    {"u": "u_t + u_xx - 5*w_xx", "w": "w_t + 5*u_xx - 3*w_xx"},
+])  # fmt: skip
+def test_nothing_is_said_of_one_equation_of_a_system(equations):
+    assert said(equations, START, pinn.Initial("w", 0), unknowns=("u", "w")) == []
 
 
 def test_a_laplacian_counts_in_every_coordinate_and_the_other_unknown_does_not():

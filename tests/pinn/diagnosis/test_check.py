@@ -55,7 +55,8 @@ def test_the_blocks_are_what_training_has(check):
 
 @pytest.mark.parametrize(("stages", "sampling", "said"), [
     ([pinn.Adam(1000)], {}, "drawn anew every 500 steps"),
-    ([pinn.Adam(400)], {}, "kept"),
+    ([pinn.Adam(500)], {}, "kept"),
+    ([pinn.Adam(501), pinn.LevenbergMarquardt(20)], {}, "drawn anew every 500 steps"),
     ([pinn.Adam(1000)], {"redraw": None}, "kept"),
     ([pinn.Adam(1000)], {"redraw": "auto"}, "drawn anew when overfitted"),
     ([pinn.LevenbergMarquardt(40, redraw=10), pinn.LevenbergMarquardt(90)], {"redraw": 50},

@@ -173,6 +173,15 @@ def test_where_random_features_go_further_it_says_how_to_take_them(fine, tmp_pat
     assert after.total(after.fresh) * 100 < found.fresh
 
 
+def test_an_interruption_of_the_trial_is_one_of_the_doctor(fine, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(choosing, "_tried", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pinn.doctor(fine)
+
+
 UNDETERMINED = """\
 problem:
   name: case

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -113,6 +115,43 @@ def test_hard_values_and_sources_have_the_values_on_the_way_too():
     assert solution.report.rel_l2["u"] < 1e-6
 
 
+def test_weights_that_change_are_those_of_the_problem_in_the_end():
+    soft = decay(conditions=[pinn.Initial("u", 1)])
+    solution = pinn.solve(
+        soft, **SMALL, training=[pinn.Adam(12)], weighting=pinn.GradNorm(every=2),
+        continuation={"k": [1]},
+    )
+    report = solution.report
+    assert report.loss == report.stages[-1].loss
+    assert report.fresh_loss == pytest.approx(report.stages[-1].fresh_loss, rel=1e-12)
+
+
+def test_a_leg_ends_at_the_target_of_the_run_and_wherever_it_begins():
+    given = {**SMALL, "training": [pinn.LevenbergMarquardt(40)], "continuation": {"k": [1]}}
+    solution = pinn.solve(decay(), **given, target=1e-3)
+    assert [stage.reason for stage in solution.report.stages] == ["target reached"] * 2
+    assert solution.report.stages[0].loss > 1e-6
+    fine = pinn.solve(decay(), **SMALL, training=[pinn.LevenbergMarquardt(40)])
+    again = pinn.solve(decay(), **given, start=fine)
+    assert again.report.stages[0].reason == "target reached"
+
+
+def test_time_that_is_over_between_two_legs_is_told_as_such():
+    class Slow(pinn.training.Callback):
+        def on_stage_end(self, report):
+            time.sleep(1.1)
+
+    with pytest.warns(pinn.UnsolvedWarning):
+        solution = pinn.solve(
+            decay(), **SMALL, training=[pinn.LevenbergMarquardt(2)], continuation={"k": [0.5]},
+            seconds=1.0, callbacks=[Slow()],
+        )
+    assert solution.report.stop_reason == "time limit"
+    assert solution.report.message == (
+        "continuation 1 of 2: time limit of 1 s reached before continuation 2"
+    )
+
+
 def test_several_constants_go_together():
     solution = pinn.solve(
         decay(equations={"decay": "u_t + k*u - a*sin(t)"}, constants={"k": 2.0, "a": 1.0},
@@ -144,6 +183,8 @@ def test_where_a_trial_resolves_the_problem_it_is_not_gone_through():
         decay(), sampling=pinn.Sampling(200), continuation={"k": [0.5, 1]}, error_bars=False
     )
     assert isinstance(solution.experiment.model, pinn.RandomFeatures)
+    assert solution.experiment.continuation == {}
+    assert solution.report.decisions[0].why.endswith("gone through before is left out")
     assert [stage.name for stage in solution.report.stages] == ["gauss_newton"]
     assert solution.report.rel_l2["u"] < 1e-9
 
@@ -166,8 +207,13 @@ def test_constants_that_change_nothing_and_lists_of_other_lengths_are_refused():
     with pytest.raises(ValueError, match="expected as many values of each constant, got 1 of k, 2"):
         pinn.solve(two, **SMALL, continuation={"k": [1], "a": [1, 2]})
     derived = decay(constants={"tau": 0.5, "k": "1/tau"})
-    with pytest.raises(ValueError, match="has 'tau', so its values change nothing; constants that"):
+    with pytest.raises(ValueError, match="continuation.tau: k was computed from 'tau' and keeps"):
         pinn.solve(derived, **SMALL, continuation={"tau": [2, 1]})
+    idle = decay(constants={"k": 2.0, "idle": 1.0})
+    with pytest.raises(ValueError, match="no condition has 'idle', so its values change nothing"):
+        pinn.solve(idle, **SMALL, continuation={"idle": [2, 1]})
+    early = decay(equations={"decay": "u_t + where(early, 1, 2)*u"}, regions={"early": "t < k"})
+    Experiment(early, continuation={"k": [0.5]})
     with pytest.raises(ValueError, match="continuation: expected none with a model of windows"):
         pinn.solve(decay(), pinn.Windows(2, pinn.MLP(4, 1)), continuation={"k": [1]})
 

@@ -62,7 +62,7 @@ def test_a_limit_that_is_over_at_once_is_told_as_one():
     with pytest.warns(pinn.UnsolvedWarning):
         report = solve(decay(), seconds=1e-9).report
     assert (report.stop_reason, report.steps) == ("time limit", 0)
-    assert report.message.startswith("window 1 of 2: time limit of 0 s for all stages reached")
+    assert report.message.startswith("window 1 of 2: time limit of 0 s for this window reached")
     assert "choosing the model" not in report.message
     assert np.isfinite(report.loss)
 
