@@ -192,9 +192,10 @@ CHANGES: Mapping[str, Sequence[Change]] = {
         _SSBROYDEN, _ENGD,
     ],
     "harmonic_10d": [
-        _change("shallow", "two layers of 30", _layers("width: 30, depth: 2")),
-        _change("depth_1", "one layer of 30", _layers("width: 30, depth: 1")),
-        _change("even", "even points", "sampling.adaptive=null"),
+        _change("auto", "the model and the points of the defaults", "model=auto", "sampling={}"),
+        _change("depth_1", "one layer of 30", "model.mlp.depth=1"),
+        _change("depth_3", "three layers of 20", "model.mlp.depth=3", "model.mlp.width=20"),
+        _change("rad", "points by RAD", "sampling.adaptive=rad"),
         _SSBROYDEN,
     ],
     "beltrami": [
