@@ -92,22 +92,26 @@ class DampedLeastSquares:
 
     @cached_property
     def _gram(self) -> np.ndarray:
-        """The lower triangle of J'J, of Fortran order; above it are any numbers."""
+        """J'J, of Fortran order.
+
+        By numpy's product, which sees that it is symmetric: scipy's wrappers of BLAS keep Python's
+        lock, so that threads would wait for each other.
+        """
         rows, size = self.jacobian.shape
         count = _PARTS
         while count > 1 and rows < count * _PART_ROWS:
             count //= 2
-        parts = [self._workspace.array(f"gram {k}", size, size).T for k in range(count)]
+        parts = [self._workspace.array(f"gram {k}", size, size) for k in range(count)]
         edges = [rows * k // count for k in range(count + 1)]
 
         def part(k: int) -> None:
-            given = self.jacobian[edges[k] : edges[k + 1]].T
-            parts[k] = _blas().dsyrk(1.0, given, c=parts[k], lower=1, overwrite_c=1)
+            given = self.jacobian[edges[k] : edges[k + 1]]
+            np.matmul(given.T, given, out=parts[k])
 
         self._each(part, range(count))
         for other in parts[1:]:
             np.add(parts[0], other, out=parts[0])
-        return parts[0]
+        return parts[0].T
 
     def kernel(self, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return J / D and the lower triangle of the kernel, of Fortran order, for a scale D."""
@@ -231,13 +235,8 @@ def damped_bytes(rows: int, size: int) -> int:
     return 8 * (rows * size + (_PARTS + 1) * least**2) + triangle_bytes(rows, size, keep=True)
 
 
-def _blas() -> Any:
-    from scipy.linalg import blas  # slow to import, and not used by every run
-
-    return blas
-
 
 def _lapack() -> Any:
-    from scipy.linalg import lapack
+    from scipy.linalg import lapack  # slow to import, and not used by every run
 
     return lapack
