@@ -277,12 +277,13 @@ def _training(
     started: whether an older solution is gone on from. decisions, spent: what was decided before,
     and the seconds that it took.
     """
-    if isinstance(experiment.model, Windows):
-        return March(experiment, objective, callbacks, fresh=fresh, started=started)
-    if experiment.continuation:
-        return Continued(
-            experiment, objective, callbacks, fresh=fresh, decisions=decisions, spent=spent
-        )
+    in_windows = isinstance(experiment.model, Windows)
+    if in_windows or experiment.continuation:
+        legs = March if in_windows else Continued
+        return legs(
+            experiment, objective, callbacks, fresh=fresh, started=started, decisions=decisions,
+            spent=spent,
+        )  # fmt: skip
     return Training(
         objective, experiment.plan, callbacks, redrawing(experiment.collocation, objective),
         seconds=experiment.seconds, target=experiment.target, fresh=fresh,

@@ -257,10 +257,15 @@ def _sampling_text(experiment: Experiment, stages: Iterable[Stage]) -> str:
     sampling = experiment.sampling
     redraw = {None: "kept", "auto": "drawn anew when overfitted"}.get(sampling.redraw)
     if redraw is None:
-        pairs = [(stage.redraw or sampling.redraw, stage.steps) for stage in stages]
+        drawing = [stage for stage in stages if stage.redraw != "never"]
+        pairs = [(stage.redraw or sampling.redraw, stage.steps) for stage in drawing]
         within = dict.fromkeys(every for every, steps in pairs if every < steps)
         shown = ", then ".join(map(str, within))
-        redraw = f"drawn anew every {shown} steps" if within else "kept"
+        sooner = any(stage.redraw is not None for stage in drawing)
+        if within:
+            redraw = f"drawn anew every {shown} steps{', and when overfitted' * sooner}"
+        else:
+            redraw = "drawn anew when overfitted" if sooner else "kept"
     kept = f", {100 * sampling.keep:g} % of them kept" if sampling.keep else ""
     adaptive = "" if sampling.adaptive is None else f", by {sampling.adaptive}"
     batch = "" if sampling.batch is None else f", batches of {sampling.batch}"

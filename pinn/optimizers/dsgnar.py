@@ -15,7 +15,7 @@ from pinn.optimizers.jacobian_checks import (
     doubt_precision,
 )
 from pinn.optimizers.sketch import CosineSketch, CountSketch
-from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
 from pinn.optimizers.trust_region import TrustRegion
 from pinn.sampling import stream
 from pinn.schema import Count, Natural, Positive, declared
@@ -42,8 +42,8 @@ class DSGNAR(Stage):
     takes part in. radius: that of the first step. radii: how many are tried in a step.
     first_ratio, last_ratio: the ratio of the actual to the predicted decrease of the loss that
     radii aim at in the first stage and in the second. seed: of the sketches, which each step draws
-    anew. redraw: steps after which points are drawn anew, None for as many as the sampling says.
-    seconds: limit of the stage's wall time, None for none.
+    anew. redraw: steps after which points are drawn anew, at once where they are overfitted, or
+    "never"; None for as the sampling says. seconds: limit of the stage's wall time, None for none.
 
     J is sketched to C J Omega, C a sum of rows with random signs, added up over parts of the points
     (the whole J is never held), Omega a subsampled cosine transform, and the step is Omega p, where
@@ -73,7 +73,7 @@ class DSGNAR(Stage):
     first_ratio: Positive = 0.075
     last_ratio: Positive = 0.5
     seed: Natural = 0
-    redraw: Count | None = 20
+    redraw: Redraws = 20
     seconds: Positive | None = None
 
     def check(self, function: LeastSquares) -> list[str]:

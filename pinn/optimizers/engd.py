@@ -9,7 +9,7 @@ import numpy as np
 from pinn.objective import Layout
 from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
 from pinn.optimizers.jacobian_checks import check_memory, doubt_few_rows, doubt_precision
-from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
 from pinn.optimizers.workspace import Workspace
 from pinn.schema import Count, NonNegative, Positive, declared
 
@@ -28,8 +28,8 @@ class ENGD(Stage):
     steps: most steps. damping: what is added to the diagonal of J^T J, J being the Jacobian of the
     weighted residual vector r. relative_damping: so many times the loss is added as well, which
     keeps the first steps short; 0 as in the papers. redraw: steps after which points are drawn
-    anew, None for as many as the sampling says. seconds: limit of the stage's wall time, None for
-    none.
+    anew, at once where they are overfitted, or "never"; None for as the sampling says. seconds:
+    limit of the stage's wall time, None for none.
 
     The step is -eta d, d = (J^T J + damping)^-1 J^T r, in whichever of parameter and kernel form is
     cheaper for the number of rows (pinn.optimizers.damped); eta is 1, 1/2, 1/4 ... 2^-30, of which
@@ -50,7 +50,7 @@ class ENGD(Stage):
     steps: Count = 500
     damping: Positive = 1e-7
     relative_damping: NonNegative = 1e-3
-    redraw: Count | None = 20
+    redraw: Redraws = 20
     seconds: Positive | None = None
 
     def check(self, function: LeastSquares) -> list[str]:

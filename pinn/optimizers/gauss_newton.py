@@ -12,7 +12,7 @@ from pinn.objective import Layout
 from pinn.optimizers.ends import converged, no_decrease
 from pinn.optimizers.jacobian_checks import check_memory, doubt_few_rows, doubt_precision
 from pinn.optimizers.reduced import Damped, Reduced, reduced, triangle_bytes
-from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 
 # The shortest step that is tried is this many halvings of the direction.
@@ -36,8 +36,8 @@ class GaussNewton(Stage):
     gradient_tolerance: the stage ends when no component of the loss's gradient is larger. seconds:
     limit of the stage's wall time, None for none. least_fall: the stage ends, after a step at
     least, where the linear rows promise to lower the loss by less than this share. redraw: steps
-    after which points are drawn anew, None for as many as the sampling says. hold: fewest steps
-    between two changes of an adaptive weighting's weights.
+    after which points are drawn anew, at once where they are overfitted, or "never"; None for as
+    the sampling says. hold: fewest steps between two changes of an adaptive weighting's weights.
 
     The step minimises |J p + r|^2 + |cutoff s p|^2, s being the largest singular value of J, by the
     triangle that J is reduced to: over directions of larger singular values it is the shortest
@@ -59,7 +59,7 @@ class GaussNewton(Stage):
     gradient_tolerance: NonNegative = 0.0
     least_fall: Fraction = 0.0
     seconds: Positive | None = None
-    redraw: Count | None = 20
+    redraw: Redraws = 20
     hold: Count = 5
 
     def check(self, function: LeastSquares) -> list[str]:

@@ -14,7 +14,7 @@ from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
 from pinn.optimizers.ends import converged, no_decrease
 from pinn.optimizers.jacobian_checks import check_memory, doubt_few_rows, doubt_precision
 from pinn.optimizers.path import path_terms
-from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
 from pinn.optimizers.workspace import Workspace
 from pinn.schema import Count, NonNegative, Positive, declared
 
@@ -46,8 +46,9 @@ class LevenbergMarquardt(Stage):
     (after division by D). scaling: D is 1 ("none"), or the largest norm that a column of J has had
     ("columns"; More's rule). gradient_tolerance: the stage ends when no component of the loss's
     gradient is larger. seconds: limit of the stage's wall time, None for none. redraw: steps after
-    which points are drawn anew, None for as many as the sampling says; damping and D outlast that.
-    hold: fewest steps between two changes of an adaptive weighting's weights.
+    which points are drawn anew, at once where they are overfitted, or "never"; None for as the
+    sampling says. Damping and D outlast that. hold: fewest steps between two changes of an adaptive
+    weighting's weights.
 
     Takes the Jacobian, 8 size^2 bytes a few times, and rows size^2 operations a step. Rows should
     be at least twice the trainable numbers, better four times: a step fits all that the points let
@@ -66,7 +67,7 @@ class LevenbergMarquardt(Stage):
     scaling: Literal["none", "columns"] = "none"
     gradient_tolerance: NonNegative = 0.0
     seconds: Positive | None = None
-    redraw: Count | None = 25
+    redraw: Redraws = 25
     hold: Count = 5
 
     def check(self, function: LeastSquares) -> list[str]:

@@ -6,14 +6,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol
 
 import numpy as np
 
 from pinn.schema import Family
+from pinn.schema.kinds import Integer, Optional, WordOr
 
 if TYPE_CHECKING:
     from pinn.objective import Evaluation, Layout
+
+Redraws = Annotated[int | str | None, Optional(WordOr(("never",), Integer(low=1)))]
+"""When a stage has points drawn anew: after so many steps, "never", or as the sampling says."""
 
 
 class LeastSquares(Protocol):
@@ -154,9 +158,10 @@ class Stage(ABC):
     name: what reports call it, the name of its class where left out. hold: steps for which an
     adaptive weighting keeps its weights, at least; a solver that learns the curvature from step to
     step needs some on one and the same loss. redraw: steps after which the points are drawn anew,
-    where the run draws any; None: as many as the sampling says, which a solver of few long steps
-    would hardly take. takes_batches: whether each step may see another part
-    of the points; one that compares the losses of its steps has to see all of them in each.
+    where the run draws any, and sooner where they are overfitted, or "never"; None: as often as the
+    sampling says, which a solver of few long steps would hardly take. takes_batches: whether each
+    step may see another part of the points; one that compares the losses of its steps has to see
+    all of them in each.
     takes_jacobian: whether a step takes the slopes of all rows, and as many operations for each as
     there are trainable numbers.
     """
@@ -166,7 +171,7 @@ class Stage(ABC):
     steps: int
     seconds: float | None = None
     hold: int = 1
-    redraw: int | None = None
+    redraw: int | str | None = None
     takes_batches: ClassVar[bool] = False
     takes_jacobian: ClassVar[bool] = False
 

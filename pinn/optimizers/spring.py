@@ -12,7 +12,7 @@ from pinn.objective import Layout
 from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
 from pinn.optimizers.jacobian_checks import check_memory, doubt_precision
 from pinn.optimizers.schedules import ConstantRate, Schedule, in_state, remembered
-from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
 from pinn.optimizers.workspace import Workspace
 from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 from pinn.schema.errors import at
@@ -25,8 +25,8 @@ class SPRING(Stage):
     steps: how many. learning_rate: eta, which `schedule` lowers. damping: lambda. relative_damping:
     so many times the loss is added to lambda, which keeps the first steps short; 0 as in the
     papers. momentum: mu. norm: C, no step is longer than its root. redraw: steps after which points
-    are drawn anew, None for as many as the sampling says. seconds: limit of the stage's wall time,
-    None for none.
+    are drawn anew, at once where they are overfitted, or "never"; None for as the sampling says.
+    seconds: limit of the stage's wall time, None for none.
 
         phi  <-  argmin |J phi - r|^2 + lambda |phi - mu phi|^2          (the phi of before)
              =   mu phi + (J^T J + lambda)^-1 J^T (r - mu J phi)
@@ -55,7 +55,7 @@ class SPRING(Stage):
     relative_damping: NonNegative = 1e-3
     momentum: Fraction = 0.9
     norm: Positive = 1.0
-    redraw: Count | None = 20
+    redraw: Redraws = 20
     seconds: Positive | None = None
 
     def __post_init__(self) -> None:

@@ -44,7 +44,8 @@ class Sampling:
     blocks: other settings for some blocks, by name, or their number of points.
 
     redraw: steps after which points are drawn anew, None for never; a stage of few long steps has a
-    number of its own (Stage.redraw) that comes first. New points keep a network from fitting its
+    number of its own (Stage.redraw) that comes first, and has them drawn at once where the loss on
+    other points is more than ten times that on these. New points keep a network from fitting its
     points alone. "auto" for when it does: where the loss on other points, looked at every hundred
     steps, is more than twice that on the present ones. Where that happens again soon, those blocks
     of which it is true get half as many points more, up to `most` (None: four times the count).

@@ -122,7 +122,7 @@ class LeastSquaresPlan(Plan):
         # A linear problem takes one step and one that mends its rounding, others some more; the
         # points stay, four for each feature.
         return GaussNewton(
-            steps=_SOLVES, cutoff=_CUTOFF, least_fall=_LEAST_FALL_OF_SOLVES, redraw=_UNLIMITED
+            steps=_SOLVES, cutoff=_CUTOFF, least_fall=_LEAST_FALL_OF_SOLVES, redraw="never"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -25,7 +26,7 @@ _SOONER = 0.02
 
 def look_every(stage: Stage) -> int:
     """Return the number of steps between two looks."""
-    if stage.redraw is None:
+    if stage.redraw in (None, "never"):
         return _LOOK_EVERY
     return min(_LOOK_EVERY, max(1, stage.redraw // _BETWEEN_DRAWS))
 
@@ -96,6 +97,10 @@ class Judge:
                 self.at_floor = reason is StopReason.PRECISION
                 return StageEnd(theta, reason, f"{why}, after step {step}")
         return None
+
+    def ratio(self, looks: Looks, step: int) -> float:
+        """Return the loss on fresh points over that on the present ones; nan: not looked at."""
+        return looks.overfit(self.weights) if looks.is_at(step) else math.nan
 
     def overfit(self, course: Course, step: int, draws: int, stage: Stage) -> Overfit | None:
         """Say whether the present points are overfitted, where the run has looked at the step.

@@ -32,8 +32,9 @@ class Legs(ABC):
     """Trainings in turn that are one run; it is to pinn.solve what a Training is.
 
     objective: that of the whole run, which is left at the result. fresh: its loss on points that
-    decide nothing. decisions: what was decided before training. spent: the seconds that it took,
-    which count. Callbacks hear of the steps of all legs as of one run, with the whole theta.
+    decide nothing. started: whether the objective's theta is an older solution, to go on from.
+    decisions: what was decided before training. spent: the seconds that it took, which count.
+    Callbacks hear of the steps of all legs as of one run, with the whole theta.
     """
 
     leg = "leg"
@@ -46,6 +47,7 @@ class Legs(ABC):
         callbacks: Iterable[Any] = (),
         *,
         fresh: FreshLoss,
+        started: bool = False,
         decisions: Sequence[Decision] = (),
         spent: float = 0.0,
     ) -> None:
@@ -53,9 +55,12 @@ class Legs(ABC):
         self._objective = objective
         self._callbacks = check_callbacks(callbacks)
         self._fresh = fresh
+        self._started = started
         self._began = time.perf_counter() - spent
         self._theta = objective.theta.copy()
         self._results: list[TrainingResult] = []
+        # What `_kept` said of each leg that has ended.
+        self._earlier: list[Any] = []
         # The seconds after which each leg began.
         self._starts: list[float] = []
         self._decisions = list(decisions)
@@ -82,9 +87,9 @@ class Legs(ABC):
     def _losses(self) -> tuple[float, Mapping[str, float]]:
         """Return the loss of the run as far as it came, and that of each block."""
 
-    def _taken(self, objective: Objective) -> None:
-        """Keep what the next leg needs of one that has ended."""
-        return None  # theta is all
+    def _kept(self, objective: Objective) -> Any:
+        """Return what later legs need of one that has ended, besides theta."""
+        return None
 
     def _whole(self, number: int, theta: np.ndarray) -> np.ndarray:
         """Return the whole theta, from that of a leg."""
@@ -112,7 +117,7 @@ class Legs(ABC):
                 self._take(self._running.run())
                 if self._end[0] in _FINAL:
                     break
-                self._taken(objective)
+                self._earlier.append(self._kept(objective))
         except KeyboardInterrupt:
             self._end = StopReason.INTERRUPTED, f"interrupted between two {self.leg}s"
         return self._result()

@@ -465,9 +465,11 @@ class Training:
         """Whether the points have served; where that is told by their loss, decide on how many."""
         if self._redraw is None:
             return False
-        if isinstance(self._redraw, Redraw):
-            return self._stage_step % (stage.redraw or self._redraw.every) == 0
         course = self._course
+        if isinstance(self._redraw, Redraw):
+            served = min(self._stage_step, self._steps - course.drawn_at)
+            ratio = self._judge.ratio(course.looks, self._steps)
+            return self._redraw.is_due(stage, served, ratio)
         found = self._judge.overfit(course, self._steps, self._draws, stage)
         if found is None:
             return False

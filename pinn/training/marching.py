@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -121,28 +121,14 @@ class March(Legs):
 
     leg = "window"
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        objective: Objective,
-        callbacks: Iterable[Any] = (),
-        *,
-        fresh: FreshLoss,
-        started: bool = False,
-    ) -> None:
-        super().__init__(experiment, objective, callbacks, fresh=fresh)
-        self._started = started
-        self._edges = [float(one) for one in experiment.model.edges(experiment.problem.domain)]
-        self._size = objective.size // experiment.model.count
-        self._earlier: list[T.nn.Module] = []
-
     @property
     def count(self) -> int:
         return self._experiment.model.count
 
     def _announced(self, number: int) -> str:
-        low, high = self._edges[number : number + 2]
-        return f"{_time(self._experiment.problem)} from {low:.6g} to {high:.6g}"
+        experiment = self._experiment
+        low, high = experiment.model.edges(experiment.problem.domain)[number : number + 2]
+        return f"{_time(experiment.problem)} from {low:.6g} to {high:.6g}"
 
     def _prepared(self, number: int) -> tuple[Objective, Training]:
         experiment = self._experiment
@@ -165,10 +151,10 @@ class March(Legs):
             batches=Batches(sizes, experiment.seed) if sizes else None,
         )
 
-    def _taken(self, objective: Objective) -> None:
+    def _kept(self, objective: Objective) -> T.nn.Module:
         own = _own(objective.parameters.module)
         own.requires_grad_(False)
-        self._earlier.append(own)
+        return own
 
     def _losses(self) -> tuple[float, Mapping[str, float]]:
         losses = {
@@ -180,7 +166,8 @@ class March(Legs):
         return _mean(one.loss for one in self._results), losses
 
     def _place(self, number: int) -> slice:
-        return slice(number * self._size, (number + 1) * self._size)
+        size = self._objective.size // self.count
+        return slice(number * size, (number + 1) * size)
 
     def _whole(self, number: int, theta: np.ndarray) -> np.ndarray:
         whole = self._theta.copy()

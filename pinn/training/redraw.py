@@ -8,11 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pinn.optimizers import Stage
 from pinn.sampling import Points
 from pinn.training.looks import Looks
 
 # Points are overfitted where the loss on others is more than so many times the loss on them.
 _OVERFIT = 2.0
+# A stage with a number of its own is not to fit its points so much better than others: its few long
+# steps make peaks between them, from which there is a long way back.
+_FAR_OVERFIT = 10.0
 # That happens soon after the points were drawn when it does within so large a share of all steps,
 # or so many looks: there are too few points.
 _SOON = 0.1
@@ -23,13 +27,25 @@ _SOON_LOOKS = 10
 class Redraw:
     """New points on the way: `draw(number)` gives the points of draw 1, 2, ..., by block name.
 
-    They are taken after every `every` steps of a stage that goes on, or as many as the stage says
-    itself (Stage.redraw), and once when it finds no lower loss. The objective is at the last
-    accepted theta when `draw` is called.
+    They are taken after every `every` steps of a stage that goes on, or when the stage itself says
+    (Stage.redraw), and once when it finds no lower loss. The objective is at the last accepted
+    theta when `draw` is called.
     """
 
     every: int
     draw: Callable[[int], Mapping[str, Points]]
+
+    def is_due(self, stage: Stage, steps: int, ratio: float) -> bool:
+        """Whether the present points have served so many steps of a stage.
+
+        ratio: the loss on others over that on them, nan for not known. A stage that says how long
+        they serve has others at once where that is too much.
+        """
+        if stage.redraw == "never":
+            return False
+        if stage.redraw is None:
+            return steps >= self.every
+        return steps >= stage.redraw or ratio > _FAR_OVERFIT
 
     def points(self, number: int, grown: Mapping[str, int]) -> Mapping[str, Points]:
         """Return the points of a draw; their numbers do not grow."""

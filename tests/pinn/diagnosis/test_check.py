@@ -56,12 +56,13 @@ def test_the_blocks_are_what_training_has(check):
 @pytest.mark.parametrize(("stages", "sampling", "said"), [
     ([pinn.Adam(1000)], {}, "drawn anew every 500 steps"),
     ([pinn.Adam(500)], {}, "kept"),
-    ([pinn.Adam(501), pinn.LevenbergMarquardt(20)], {}, "drawn anew every 500 steps"),
+    ([pinn.Adam(501), pinn.LevenbergMarquardt(20, redraw=None)], {}, "drawn anew every 500 steps"),
+    ([pinn.LevenbergMarquardt(20)], {}, "drawn anew when overfitted"),
     ([pinn.Adam(1000)], {"redraw": None}, "kept"),
     ([pinn.Adam(1000)], {"redraw": "auto"}, "drawn anew when overfitted"),
     ([pinn.LevenbergMarquardt(40, redraw=10), pinn.LevenbergMarquardt(90)], {"redraw": 50},
-     "drawn anew every 10, then 25 steps"),
-    ([pinn.GaussNewton(9, redraw=10**7)], {}, "kept"),
+     "drawn anew every 10, then 25 steps, and when overfitted"),
+    ([pinn.GaussNewton(9, redraw="never")], {}, "kept"),
 ])  # fmt: skip
 def test_points_are_drawn_anew_as_often_as_the_stages_say(stages, sampling, said):
     points = pinn.Sampling(interior=400, initial=30, boundary=40, adaptive=None, **sampling)

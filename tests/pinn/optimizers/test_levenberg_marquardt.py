@@ -1,5 +1,6 @@
 """Levenberg-Marquardt: known minima, scipy's beside it, exact resumption, what is refused."""
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -199,7 +200,7 @@ def test_coefficients_stay_inside_of_their_bounds_and_are_recovered():
 
 def test_points_are_redrawn_as_often_as_the_stage_says():
     draws = {}
-    for redraw in (3, None):
+    for redraw in (3, None, "never"):
         draws[redraw] = []
         pinn.solve(
             DECAY, pinn.MLP(width=4, depth=1), pinn.Sampling(interior=20, redraw=5),
@@ -208,6 +209,25 @@ def test_points_are_redrawn_as_often_as_the_stage_says():
         )  # fmt: skip
     assert draws[3] == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3]
     assert draws[None] == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2]
+    assert draws["never"] == 11 * [0]
+
+
+def test_points_that_are_overfitted_are_redrawn_at_once():
+    """At a look, which is due at every second step, or after as many as the stage says."""
+    seen = []
+    with pytest.warns(pinn.ProblemWarning, match="5 rows for 25 trainable numbers"):
+        pinn.solve(
+            DECAY, pinn.MLP(width=8, depth=1), pinn.Sampling(interior=4, redraw=1000),
+            training=[pinn.LevenbergMarquardt(30, redraw=12)], callbacks=[seen.append],
+        )  # fmt: skip
+    early = 0
+    for record, after in itertools.pairwise(seen):
+        looks, served = record.course.looks, record.step - record.course.drawn_at
+        ones = np.ones(looks.fresh.shape[1])
+        overfitted = looks.is_at(record.step) and looks.overfit(ones) > 10
+        assert (after.draw > record.draw) == (overfitted or served == 12)
+        early += overfitted and served < 12
+    assert early > 2
 
 
 def test_a_step_takes_one_jacobian_and_no_gradient():
