@@ -43,9 +43,14 @@ def _size(error: float | None) -> float:
 def told_apart(runs: Iterable[Run]) -> dict[str, int]:
     """Return how many runs there are with an estimate, and how well these are: counts of runs.
 
-    within: a factor 3 of the true error. silent: below a tenth of it, and trusted.
+    within: a factor 3 of the true error. silent: below a tenth of it, and trusted. Runs whose error
+    is less than the digits of the reference have no true error to compare with.
     """
-    pairs = [(error_of(run), *one) for run in runs if (one := estimate_of(run)) is not None]
+    pairs = [
+        (error_of(run), *one) for run in runs
+        if (one := estimate_of(run)) is not None
+        and error_of(run) >= (run.get("reference_agreement") or 0.0)
+    ]  # fmt: skip
     close = [1 / FACTOR <= value / error <= FACTOR for error, value, _ in pairs if error > 0]
     silent = [value < SILENT * error and trusted for error, value, trusted in pairs]
     return {"runs": len(pairs), "within": sum(close), "silent": sum(silent)}

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +59,9 @@ _AT_FLOOR = 2.0
 _NOISE = 2.0
 # A residual this many times larger on fresh points is a fit of points.
 _OVERFIT = 3.0
+# Errors of so small a share of a field are those of rounding in it and in its residual, which hides
+# how large they are.
+_ROUNDED = 1e-13
 # A field this small beside what its correction makes of it has collapsed.
 _COLLAPSED = 0.05
 
@@ -251,7 +254,8 @@ class _Estimation:
         remains = self._remains(best)
         return dataclasses.replace(
             plain, relative_l2=relative, maximum=maximum, where=where,
-            unexplained=remains.share, doubts=tuple(self._doubts(remains, spread)),
+            unexplained=remains.share,
+            doubts=tuple(self._doubts(remains, spread, relative)),
             remarks=(*plain.remarks, *remains.remarks(), *collapsed),
             error=ErrorField(better, present),
         )  # fmt: skip
@@ -315,7 +319,9 @@ class _Estimation:
             for block in self._nonlinear.blocks
         ])
 
-    def _doubts(self, remains: _Remains, spread: tuple[float, str]):
+    def _doubts(
+        self, remains: _Remains, spread: tuple[float, str], relative: Mapping[str, float]
+    ) -> Iterator[str]:
         if not (remains.share < _BAD or remains.confirmed):
             part = max(0.0, 1 - remains.share)
             told = f"only {part:.0%}" if part > 0 else "none"
@@ -330,6 +336,12 @@ class _Estimation:
             yield (
                 f"errors of {name} that differ by a factor {factor:.2g} explain the residual about "
                 "as well: the true one may be as much off"
+            )
+        least = [name for name, error in relative.items() if error < _ROUNDED]
+        if least and not remains.only_rounding:
+            yield (
+                f"errors below {_ROUNDED:g} are hidden by rounding: that of {', '.join(least)} may "
+                "be as large"
             )
 
     def _overfits(self, fresh: Mapping[str, float], trained: Mapping[str, float]):

@@ -306,6 +306,8 @@ def test_estimates_stand_beside_the_errors_and_are_counted():
         run("b", 2, 1e-9), failed("b", 3),
     ]  # fmt: skip
     assert told_apart(runs) == {"runs": 5, "within": 2, "silent": 1}
+    known = [{**one, "reference_agreement": 1.5e-7} for one in runs]  # to a digit or less
+    assert told_apart(known) == {"runs": 1, "within": 0, "silent": 0}
     one, other = summaries(entries, runs)
     assert (one["error"], one["estimate"], one["trusted"]) == (1e-7, 0.34e-7, True)
     assert (other["error"], other["estimate"], other["trusted"]) == (1e-7, 0.09e-7, True)

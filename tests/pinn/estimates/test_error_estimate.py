@@ -292,11 +292,11 @@ def test_what_is_left_of_the_residual_may_be_of_another_kind():
 
 
 class Parabola(T.nn.Module):
-    """a x + b x^2: with a = 0.7, b = 0.3 the solution of u_x = 0.7 + 0.6 x, but for rounding."""
+    """a x + b x^2: with a = 0.7, b = 0.3 the solution of u_x = 0.7 + 0.6 x, and a little off."""
 
-    def __init__(self):
+    def __init__(self, off=2e-16):
         super().__init__()
-        numbers = [0.7 * (1 + 2e-16), 0.3 * (1 - 2e-16)]
+        numbers = [0.7 * (1 + off), 0.3 * (1 - off)]
         self.numbers = T.nn.Parameter(T.tensor(numbers, dtype=T.float64))
 
     def forward(self, points):
@@ -311,6 +311,21 @@ def test_where_rounding_is_all_that_is_left_it_is_said_so():
     estimate = error_estimate(*untrained(problem, Parabola()))
     assert estimate.trusted and 0 <= estimate.relative_l2["u"] < 1e-14
     assert "only rounding is left of the residual" in estimate.remarks[-1]
+
+
+def test_errors_that_rounding_hides_are_told_as_such():
+    """Where more than rounding is left of the residual: it is of waves that nothing resolves."""
+    problem = pinn.Problem(
+        X, ["u"], {"e": "u_x - 0.7 - 0.6*x - 1e-12*cos(3000*x)"},
+        [pinn.Dirichlet("u", 0.0, on="x=0")],
+    )  # fmt: skip
+    hidden = "errors below 1e-13 are hidden by rounding: that of u may be as large"
+    for off, is_hidden in ((1e-11, False), (9e-14, True)):
+        estimate = error_estimate(*untrained(problem, Parabola(off)))
+        u, e = 0.7 * GRID + 0.3 * GRID**2, off * (0.7 * GRID - 0.3 * GRID**2)
+        expected = np.linalg.norm(e) / np.linalg.norm(u)
+        assert estimate.relative_l2["u"] == pytest.approx(expected, rel=0.1)
+        assert (hidden in estimate.doubts) == is_hidden
 
 
 def test_data_at_the_level_of_their_noise_are_named():
