@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,19 +33,19 @@ from pinn.schema.errors import at
 from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.recovery import Recovery
 from pinn.solution.report import Report
+from pinn.solution.resuming import Resumed, resumed
 from pinn.solution.solution import Solution
 from pinn.training.callbacks import check_callbacks, notify
-from pinn.training.choosing import with_model
+from pinn.training.choosing import Chosen, with_model
 from pinn.training.collocation import redrawing
 from pinn.training.continuation import Continued
-from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, fresh_points, judging_points
 from pinn.training.legs import Legs
 from pinn.training.loop import Training
 from pinn.training.marching import March
 from pinn.training.plan import Plan
-from pinn.training.records import StepRecord, TrainingResult
+from pinn.training.records import Resume, StepRecord, TrainingResult
 from pinn.training.resources import training_resources
 from pinn.training.start import load_start
 
@@ -58,15 +59,28 @@ _CUT_SHORT = (StopReason.INTERRUPTED, StopReason.DIVERGED)
 
 
 class Session:
-    """What a callback gets in `on_start`: the run's declaration, and its solution at any step."""
+    """What a callback gets in `on_start`: the run's declaration, and its solution at any step.
+
+    resumed: where the run goes on from (its `resume` is None where it begins).
+    """
 
     def __init__(
-        self, experiment: Experiment, objective: Objective, test: TestSet, fresh: FreshLoss
+        self,
+        asked: Experiment,
+        experiment: Experiment,
+        objective: Objective,
+        test: TestSet,
+        fresh: FreshLoss,
+        run: Training | Legs,
+        resumed: Resumed,
     ) -> None:
         self.experiment = experiment
         self.objective = objective
+        self.resumed = resumed
+        self._asked = asked
         self._test = test
         self._fresh = fresh
+        self._run = run
 
     def solution(self, record: StepRecord) -> Solution:
         """Return the solution as it stands at a step, without its errors: a checkpoint.
@@ -81,7 +95,8 @@ class Session:
             wall_seconds=record.seconds,
             steps=record.step,
         )
-        return Solution(self.experiment, record.theta, report, record)
+        resume = self._run.standing() if record is self._run.last else Resume(record)
+        return Solution(self.experiment, record.theta, report, resume, self._asked)
 
     def errors(self, record: StepRecord) -> Errors:
         """Return the errors against the reference at a step, for display only."""
@@ -112,6 +127,7 @@ def solve(
     derivatives: str = "jets",
     threads: int | None = None,
     error_bars: bool = True,
+    resume: str | os.PathLike[str] | None = None,
 ) -> Solution:
     """Train a network to satisfy a problem, and return it with a report.
 
@@ -137,7 +153,10 @@ def solve(
     models with operations that have no Taylor rule).
     threads: None takes all cores; the bits are the same for any number. error_bars: whether the
     error of the solution is estimated in the end (report.error_estimate, see pinn.estimates), which
-    takes a second or a few and is left out of training that took no longer.
+    takes a second or a few and is left out of training that took no longer. resume: the checkpoint
+    of a run that was cut short, to go on from, or its run directory. All other arguments have to be
+    those of that run, but for limits (seconds, target, steps and seconds of stages), which may
+    grow, and for `threads`; the bits are those of a run that never stopped.
 
     Equal arguments give equal bits, but where a time limit ended a stage. report.decisions has what
     was decided on the way, and why. Ctrl-C stops training and returns what there is, with
@@ -163,31 +182,37 @@ def solve(
         error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
-        began = time.perf_counter()
+        began, asked = time.perf_counter(), experiment
         started = start is not None
-        experiment, decisions, theta, interrupted = with_model(experiment, started)
+        point = Resumed(asked) if resume is None else resumed(resume, asked)
+        chosen = Chosen(point.experiment) if point.resume else with_model(asked, started)
+        experiment, decisions, theta, interrupted = chosen
         spent = time.perf_counter() - began if decisions else 0.0
         objective, test, said = _begin(experiment, start if started else theta)
         fresh = FreshLoss(objective, fresh_points(experiment))
         said = [*preflight(objective), *said]
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
-        run = _training(experiment, objective, callbacks, fresh, started, decisions, spent)
-        asked = notify(callbacks, "on_start", Session(experiment, objective, test, fresh))
+        run = _training(
+            experiment, objective, callbacks, fresh=fresh, started=started, decisions=decisions,
+            spent=spent, resume=point.resume,
+        )  # fmt: skip
+        session = Session(asked, experiment, objective, test, fresh, run, point)
+        to_stop = notify(callbacks, "on_start", session)
         for decision in decisions:
-            asked = asked or notify(callbacks, "on_decision", decision)
+            to_stop = to_stop or notify(callbacks, "on_decision", decision)
         try:
             if interrupted:
                 result = run.interrupt()
             else:
-                result = run.run() if asked is None else run.stop(asked)
+                result = run.run() if to_stop is None else run.stop(to_stop)
         except Exception as error:
-            _hand_over(_solution(experiment, run.fail(error)), error)
+            _hand_over(_solution(asked, experiment, run.fail(error)), error)
             raise
         try:
-            solution, doubts = _judged(experiment, objective, test, result, said)
+            solution, doubts = _judged(asked, experiment, objective, test, result, said)
         except Exception as error:
-            _hand_over(_solution(experiment, result), error)
+            _hand_over(_solution(asked, experiment, result), error)
             raise
     notify(callbacks, "on_end", solution)
     for doubt in doubts:
@@ -267,28 +292,24 @@ def _training(
     experiment: Experiment,
     objective: Objective,
     callbacks: Sequence[Any],
-    fresh: FreshLoss,
+    *,
     started: bool,
-    decisions: Sequence[Decision],
-    spent: float,
+    **begun: Any,
 ) -> Training | Legs:
     """Return the training of the problem at once or, for windows and a continuation, in legs.
 
-    started: whether an older solution is gone on from. decisions, spent: what was decided before,
-    and the seconds that it took.
+    started: whether an older solution is gone on from. begun: what both kinds take: fresh,
+    decisions, spent and resume.
     """
     in_windows = isinstance(experiment.model, Windows)
     if in_windows or experiment.continuation:
         legs = March if in_windows else Continued
-        return legs(
-            experiment, objective, callbacks, fresh=fresh, started=started, decisions=decisions,
-            spent=spent,
-        )  # fmt: skip
+        return legs(experiment, objective, callbacks, started=started, **begun)
     return Training(
         objective, experiment.plan, callbacks, redrawing(experiment.collocation, objective),
-        seconds=experiment.seconds, target=experiment.target, fresh=fresh,
+        seconds=experiment.seconds, target=experiment.target,
         apart=FreshLoss(objective, judging_points(experiment)), weighting=experiment.weighting,
-        batches=experiment.batches, decisions=decisions, spent=spent,
+        batches=experiment.batches, **begun,
     )
 
 
@@ -312,6 +333,7 @@ def _estimate(
 
 
 def _judged(
+    asked: Experiment,
     experiment: Experiment,
     objective: Objective,
     test: TestSet,
@@ -322,7 +344,7 @@ def _judged(
 
     said: what was warned of before training.
     """
-    solution = _solution(experiment, result)
+    solution = _solution(asked, experiment, result)
     residual = scaled_residuals(solution)
     whole = result.reason not in _CUT_SHORT
     hint = unsolved(residual) if whole else None
@@ -349,10 +371,10 @@ def _hand_over(solution: Solution, error: Exception) -> None:
     )
 
 
-def _solution(experiment: Experiment, result: TrainingResult) -> Solution:
-    """The solution of a run, without its errors."""
+def _solution(asked: Experiment, experiment: Experiment, result: TrainingResult) -> Solution:
+    """The solution of a run, without its errors; asked: its declaration before a choice."""
     unknown = Errors({}, {})
     report = Report.of(result, unknown, {})
-    solution = Solution(experiment, result.theta, report, result.last)
+    solution = Solution(experiment, result.theta, report, result.resume, asked)
     solution.report = Report.of(result, unknown, solution.parameters)
     return solution

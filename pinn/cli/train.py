@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pinn.cli.configured import add_config, mistakes_of, read_config
 from pinn.cli.output import QuietStream, say, tell
-from pinn.cli.verdict import DISK_OR_DEVICE, DIVERGED, DONE, INTERRUPTED
+from pinn.cli.verdict import DISK_OR_DEVICE, DIVERGED, DONE, INTERRUPTED, Misuse
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pinn.config import Config
     from pinn.runs.interrupts import Interrupts
     from pinn.runs.recorder import Recorder
@@ -22,7 +24,8 @@ Train a network on the problem of a config file. Everything goes to one director
 (runs/NAME-SEED unless --out says otherwise): config.yaml with every default filled in,
 metrics.jsonl, summary.json, solution.npz, checkpoint.npz and figures/.
 Ctrl-C stops after the current step and writes all of them, as does the end of the
-terminal; a second Ctrl-C stops at once and draws no figures.
+terminal; a second Ctrl-C stops at once and draws no figures. The same command with
+--resume goes on with a run that was cut short, whatever did that.
 """
 _EPILOG = """\
 example:
@@ -42,6 +45,14 @@ def add_parser(commands: Any) -> None:
     add_config(parser)
     parser.add_argument("--out", metavar="DIR", help="the run directory")
     parser.add_argument("--overwrite", action="store_true", help="replace the run that is there")
+    parser.add_argument(
+        "--resume", action="store_true",
+        help="go on with the run that is in its directory and was cut short, bit for bit",
+    )
+    parser.add_argument(
+        "--extend", action="store_true",
+        help="go on with a run that has ended, with the higher limits that are now given",
+    )
     parser.add_argument("--quiet", action="store_true", help="print only the final line")
     parser.set_defaults(command=train)
 
@@ -53,14 +64,23 @@ def train(arguments: argparse.Namespace) -> int:
     from pinn.runs.recorder import Recorder
 
     config = read_config(arguments)
-    check_free(config.directory, arguments.overwrite)
+    overwrite, checkpoint = arguments.overwrite, None
+    if arguments.resume or arguments.extend:
+        checkpoint, ended = _left_there(config.directory, arguments)
+        if ended is not None:
+            say(f"{config.experiment.problem.name}: {ended}")
+            return DONE
+        overwrite = checkpoint is None
+    if checkpoint is None:
+        check_free(config.directory, overwrite)
     recorder = Recorder(
-        config.directory, config.text(), config.log_every, arguments.overwrite, warn=tell
-    )
+        config.directory, config.text(), config.log_every, config.output.checkpoint_seconds,
+        overwrite, warn=tell,
+    )  # fmt: skip
     with recorder, Interrupts() as interrupts:
         callbacks = [_Rehearsal(), recorder, *_progress(arguments.quiet), interrupts]
         try:
-            solution = _solve(config, recorder, callbacks, arguments.quiet)
+            solution = _solve(config, recorder, callbacks, arguments.quiet, checkpoint)
         except BaseException as error:
             with interrupts.held():
                 _save_reached(recorder, error)
@@ -70,7 +90,33 @@ def train(arguments: argparse.Namespace) -> int:
         return _finish(recorder, interrupts, solution, arguments.quiet)
 
 
-def _solve(config: Config, recorder: Recorder, callbacks: list, quiet: bool) -> Solution:
+def _left_there(
+    directory: Path, arguments: argparse.Namespace
+) -> tuple[Path | None, str | None]:
+    """Return the run directory to go on in, None to begin one; and why there is nothing to do."""
+    from pinn.runs import Run, is_run
+
+    if arguments.overwrite:
+        raise Misuse("--overwrite begins a run anew, and --resume and --extend go on with it")
+    if not is_run(directory):
+        tell(f"{directory}: no run is there yet; it begins now")
+        return None, None
+    run = Run(directory)
+    if not run.checkpoint_path.exists():
+        tell(f"{directory}: the run was cut short before its first checkpoint; it begins anew")
+        return None, None
+    end = run.end()
+    if end is not None and not arguments.extend:
+        return None, (
+            f"the run in {directory} has ended: {end}; --extend goes on with it where a limit is "
+            "raised, such as --seconds"
+        )
+    return directory, None
+
+
+def _solve(
+    config: Config, recorder: Recorder, callbacks: list, quiet: bool, checkpoint: Path | None
+) -> Solution:
     """Train; what is refused before training begins is a mistake in the config.
 
     What seems wrong with the problem is a line each; the final line counts them, and summary.json
@@ -89,7 +135,9 @@ def _solve(config: Config, recorder: Recorder, callbacks: list, quiet: bool) -> 
     with mistakes_of(config, lambda: recorder.run is not None), warnings.catch_warnings():
         warnings.simplefilter("always", pinn.ProblemWarning)
         usual, warnings.showwarning = warnings.showwarning, show
-        return pinn.solve(**config.experiment.arguments, callbacks=callbacks)
+        return pinn.solve(
+            **config.experiment.arguments, callbacks=callbacks, resume=checkpoint
+        )
 
 
 class _Rehearsal:

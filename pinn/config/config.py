@@ -14,7 +14,7 @@ from pinn.config.yaml_text import dump_yaml
 from pinn.config.yaml_tree import read_yaml
 from pinn.models import MLP
 from pinn.sampling import Sampling
-from pinn.schema import Count, declared, dump
+from pinn.schema import Count, NonNegative, declared, dump
 from pinn.schema.arrays import with_texts
 from pinn.schema.declared import Field, Record, built, fields_of, read_fields
 from pinn.schema.errors import DeclarationError
@@ -28,10 +28,15 @@ _OUTPUT = "output"
 
 @declared
 class Output:
-    """What a run writes: `directory` (runs/NAME-SEED where left out), steps between two logs."""
+    """What a run writes: where and how often.
+
+    directory: runs/NAME-SEED where left out. log_every: steps between two lines of the metrics.
+    checkpoint_seconds: wall seconds between two checkpoints, 0 for one after every step.
+    """
 
     directory: str | None = None
     log_every: Count = 100
+    checkpoint_seconds: NonNegative = 60.0
 
 
 def sections() -> dict[str, Field]:

@@ -51,6 +51,20 @@ def check_free(directory: str | Path, overwrite: bool = False) -> None:
     _check_contents(directory, overwrite)
 
 
+def is_run(directory: str | Path) -> bool:
+    """Whether a run is there that nobody is writing; changes nothing.
+
+    False for a directory that is missing or empty. Raises RunExists where another run writes there,
+    and where it holds anything but a run.
+    """
+    directory = Path(directory)
+    if not os.path.lexists(directory / MARKER):
+        check_free(directory)
+        return False
+    _lock(directory).release()
+    return True
+
+
 def claim(directory: str | Path, overwrite: bool = False) -> FileLock:
     """Make a directory, with its parents, that is locked for one run and empty of run files.
 
@@ -65,7 +79,7 @@ def claim(directory: str | Path, overwrite: bool = False) -> FileLock:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise disk_error(directory, error, advice) from error
-    lock = _lock(directory, f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}\n")
+    lock = _lock(directory, _holder())
     try:
         # Once more: until the lock was ours, another run may have begun and ended here.
         _check_contents(directory, overwrite)
@@ -78,6 +92,25 @@ def claim(directory: str | Path, overwrite: bool = False) -> FileLock:
         lock.release()
         raise disk_error(directory, error, advice) from error
     return lock
+
+
+def reclaim(directory: str | Path) -> FileLock:
+    """Lock the directory of a run that is there, to go on with it; nothing in it is changed.
+
+    Raises RunExists where another run is writing there or it is no run, OSError, naming the path,
+    from the disk.
+    """
+    directory = Path(directory)
+    if not os.path.lexists(directory / MARKER):
+        raise RunExists(
+            f"{directory}: expected the directory of a run to go on with, and there is no {MARKER} "
+            "in it; give that of the run with --out"
+        )
+    return _lock(directory, _holder())
+
+
+def _holder() -> str:
+    return f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}\n"
 
 
 def check_no_link(path: Path) -> None:

@@ -33,6 +33,31 @@ def append_record(path: Path, record: Mapping[str, Any]) -> None:
         raise disk_error(path, error, "check the free space") from error
 
 
+def keep_records(path: Path, count: int) -> None:
+    """Leave so many of the first lines, and remove what was appended after them.
+
+    Raises DamagedFile where there are fewer, OSError, with the path, when the disk refuses.
+    """
+    check_no_link(path)
+    try:
+        with open(path, "ab+", buffering=0) as file:
+            file.seek(0)
+            end = 0
+            for number in range(count):
+                line = file.readline()
+                if not line.endswith(b"\n"):
+                    raise DamagedFile(
+                        f"{path}: expected {count} lines, which its run had written before, got "
+                        f"{number}"
+                    )
+                end += len(line)
+            file.truncate(end)
+    except DamagedFile:
+        raise
+    except OSError as error:
+        raise disk_error(path, error, "check its permissions") from error
+
+
 def read_records(path: Path) -> list[dict[str, Any]]:
     """Return the records in order; none where there is no file.
 

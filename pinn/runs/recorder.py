@@ -9,17 +9,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pinn.files import Reserve, sentence_of
+import numpy as np
+
+from pinn.files import DamagedFile, Reserve, read_npz, sentence_of
 from pinn.runs.machine import machine_and_versions
 from pinn.runs.run import Run
 from pinn.solution.report import Report
+from pinn.solution.resuming import Resumed
 from pinn.solution.solution import Solution
 from pinn.solution.storage import experiment_json
 from pinn.training.callbacks import Callback
 from pinn.training.course import Decision
 from pinn.training.records import StageReport, StepRecord
 
-CHECKPOINT_SECONDS = 60.0
+# In a checkpoint: how many lines of metrics there were.
+_LINES = "metrics_lines"
 
 # Kept free for the solution and the summary, besides the parameters and the problem's own text.
 _HISTORY_BYTES = 2**17
@@ -33,9 +37,12 @@ class Recorder(Callback):
     """Writes a run directory: the config at the start, metrics and checkpoints on the way.
 
     directory: must not hold a run yet, unless `overwrite`; it is made when training starts, so what
-    `pinn.solve` refuses before leaves nothing behind. config_text: the resolved config. log_every:
+    `pinn.solve` refuses before leaves nothing behind. Training that goes on from a checkpoint
+    (resume=) goes on in the directory that this is of: the metrics after it are written anew.
+    config_text: the resolved config. log_every:
     steps between two lines of the metrics; the first and last step of a stage have one as well, and
-    training that ended before its first step has one of step 0.
+    training that ended before its first step has one of step 0. checkpoint_seconds: between two
+    checkpoints, at least.
     warn: gets a sentence about the first line, and the first checkpoint, that the disk refuses;
     training goes on, and a RuntimeWarning is given where `warn` is left out. After training,
     `write_results` writes what the run ends with, for which room on the disk is kept from the
@@ -50,6 +57,7 @@ class Recorder(Callback):
         directory: str | Path,
         config_text: str,
         log_every: int = 100,
+        checkpoint_seconds: float = 60.0,
         overwrite: bool = False,
         warn: Callable[[str], object] | None = None,
     ) -> None:
@@ -57,6 +65,7 @@ class Recorder(Callback):
         self.run: Run | None = None
         self._config_text = config_text
         self._log_every = log_every
+        self._checkpoint_seconds = checkpoint_seconds
         self._overwrite = overwrite
         self._warn = _warn if warn is None else warn
         self._session: Any = None
@@ -64,6 +73,9 @@ class Recorder(Callback):
         # What was decided before the first step.
         self._early: list[str] = []
         self._logged = 0
+        # Lines of metrics that there are, and that there were when the last step had been told.
+        self._lines = 0
+        self._lines_then = 0
         self._lines_lost = 0
         self._checkpoints_lost = 0
         self._checkpoint_time = 0.0
@@ -85,23 +97,37 @@ class Recorder(Callback):
         self._facts = machine_and_versions()
         declaration = experiment_json(session.experiment)
         self._session = session
-        self.run = Run.create(self.directory, self._overwrite)
+        if session.resumed.resume is None:
+            self.run = Run.create(self.directory, self._overwrite)
+        else:
+            self._go_on(session.resumed)
         size = _HISTORY_BYTES + 8 * session.objective.size + 4 * len(declaration)
         self._reserve = Reserve(self.run.solution_path, size)
         self.run.write_config(self._config_text)
         self._checkpoint_time = time.monotonic()
 
+    def _go_on(self, resumed: Resumed) -> None:
+        self.run = Run.go_on(self.directory)
+        self._last = resumed.resume.last
+        self._lines = self._lines_then = lines_of_metrics(resumed.path)
+        self.run.keep_metrics(self._lines)
+        logged = self.run.metrics()
+        self._logged = logged[-1]["step"] if logged else 0
+
     def on_step(self, record: StepRecord) -> None:
         self._last = record
         if record.stage_step == 1 or record.step % self._log_every == 0:
             self._log(record)
+        self._lines_then = self._lines
         # One that explodes is of no use to go on from.
-        if record.is_good and time.monotonic() - self._checkpoint_time >= CHECKPOINT_SECONDS:
+        due = time.monotonic() - self._checkpoint_time >= self._checkpoint_seconds
+        if record.is_good and due:
             self._write_checkpoint(record)
 
     def on_setback(self, record: StepRecord) -> None:
         self._last = record
         self._log(record, {"setback": str(record.setbacks[-1])})
+        self._lines_then = self._lines
 
     def on_decision(self, decision: Decision) -> None:
         if self._last is None:
@@ -139,6 +165,7 @@ class Recorder(Callback):
     def _append(self, line: Mapping[str, Any]) -> None:
         try:
             self.run.log(line)
+            self._lines += 1
         except OSError as error:
             self._lines_lost += 1
             if self._lines_lost == 1:
@@ -147,11 +174,14 @@ class Recorder(Callback):
     def _write_checkpoint(self, record: StepRecord) -> None:
         self._checkpoint_time = time.monotonic()
         try:
-            self.run.save_checkpoint(self._session.solution(record).checkpoint())
+            self._save_checkpoint(self._session.solution(record))
         except OSError as error:
             self._checkpoints_lost += 1
             if self._checkpoints_lost == 1:
                 self._warn(f"{sentence_of(error)}; training goes on without this checkpoint")
+
+    def _save_checkpoint(self, solution: Solution) -> None:
+        self.run.save_checkpoint({**solution.checkpoint(), _LINES: np.array(self._lines_then)})
 
     # ---- at the end
 
@@ -164,7 +194,7 @@ class Recorder(Callback):
         writers = {
             "solution.npz": lambda: solution.save(self.run.solution_path),
             "summary.json": lambda: self.run.write_summary(self._summary(solution)),
-            "checkpoint.npz": lambda: self.run.save_checkpoint(solution.checkpoint()),
+            "checkpoint.npz": lambda: self._save_checkpoint(solution),
         }
         saved, troubles = [], []
         self._release_room()
@@ -231,6 +261,20 @@ class Recorder(Callback):
             "device": solution.experiment.device,
             **self._facts,
         }
+
+
+def lines_of_metrics(checkpoint: Path) -> int:
+    """Return how many lines of metrics a run had written when it wrote a checkpoint.
+
+    DamagedFile for a checkpoint that was not written by a run.
+    """
+    found = read_npz(checkpoint).get(_LINES)
+    if found is None or found.shape or found.dtype.kind != "i" or found < 0:
+        raise DamagedFile(
+            f"{checkpoint}: expected the checkpoint of a run directory, and it does not say how "
+            "many lines of metrics there were"
+        )
+    return int(found)
 
 
 def _warn(message: str) -> None:

@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pinn.files import (
     DamagedFile,
     FileLock,
     disk_error,
     from_json,
-    read_npz,
     write_json,
     write_npz,
     write_text,
 )
-from pinn.runs.claim import FIGURES, check_no_link, claim
-from pinn.runs.metrics import append_record, read_records
+from pinn.runs.claim import FIGURES, check_no_link, claim, reclaim
+from pinn.runs.metrics import append_record, keep_records, read_records
+
+# How training ends that may go on as it was.
+_CUT_SHORT = ("interrupted", "failed", "stopped by callback")
 
 
 class Run:
@@ -47,6 +47,17 @@ class Run:
         another run writes there. No other run can, until `release` or the end of the process.
         """
         lock = claim(directory, overwrite)
+        run = cls(directory)
+        run._lock = lock
+        return run
+
+    @classmethod
+    def go_on(cls, directory: str | Path) -> Run:
+        """Open a run that is there for writing, and lock it; its files stay.
+
+        Raises RunExists where another run writes there, and where it is no run.
+        """
+        lock = reclaim(directory)
         run = cls(directory)
         run._lock = lock
         return run
@@ -127,6 +138,15 @@ class Run:
             raise DamagedFile(f"{self.summary_path}: expected a JSON object")
         return summary
 
+    def end(self) -> str | None:
+        """Return why training ended by itself; None where it was cut short, or never ended."""
+        if not (self.summary_path.exists() and self.checkpoint_path.exists()):
+            return None
+        summary = self.summary()
+        if summary.get("stop_reason") in _CUT_SHORT:
+            return None
+        return str(summary.get("message"))
+
     # ---- metrics
 
     def log(self, record: Mapping[str, Any]) -> None:
@@ -140,22 +160,12 @@ class Run:
         """
         return read_records(self.metrics_path)
 
+    def keep_metrics(self, count: int) -> None:
+        """Leave so many of the first lines of metrics.jsonl, and remove those after them."""
+        keep_records(self.metrics_path, count)
+
     # ---- checkpoints
 
     def save_checkpoint(self, arrays: Mapping[str, Any]) -> None:
         """Write checkpoint.npz and keep the one before as checkpoint.previous.npz."""
         write_npz(self.checkpoint_path, arrays, keep_as=self.previous_checkpoint_path)
-
-    def load_checkpoint(self) -> dict[str, np.ndarray]:
-        """Read checkpoint.npz.
-
-        Raises FileNotFoundError when there is none, and DamagedFile when it cannot be read; the
-        message names checkpoint.previous.npz where that one exists, which is never taken silently.
-        """
-        remedy = "there is no earlier checkpoint: train again from the start"
-        if self.previous_checkpoint_path.exists():
-            remedy = (
-                f"the checkpoint before it is kept in {self.previous_checkpoint_path}: "
-                "copy that over it to go on from there"
-            )
-        return read_npz(self.checkpoint_path, remedy=remedy)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field
+from typing import Any
 
 from pinn.estimates import ErrorEstimate
 from pinn.solution.accuracy import Errors
 from pinn.solution.recovery import Recovery
+from pinn.solution.restored import restored
 from pinn.training.course import Decision
 from pinn.training.records import Setback, StageReport, TrainingResult
 
@@ -94,7 +95,7 @@ class Report:
 
         Raises ValueError, naming the place, for anything else.
         """
-        report = _restored(cls, data, "report")
+        report = restored(cls, data, "report")
         if report.rel_l2.keys() != report.max_error.keys():
             raise ValueError("report.max_error: expected the unknowns that report.rel_l2 has")
         return report
@@ -124,30 +125,3 @@ class Report:
             count = len(self.warnings)
             parts.append("1 warning" if count == 1 else f"{count} warnings")
         return "; ".join(parts)
-
-
-def _restored(kind: Any, value: Any, place: str) -> Any:
-    """Return a value of a declared type from its JSON; ValueError, naming the place, for others."""
-    if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        names = [one.name for one in fields(kind) if one.metadata.get("stored", True)]
-        if not isinstance(value, dict) or value.keys() != set(names):
-            raise ValueError(f"{place}: expected an object of {', '.join(names)}")
-        parts = {name: _restored(hints[name], value[name], f"{place}.{name}") for name in names}
-        return kind(**parts)
-    if kind is Any:
-        return value
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin is dict and isinstance(value, dict):
-        return {key: _restored(inner[1], item, f"{place}.{key}") for key, item in value.items()}
-    if origin in (list, tuple) and isinstance(value, list):
-        return origin(_restored(inner[0], item, f"{place}.{i}") for i, item in enumerate(value))
-    if kind is float and value is None:
-        return math.nan
-    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if abs(value) < 2**1000 else math.inf
-    if kind is int and isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if isinstance(kind, type) and issubclass(kind, str) and isinstance(value, str):
-        return kind(value)
-    raise ValueError(f"{place}: expected {getattr(kind, '__name__', kind)}, got {value!r:.60}")

@@ -22,16 +22,16 @@ from pinn.models import NotSavedModel
 from pinn.problem import Problem
 from pinn.problem.belonging import region_of
 from pinn.solution.accuracy import Errors, TestSet, errors_at_own_points
+from pinn.solution.checkpoint import checkpoint_arrays
 from pinn.solution.pictured import measured_at
 from pinn.solution.report import Report
 from pinn.solution.storage import (
     SIGNS_OF_DAMAGE,
-    checkpoint_arrays,
     read_arrays,
     solution_arrays,
 )
 from pinn.training.experiment import Experiment
-from pinn.training.records import StepRecord
+from pinn.training.records import Resume, StepRecord
 from pinn.training.resources import training_resources
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ class Solution:
     """The unknowns of a problem as functions of its coordinates.
 
     experiment: the declaration of the run. theta: all parameters as one float64 vector, or by
-    name. report: a Report. last: the last step of training, where one was taken here.
+    name. report: a Report. resume: where training can be gone on from, if a step was taken here.
+    asked: the declaration as it was before a model was chosen, the same where left out.
     """
 
     def __init__(
@@ -55,11 +56,13 @@ class Solution:
         experiment: Experiment,
         theta: np.ndarray | Mapping[str, np.ndarray],
         report: Report,
-        last: StepRecord | None = None,
+        resume: Resume | None = None,
+        asked: Experiment | None = None,
     ) -> None:
         self.experiment = experiment
         self.report = report
-        self._last = last
+        self._resume = resume
+        self._asked = asked or experiment
         # A model of its own: training that goes on elsewhere cannot change this solution.
         self._parameters = experiment.initial_parameters()
         if isinstance(theta, Mapping):
@@ -78,7 +81,7 @@ class Solution:
     @property
     def last(self) -> StepRecord | None:
         """The last step of training; None of a solution that was loaded."""
-        return self._last
+        return self._resume and self._resume.last
 
     @property
     def theta(self) -> np.ndarray:
@@ -344,7 +347,7 @@ class Solution:
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a checkpoint: a solution file with the state of training."""
-        return {**self.arrays(), **checkpoint_arrays(self.experiment, self._last)}
+        return {**self.arrays(), **checkpoint_arrays(self._asked, self._resume)}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the solution to an npz file, without pickle; `pinn.load` reads it.

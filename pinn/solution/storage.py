@@ -1,39 +1,29 @@
-"""The arrays of a solution file and of a checkpoint: one format, written without pickle.
+"""The arrays of a solution file, written without pickle.
 
     format      "pinn solution 2"
     experiment  JSON: the declaration of the run, as in a config file (functions become null)
     report      JSON: what training reported so far
     arrays/DIGEST   the longer arrays of the declaration, which names them by their SHA-256
     theta/NAME  every part of the parameter vector, float64: model.weight0, nu, ...
-    points/BLOCK, columns/BLOCK/NAME, solver/NAME, weights/BLOCK, row_weights/BLOCK,
-    weighting/NAME, looks/NAME, progress   in a checkpoint only: collocation points with what is
-                attached to them, the solver's own arrays, the weights and what their scheme
-                remembers, the losses that the run is judged by, and JSON with the stage, step and
-                draw they belong to and what was decided on the way
 
-No random state is stored because none is left over: every stream starts from the seed by name.
+A checkpoint has more of them, see pinn.solution.checkpoint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pinn.files import DamagedFile, from_json, to_json
-from pinn.optimizers import STAGES
 from pinn.schema import dump
 from pinn.schema.arrays import digest, with_arrays_beside, with_texts
-from pinn.schema.declared import Member, Record
+from pinn.schema.declared import Record
 from pinn.schema.reader import Reader
 from pinn.schema.tree import Place, tree_of
 from pinn.solution.report import Report
 from pinn.training.experiment import Experiment
-
-if TYPE_CHECKING:
-    from pinn.training.course import Course
-    from pinn.training.records import StepRecord
 
 FORMAT = "pinn solution 2"
 _BESIDE = "arrays/"
@@ -66,8 +56,7 @@ def solution_arrays(
     Raises TypeError for a hard condition whose value is a function: without it the unknowns have no
     value.
     """
-    beside: dict[str, np.ndarray] = {}
-    declaration = to_json(with_arrays_beside(_declaration(experiment), beside))
+    declaration, beside = short_json(experiment)
     return {
         "format": np.array(FORMAT),
         "experiment": np.array(declaration),
@@ -77,74 +66,16 @@ def solution_arrays(
     }
 
 
-def checkpoint_arrays(
-    experiment: Experiment, last: StepRecord | None
-) -> dict[str, np.ndarray]:
-    """Return the arrays that a checkpoint adds: points, solver state and progress."""
-    progress: dict[str, Any] = {"stage_index": 0, "stage_step": 0, "step": 0, "draw": 0}
-    solver: Mapping[str, np.ndarray] = {}
-    if last is not None:
-        progress = {name: getattr(last, name) for name in progress}
-        progress |= {
-            "lowest": last.lowest,
-            "setbacks": [vars(setback) for setback in last.setbacks],
-            **_course(last.course),
-        }
-        solver = last.solver_state
-    drawn = experiment.draw_points() if last is None else last.points
-    return {
-        "progress": np.array(to_json(progress)),
-        **{f"points/{name}": points.coordinates for name, points in drawn.items()},
-        **{
-            f"columns/{name}/{column}": array
-            for name, points in drawn.items()
-            for column, array in points.columns.items()
-        },
-        **{f"solver/{name}": np.array(array) for name, array in solver.items()},
-        **_weights(last),
-        **_looks(last),
-    }
-
-
-def _course(course: Course) -> dict[str, Any]:
-    return {
-        "decisions": [vars(decision) for decision in course.decisions],
-        "choices": [
-            {"stage": Member(STAGES).dump(choice.stage), "why": choice.why}
-            for choice in course.choices
-        ],
-        "drawn_at": course.drawn_at,
-        "grown": dict(course.grown),
-    }
-
-
-def _looks(last: StepRecord | None) -> dict[str, np.ndarray]:
-    if last is None:
-        return {}
-    looks = last.course.looks
-    return {"looks/steps": looks.steps, "looks/fresh": looks.fresh, "looks/present": looks.present}
-
-
-def _weights(last: StepRecord | None) -> dict[str, np.ndarray]:
-    if last is None:
-        return {}
-    return {
-        **{f"weights/{name}": np.array(weight) for name, weight in last.weights.items()},
-        **{f"row_weights/{name}": array for name, array in last.row_weights.items()},
-        **{f"weighting/{name}": np.array(array) for name, array in last.weighting_state.items()},
-    }
-
-
 def read_arrays(arrays: Mapping[str, np.ndarray], path: str) -> Contents:
     """Return what solution_arrays packed; DamagedFile, naming the path, for anything else."""
     try:
-        found = _text(arrays, "format")
+        found = text_in(arrays, "format")
         if found != FORMAT:
             raise ValueError(f"its format is {found!r}, expected {FORMAT!r}")
         theta = _theta(arrays)
-        experiment = read_experiment(_text(arrays, "experiment"), path, _beside(arrays))
+        experiment = read_experiment(text_in(arrays, "experiment"), path, _beside(arrays))
         _check_size(experiment, theta)
-        report = Report.from_dict(from_json(_text(arrays, "report")))
+        report = Report.from_dict(from_json(text_in(arrays, "report")))
     except SIGNS_OF_DAMAGE as error:
         what = str(error).removeprefix(f"{path}: ") or type(error).__name__
         raise DamagedFile(
@@ -153,7 +84,8 @@ def read_arrays(arrays: Mapping[str, np.ndarray], path: str) -> Contents:
     return Contents(experiment, theta, report)
 
 
-def _text(arrays: Mapping[str, np.ndarray], name: str) -> str:
+def text_in(arrays: Mapping[str, np.ndarray], name: str) -> str:
+    """Return a text among named arrays; ValueError where it is none."""
     if name not in arrays:
         raise ValueError(f"no {name!r} is in it")
     array = arrays[name]
@@ -194,6 +126,12 @@ def _check_size(experiment: Experiment, theta: Mapping[str, np.ndarray]) -> None
 def experiment_json(experiment: Experiment) -> str:
     """Return the declaration of a run as JSON; TypeError where a function is needed to evaluate."""
     return to_json(with_texts(_declaration(experiment)))
+
+
+def short_json(experiment: Experiment) -> tuple[str, dict[str, np.ndarray]]:
+    """Return the declaration of a run with the digests of its longer arrays, and these."""
+    beside: dict[str, np.ndarray] = {}
+    return to_json(with_arrays_beside(_declaration(experiment), beside)), beside
 
 
 def _declaration(experiment: Experiment) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from pinn.training.collocation import redrawing
 from pinn.training.fresh import FreshLoss, fresh_points, judging_points
 from pinn.training.legs import Legs
 from pinn.training.loop import Training
+from pinn.training.records import Resume
 
 if TYPE_CHECKING:
     from pinn.problem import Problem
@@ -103,12 +104,12 @@ class Continued(Legs):
         constants = of_leg(self._experiment, number).problem.constants
         return ", ".join(f"{n} = {constants[n]:.6g}" for n in self._experiment.continuation)
 
-    def _prepared(self, number: int) -> tuple[Objective, Training]:
+    def _prepared(self, number: int, resume: Resume | None) -> tuple[Objective, Training]:
         experiment = of_leg(self._experiment, number)
         is_last = number == self.count - 1
         objective = self._objective if is_last else experiment.objective()
-        if not number:  # untrained, wherever the run begins
-            self._enough = _ENOUGH * objective.value(objective.theta)
+        if not number:
+            self._enough = _enough(objective)
         objective.parameters.load(self._theta)
         return objective, Training(
             objective,
@@ -122,7 +123,11 @@ class Continued(Legs):
             fresh=FreshLoss(objective, fresh_points(experiment)),
             weighting=experiment.weighting,
             batches=experiment.batches,
+            resume=resume,
         )
+
+    def _take_up(self) -> None:
+        self._enough = _enough(of_leg(self._experiment, 0).objective())
 
     def _target(self) -> float | None:
         enough = max(self._enough, self._experiment.target or 0.0)
@@ -130,7 +135,7 @@ class Continued(Legs):
 
     def _seconds_of(self, number: int) -> float | None:
         """Return the limit of a leg: what one before it left over goes to those that follow."""
-        left, seconds = self._left(), self._experiment.seconds
+        left, seconds = self._left(self._leg_began), self._experiment.seconds
         if seconds is None:
             return None
         on_the_way = self.count - 1 - number
@@ -139,10 +144,15 @@ class Continued(Legs):
         return max(left, 0.0)
 
     def _losses(self) -> tuple[float, Mapping[str, float]]:
-        if len(self._results) == self.count:
-            return self._results[-1].loss, dict(self._results[-1].losses)
+        if len(self._reports) == self.count:
+            return self._reports[-1].loss, dict(self._reports[-1].losses)
         losses = self._objective.losses(self._theta)
         return self._objective.total(losses), losses
+
+
+def _enough(first: Objective) -> float:
+    """Return the loss at which a leg is done, from the first one untrained."""
+    return _ENOUGH * first.value(first.theta)
 
 
 def _uses(problem: Problem, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pinn.optimizers import Stage
@@ -64,6 +64,11 @@ class Course:
         """Return it with more points of some blocks."""
         more = {name: self.grown.get(name, 0) + 1 for name in blocks}
         return replace(self, grown={**self.grown, **more})
+
+    def with_stages(self, stages: Iterable[Stage]) -> Course:
+        """Return it with the chosen stages replaced, in order."""
+        pairs = zip(self.choices, stages, strict=True)
+        return replace(self, choices=tuple(replace(one, stage=stage) for one, stage in pairs))
 
     def back_at(self, earlier: Course) -> Course:
         """Return an earlier one that training has gone back to; what was decided stays told."""

@@ -17,7 +17,14 @@ from pinn.training.callbacks import Callback, check_callbacks, notify
 from pinn.training.course import Decision
 from pinn.training.fresh import FreshLoss
 from pinn.training.loop import Training
-from pinn.training.records import StageInfo, StageReport, StepRecord, TrainingResult
+from pinn.training.records import (
+    LegReport,
+    Resume,
+    StageInfo,
+    StageReport,
+    StepRecord,
+    TrainingResult,
+)
 
 if TYPE_CHECKING:
     from pinn.training.experiment import Experiment
@@ -34,7 +41,8 @@ class Legs(ABC):
     objective: that of the whole run, which is left at the result. fresh: its loss on points that
     decide nothing. started: whether the objective's theta is an older solution, to go on from.
     decisions: what was decided before training. spent: the seconds that it took, which count.
-    Callbacks hear of the steps of all legs as of one run, with the whole theta.
+    resume: where to go on from. Callbacks hear of the steps of all legs as of one run, with the
+    whole theta.
     """
 
     leg = "leg"
@@ -50,6 +58,7 @@ class Legs(ABC):
         started: bool = False,
         decisions: Sequence[Decision] = (),
         spent: float = 0.0,
+        resume: Resume | None = None,
     ) -> None:
         self._experiment = experiment
         self._objective = objective
@@ -58,14 +67,17 @@ class Legs(ABC):
         self._started = started
         self._began = time.perf_counter() - spent
         self._theta = objective.theta.copy()
-        self._results: list[TrainingResult] = []
+        self._reports: list[LegReport] = []
         # What `_kept` said of each leg that has ended.
         self._earlier: list[Any] = []
-        # The seconds after which each leg began.
-        self._starts: list[float] = []
         self._decisions = list(decisions)
+        # The running leg, and the seconds after which it began.
         self._running: Training | None = None
+        self._leg_began = 0.0
         self._last: StepRecord | None = None
+        # How many decisions there were then.
+        self._decided = 0
+        self._resume = resume
         self._end = (StopReason.STEPS, "no stage to run")
 
     # ---- what a leg is
@@ -80,8 +92,8 @@ class Legs(ABC):
         """Return what is told of a leg, counted from 0, before it begins."""
 
     @abstractmethod
-    def _prepared(self, number: int) -> tuple[Objective, Training]:
-        """Return what is minimised in a leg, and its training."""
+    def _prepared(self, number: int, resume: Resume | None) -> tuple[Objective, Training]:
+        """Return what is minimised in a leg, and its training; resume: where that goes on."""
 
     @abstractmethod
     def _losses(self) -> tuple[float, Mapping[str, float]]:
@@ -95,25 +107,41 @@ class Legs(ABC):
         """Return the whole theta, from that of a leg."""
         return theta.copy()
 
+    def _part(self, number: int, theta: np.ndarray) -> np.ndarray:
+        """Return that of a leg, from the whole theta."""
+        return theta
+
+    def _take_up(self) -> None:
+        """Become ready to go on in a leg; theta and the reports of earlier ones are back."""
+        return None
+
     # ---- the whole
+
+    @property
+    def last(self) -> StepRecord | None:
+        """The last step, as callbacks heard of it."""
+        return self._last
 
     def run(self) -> TrainingResult:
         """Train every leg, and return the result; exceptions of callbacks pass through."""
         try:
-            for number in range(self.count):
-                if number and self._left() <= 0:
+            resume = self._gone_back()
+            for number in range(len(self._reports), self.count):
+                if resume is None and number and self._left() <= 0:
                     if self._end[0] is not StopReason.TIME:
                         limit = f"time limit of {self._experiment.seconds:g} s reached"
                         self._end = StopReason.TIME, f"{limit} before {self.leg} {number + 1}"
                     break
-                what = f"{self.leg} {number + 1} of {self.count}"
-                asked = self._decide(Decision(self._steps, what, self._announced(number)))
-                if asked is not None:
-                    said = f": {asked}" if asked else ""
-                    self._end = StopReason.CALLBACK, f"stopped by a callback{said}"
-                    break
-                self._starts.append(self._seconds())
-                objective, self._running = self._prepared(number)
+                if resume is None:
+                    what = f"{self.leg} {number + 1} of {self.count}"
+                    asked = self._decide(Decision(self._steps, what, self._announced(number)))
+                    if asked is not None:
+                        said = f": {asked}" if asked else ""
+                        self._end = StopReason.CALLBACK, f"stopped by a callback{said}"
+                        break
+                    self._leg_began = self._seconds()
+                objective, self._running = self._prepared(number, resume)
+                resume = None
                 self._take(self._running.run())
                 if self._end[0] in _FINAL:
                     break
@@ -144,19 +172,19 @@ class Legs(ABC):
     def _result(self) -> TrainingResult:
         self._objective.parameters.load(self._theta)
         with np.errstate(over="ignore", invalid="ignore"):
-            fresh_loss = self._fresh(self._theta) if self._results else math.nan
+            fresh_loss = self._fresh(self._theta) if self._reports else math.nan
             loss, losses = self._losses()
         self._objective.parameters.load(self._theta)
         reason, message = self._end
-        if self._results:
-            message = f"{self.leg} {len(self._results)} of {self.count}: {message}"
+        if self._reports:
+            message = f"{self.leg} {len(self._reports)} of {self.count}: {message}"
         return TrainingResult(
             theta=self._theta,
             loss=loss,
             losses=losses,
             reason=reason,
             message=message,
-            stages=tuple(stage for one in self._results for stage in one.stages),
+            stages=tuple(stage for one in self._reports for stage in one.stages),
             steps=self._steps,
             seconds=self._seconds(),
             history=self._history(),
@@ -164,7 +192,44 @@ class Legs(ABC):
             fresh_loss=fresh_loss,
             setbacks=self._setbacks(),
             decisions=tuple(self._decisions),
+            resume=self.standing(),
         )
+
+    # ---- going on
+
+    def standing(self) -> Resume | None:
+        """Return where the run can be gone on from, after its last step; None before the first."""
+        if self._running is not None:
+            self._resume = self._of_whole(self._running.standing()) or self._resume
+        return self._resume
+
+    def _of_whole(self, standing: Resume | None) -> Resume | None:
+        """Return where the running leg stands as part of the whole."""
+        if standing is None:
+            return None
+        theta = self._whole(len(self._reports), standing.record.theta)
+        return dataclasses.replace(
+            standing,
+            record=dataclasses.replace(standing.record, theta=theta),
+            legs=tuple(self._reports),
+            began=self._leg_began,
+            decisions=tuple(self._decisions[: self._decided]),
+        )
+
+    def _gone_back(self) -> Resume | None:
+        """Stand where the run is gone on from; return where the leg that goes on stood."""
+        resume = self._resume
+        if resume is None:
+            return None
+        record, number = resume.record, len(resume.legs)
+        self._theta = np.array(record.theta)
+        self._reports, self._decisions = list(resume.legs), list(resume.decisions)
+        self._leg_began = resume.began
+        self._began = time.perf_counter() - resume.began - record.seconds
+        self._take_up()
+        own = dataclasses.replace(record, theta=self._part(number, self._theta))
+        self._last = self._record(number, own)
+        return dataclasses.replace(resume, record=own)
 
     # ---- one leg
 
@@ -178,53 +243,58 @@ class Legs(ABC):
 
     def _take(self, result: TrainingResult) -> None:
         """Take what a leg has reached."""
-        self._theta = self._whole(len(self._results), result.theta)
+        self.standing()
+        self._theta = self._whole(len(self._reports), result.theta)
         self._end = result.reason, result.message
-        self._results.append(result)
+        self._reports.append(LegReport.of(result, self._leg_began))
         self._running = None
 
     # ---- what is told of it
 
     @property
     def _steps(self) -> int:
-        return sum(result.steps for result in self._results)
+        return sum(leg.steps for leg in self._reports)
 
     @property
     def _stages(self) -> int:
-        return sum(len(result.stages) for result in self._results)
+        return sum(len(leg.stages) for leg in self._reports)
 
     def _seconds(self) -> float:
         return time.perf_counter() - self._began
 
-    def _left(self) -> float:
+    def _left(self, spent: float | None = None) -> float:
+        """The seconds that are left, after so many (now, where left out)."""
         seconds = self._experiment.seconds
-        return math.inf if seconds is None else seconds - self._seconds()
+        if seconds is None:
+            return math.inf
+        return seconds - (self._seconds() if spent is None else spent)
 
     def _history(self) -> list[dict[str, Any]]:
         found, steps = [], 0
-        for began, result in zip(self._starts, self._results, strict=False):
+        for leg in self._reports:
             found += [
-                {**line, "step": line["step"] + steps, "wall_s": line["wall_s"] + began}
-                for line in result.history
+                {**line, "step": line["step"] + steps, "wall_s": line["wall_s"] + leg.began}
+                for line in leg.history
             ]
-            steps += result.steps
+            steps += leg.steps
         return found
 
     def _setbacks(self) -> tuple:
         found, steps, stages = [], 0, 0
-        for result in self._results:
+        for leg in self._reports:
             found += [
                 dataclasses.replace(
                     setback, step=setback.step + steps, stage_index=setback.stage_index + stages
                 )
-                for setback in result.setbacks
+                for setback in leg.setbacks
             ]
-            steps, stages = steps + result.steps, stages + len(result.stages)
+            steps, stages = steps + leg.steps, stages + len(leg.stages)
         return tuple(found)
 
     def _record(self, number: int, record: StepRecord) -> StepRecord:
         theta = self._whole(number, record.theta)
         theta.flags.writeable = False
+        self._decided = len(self._decisions)
         self._last = dataclasses.replace(
             record,
             step=record.step + self._steps,

@@ -21,7 +21,7 @@ from pinn.training.fresh import FreshLoss
 from pinn.training.judge import Judge
 from pinn.training.looks import Looks
 from pinn.training.pace import Pace, is_told, told
-from pinn.training.plan import Plan, Situation, plan_of
+from pinn.training.plan import Plan, Scale, Situation, plan_of
 from pinn.training.records import (
     MOST_SETBACKS,
     Resume,
@@ -146,6 +146,11 @@ class Training:
 
     # ---- the whole
 
+    @property
+    def last(self) -> StepRecord | None:
+        """The last accepted step."""
+        return self._last
+
     def run(self) -> TrainingResult:
         """Train, and return the result; exceptions of callbacks and of the machine pass through."""
         try:
@@ -194,7 +199,18 @@ class Training:
             fresh_loss=self._fresh_loss,
             setbacks=self._setbacks,
             decisions=self._course.decisions,
+            resume=self.standing(),
         )
+
+    def standing(self) -> Resume | None:
+        """Return where the run can be gone on from, after its last step; None before the first."""
+        record = self._last
+        if record is None:
+            return None
+        # The last line may be there only because training ended at it.
+        last = record.step if _is_remembered(record.stage_step) else record.step - 1
+        history = [line for line in self._history if line["step"] <= last]
+        return Resume(record, history, tuple(self._reports[: record.stage_index]))
 
     def _ended(self, reason: StopReason, message: str) -> None:
         self._remember_last()
@@ -404,7 +420,7 @@ class Training:
         )
         if self._last.is_good:
             self._good = self._last
-        if step.number == 1 or step.number % HISTORY_STRIDE == 0:
+        if _is_remembered(step.number):
             self._history.append(self._last.as_dict())
         return notify(self._callbacks, "on_step", self._last)
 
@@ -572,8 +588,11 @@ class Training:
         self._setbacks = record.setbacks
         self._fresh_loss = self._reports[-1].fresh_loss if self._reports else math.nan
         self._lowest = min(record.lowest, sum(record.losses.values()))
-        self._good = record
-        self._stand_at(record)
+        scale = Scale.of(self._objective, self._seconds)
+        stages = [choice.stage for choice in record.course.choices]
+        again = (self._plan.again(number, one, scale) for number, one in enumerate(stages))
+        self._good = dataclasses.replace(record, course=record.course.with_stages(again))
+        self._stand_at(self._good)
         self._began -= record.seconds
 
     def _stand_at(self, record: StepRecord) -> None:
@@ -589,3 +608,8 @@ class Training:
         self._course = record.course
         self._objective.parameters.load(record.theta)
         self._function.forget()
+
+
+def _is_remembered(stage_step: int) -> bool:
+    """Whether a step has a line in the history, wherever its stage ends."""
+    return stage_step == 1 or stage_step % HISTORY_STRIDE == 0

@@ -23,6 +23,7 @@ from pinn.training.collocation import Collocation, redrawing
 from pinn.training.fresh import FreshLoss
 from pinn.training.legs import Legs
 from pinn.training.loop import Training
+from pinn.training.records import Resume
 
 if TYPE_CHECKING:
     from pinn.training.experiment import Experiment
@@ -130,12 +131,12 @@ class March(Legs):
         low, high = experiment.model.edges(experiment.problem.domain)[number : number + 2]
         return f"{_time(experiment.problem)} from {low:.6g} to {high:.6g}"
 
-    def _prepared(self, number: int) -> tuple[Objective, Training]:
+    def _prepared(self, number: int, resume: Resume | None) -> tuple[Objective, Training]:
         experiment = self._experiment
         objective, collocation, weighting = of_window(experiment, number, self._earlier)
         begun = number if self._started or not number else number - 1
         objective.parameters.load(self._theta[self._place(begun)])
-        left, to_come = self._left(), self.count - number
+        left, to_come = self._left(self._leg_began), self.count - number
         sizes = collocation.batches
         return objective, Training(
             objective,
@@ -149,6 +150,7 @@ class March(Legs):
             fresh=FreshLoss(objective, collocation.fresh("fresh")),
             weighting=weighting,
             batches=Batches(sizes, experiment.seed) if sizes else None,
+            resume=resume,
         )
 
     def _kept(self, objective: Objective) -> T.nn.Module:
@@ -159,11 +161,11 @@ class March(Legs):
     def _losses(self) -> tuple[float, Mapping[str, float]]:
         losses = {
             block.name: _mean(
-                one.losses[block.name] for one in self._results if block.name in one.losses
+                one.losses[block.name] for one in self._reports if block.name in one.losses
             )
             for block in self._objective.blocks
         }
-        return _mean(one.loss for one in self._results), losses
+        return _mean(one.loss for one in self._reports), losses
 
     def _place(self, number: int) -> slice:
         size = self._objective.size // self.count
@@ -173,6 +175,16 @@ class March(Legs):
         whole = self._theta.copy()
         whole[self._place(number)] = theta
         return whole
+
+
+    def _part(self, number: int, theta: np.ndarray) -> np.ndarray:
+        return theta[self._place(number)]
+
+    def _take_up(self) -> None:
+        for number in range(len(self._reports)):
+            objective, *_ = of_window(self._experiment, number, self._earlier)
+            objective.parameters.load(self._theta[self._place(number)])
+            self._earlier.append(self._kept(objective))
 
 
 def _own(module: T.nn.Module) -> T.nn.Module:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -107,6 +108,17 @@ class Plan(ABC):
     def suited(self, model: Any) -> Plan:
         """Return the plan that is followed for a model: this one, or one made for its kind."""
         return self
+
+    def again(self, number: int, stage: Stage, scale: Scale) -> Stage:
+        """Return a stage that was chosen before, with the limits that it would have now."""
+        foreseen = self.foreseen(scale)
+        if number >= len(foreseen) or type(stage) is not type(foreseen[number]):
+            return stage
+        now = foreseen[number]
+        if not dataclasses.is_dataclass(now):  # of one's own: as it was
+            return stage
+        limited = dataclasses.replace(stage, steps=now.steps, seconds=now.seconds)
+        return now if limited == now else stage
 
     @abstractmethod
     def foreseen(self, scale: Scale) -> tuple[Stage, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -150,7 +150,7 @@ class TrainingResult:
 
     fresh_loss: the loss on points that training never sees, nan where there are none. `last` is the
     last accepted step, None where there was none; `history` thinned records in the form of
-    StepRecord.as_dict.
+    StepRecord.as_dict. resume: where the run can be gone on from.
     """
 
     theta: np.ndarray
@@ -166,6 +166,28 @@ class TrainingResult:
     fresh_loss: float = math.nan
     setbacks: tuple[Setback, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    resume: Resume | None = field(repr=False, default=None)
+
+
+@dataclass(frozen=True)
+class LegReport:
+    """One of several trainings in turn that has ended; began: the seconds before it."""
+
+    steps: int
+    began: float
+    loss: float
+    losses: dict[str, float]
+    stages: tuple[StageReport, ...]
+    history: list[dict[str, Any]]
+    setbacks: tuple[Setback, ...]
+
+    @classmethod
+    def of(cls, result: TrainingResult, began: float) -> LegReport:
+        """Return that of a training that began after so many seconds of the run."""
+        return cls(
+            steps=result.steps, began=began, loss=result.loss, losses=dict(result.losses),
+            stages=result.stages, history=result.history, setbacks=result.setbacks,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -173,8 +195,24 @@ class Resume:
     """Where training goes on: its last step with the solver's state, and what came before.
 
     history: as in TrainingResult, up to that step. stages: the reports of those that had ended.
+    Where the step is of one of several trainings in turn, all of these are those of that one, but
+    for theta, which is the whole one; legs: those before it, began: the seconds before it,
+    decisions: those of the whole run.
     """
 
     record: StepRecord
     history: Sequence[Mapping[str, Any]] = ()
     stages: Sequence[StageReport] = ()
+    legs: tuple[LegReport, ...] = ()
+    began: float = 0.0
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def last(self) -> StepRecord:
+        """The step as one of the whole run."""
+        return replace(
+            self.record,
+            step=self.record.step + sum(leg.steps for leg in self.legs),
+            stage_index=self.record.stage_index + sum(len(leg.stages) for leg in self.legs),
+            seconds=self.record.seconds + self.began,
+        )

@@ -13,7 +13,6 @@ import pinn
 from pinn.figures.style import new_figure
 from pinn.files import read_npz
 from pinn.runs import Run, RunExists, figures
-from pinn.runs import recorder as recorder_module
 from pinn.runs import run as run_module
 from pinn.runs.recorder import NotWritten, Recorder
 
@@ -79,13 +78,12 @@ def test_metrics_tell_how_often_points_were_drawn_anew(tmp_path):
     assert draws == [0, 0, 1, 1, 2]
 
 
-def test_checkpoints_are_written_on_the_way_and_the_one_before_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(recorder_module, "CHECKPOINT_SECONDS", 0.0)
-    recorder = Recorder(tmp_path / "run", "")
+def test_checkpoints_are_written_on_the_way_and_the_one_before_is_kept(tmp_path):
+    recorder = Recorder(tmp_path / "run", "", checkpoint_seconds=0)
     solve(recorder)
     run = Run(tmp_path / "run")
     steps = [
-        json.loads(str(np.load(path)["progress"]))["step"]
+        json.loads(str(np.load(path)["progress"]))["last"]["step"]
         for path in (run.previous_checkpoint_path, run.checkpoint_path)
     ]
     assert steps == [5, 6]
@@ -149,9 +147,8 @@ def test_lines_that_cannot_be_written_cost_no_step_and_are_counted(tmp_path, mon
 
 
 def test_checkpoints_that_cannot_be_written_cost_no_step(tmp_path, monkeypatch):
-    monkeypatch.setattr(recorder_module, "CHECKPOINT_SECONDS", 0.0)
     said = []
-    recorder = Recorder(tmp_path / "run", "", warn=said.append)
+    recorder = Recorder(tmp_path / "run", "", checkpoint_seconds=0, warn=said.append)
     with monkeypatch.context() as patch:
         disk_for_files_up_to(patch, 1000)
         solution = solve(recorder)
@@ -210,7 +207,8 @@ def test_what_was_reached_is_saved_when_training_fails(tmp_path):
     assert summary["message"].endswith("broken")
     loaded = pinn.load(recorder.run.solution_path)
     assert loaded.report.stop_reason == "failed"
-    assert json.loads(str(read_npz(recorder.run.checkpoint_path)["progress"]))["step"] == 4
+    progress = json.loads(str(read_npz(recorder.run.checkpoint_path)["progress"]))
+    assert progress["last"]["step"] == 4
 
 
 def test_before_the_first_step_there_is_nothing_to_save(tmp_path):
@@ -245,10 +243,11 @@ class Crash(BaseException):
 
 
 def test_a_crash_at_any_step_leaves_what_loads_and_a_directory_for_the_next(tmp_path, monkeypatch):
-    monkeypatch.setattr(recorder_module, "CHECKPOINT_SECONDS", 0.0)
 
     def whole_life():
-        recorder = Recorder(tmp_path / "run", "seed: 0\n", log_every=1, overwrite=True)
+        recorder = Recorder(
+            tmp_path / "run", "seed: 0\n", log_every=1, checkpoint_seconds=0, overwrite=True
+        )
         lives.append(recorder)
         recorder.write_results(solve(recorder, steps=2))
         figures.render_figures(recorder.run, [], dpi=20)

@@ -1,26 +1,20 @@
 """What every solver in the table keeps to, whatever it does: resumption, bounds, walls, limits."""
 
 import dataclasses
-import json
 import zlib
 
 import numpy as np
 import pytest
 
 import pinn
-from pinn.files.npz import read_npz, write_npz
+from pinn.files.npz import write_npz
 from pinn.optimizers import STAGES, StopReason
-from pinn.sampling import Points
-from pinn.schema.declared import Member
-from pinn.schema.reader import Reader
-from pinn.schema.tree import Place, tree_of
+from pinn.solution.checkpoint import read_checkpoint
 from pinn.solution.report import Report
 from pinn.solution.solution import Solution
-from pinn.training.course import Choice, Course, Decision
 from pinn.training.experiment import Experiment
-from pinn.training.looks import Looks
 from pinn.training.loop import Redraw, train
-from pinn.training.records import Resume, Setback, StepRecord
+from pinn.training.records import Resume
 from pinn.training.watched import Watched
 
 NAMES = list(STAGES)
@@ -89,46 +83,7 @@ def report(record):
 
 
 def write_checkpoint(path, setup, record):
-    write_npz(path, Solution(setup, record.theta, report(record), record).checkpoint())
-
-
-def read_checkpoint(path, setup, stage):
-    """The step that a checkpoint holds, and nothing that is not in the file."""
-    arrays = read_npz(path)
-    told, progress = (json.loads(str(arrays[name])) for name in ("report", "progress"))
-
-    def under(kind):
-        return {
-            name.removeprefix(f"{kind}/"): array
-            for name, array in arrays.items() if name.startswith(f"{kind}/")
-        }  # fmt: skip
-
-    columns = {}
-    for path_of, array in under("columns").items():
-        block, column = path_of.split("/")
-        columns.setdefault(block, {})[column] = array
-    points = {name: Points(array, columns.get(name, {})) for name, array in under("points").items()}
-    return StepRecord(
-        step=progress["step"], stage=stage.name, stage_index=progress["stage_index"],
-        stage_step=progress["stage_step"], stage_steps=stage.steps, loss=told["loss"],
-        losses=told["losses"], learning_rate=None, seconds=told["wall_seconds"],
-        theta=setup.initial_parameters().from_named(under("theta")),
-        solver_state=under("solver"), draw=progress["draw"], points=points,
-        weights={name: float(array) for name, array in under("weights").items()},
-        row_weights=under("row_weights"), weighting_state=under("weighting"),
-        lowest=progress["lowest"], setbacks=tuple(Setback(**s) for s in progress["setbacks"]),
-        course=Course(
-            Looks(**under("looks")), tuple(choice(one) for one in progress["choices"]),
-            tuple(Decision(**one) for one in progress["decisions"]), progress["drawn_at"],
-            progress["grown"],
-        ),
-    )  # fmt: skip
-
-
-def choice(stored):
-    """The choice of a stage as it is stored: what a config file would say, and why."""
-    stage = Reader(stored=True).read(Member(STAGES), tree_of(stored["stage"], Place("file")), ())
-    return Choice(stage, stored["why"])
+    write_npz(path, Solution(setup, record.theta, report(record), Resume(record)).checkpoint())
 
 
 def same(a, b):
@@ -164,7 +119,7 @@ def test_killed_at_any_step_it_goes_on_to_the_same_bits(name, scheme, tmp_path):
     reached = [stop for stop in stops if stop <= len(records)]
     assert reached
     for stop in reached:
-        resume = Resume(read_checkpoint(tmp_path / f"{stop}.npz", setup, stage))
+        resume = read_checkpoint(tmp_path / f"{stop}.npz").resume
         rest = Kept()
         result = run(setup, made(name), [rest], resume)
         assert result.theta.tobytes() == whole.theta.tobytes()

@@ -1,0 +1,227 @@
+"""The arrays of a checkpoint: a solution file, and all that training goes on with.
+
+Besides those of pinn.solution.storage:
+
+    asked       JSON: the declaration of the run as it was asked for, before a model was chosen
+    progress    JSON: the version that wrote it, the last step, and what came before
+    points/BLOCK, columns/BLOCK/NAME   the points of that step with what is attached to them, of
+                blocks that share theirs under the first name
+    solver/NAME, weights/BLOCK, row_weights/BLOCK, weighting/NAME, looks/NAME   the solver's own
+                arrays, the weights and what their scheme remembers, the losses that the run is
+                judged by
+
+No random state is stored because none is left over: every stream starts from the seed by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pinn.files import DamagedFile, from_json, read_npz, to_json
+from pinn.optimizers import STAGES
+from pinn.sampling import Points
+from pinn.schema.declared import Member
+from pinn.schema.reader import Reader
+from pinn.schema.tree import Place, tree_of
+from pinn.solution.restored import restored
+from pinn.solution.storage import (
+    SIGNS_OF_DAMAGE,
+    read_arrays,
+    short_json,
+    text_in,
+)
+from pinn.training.course import Choice, Course, Decision
+from pinn.training.experiment import Experiment
+from pinn.training.looks import Looks
+from pinn.training.records import LegReport, Resume, Setback, StageReport, StepRecord
+
+FORMAT = "pinn checkpoint 1"
+# In the directory of a run: the newest, and the one before.
+CHECKPOINT, PREVIOUS_CHECKPOINT = "checkpoint.npz", "checkpoint.previous.npz"
+
+
+class Checkpoint(NamedTuple):
+    """What a checkpoint holds.
+
+    experiment: the run as it goes on; asked: its declaration before a model was chosen, as JSON.
+    resume: where it goes on, None before the first step. writer: the version of pinn that wrote it.
+    """
+
+    experiment: Experiment
+    asked: str
+    resume: Resume | None
+    writer: str
+
+
+@dataclass(frozen=True)
+class _Choice:
+    stage: Any
+    why: str
+
+
+@dataclass(frozen=True)
+class _Progress:
+    """All of a Resume that is no array; the step's numbers under their names in StepRecord."""
+
+    step: int
+    stage: str
+    stage_index: int
+    stage_step: int
+    stage_steps: int
+    loss: float
+    losses: dict[str, float]
+    learning_rate: float | None
+    seconds: float
+    draw: int
+    parameters: dict[str, float]
+    lowest: float
+    setbacks: tuple[Setback, ...]
+    choices: tuple[_Choice, ...]
+    decisions: tuple[Decision, ...]
+    drawn_at: int
+    grown: dict[str, int]
+    history: list[dict[str, Any]]
+    stages: tuple[StageReport, ...]
+    legs: tuple[LegReport, ...]
+    began: float
+    run_decisions: tuple[Decision, ...]
+    shared: dict[str, str] = field(default_factory=dict)
+
+
+# Those of its fields that are the step's own.
+_OF_STEP = [
+    "step", "stage", "stage_index", "stage_step", "stage_steps", "loss", "losses",
+    "learning_rate", "seconds", "draw", "parameters", "lowest", "setbacks",
+]  # fmt: skip
+
+
+def checkpoint_arrays(asked: Experiment, resume: Resume | None) -> dict[str, np.ndarray]:
+    """Return the arrays that a checkpoint adds to those of its solution."""
+    import pinn
+
+    about = {"format": FORMAT, "pinn": pinn.__version__}
+    found = {"asked": np.array(short_json(asked)[0])}
+    if resume is None:
+        return {**found, "progress": np.array(to_json({**about, "last": None}))}
+    record = resume.record
+    shared = _shared(record.points)
+    last = _plain(_progress(resume, shared))
+    own = {name: points for name, points in record.points.items() if shared[name] == name}
+    looks = record.course.looks
+    return {
+        **found,
+        "progress": np.array(to_json({**about, "last": last})),
+        **{f"points/{name}": points.coordinates for name, points in own.items()},
+        **{
+            f"columns/{name}/{column}": array
+            for name, points in own.items()
+            for column, array in points.columns.items()
+        },
+        **{f"solver/{name}": np.array(array) for name, array in record.solver_state.items()},
+        **{f"weights/{name}": np.array(weight) for name, weight in record.weights.items()},
+        **{f"row_weights/{name}": array for name, array in record.row_weights.items()},
+        **{f"weighting/{n}": np.array(array) for n, array in record.weighting_state.items()},
+        **{f"looks/{one.name}": getattr(looks, one.name) for one in fields(looks)},
+    }
+
+
+def read_checkpoint(path: Path, arrays: Mapping[str, np.ndarray] | None = None) -> Checkpoint:
+    """Return what a checkpoint holds.
+
+    arrays: those in the file, where they have been read. Raises FileNotFoundError, and DamagedFile
+    for a file that is damaged or none of ours.
+    """
+    arrays = read_npz(path) if arrays is None else arrays
+    contents = read_arrays(arrays, str(path))
+    try:
+        asked = text_in(arrays, "asked")
+        progress = from_json(text_in(arrays, "progress"))
+        if progress.keys() != {"format", "pinn", "last"}:
+            raise ValueError("its progress is of another form")
+        if progress["format"] != FORMAT:
+            raise ValueError(f"its format is {progress['format']!r}, expected {FORMAT!r}")
+        last, resume = progress["last"], None
+        if last is not None:
+            theta = contents.experiment.initial_parameters().from_named(contents.theta)
+            resume = _resume(restored(_Progress, last, "progress"), arrays, theta, path)
+        return Checkpoint(contents.experiment, asked, resume, str(progress["pinn"]))
+    except SIGNS_OF_DAMAGE as error:
+        what = str(error) or type(error).__name__
+        raise DamagedFile(
+            f"{path}: expected a checkpoint to go on from, but {what}"
+        ) from error
+
+
+def _shared(points: Mapping[str, Points]) -> dict[str, str]:
+    """Return under which block's name the points of each are kept."""
+    first: dict[int, str] = {}
+    return {name: first.setdefault(id(one), name) for name, one in points.items()}
+
+
+def _progress(resume: Resume, shared: dict[str, str]) -> _Progress:
+    record, course = resume.record, resume.record.course
+    choices = tuple(_Choice(Member(STAGES).dump(one.stage), one.why) for one in course.choices)
+    return _Progress(
+        **{name: getattr(record, name) for name in _OF_STEP},
+        choices=choices, decisions=course.decisions, drawn_at=course.drawn_at,
+        grown=dict(course.grown), history=list(resume.history), stages=tuple(resume.stages),
+        legs=resume.legs, began=resume.began, run_decisions=resume.decisions, shared=shared,
+    )  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    """Return dataclasses, within each other and in sequences, as mappings of their fields."""
+    if hasattr(value, "__dataclass_fields__"):
+        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value
+
+
+def _resume(
+    told: _Progress, arrays: Mapping[str, np.ndarray], theta: np.ndarray, path: Path
+) -> Resume:
+    def under(kind: str) -> dict[str, np.ndarray]:
+        start = f"{kind}/"
+        return {n.removeprefix(start): a for n, a in arrays.items() if n.startswith(start)}
+
+    columns: dict[str, dict[str, np.ndarray]] = {}
+    for name, array in under("columns").items():
+        block, column = name.rsplit("/", 1)
+        columns.setdefault(block, {})[column] = array
+    own = {name: Points(array, columns.get(name, {})) for name, array in under("points").items()}
+    course = Course(
+        Looks(**under("looks")),
+        tuple(Choice(_stage(one.stage, path), one.why) for one in told.choices),
+        told.decisions, told.drawn_at, told.grown,
+    )  # fmt: skip
+    numbers = {name: getattr(told, name) for name in _OF_STEP}
+    if math.isnan(told.lowest):  # before the first
+        numbers["lowest"] = math.inf
+    record = StepRecord(
+        **numbers,
+        theta=theta,
+        solver_state=under("solver"),
+        points={name: own[first] for name, first in told.shared.items()},
+        weights={name: float(array) for name, array in under("weights").items()},
+        row_weights=under("row_weights"),
+        weighting_state=under("weighting"),
+        course=course,
+    )
+    return Resume(
+        record, told.history, told.stages, told.legs, told.began, told.run_decisions
+    )
+
+
+def _stage(stored: Any, path: Path) -> Any:
+    reader = Reader(stored=True)
+    stage = reader.read(Member(STAGES), tree_of(stored, Place(str(path))), ())
+    if reader.complaints:
+        raise ValueError(str(reader.complaints[0]))
+    return stage

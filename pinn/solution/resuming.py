@@ -1,0 +1,112 @@
+"""Going on with a run that was cut short: its checkpoint, and whether it is of the same run."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pinn
+from pinn.files import DamagedFile, from_json, to_json
+from pinn.solution.checkpoint import (
+    CHECKPOINT,
+    PREVIOUS_CHECKPOINT,
+    Checkpoint,
+    read_checkpoint,
+)
+from pinn.solution.storage import short_json
+from pinn.training.experiment import Experiment
+from pinn.training.records import Resume
+
+# What says how long a run goes on, which may grow.
+_LIMITS = ("seconds", "target", "error_bars")
+_OF_STAGES = ("steps", "seconds")
+_MOST_TOLD, _MOST_SHOWN = 8, 60
+
+
+class Resumed(NamedTuple):
+    """The experiment that goes on, where (None before the first step), and from which file."""
+
+    experiment: Experiment
+    resume: Resume | None = None
+    path: Path | None = None
+
+
+def resumed(path: str | os.PathLike[str], asked: Experiment) -> Resumed:
+    """Return what a checkpoint goes on with.
+
+    path: the file, or the directory of a run. Where its newest is damaged, the one before is taken,
+    with a RuntimeWarning. asked: the run that is declared now. Raises ValueError, with the keys
+    that differ, where that is another than the checkpoint's, or another version of pinn wrote it;
+    FileNotFoundError; pinn.files.DamagedFile.
+    """
+    path, found = _found(Path(path))
+    if found.writer != pinn.__version__:
+        raise ValueError(
+            f"resume: {path} was written by pinn {found.writer}, and this is pinn "
+            f"{pinn.__version__}, whose bits may be others; start=pinn.load({str(path)!r}) begins "
+            "a new run from its numbers"
+        )
+    there, here = from_json(found.asked), from_json(short_json(asked)[0])
+    different = list(_differences(there, here, ()))
+    if different:
+        told = "; ".join(different[:_MOST_TOLD])
+        more = len(different) - _MOST_TOLD
+        raise ValueError(
+            f"resume: {path} is of another run: {told}"
+            f"{f'; and {more} more' if more > 0 else ''}; give the run's own arguments, or begin a "
+            "new one"
+        )
+    if found.resume is None:
+        return Resumed(asked, None, path)
+    chosen = found.experiment
+    sampling = replace(asked.sampling, interior=chosen.sampling.interior)
+    experiment = replace(
+        asked, model=chosen.model, sampling=sampling, continuation=chosen.continuation
+    )
+    return Resumed(experiment, found.resume, path)
+
+
+def _found(path: Path) -> tuple[Path, Checkpoint]:
+    if path.is_dir():
+        path = path / CHECKPOINT
+    before = path.with_name(PREVIOUS_CHECKPOINT)
+    try:
+        return path, read_checkpoint(path)
+    except DamagedFile as error:
+        if path.name != CHECKPOINT or not before.exists():
+            raise
+        found = read_checkpoint(before)
+        warnings.warn(
+            f"{path} is damaged, and training goes on from {before.name} ({error})",
+            RuntimeWarning, stacklevel=4,
+        )  # fmt: skip
+        return before, found
+
+
+def _differences(there: Any, here: Any, path: tuple[str, ...]) -> Iterator[str]:
+    """Give each place at which two declarations differ, with what is there and here."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in [*there, *(key for key in here if key not in there)]:
+            at = (*path, key)
+            if not _is_limit(at):
+                yield from _differences(there.get(key), here.get(key), at)
+    elif isinstance(there, list) and isinstance(here, list) and len(there) == len(here):
+        for number, (one, other) in enumerate(zip(there, here, strict=True)):
+            yield from _differences(one, other, (*path, str(number)))
+    elif there != here:
+        yield f"{'.'.join(path)} is {_short(there)} there and {_short(here)} here"
+
+
+def _short(value: Any) -> str:
+    text = to_json(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
+
+
+def _is_limit(path: tuple[str, ...]) -> bool:
+    if len(path) == 1:
+        return path[0] in _LIMITS
+    return path[0] == "training" and path[-1] in _OF_STAGES

@@ -1,0 +1,214 @@
+"""`train --resume` and `--extend`: killed at any moment, a run ends as one that never stopped."""
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pinn.cli import main
+from pinn.files import read_npz
+
+SHORT = [
+    "--set", "training.0.adam.steps=60", "--set", "training.1.lbfgs.steps=15",
+    "--set", "sampling.redraw=7", "--set", "output.log_every=1",
+    "--set", "output.checkpoint_seconds=0", "--quiet",
+]  # fmt: skip
+TRAIN = ["train", "heat.yaml", "--out", "run", *SHORT]
+
+
+def without_times(told):
+    """A summary or a line of metrics without what depends on the clock and the machine."""
+    if isinstance(told, dict):
+        timed = ("wall_s", "wall_seconds", "seconds", "machine", "versions")
+        return {key: without_times(one) for key, one in told.items() if key not in timed}
+    return [without_times(one) for one in told] if isinstance(told, list) else told
+
+
+def left(directory):
+    """All that a run leaves, but for times."""
+    directory = Path(directory)
+    lines = (directory / "metrics.jsonl").read_text().splitlines()
+    arrays = {}
+    for name in ("solution.npz", "checkpoint.npz"):
+        for key, array in read_npz(directory / name).items():
+            if key not in ("report", "progress"):
+                arrays[f"{name}/{key}"] = array.tobytes()
+    return {
+        "metrics": [without_times(json.loads(line)) for line in lines],
+        "summary": without_times(json.loads((directory / "summary.json").read_text())),
+        "figures": sorted(path.name for path in (directory / "figures").iterdir()),
+        "arrays": arrays,
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """What a run leaves that was never stopped."""
+    from tests.pinn.cli.conftest import HEAT
+
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "heat.yaml").write_text(HEAT)
+    command = [str(folder / "heat.yaml") if part == "heat.yaml" else part for part in TRAIN]
+    command[command.index("run")] = str(folder / "run")
+    assert main(command) == 0
+    return left(folder / "run")
+
+
+def test_killed_again_and_again_it_ends_as_one_that_never_stopped(start, whole):
+    moments = np.random.default_rng(7).uniform(0.0, 0.25, 6)
+    for moment in moments:
+        process = start(*TRAIN, "--resume")
+        mark = f"process {process.pid} "
+        while mark not in read_mark() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(moment)
+        process.kill()
+        process.communicate()
+    assert main([*TRAIN, "--resume", "--extend"]) == 0
+    assert left("run") == whole
+
+
+def read_mark():
+    try:
+        return Path("run/.pinn-run").read_text()
+    except FileNotFoundError:
+        return ""
+
+
+def cut_short(*arguments):
+    """Leave a run that was interrupted after its 20th step."""
+    import pinn
+    from pinn.training.callbacks import Callback
+
+    class Stop(Callback):
+        def on_step(self, record):
+            if record.step == 20:
+                raise KeyboardInterrupt
+
+    really = pinn.solve
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            pinn, "solve",
+            lambda *given, callbacks, **named: really(
+                *given, callbacks=[*callbacks, Stop()], **named
+            ),
+        )  # fmt: skip
+        assert main([*TRAIN, *arguments]) == 130
+
+
+def test_an_interrupted_run_goes_on(folder, whole):
+    cut_short()
+    assert json.loads(Path("run/summary.json").read_text())["steps"] == 20
+    assert main([*TRAIN, "--resume"]) == 0
+    assert left("run") == whole
+
+
+def test_a_run_that_is_not_there_begins(folder, whole, capsys):
+    assert main([*TRAIN, "--resume"]) == 0
+    assert "run: no run is there yet; it begins now" in capsys.readouterr().err
+    assert left("run") == whole
+
+
+def test_a_run_without_a_checkpoint_begins_anew(folder, whole, capsys):
+    cut_short()
+    for name in ("checkpoint.npz", "checkpoint.previous.npz", "summary.json"):
+        Path("run", name).unlink()
+    assert main([*TRAIN, "--resume"]) == 0
+    assert "cut short before its first checkpoint; it begins anew" in capsys.readouterr().err
+    assert left("run") == whole
+
+
+def test_where_the_newest_checkpoint_is_damaged_the_one_before_is_taken(folder, whole):
+    cut_short()
+    damaged = Path("run/checkpoint.npz").read_bytes()
+    Path("run/checkpoint.npz").write_bytes(damaged[: len(damaged) // 2])
+    said = "run/checkpoint.npz is damaged, and training goes on from checkpoint.previous.npz"
+    with pytest.warns(RuntimeWarning, match=said):
+        assert main([*TRAIN, "--resume"]) == 0
+    assert left("run") == whole
+
+
+def test_where_both_are_damaged_nothing_is_changed(folder, capsys):
+    cut_short()
+    for name in ("checkpoint.npz", "checkpoint.previous.npz"):
+        Path("run", name).write_bytes(b"nothing")
+    before = Path("run/metrics.jsonl").read_bytes()
+    assert main([*TRAIN, "--resume"]) == 4
+    assert "damaged or truncated" in capsys.readouterr().err
+    assert Path("run/metrics.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("change, said", [
+    ("problem.constants.k=1", "problem.constants.k is"),
+    ("model.mlp.width=7", "model.mlp.width is 6 there and 7 here"),
+    ("seed=3", "seed is 0 there and 3 here"),
+    ("training.0.adam.learning_rate=0.5", "training.0.adam.learning_rate is"),
+])  # fmt: skip
+def test_a_checkpoint_of_another_config_is_refused(folder, capsys, change, said):
+    cut_short()
+    before = left_files()
+    assert main([*TRAIN, "--set", change, "--resume"]) == 2
+    err = capsys.readouterr().err
+    assert "is of another run" in err and said in err
+    assert left_files() == before
+
+
+def left_files():
+    return {path.name: path.read_bytes() for path in Path("run").iterdir() if path.is_file()}
+
+
+def test_one_of_another_version_is_refused(folder, capsys, monkeypatch):
+    import pinn
+
+    cut_short()
+    monkeypatch.setattr(pinn, "__version__", "9.9")
+    assert main([*TRAIN, "--resume"]) == 2
+    assert "was written by pinn 0.1.0, and this is pinn 9.9" in capsys.readouterr().err
+
+
+def test_a_run_that_has_ended_is_extended_only_when_asked(folder, whole, capsys):
+    fewer = ["--set", "training.1.lbfgs.steps=6"]
+    assert main([*TRAIN, *fewer]) == 0
+    before = left_files()
+    assert main([*TRAIN, *fewer, "--resume"]) == 0
+    assert "has ended: all 6 steps done; --extend goes on" in capsys.readouterr().out
+    assert left_files() == before
+    assert main([*TRAIN, "--extend"]) == 0
+    extended = left("run")
+    assert extended["summary"]["steps"] == whole["summary"]["steps"] == 75
+    # to the bits of one that had them from the start, but for what the early end had told
+    assert extended["arrays"] == whole["arrays"]
+    assert extended["metrics"] == whole["metrics"]
+
+
+def test_a_directory_that_holds_something_else_is_refused(folder, capsys):
+    Path("run").mkdir()
+    Path("run/thesis.txt").write_text("precious")
+    assert main([*TRAIN, "--resume"]) == 2
+    assert "already holds a run or other files" in capsys.readouterr().err
+    assert Path("run/thesis.txt").read_text() == "precious"
+
+
+def test_another_process_that_writes_there_is_told_of(running, capsys):
+    process = running("--quiet")
+    assert main(["train", "heat.yaml", "--out", "run", "--resume"]) == 2
+    assert f"another training run is writing there (process {process.pid} " in (
+        capsys.readouterr().err
+    )
+
+
+def test_overwriting_and_going_on_exclude_each_other(folder, capsys):
+    assert main([*TRAIN, "--resume", "--overwrite"]) == 2
+    assert "--overwrite begins a run anew" in capsys.readouterr().err
+
+
+def test_a_copy_of_a_run_goes_on_where_it_lies_now(folder, whole):
+    cut_short()
+    shutil.copytree("run", "moved")
+    command = [*TRAIN]
+    command[command.index("run")] = "moved"
+    assert main([*command, "--resume"]) == 0
+    assert left("moved") == whole
