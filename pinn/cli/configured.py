@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from pinn.cli.verdict import Misuse
+
 if TYPE_CHECKING:
     from pinn.config import Config
 
@@ -18,7 +20,10 @@ _SHORTCUTS = {
 
 def add_config(parser: argparse.ArgumentParser) -> None:
     """Add CONFIG and the options that change it for once."""
-    parser.add_argument("config", metavar="CONFIG", help="a YAML file such as configs/burgers.yaml")
+    parser.add_argument(
+        "config", metavar="CONFIG",
+        help="a YAML file such as configs/burgers.yaml, or the name of one that ships: burgers",
+    )
     parser.add_argument(
         "--set",
         metavar="KEY.PATH=VALUE",
@@ -37,13 +42,18 @@ def add_config(parser: argparse.ArgumentParser) -> None:
 def read_config(arguments: argparse.Namespace) -> Config:
     """Return the config of a command line; ConfigError with every mistake."""
     from pinn.config import Override, load
+    from pinn.config.shipped import found_config
 
     overrides = [Override.parse(text, f"--set {text}") for text in arguments.set]
     for option, path in _SHORTCUTS.items():
         text = getattr(arguments, option, None)
         if text is not None:
             overrides.append(Override.of(path, text, f"--{option} {text}"))
-    return load(arguments.config, overrides)
+    try:
+        path = found_config(arguments.config)
+    except ValueError as error:
+        raise Misuse(f"{arguments.config}: no such file, and {error}") from None
+    return load(path, overrides)
 
 
 @contextmanager

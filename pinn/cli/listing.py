@@ -21,10 +21,11 @@ def add_parser(commands: Any) -> None:
 def list_shipped(_: argparse.Namespace) -> int:
     """Print the configs, the references, and what a config can hold; return the exit code."""
     from pinn.config.reference import groups
+    from pinn.config.shipped import shipped_folder
     from pinn.problem import references
 
     # The working directory's own configs too, once each.
-    folders = (_shipped_configs(), Path("configs").resolve())
+    folders = (shipped_folder(), Path("configs").resolve())
     files = {path: None for folder in folders for path in sorted(folder.glob("*.yaml"))}
     say("configs:")
     for path in files:
@@ -41,13 +42,6 @@ def list_shipped(_: argparse.Namespace) -> int:
             arguments = f"({member.signature})" if member.fields else ""
             say(f"  {name}{arguments}  {member.summary}")
     return DONE
-
-
-def _shipped_configs() -> Path:
-    """The folder of the configs that ship: inside an installed package, beside it in a checkout."""
-    package = Path(__file__).resolve().parents[1]
-    installed = package / "configs"
-    return installed if installed.is_dir() else package.parent / "configs"
 
 
 def _first_comment(path: Path) -> str:
