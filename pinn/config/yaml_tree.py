@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
@@ -26,6 +27,23 @@ def read_yaml(path: Path, shown: str) -> Node:
     directory, unreadable, not UTF-8 or not YAML.
     """
     return parse_yaml(_read_text(path, shown), shown)
+
+
+def leaves(node: Node) -> dict[str, str]:
+    """Return the values of a tree as texts, by the keys that lead there, joined by dots."""
+
+    def below(node: Node, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        if isinstance(node, Mapping):
+            inner = node.entries.items()
+        elif isinstance(node, Sequence):
+            inner = ((str(number), one) for number, one in enumerate(node.items))
+        else:
+            yield ".".join(path), node.text
+            return
+        for key, one in inner:
+            yield from below(one, (*path, key))
+
+    return dict(below(node, ()))
 
 
 def parse_yaml(text: str, source: str, line: int | None = 1) -> Node:

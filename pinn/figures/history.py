@@ -41,7 +41,7 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     """
     if not records:
         raise ValueError("no metrics to draw: the run has not logged a step")
-    records = _kept(records)
+    records = kept(records)
     steps = np.array([float(record["step"]) for record in records])
     losses = _columns([record.get("losses") or {} for record in records])
     errors = _errors_by_name(records)
@@ -118,13 +118,13 @@ def _errors_by_name(records: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarra
     return {name: values for name, values in columns.items() if np.isfinite(values).any()}
 
 
-def _kept(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def kept(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the records without those that a later one of their step, or an earlier, undid."""
-    kept: list[Mapping[str, Any]] = []
+    found: list[Mapping[str, Any]] = []
     for record in reversed(records):
-        if not kept or record["step"] < kept[-1]["step"]:
-            kept.append(record)
-    return kept[::-1]
+        if not found or record["step"] < found[-1]["step"]:
+            found.append(record)
+    return found[::-1]
 
 
 def _draw_history(

@@ -1,0 +1,69 @@
+"""Several runs compared: where their configs differ, and what came of that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pinn.runs.overview import Overview, aligned
+from pinn.runs.run import Run
+
+# Where a run is written is no part of what it is.
+_NOT_COMPARED = ("output",)
+_LONGEST = 40
+
+
+def differences(configs: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
+    """Return the keys in which configs differ, with the value in each ("-": it has none).
+
+    configs: values as texts, by dotted keys. Where a run is written does not count.
+    """
+    keys = dict.fromkeys(key for one in configs for key in one)
+    found = {key: [_shown(one.get(key, "-")) for one in configs] for key in keys}
+    return {
+        key: values for key, values in found.items()
+        if len(set(values)) > 1 and key.partition(".")[0] not in _NOT_COMPARED
+    }  # fmt: skip
+
+
+def results(runs: Sequence[Run]) -> dict[str, list[str]]:
+    """Return what runs ended with: by name, a text for each run."""
+    seen = [Overview.of(run.directory) for run in runs]
+    rows = {
+        "state": [one.state for one in seen],
+        "steps": [str(one.steps) for one in seen],
+        "seconds": [f"{one.seconds:.1f}" for one in seen],
+        "loss": [f"{one.loss:.3e}" for one in seen],
+    }
+    for title, path in (
+        ("error", ("rel_l2",)),
+        ("estimated error", ("error_estimate", "relative_l2")),
+        ("parameter", ("parameters",)),
+    ):
+        told = [_under(one.summary, path) for one in seen]
+        for name in dict.fromkeys(name for one in told for name in one):
+            form = ".6g" if title == "parameter" else ".2e"
+            rows[f"{title} of {name}" if title != "parameter" else name] = [
+                format(one[name], form) if one.get(name) is not None else "-" for one in told
+            ]
+    return rows
+
+
+def comparison_text(runs: Sequence[Run], configs: Sequence[Mapping[str, str]]) -> str:
+    """Return both as tables with a column for each run; configs: as for `differences`."""
+    heads = ["", *(str(run.directory) for run in runs)]
+    different = differences(configs)
+    rows = [heads, *([key, *values] for key, values in different.items())]
+    parts = [aligned(rows) if different else "their configs are the same"]
+    parts.append(aligned([heads, *([name, *row] for name, row in results(runs).items())]))
+    return "\n\n".join(parts)
+
+
+def _under(summary: Any, path: tuple[str, ...]) -> dict[str, Any]:
+    for key in path:
+        summary = summary.get(key) or {}
+    return summary
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
