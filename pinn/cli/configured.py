@@ -49,6 +49,7 @@ def read_config(arguments: argparse.Namespace) -> Config:
         text = getattr(arguments, option, None)
         if text is not None:
             overrides.append(Override.of(path, text, f"--{option} {text}"))
+    overrides += getattr(arguments, "overrides", [])  # of a sweep
     try:
         path = found_config(arguments.config)
     except ValueError as error:

@@ -14,6 +14,9 @@ from pinn.runs.run import Run
 
 _GAP = "  "
 
+HEADINGS = ("run", "state", "steps", "seconds", "loss", "error", "estimated")
+"""Those of the cells of an Overview."""
+
 
 @dataclass(frozen=True)
 class Overview:
@@ -67,9 +70,6 @@ class Overview:
         )  # fmt: skip
 
 
-_HEADINGS = ("run", "state", "steps", "seconds", "loss", "error", "estimated")
-
-
 def overviews(folder: str | Path) -> list[Overview]:
     """Return those of all runs below a folder, or of the one that it is, by name."""
     found = sorted(path.parent for path in Path(folder).rglob(MARKER))
@@ -78,7 +78,7 @@ def overviews(folder: str | Path) -> list[Overview]:
 
 def table_of(runs: Iterable[Overview]) -> str:
     """Return a table with a line for each run."""
-    return aligned([_HEADINGS, *(run.cells for run in runs)], left=2)
+    return aligned([HEADINGS, *(run.cells for run in runs)], left=2)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:

@@ -1,0 +1,90 @@
+"""`sweep`: a run for each combination, once, and one table."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pinn.cli import main
+
+SWEEP = [
+    "sweep", "heat.yaml", "--out", "all", "--quiet",
+    "--grid", "model.width=3,4", "--grid", "seed=0,1",
+]  # fmt: skip
+
+
+def cells(line):
+    return [cell.strip() for cell in line.split("  ") if cell.strip()]
+
+
+def table(text):
+    """The lines of the last table in a text."""
+    lines = [cells(line) for line in text.splitlines()]
+    (start,) = [i for i, line in enumerate(lines) if line[:1] == ["width"]]
+    return lines[start:]
+
+
+def test_each_combination_has_its_run_and_a_line(folder, capsys):
+    assert main(SWEEP) == 0
+    head, *lines = table(capsys.readouterr().out)
+    assert head == ["width", "seed", "state", "steps", "seconds", "loss", "error", "estimated"]
+    assert [line[:4] for line in lines] == [
+        [width, seed, "step limit", "17"] for width in "34" for seed in "01"
+    ]
+    for width in "34":
+        for seed in "01":
+            summary = json.loads(Path(f"all/width={width}_seed={seed}/summary.json").read_text())
+            assert summary["seed"] == int(seed)
+    losses = {line[5] for line in lines}
+    assert len(losses) == 4
+
+
+def test_what_is_there_is_not_trained_again(folder, capsys):
+    assert main(SWEEP) == 0
+    times = {path: path.stat().st_mtime_ns for path in Path("all").rglob("solution.npz")}
+    cut = Path("all/width=4_seed=1")
+    for name in ("summary.json", "checkpoint.npz", "checkpoint.previous.npz"):
+        (cut / name).unlink(missing_ok=True)
+    first = table(capsys.readouterr().out)
+    assert main([*SWEEP, "--grid", "sampling.interior=60"]) == 0  # others: it has a third key
+    capsys.readouterr()
+    assert main(SWEEP) == 0
+    again = table(capsys.readouterr().out)
+    for one, other in zip(first, again, strict=True):
+        assert one[:4] + one[5:] == other[:4] + other[5:]
+    for path, time in times.items():
+        assert (path.stat().st_mtime_ns == time) == (path.parent != cut)
+
+
+def test_ctrl_c_ends_the_sweep_with_the_table_so_far(folder, capsys, monkeypatch):
+    import pinn
+
+    def interrupted(*given, callbacks, **named):
+        def stop(record):
+            if named["seed"] == 1 and record.step == 3:
+                raise KeyboardInterrupt
+
+        return really(*given, callbacks=[*callbacks, stop], **named)
+
+    really = pinn.solve
+    with monkeypatch.context() as patch:
+        patch.setattr(pinn, "solve", interrupted)
+        assert main(SWEEP) == 130
+    lines = table(capsys.readouterr().out)[1:]
+    assert [line[2] for line in lines] == ["step limit", "interrupted", "empty", "empty"]
+    assert main(SWEEP) == 0
+    assert [line[2] for line in table(capsys.readouterr().out)[1:]] == 4 * ["step limit"]
+
+
+@pytest.mark.parametrize("grid, said", [
+    (["seed"], "--grid seed: expected key.path=value,value"),
+    (["seed="], "--grid seed=: expected key.path=value,value"),
+    (["seed=0,1", "seed=2"], "--grid seed: it is given twice"),
+    (["sead=0,1"], "sead: unknown key"),
+    (["model.width=3,-1"], "width: expected a whole number >= 1"),
+])  # fmt: skip
+def test_mistakes_are_told_before_anything_is_trained(folder, capsys, grid, said):
+    options = [part for one in grid for part in ("--grid", one)]
+    assert main(["sweep", "heat.yaml", "--out", "all", *options]) == 2
+    assert said in capsys.readouterr().err
+    assert not Path("all").exists()
