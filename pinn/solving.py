@@ -45,7 +45,7 @@ from pinn.training.legs import Legs
 from pinn.training.loop import Training
 from pinn.training.marching import March
 from pinn.training.plan import Plan
-from pinn.training.records import Resume, StepRecord, TrainingResult
+from pinn.training.records import StepRecord, TrainingResult
 from pinn.training.resources import training_resources
 from pinn.training.start import load_start
 
@@ -95,7 +95,7 @@ class Session:
             wall_seconds=record.seconds,
             steps=record.step,
         )
-        resume = self._run.standing() if record is self._run.last else Resume(record)
+        resume = self._run.standing() if record is self._run.last else None
         return Solution(self.experiment, record.theta, report, resume, self._asked)
 
     def errors(self, record: StepRecord) -> Errors:

@@ -102,16 +102,21 @@ def _left_there(
         tell(f"{directory}: no run is there yet; it begins now")
         return None, None
     run = Run(directory)
-    if not run.checkpoint_path.exists():
-        tell(f"{directory}: the run was cut short before its first checkpoint; it begins anew")
-        return None, None
     end = run.end()
     if end is not None and not arguments.extend:
         return None, (
             f"the run in {directory} has ended: {end}; --extend goes on with it where a limit is "
             "raised, such as --seconds"
         )
-    return directory, None
+    if run.checkpoint_path.exists() or run.previous_checkpoint_path.exists():
+        return directory, None
+    if end is not None or run.solution_path.exists():
+        raise Misuse(
+            f"{directory}: its results are there, and no checkpoint to go on from; --overwrite "
+            "begins it anew"
+        )
+    tell(f"{directory}: the run was cut short before its first checkpoint; it begins anew")
+    return None, None
 
 
 def _solve(

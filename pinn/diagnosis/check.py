@@ -255,9 +255,11 @@ def _is_short(value: Any) -> bool:
 
 def _sampling_text(experiment: Experiment, stages: Iterable[Stage]) -> str:
     sampling = experiment.sampling
-    redraw = {None: "kept", "auto": "drawn anew when overfitted"}.get(sampling.redraw)
+    drawing = [stage for stage in stages if stage.redraw != "never"]
+    redraw = "kept" if sampling.redraw is None or not drawing else None
+    if sampling.redraw == "auto":
+        redraw = redraw or "drawn anew when overfitted"
     if redraw is None:
-        drawing = [stage for stage in stages if stage.redraw != "never"]
         pairs = [(stage.redraw or sampling.redraw, stage.steps) for stage in drawing]
         within = dict.fromkeys(every for every, steps in pairs if every < steps)
         shown = ", then ".join(map(str, within))

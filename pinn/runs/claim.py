@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pinn.figures.style import AUTHOR
 from pinn.files import FileLock, disk_error, is_leftover
+from pinn.solution.checkpoint import CHECKPOINT, PREVIOUS_CHECKPOINT
 
 MARKER = ".pinn-run"
 FIGURES = "figures"
@@ -24,8 +25,8 @@ RUN_FILES = (
     "config.yaml",
     "metrics.jsonl",
     "summary.json",
-    "checkpoint.npz",
-    "checkpoint.previous.npz",
+    CHECKPOINT,
+    PREVIOUS_CHECKPOINT,
     "solution.npz",
 )
 

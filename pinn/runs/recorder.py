@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from pinn.files import DamagedFile, Reserve, read_npz, sentence_of
+from pinn.files import Reserve, sentence_of
+from pinn.runs.claim import RunExists
 from pinn.runs.machine import machine_and_versions
 from pinn.runs.run import Run
+from pinn.solution.checkpoint import METRICS_LINES, PREVIOUS_CHECKPOINT
 from pinn.solution.report import Report
 from pinn.solution.resuming import Resumed
 from pinn.solution.solution import Solution
@@ -21,9 +23,6 @@ from pinn.solution.storage import experiment_json
 from pinn.training.callbacks import Callback
 from pinn.training.course import Decision
 from pinn.training.records import StageReport, StepRecord
-
-# In a checkpoint: how many lines of metrics there were.
-_LINES = "metrics_lines"
 
 # Kept free for the solution and the summary, besides the parameters and the problem's own text.
 _HISTORY_BYTES = 2**17
@@ -37,8 +36,8 @@ class Recorder(Callback):
     """Writes a run directory: the config at the start, metrics and checkpoints on the way.
 
     directory: must not hold a run yet, unless `overwrite`; it is made when training starts, so what
-    `pinn.solve` refuses before leaves nothing behind. Training that goes on from a checkpoint
-    (resume=) goes on in the directory that this is of: the metrics after it are written anew.
+    `pinn.solve` refuses before leaves nothing behind. Training that goes on from a checkpoint of
+    this directory (resume=) goes on in it: the metrics after that are written anew.
     config_text: the resolved config. log_every:
     steps between two lines of the metrics; the first and last step of a stage have one as well, and
     training that ended before its first step has one of step 0. checkpoint_seconds: between two
@@ -76,6 +75,8 @@ class Recorder(Callback):
         # Lines of metrics that there are, and that there were when the last step had been told.
         self._lines = 0
         self._lines_then = 0
+        # Whether the newest checkpoint there is worth being kept as the one before.
+        self._keeps = True
         self._lines_lost = 0
         self._checkpoints_lost = 0
         self._checkpoint_time = 0.0
@@ -98,7 +99,9 @@ class Recorder(Callback):
         declaration = experiment_json(session.experiment)
         self._session = session
         if session.resumed.resume is None:
-            self.run = Run.create(self.directory, self._overwrite)
+            # A run that ended before its first step has nothing to lose.
+            overwrite = self._overwrite or session.resumed.path is not None
+            self.run = Run.create(self.directory, overwrite)
         else:
             self._go_on(session.resumed)
         size = _HISTORY_BYTES + 8 * session.objective.size + 4 * len(declaration)
@@ -107,18 +110,26 @@ class Recorder(Callback):
         self._checkpoint_time = time.monotonic()
 
     def _go_on(self, resumed: Resumed) -> None:
+        if resumed.lines is None or not resumed.path.parent.samefile(self.directory):
+            raise RunExists(
+                f"{resumed.path}: expected the checkpoint of the run in {self.directory}, which "
+                "the metrics there belong to"
+            )
         self.run = Run.go_on(self.directory)
         self._last = resumed.resume.last
-        self._lines = self._lines_then = lines_of_metrics(resumed.path)
+        self._lines = self._lines_then = resumed.lines
+        self._keeps = resumed.path.name != PREVIOUS_CHECKPOINT
         self.run.keep_metrics(self._lines)
         logged = self.run.metrics()
         self._logged = logged[-1]["step"] if logged else 0
+        # It would say that the run has ended.
+        self.run.summary_path.unlink(missing_ok=True)
 
     def on_step(self, record: StepRecord) -> None:
-        self._last = record
-        if record.stage_step == 1 or record.step % self._log_every == 0:
+        self._last, self._lines_then = record, self._lines
+        if self._has_line(record):
             self._log(record)
-        self._lines_then = self._lines
+            self._lines_then = self._lines
         # One that explodes is of no use to go on from.
         due = time.monotonic() - self._checkpoint_time >= self._checkpoint_seconds
         if record.is_good and due:
@@ -138,6 +149,12 @@ class Recorder(Callback):
     def on_stage_end(self, report: StageReport) -> None:
         if self._last is not None and self._logged != self._last.step:
             self._log(self._last)
+            if self._has_line(self._last):  # a second Ctrl-C had come before it
+                self._lines_then = self._lines
+
+    def _has_line(self, record: StepRecord) -> bool:
+        """Whether a step has a line of its own, wherever its stage ends."""
+        return record.stage_step == 1 or record.step % self._log_every == 0
 
     def _log(self, record: StepRecord, more: Mapping[str, str] | None = None) -> None:
         fresh_loss = self._session.fresh_loss(record)
@@ -181,7 +198,12 @@ class Recorder(Callback):
                 self._warn(f"{sentence_of(error)}; training goes on without this checkpoint")
 
     def _save_checkpoint(self, solution: Solution) -> None:
-        self.run.save_checkpoint({**solution.checkpoint(), _LINES: np.array(self._lines_then)})
+        last = solution.last
+        if last is not None and not last.is_good and self.run.checkpoint_path.exists():
+            return  # the one that is there leads to the same step
+        lines = np.array(self._lines_then)
+        self.run.save_checkpoint({**solution.checkpoint(), METRICS_LINES: lines}, self._keeps)
+        self._keeps = True
 
     # ---- at the end
 
@@ -261,20 +283,6 @@ class Recorder(Callback):
             "device": solution.experiment.device,
             **self._facts,
         }
-
-
-def lines_of_metrics(checkpoint: Path) -> int:
-    """Return how many lines of metrics a run had written when it wrote a checkpoint.
-
-    DamagedFile for a checkpoint that was not written by a run.
-    """
-    found = read_npz(checkpoint).get(_LINES)
-    if found is None or found.shape or found.dtype.kind != "i" or found < 0:
-        raise DamagedFile(
-            f"{checkpoint}: expected the checkpoint of a run directory, and it does not say how "
-            "many lines of metrics there were"
-        )
-    return int(found)
 
 
 def _warn(message: str) -> None:

@@ -17,6 +17,7 @@ from pinn.files import (
 )
 from pinn.runs.claim import FIGURES, check_no_link, claim, reclaim
 from pinn.runs.metrics import append_record, keep_records, read_records
+from pinn.solution.checkpoint import CHECKPOINT, PREVIOUS_CHECKPOINT
 
 # How training ends that may go on as it was.
 _CUT_SHORT = ("interrupted", "failed", "stopped by callback")
@@ -94,11 +95,11 @@ class Run:
 
     @property
     def checkpoint_path(self) -> Path:
-        return self.directory / "checkpoint.npz"
+        return self.directory / CHECKPOINT
 
     @property
     def previous_checkpoint_path(self) -> Path:
-        return self.directory / "checkpoint.previous.npz"
+        return self.directory / PREVIOUS_CHECKPOINT
 
     @property
     def solution_path(self) -> Path:
@@ -140,7 +141,7 @@ class Run:
 
     def end(self) -> str | None:
         """Return why training ended by itself; None where it was cut short, or never ended."""
-        if not (self.summary_path.exists() and self.checkpoint_path.exists()):
+        if not self.summary_path.exists():
             return None
         summary = self.summary()
         if summary.get("stop_reason") in _CUT_SHORT:
@@ -166,6 +167,10 @@ class Run:
 
     # ---- checkpoints
 
-    def save_checkpoint(self, arrays: Mapping[str, Any]) -> None:
-        """Write checkpoint.npz and keep the one before as checkpoint.previous.npz."""
-        write_npz(self.checkpoint_path, arrays, keep_as=self.previous_checkpoint_path)
+    def save_checkpoint(self, arrays: Mapping[str, Any], keep: bool = True) -> None:
+        """Write checkpoint.npz and, unless told not to, keep the one before.
+
+        That is checkpoint.previous.npz then.
+        """
+        kept = self.previous_checkpoint_path if keep else None
+        write_npz(self.checkpoint_path, arrays, keep_as=kept)

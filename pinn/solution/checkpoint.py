@@ -4,6 +4,7 @@ Besides those of pinn.solution.storage:
 
     asked       JSON: the declaration of the run as it was asked for, before a model was chosen
     progress    JSON: the version that wrote it, the last step, and what came before
+    theta       (size,) float64, that of the last step: what solvers step in, whatever the precision
     points/BLOCK, columns/BLOCK/NAME   the points of that step with what is attached to them, of
                 blocks that share theirs under the first name
     solver/NAME, weights/BLOCK, row_weights/BLOCK, weighting/NAME, looks/NAME   the solver's own
@@ -44,6 +45,8 @@ from pinn.training.records import LegReport, Resume, Setback, StageReport, StepR
 FORMAT = "pinn checkpoint 1"
 # In the directory of a run: the newest, and the one before.
 CHECKPOINT, PREVIOUS_CHECKPOINT = "checkpoint.npz", "checkpoint.previous.npz"
+# Among its arrays, where a run wrote it: how many lines of metrics there were.
+METRICS_LINES = "metrics_lines"
 
 
 class Checkpoint(NamedTuple):
@@ -51,12 +54,14 @@ class Checkpoint(NamedTuple):
 
     experiment: the run as it goes on; asked: its declaration before a model was chosen, as JSON.
     resume: where it goes on, None before the first step. writer: the version of pinn that wrote it.
+    lines: how many lines of metrics its run had written, None where it is of no run directory.
     """
 
     experiment: Experiment
-    asked: str
+    asked: dict[str, Any]
     resume: Resume | None
     writer: str
+    lines: int | None
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,7 @@ class _Progress:
     losses: dict[str, float]
     learning_rate: float | None
     seconds: float
+    stage_seconds: float
     draw: int
     parameters: dict[str, float]
     lowest: float
@@ -91,13 +97,14 @@ class _Progress:
     legs: tuple[LegReport, ...]
     began: float
     run_decisions: tuple[Decision, ...]
+    started: bool
     shared: dict[str, str] = field(default_factory=dict)
 
 
 # Those of its fields that are the step's own.
 _OF_STEP = [
     "step", "stage", "stage_index", "stage_step", "stage_steps", "loss", "losses",
-    "learning_rate", "seconds", "draw", "parameters", "lowest", "setbacks",
+    "learning_rate", "seconds", "stage_seconds", "draw", "parameters", "lowest", "setbacks",
 ]  # fmt: skip
 
 
@@ -117,6 +124,7 @@ def checkpoint_arrays(asked: Experiment, resume: Resume | None) -> dict[str, np.
     return {
         **found,
         "progress": np.array(to_json({**about, "last": last})),
+        "theta": np.array(record.theta, dtype=np.float64),
         **{f"points/{name}": points.coordinates for name, points in own.items()},
         **{
             f"columns/{name}/{column}": array
@@ -131,16 +139,17 @@ def checkpoint_arrays(asked: Experiment, resume: Resume | None) -> dict[str, np.
     }
 
 
-def read_checkpoint(path: Path, arrays: Mapping[str, np.ndarray] | None = None) -> Checkpoint:
+def read_checkpoint(path: Path) -> Checkpoint:
     """Return what a checkpoint holds.
 
-    arrays: those in the file, where they have been read. Raises FileNotFoundError, and DamagedFile
-    for a file that is damaged or none of ours.
+    Raises FileNotFoundError, and DamagedFile for a file that is damaged or none of ours.
     """
-    arrays = read_npz(path) if arrays is None else arrays
+    arrays = read_npz(path)
     contents = read_arrays(arrays, str(path))
     try:
-        asked = text_in(arrays, "asked")
+        asked = from_json(text_in(arrays, "asked"))
+        if not isinstance(asked, dict):
+            raise ValueError("its declaration is no object")
         progress = from_json(text_in(arrays, "progress"))
         if progress.keys() != {"format", "pinn", "last"}:
             raise ValueError("its progress is of another form")
@@ -148,9 +157,9 @@ def read_checkpoint(path: Path, arrays: Mapping[str, np.ndarray] | None = None) 
             raise ValueError(f"its format is {progress['format']!r}, expected {FORMAT!r}")
         last, resume = progress["last"], None
         if last is not None:
-            theta = contents.experiment.initial_parameters().from_named(contents.theta)
-            resume = _resume(restored(_Progress, last, "progress"), arrays, theta, path)
-        return Checkpoint(contents.experiment, asked, resume, str(progress["pinn"]))
+            resume = _resume(restored(_Progress, last, "progress"), arrays, path)
+        writer, lines = str(progress["pinn"]), _lines(arrays)
+        return Checkpoint(contents.experiment, asked, resume, writer, lines)
     except SIGNS_OF_DAMAGE as error:
         what = str(error) or type(error).__name__
         raise DamagedFile(
@@ -171,7 +180,8 @@ def _progress(resume: Resume, shared: dict[str, str]) -> _Progress:
         **{name: getattr(record, name) for name in _OF_STEP},
         choices=choices, decisions=course.decisions, drawn_at=course.drawn_at,
         grown=dict(course.grown), history=list(resume.history), stages=tuple(resume.stages),
-        legs=resume.legs, began=resume.began, run_decisions=resume.decisions, shared=shared,
+        legs=resume.legs, began=resume.began, run_decisions=resume.decisions,
+        started=resume.started, shared=shared,
     )  # fmt: skip
 
 
@@ -184,9 +194,16 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _resume(
-    told: _Progress, arrays: Mapping[str, np.ndarray], theta: np.ndarray, path: Path
-) -> Resume:
+def _lines(arrays: Mapping[str, np.ndarray]) -> int | None:
+    found = arrays.get(METRICS_LINES)
+    if found is None:
+        return None
+    if found.shape or found.dtype.kind != "i" or found < 0:
+        raise ValueError(f"{METRICS_LINES!r} is not a number of lines")
+    return int(found)
+
+
+def _resume(told: _Progress, arrays: Mapping[str, np.ndarray], path: Path) -> Resume:
     def under(kind: str) -> dict[str, np.ndarray]:
         start = f"{kind}/"
         return {n.removeprefix(start): a for n, a in arrays.items() if n.startswith(start)}
@@ -206,7 +223,7 @@ def _resume(
         numbers["lowest"] = math.inf
     record = StepRecord(
         **numbers,
-        theta=theta,
+        theta=_theta(arrays),
         solver_state=under("solver"),
         points={name: own[first] for name, first in told.shared.items()},
         weights={name: float(array) for name, array in under("weights").items()},
@@ -215,8 +232,16 @@ def _resume(
         course=course,
     )
     return Resume(
-        record, told.history, told.stages, told.legs, told.began, told.run_decisions
+        record, told.history, told.stages, told.legs, told.began, told.run_decisions, told.started
     )
+
+
+def _theta(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    theta, parts = arrays["theta"], (a for n, a in arrays.items() if n.startswith("theta/"))
+    size = sum(part.size for part in parts)
+    if theta.dtype != np.float64 or theta.shape != (size,):
+        raise ValueError(f"theta: expected ({size},) numbers in float64")
+    return theta
 
 
 def _stage(stored: Any, path: Path) -> Any:

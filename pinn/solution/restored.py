@@ -35,6 +35,8 @@ def restored(kind: Any, value: Any, place: str) -> Any:
         return math.nan
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value) if abs(value) < 2**1000 else math.inf
+    if kind is bool and isinstance(value, bool):
+        return value
     if kind is int and isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(kind, type) and issubclass(kind, str) and isinstance(value, str):

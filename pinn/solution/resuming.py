@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pinn
 from pinn.files import DamagedFile, from_json, to_json
+from pinn.models import AutoModel
 from pinn.solution.checkpoint import (
     CHECKPOINT,
     PREVIOUS_CHECKPOINT,
@@ -28,11 +29,15 @@ _MOST_TOLD, _MOST_SHOWN = 8, 60
 
 
 class Resumed(NamedTuple):
-    """The experiment that goes on, where (None before the first step), and from which file."""
+    """The experiment that goes on, where (None before the first step), and from which file.
+
+    lines: of metrics that its run had written.
+    """
 
     experiment: Experiment
     resume: Resume | None = None
     path: Path | None = None
+    lines: int | None = None
 
 
 def resumed(path: str | os.PathLike[str], asked: Experiment) -> Resumed:
@@ -50,8 +55,12 @@ def resumed(path: str | os.PathLike[str], asked: Experiment) -> Resumed:
             f"{pinn.__version__}, whose bits may be others; start=pinn.load({str(path)!r}) begins "
             "a new run from its numbers"
         )
-    there, here = from_json(found.asked), from_json(short_json(asked)[0])
-    different = list(_differences(there, here, ()))
+    ended = 0 if found.resume is None else found.resume.record.stage_index
+    try:
+        here = from_json(short_json(asked)[0])
+        different = list(_differences(found.asked, here, (), ended))
+    except RecursionError:
+        raise DamagedFile(f"{path}: its declaration is nested too deeply") from None
     if different:
         told = "; ".join(different[:_MOST_TOLD])
         more = len(different) - _MOST_TOLD
@@ -61,13 +70,15 @@ def resumed(path: str | os.PathLike[str], asked: Experiment) -> Resumed:
             "new one"
         )
     if found.resume is None:
-        return Resumed(asked, None, path)
-    chosen = found.experiment
-    sampling = replace(asked.sampling, interior=chosen.sampling.interior)
-    experiment = replace(
-        asked, model=chosen.model, sampling=sampling, continuation=chosen.continuation
-    )
-    return Resumed(experiment, found.resume, path)
+        return Resumed(asked, None, path, found.lines)
+    experiment = asked
+    if isinstance(asked.model, AutoModel):
+        chosen = found.experiment
+        sampling = replace(asked.sampling, interior=chosen.sampling.interior)
+        experiment = replace(
+            asked, model=chosen.model, sampling=sampling, continuation=chosen.continuation
+        )
+    return Resumed(experiment, found.resume, path, found.lines)
 
 
 def _found(path: Path) -> tuple[Path, Checkpoint]:
@@ -76,27 +87,33 @@ def _found(path: Path) -> tuple[Path, Checkpoint]:
     before = path.with_name(PREVIOUS_CHECKPOINT)
     try:
         return path, read_checkpoint(path)
-    except DamagedFile as error:
+    except (DamagedFile, FileNotFoundError) as error:
         if path.name != CHECKPOINT or not before.exists():
             raise
         found = read_checkpoint(before)
+        what = "is damaged" if isinstance(error, DamagedFile) else "is gone"
         warnings.warn(
-            f"{path} is damaged, and training goes on from {before.name} ({error})",
+            f"{path} {what}, and training goes on from {before.name} ({error})",
             RuntimeWarning, stacklevel=4,
         )  # fmt: skip
         return before, found
 
 
-def _differences(there: Any, here: Any, path: tuple[str, ...]) -> Iterator[str]:
-    """Give each place at which two declarations differ, with what is there and here."""
+def _differences(
+    there: Any, here: Any, path: tuple[str, ...], ended: int
+) -> Iterator[str]:
+    """Give each place at which two declarations differ, with what is there and here.
+
+    ended: how many stages have, so that their limits cannot grow.
+    """
     if isinstance(there, dict) and isinstance(here, dict):
         for key in [*there, *(key for key in here if key not in there)]:
             at = (*path, key)
-            if not _is_limit(at):
-                yield from _differences(there.get(key), here.get(key), at)
+            if not _is_limit(at, ended):
+                yield from _differences(there.get(key), here.get(key), at, ended)
     elif isinstance(there, list) and isinstance(here, list) and len(there) == len(here):
         for number, (one, other) in enumerate(zip(there, here, strict=True)):
-            yield from _differences(one, other, (*path, str(number)))
+            yield from _differences(one, other, (*path, str(number)), ended)
     elif there != here:
         yield f"{'.'.join(path)} is {_short(there)} there and {_short(here)} here"
 
@@ -106,7 +123,9 @@ def _short(value: Any) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 
 
-def _is_limit(path: tuple[str, ...]) -> bool:
+def _is_limit(path: tuple[str, ...], ended: int) -> bool:
     if len(path) == 1:
         return path[0] in _LIMITS
-    return path[0] == "training" and path[-1] in _OF_STAGES
+    if path[0] != "training" or path[-1] not in _OF_STAGES:
+        return False
+    return not (path[1].isdigit() and int(path[1]) < ended)

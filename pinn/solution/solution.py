@@ -346,7 +346,15 @@ class Solution:
         return solution_arrays(self.experiment, self.named_theta, self.report)
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """Return the named arrays of a checkpoint: a solution file with the state of training."""
+        """Return the named arrays of a checkpoint: a solution file with the state of training.
+
+        Raises RuntimeError for a solution that is not as the last step of training left it.
+        """
+        if self._resume is None and self.report.steps:
+            raise RuntimeError(
+                "a checkpoint is made of the last step of training, whose state this solution does "
+                "not have"
+            )
         return {**self.arrays(), **checkpoint_arrays(self._asked, self._resume)}
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -75,6 +75,10 @@ class Auto(Plan):
             return Choice(None, f"nothing better than {last.name} is left to try")
         return Choice(None)
 
+    def again(self, number: int, stage: Stage, scale: Scale) -> Stage:
+        """Return a stage that was chosen before, with the limits that it would have now."""
+        return self.foreseen(scale)[number]
+
     def suited(self, model: Any) -> Plan:
         """Return the plan for a network that is linear, where it is one."""
         return LeastSquaresPlan() if getattr(model, "linear", False) else self

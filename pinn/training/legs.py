@@ -213,6 +213,7 @@ class Legs(ABC):
             record=dataclasses.replace(standing.record, theta=theta),
             legs=tuple(self._reports),
             began=self._leg_began,
+            started=self._started,
             decisions=tuple(self._decisions[: self._decided]),
         )
 
@@ -224,7 +225,7 @@ class Legs(ABC):
         record, number = resume.record, len(resume.legs)
         self._theta = np.array(record.theta)
         self._reports, self._decisions = list(resume.legs), list(resume.decisions)
-        self._leg_began = resume.began
+        self._leg_began, self._started = resume.began, resume.started
         self._began = time.perf_counter() - resume.began - record.seconds
         self._take_up()
         own = dataclasses.replace(record, theta=self._part(number, self._theta))

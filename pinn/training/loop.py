@@ -127,6 +127,8 @@ class Training:
         # The solver's number of the last step of the running stage, and its state after it.
         self._stage_step = 0
         self._state: Mapping[str, np.ndarray] | None = None
+        # When it began, and the seconds that it took before it was gone on with.
+        self._stage_began = self._stage_before = 0.0
         # The step at which a search without success was last answered by new points.
         self._helped_at: int | None = None
         self._reports: list[StageReport] = []
@@ -275,7 +277,7 @@ class Training:
     # ---- a stage
 
     def _run_stage(self, stage: Stage) -> None:
-        began = time.perf_counter()
+        began = self._stage_began = time.perf_counter() - self._stage_before
         seconds = min(self._left(), math.inf if stage.seconds is None else stage.seconds)
         limit = None if math.isinf(seconds) else seconds
         why = self._course.choices[self._index].why
@@ -297,7 +299,7 @@ class Training:
             why,
         )
         self._reports.append(report)
-        self._stage_step, self._state = 0, None
+        self._stage_step, self._state, self._stage_before = 0, None, 0.0
         self._good, self._lowest = None, math.inf
         asked = notify(self._callbacks, "on_stage_end", report)
         if asked is not None and self._reason not in _FINAL:
@@ -314,9 +316,11 @@ class Training:
                         self._reweigh(stage)
                         self._accepted = self._function.find(self._accepted.theta)
                         self._recording = time.perf_counter() - began
-                    pace = pace or Pace(time.perf_counter())
+                    pace = pace or Pace(time.perf_counter(), self._stage_before)
                     late = self._time_limit(stage, pace)
                     if late is not None:
+                        if self._take_all():
+                            self._accepted = self._function.find(self._accepted.theta)
                         return StopReason.TIME, late
                     end = self._descend(stage, pace)
                     return end.reason, end.message
@@ -345,7 +349,7 @@ class Training:
             if (
                 end is not None
                 and end.reason in (StopReason.LINE_SEARCH, StopReason.NO_DECREASE)
-                and self._redraw is not None
+                and self._may_draw(stage)
                 and self._helped_at != self._steps
             ):
                 # On other points there may be a way down.
@@ -417,6 +421,7 @@ class Training:
             lowest=self._lowest,
             setbacks=self._setbacks,
             course=self._course,
+            stage_seconds=time.perf_counter() - self._stage_began,
         )
         if self._last.is_good:
             self._good = self._last
@@ -451,7 +456,7 @@ class Training:
             setback = Setback(good.step, stage.name, self._index, tries, what)
             self._setbacks = (*self._setbacks, setback)
         self._good = dataclasses.replace(
-            good, solver_state=state or {}, setbacks=self._setbacks,
+            good, solver_state=state or {}, setbacks=self._setbacks, draw=self._draws,
             course=self._course.back_at(good.course),
         )  # fmt: skip
         self._history = [line for line in self._history if line["step"] <= good.step]
@@ -477,9 +482,12 @@ class Training:
         changed = self._reweigh(stage, redrawn) or redrawn
         return self._take_batch(stage) or changed
 
+    def _may_draw(self, stage: Stage) -> bool:
+        return self._redraw is not None and stage.redraw != "never"
+
     def _is_redraw_due(self, stage: Stage) -> bool:
         """Whether the points have served; where that is told by their loss, decide on how many."""
-        if self._redraw is None:
+        if not self._may_draw(stage):
             return False
         course = self._course
         if isinstance(self._redraw, Redraw):
@@ -594,6 +602,9 @@ class Training:
         self._good = dataclasses.replace(record, course=record.course.with_stages(again))
         self._stand_at(self._good)
         self._began -= record.seconds
+        self._stage_before = record.stage_seconds
+        if self._stage.takes_batches:  # what was told of the step is of its batch
+            self._points.take(record.draw, record.step - 1)
 
     def _stand_at(self, record: StepRecord) -> None:
         """Take over a step as the last one; the draws go on from where they are."""

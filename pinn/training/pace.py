@@ -7,10 +7,14 @@ _TOLD = 0.25
 
 
 class Pace:
-    """How long the steps of a stage take: the first one, which may record programs, apart."""
+    """How long the steps of a stage take: the first one, which may record programs, apart.
 
-    def __init__(self, began: float) -> None:
+    before: the seconds that its steps took before the stage was gone on with.
+    """
+
+    def __init__(self, began: float, before: float = 0.0) -> None:
         self._steps = 0
+        self._before = before
         self._began = self._first_ended = self._last_ended = began
 
     def step_ended(self, now: float) -> None:
@@ -23,7 +27,7 @@ class Pace:
     @property
     def seconds(self) -> float:
         """The seconds of all steps."""
-        return self._last_ended - self._began
+        return self._before + self._last_ended - self._began
 
     @property
     def first(self) -> float:

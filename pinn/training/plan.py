@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -110,15 +109,11 @@ class Plan(ABC):
         return self
 
     def again(self, number: int, stage: Stage, scale: Scale) -> Stage:
-        """Return a stage that was chosen before, with the limits that it would have now."""
-        foreseen = self.foreseen(scale)
-        if number >= len(foreseen) or type(stage) is not type(foreseen[number]):
-            return stage
-        now = foreseen[number]
-        if not dataclasses.is_dataclass(now):  # of one's own: as it was
-            return stage
-        limited = dataclasses.replace(stage, steps=now.steps, seconds=now.seconds)
-        return now if limited == now else stage
+        """Return a stage that was chosen before, with the limits that it would have now.
+
+        As it was, unless a plan knows better. number: from 0.
+        """
+        return stage
 
     @abstractmethod
     def foreseen(self, scale: Scale) -> tuple[Stage, ...]:
@@ -137,6 +132,9 @@ class InTurn(Plan):
 
     def next(self, now: Situation) -> Choice:
         return Choice(self.given[now.number] if now.number < self.count else None)
+
+    def again(self, number: int, stage: Stage, scale: Scale) -> Stage:
+        return self.given[number]
 
     def foreseen(self, scale: Scale) -> tuple[Stage, ...]:
         return self.given

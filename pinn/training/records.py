@@ -65,10 +65,10 @@ class StepRecord:
 
     step counts from 1 over all stages, stage_step within this one. loss is the weighted sum, losses
     are each block's mean square before its weight, in which rows have the weights of rows, both at
-    `theta`, a read-only array. seconds is wall
-    time since training began. solver_state holds all that the solver goes on with, as arrays by
-    name; it may be empty after the next step. draw counts how often the points had been drawn
-    anew; points are these, by block name. weights and row_weights are those of the loss,
+    `theta`, a read-only array. seconds is wall time since training began, stage_seconds since this
+    stage did. solver_state holds all that the solver goes on with, as arrays by name; it may be
+    empty after the next step. draw counts how often the points had been drawn anew; points are
+    these, by block name. weights and row_weights are those of the loss,
     weighting_state is what their scheme remembers. parameters are the coefficients at `theta`.
     lowest is the smallest sum of `losses` in this stage so far. setbacks are those of the whole run
     so far, course is what was decided until then. None in a record that was made by hand.
@@ -94,6 +94,7 @@ class StepRecord:
     lowest: float = math.inf
     setbacks: tuple[Setback, ...] = ()
     course: Course | None = field(repr=False, default=None)
+    stage_seconds: float = 0.0
 
     @property
     def is_good(self) -> bool:
@@ -197,7 +198,7 @@ class Resume:
     history: as in TrainingResult, up to that step. stages: the reports of those that had ended.
     Where the step is of one of several trainings in turn, all of these are those of that one, but
     for theta, which is the whole one; legs: those before it, began: the seconds before it,
-    decisions: those of the whole run.
+    decisions: those of the whole run, started: whether that began at an older solution.
     """
 
     record: StepRecord
@@ -206,6 +207,7 @@ class Resume:
     legs: tuple[LegReport, ...] = ()
     began: float = 0.0
     decisions: tuple[Decision, ...] = ()
+    started: bool = False
 
     @property
     def last(self) -> StepRecord:

@@ -41,8 +41,6 @@ class Redraw:
         ratio: the loss on others over that on them, nan for not known. A stage that says how long
         they serve has others at once where that is too much.
         """
-        if stage.redraw == "never":
-            return False
         if stage.redraw is None:
             return steps >= self.every
         return steps >= stage.redraw or ratio > _FAR_OVERFIT

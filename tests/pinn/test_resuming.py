@@ -1,16 +1,24 @@
 """pinn.solve(resume=...): from any checkpoint the bits of a run that never stopped."""
 
 import dataclasses
+import re
+import time
+from contextlib import contextmanager
 
+import numpy as np
 import pytest
 
+import autograd as T
 import pinn
-from pinn.files import write_npz
+from pinn.files import DamagedFile, write_npz
 from pinn.objective.weighting import WEIGHTINGS
 from pinn.sampling import ADAPTIVE, METHODS
+from pinn.schema import declared
 from pinn.training import choosing
+from pinn.training.course import Choice
+from pinn.training.plan import PLANS
 
-T = pinn.Time("t", 0, 1)
+TIME = pinn.Time("t", 0, 1)
 SMALL = pinn.MLP(width=5, depth=1)
 FEW = {"interior": 24, "initial": 8, "boundary": 8, "candidates": 60}
 
@@ -20,12 +28,12 @@ def decay(**changes):
         "equations": {"decay": "u_t + u"}, "conditions": [pinn.Initial("u", 1, hard=True)],
         "reference": {"u": "exp(-t)"}, **changes,
     }  # fmt: skip
-    return pinn.Problem(T, ["u"], **given)
+    return pinn.Problem(TIME, ["u"], **given)
 
 
 def heat():
     return pinn.Problem(
-        pinn.Interval("x", 0, 1) * T, ["u", "v"],
+        pinn.Interval("x", 0, 1) * TIME, ["u", "v"],
         {"heat": "u_t - 0.1*u_xx + v", "other": "v - u_x"},
         [pinn.Initial("u", "sin(pi*x)"), pinn.Dirichlet("u", 0, hard=True)],
     )  # fmt: skip
@@ -34,7 +42,7 @@ def heat():
 def inverse():
     data = pinn.Data("u", {"t": [0.25, 0.5, 1.0], "u": [0.78, 0.61, 0.37]})
     return pinn.Problem(
-        T, ["u"], {"decay": "u_t + k*u"}, [pinn.Initial("u", 1), data],
+        TIME, ["u"], {"decay": "u_t + k*u"}, [pinn.Initial("u", 1), data],
         parameters=[pinn.Parameter("k", 0.5, lower=0.1)],
     )  # fmt: skip
 
@@ -140,12 +148,156 @@ def test_batches(tmp_path):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("training", ["auto", None])
-def test_stages_that_are_chosen_on_the_way(tmp_path, training):
-    problem = pinn.Problem(T, ["u"], {"e": "u_t + u**3"}, [pinn.Initial("u", 1)])
+def test_float32_steps_in_more_digits_than_its_network_has(tmp_path):
+    same_from_every_checkpoint(
+        tmp_path, [3, 6, 8], problem=heat(), model=SMALL, sampling=pinn.Sampling(**FEW),
+        training=[pinn.Adam(4), pinn.LBFGS(5)], precision="float32",
+    )  # fmt: skip
+
+
+class Cubic(T.nn.Module):
+    """A model of one's own, which a file cannot hold."""
+
+    def __init__(self):
+        super().__init__()
+        self.numbers = T.nn.Parameter(T.tensor([0.1, 0.2, 0.3], dtype=T.float64))
+
+    def forward(self, points):
+        return points * self.numbers[0] + points**2 * self.numbers[1] + points**3 * self.numbers[2]
+
+
+def test_a_model_of_ones_own(tmp_path):
+    same_from_every_checkpoint(
+        tmp_path, [3, 6], problem=decay(conditions=[pinn.Initial("u", 1, hard=True)]),
+        model=Cubic(), sampling=pinn.Sampling(**FEW), training=[pinn.Adam(9)],
+    )  # fmt: skip
+
+
+def test_a_plan_of_ones_own_keeps_the_stages_that_it_chose(tmp_path):
+    class Shorter(pinn.Plan):
+        def next(self, now):
+            return Choice(None if now.stages else pinn.Adam(6), "it will do")
+
+        def foreseen(self, scale):
+            return (pinn.Adam(9),)
+
+    problem = decay()
+    heard = Checkpoints(tmp_path, [4])
+    run = {"problem": problem, "model": SMALL, "sampling": pinn.Sampling(**FEW)}
+    with registered(Shorter):
+        whole = pinn.solve(**run, training=Shorter(), callbacks=[heard])
+        rest = pinn.solve(**run, training=Shorter(), resume=tmp_path / "4.npz")
+    assert rest.report.steps == whole.report.steps == 6
+    assert rest.theta.tobytes() == whole.theta.tobytes()
+
+
+@contextmanager
+def registered(plan):
+    """Let files hold a plan, while the block lasts."""
+    declared(plan)
+    PLANS.add("shorter", plan)
+    try:
+        yield
+    finally:
+        PLANS.remove("shorter")
+
+
+def test_the_loss_of_a_last_step_on_a_batch_is_that_on_all_points(tmp_path):
+    whole = same_from_every_checkpoint(
+        tmp_path, [10, 11], problem=heat(), model=SMALL,
+        sampling=pinn.Sampling(**FEW, redraw=4, batch=7), training=[pinn.Adam(11)],
+    )  # fmt: skip
+    assert whole.report.steps == 11
+
+
+def test_after_a_setback_other_points_are_drawn(tmp_path):
+    class Stop(Checkpoints):
+        def on_setback(self, record):
+            write_npz(self.folder / "setback.npz", self.session.solution(record).checkpoint())
+
+    problem = pinn.Problem(TIME, ["u"], {"e": "u_t + u*log(u + 0.6)"}, [pinn.Initial("u", 0.1)])
+    run = {
+        "problem": problem, "model": SMALL,
+        "sampling": pinn.Sampling(interior=20, redraw=2, adaptive=None),
+        "training": [pinn.Adam(30, learning_rate=0.3)],
+    }  # fmt: skip
+    heard = Stop(tmp_path, [])
+    whole = pinn.solve(**run, callbacks=[heard])
+    assert whole.report.setbacks
+    rest = pinn.solve(**run, resume=tmp_path / "setback.npz")
+    assert rest.theta.tobytes() == whole.theta.tobytes()
+    assert comparable(rest) == comparable(whole)
+
+
+def test_a_limit_in_time_of_a_stage_is_that_of_all_its_parts(tmp_path):
+    run = {"problem": decay(), "model": SMALL, "sampling": pinn.Sampling(**FEW)}
+    training = [pinn.Adam(10**6, seconds=0.3)]
+
+    class Slow(Checkpoints):
+        def on_step(self, record):
+            super().on_step(record)
+            if record.step == 5:
+                time.sleep(0.2)
+
+    pinn.solve(**run, training=training, callbacks=[Slow(tmp_path, [6])])
+    rest = pinn.solve(**run, training=training, resume=tmp_path / "6.npz")
+    (stage,) = rest.report.stages
+    assert 0.25 < stage.seconds < 0.45
+
+
+def test_what_differs_is_named_and_limits_of_stages_to_come_are_not(tmp_path):
+    def run(first=6, second=5, rate=1e-3, **more):
+        return {
+            "problem": decay(), "model": SMALL, "sampling": pinn.Sampling(**FEW),
+            "training": [pinn.Adam(first, learning_rate=rate), pinn.LBFGS(second)], **more,
+        }  # fmt: skip
+
+    pinn.solve(**run(), callbacks=[Checkpoints(tmp_path, [3, 8])])
+    longer = pinn.solve(**run(second=9), resume=tmp_path / "8.npz")
+    assert longer.theta.tobytes() == pinn.solve(**run(second=9)).theta.tobytes()
+    assert pinn.solve(**run(first=8), resume=tmp_path / "3.npz").report.steps == 13
+    for changes, said in [
+        ({"first": 8}, "training.0.adam.steps is 6 there and 8 here"),
+        ({"rate": 0.1}, "training.0.adam.learning_rate is 0.001 there and 0.1 here"),
+        ({"seed": 1}, "seed is 0 there and 1 here"),
+        ({"precision": "float32"}, 'precision is "float64" there and "float32" here'),
+    ]:
+        with pytest.raises(ValueError, match=re.escape(said)):
+            pinn.solve(**run(**changes), resume=tmp_path / "8.npz")
+
+
+@pytest.mark.parametrize("asked", ["", "[]", "{", "[" * 900 + "]" * 900, '{"a":' * 900])
+def test_a_declaration_that_is_damaged_is_told_as_such(tmp_path, asked):
+    run = {"problem": decay(), "model": SMALL, "sampling": pinn.Sampling(**FEW),
+           "training": [pinn.Adam(3)]}  # fmt: skip
+    arrays = pinn.solve(**run).checkpoint()
+    write_npz(tmp_path / "bad.npz", {**arrays, "asked": np.array(asked)})
+    with pytest.raises(DamagedFile, match=r"bad\.npz: "):
+        pinn.solve(**run, resume=tmp_path / "bad.npz")
+
+
+def test_a_step_that_is_not_the_last_one_makes_no_checkpoint():
+    seen = []
+
+    class Late(pinn.Callback):
+        def on_start(self, session):
+            self.session = session
+
+        def on_step(self, record):
+            seen.append(record)
+            if record.step == 3:
+                with pytest.raises(RuntimeError, match="the last step of training"):
+                    self.session.solution(seen[0]).checkpoint()
+
+    pinn.solve(decay(), SMALL, pinn.Sampling(**FEW), [pinn.Adam(4)], callbacks=[Late()])
+    assert len(seen) == 4
+
+
+def test_stages_that_are_chosen_on_the_way(tmp_path):
+    problem = pinn.Problem(TIME, ["u"], {"e": "u_t + u**3"}, [pinn.Initial("u", 1)])
     whole = same_from_every_checkpoint(
         tmp_path, [3, 40, 41, 60], problem=problem, model=SMALL,
-        sampling=pinn.Sampling(**FEW), training=training,
+        sampling=pinn.Sampling(**FEW),
     )  # fmt: skip
     assert len(whole.report.stages) == 2 and len(whole.report.decisions) >= 2
 

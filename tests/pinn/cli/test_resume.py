@@ -67,7 +67,7 @@ def test_killed_again_and_again_it_ends_as_one_that_never_stopped(start, whole):
         time.sleep(moment)
         process.kill()
         process.communicate()
-    assert main([*TRAIN, "--resume", "--extend"]) == 0
+    assert main([*TRAIN, "--resume"]) == 0
     assert left("run") == whole
 
 
@@ -78,14 +78,14 @@ def read_mark():
         return ""
 
 
-def cut_short(*arguments):
-    """Leave a run that was interrupted after its 20th step."""
+def cut_short(*arguments, at=20):
+    """Leave a run that was interrupted after a step."""
     import pinn
     from pinn.training.callbacks import Callback
 
     class Stop(Callback):
         def on_step(self, record):
-            if record.step == 20:
+            if record.step == at:
                 raise KeyboardInterrupt
 
     really = pinn.solve
@@ -114,7 +114,7 @@ def test_a_run_that_is_not_there_begins(folder, whole, capsys):
 
 def test_a_run_without_a_checkpoint_begins_anew(folder, whole, capsys):
     cut_short()
-    for name in ("checkpoint.npz", "checkpoint.previous.npz", "summary.json"):
+    for name in ("checkpoint.npz", "checkpoint.previous.npz", "summary.json", "solution.npz"):
         Path("run", name).unlink()
     assert main([*TRAIN, "--resume"]) == 0
     assert "cut short before its first checkpoint; it begins anew" in capsys.readouterr().err
@@ -182,6 +182,80 @@ def test_a_run_that_has_ended_is_extended_only_when_asked(folder, whole, capsys)
     # to the bits of one that had them from the start, but for what the early end had told
     assert extended["arrays"] == whole["arrays"]
     assert extended["metrics"] == whole["metrics"]
+
+
+def test_an_extended_run_that_is_cut_short_goes_on(folder, whole):
+    assert main([*TRAIN, "--set", "training.1.lbfgs.steps=6"]) == 0
+    cut_short("--extend", at=70)
+    assert main([*TRAIN, "--resume"]) == 0
+    assert left("run") == whole
+
+
+def test_an_extended_run_that_is_killed_has_not_ended(folder, whole, monkeypatch):
+    from pinn.runs.recorder import Recorder
+
+    assert main([*TRAIN, "--set", "training.1.lbfgs.steps=6"]) == 0
+    with monkeypatch.context() as patch:  # as one that is killed: nothing is written at the end
+        patch.setattr(Recorder, "write_results", lambda self, solution: None)
+        patch.setattr("pinn.runs.figures.draw_run", lambda run, solution: [])
+        cut_short("--extend", at=70)
+    assert main([*TRAIN, "--resume"]) == 0
+    assert left("run") == whole
+
+
+def test_a_run_that_ended_before_its_first_step_is_extended(folder, whole, capsys):
+    assert main([*TRAIN, "--seconds", "1e-9"]) == 0
+    assert json.loads(Path("run/summary.json").read_text())["steps"] == 0
+    assert main([*TRAIN, "--extend"]) == 0
+    assert left("run") == whole
+
+
+def test_results_without_a_checkpoint_are_never_begun_anew(folder, capsys):
+    assert main(TRAIN) == 0
+    for name in ("checkpoint.npz", "checkpoint.previous.npz"):
+        Path("run", name).unlink()
+    before = left_files()
+    assert main([*TRAIN, "--set", "model.mlp.width=7", "--resume"]) == 0
+    assert "has ended" in capsys.readouterr().out
+    assert main([*TRAIN, "--extend"]) == 2
+    assert "its results are there, and no checkpoint" in capsys.readouterr().err
+    Path("run/summary.json").unlink()
+    del before["summary.json"]
+    assert main([*TRAIN, "--resume"]) == 2
+    assert left_files() == before
+
+
+def test_where_the_newest_is_gone_the_one_before_is_taken(folder, whole):
+    cut_short()
+    Path("run/checkpoint.npz").unlink()
+    with pytest.warns(RuntimeWarning, match=r"checkpoint\.npz is gone, and training goes on from"):
+        assert main([*TRAIN, "--resume"]) == 0
+    assert left("run") == whole
+
+
+def test_a_damaged_checkpoint_never_takes_the_place_of_a_good_one(folder):
+    cut_short()
+    good = Path("run/checkpoint.previous.npz").read_bytes()
+    Path("run/checkpoint.npz").write_bytes(b"nothing")
+    seen = []
+
+    def look(self, arrays, keep=True):
+        really(self, arrays, keep)
+        seen.append(Path("run/checkpoint.previous.npz").read_bytes())
+
+    from pinn.runs import Run
+
+    really = Run.save_checkpoint
+    with pytest.MonkeyPatch.context() as patch, pytest.warns(RuntimeWarning, match="is damaged"):
+        patch.setattr(Run, "save_checkpoint", look)
+        assert main([*TRAIN, "--resume"]) == 0
+    assert seen[0] == good and seen[1] != good
+
+
+def test_a_limit_of_a_stage_that_has_ended_is_refused(folder, capsys):
+    cut_short(at=65)
+    assert main([*TRAIN, "--set", "training.0.adam.steps=70", "--resume"]) == 2
+    assert "training.0.adam.steps is 60 there and 70 here" in capsys.readouterr().err
 
 
 def test_a_directory_that_holds_something_else_is_refused(folder, capsys):

@@ -212,6 +212,20 @@ def test_points_are_redrawn_as_often_as_the_stage_says():
     assert draws["never"] == 11 * [0]
 
 
+@pytest.mark.parametrize("redraw", [2, "auto"])
+def test_points_that_are_never_redrawn_stay_whatever_happens(redraw):
+    """Overfitted, and where no lower loss is found on them."""
+    draws = []
+    with pytest.warns((pinn.ProblemWarning, pinn.UnsolvedWarning)):
+        solution = pinn.solve(
+            DECAY, pinn.MLP(width=8, depth=1), pinn.Sampling(interior=4, redraw=redraw),
+            training=[pinn.LevenbergMarquardt(400, redraw="never")],
+            callbacks=[lambda record: draws.append(record.draw)],
+        )  # fmt: skip
+    assert solution.report.stop_reason in ("no decrease", "precision floor")
+    assert set(draws) == {0}
+
+
 def test_points_that_are_overfitted_are_redrawn_at_once():
     """At a look, which is due at every second step, or after as many as the stage says."""
     seen = []
