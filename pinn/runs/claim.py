@@ -21,6 +21,7 @@ from pinn.solution.checkpoint import CHECKPOINT, PREVIOUS_CHECKPOINT
 
 MARKER = ".pinn-run"
 FIGURES = "figures"
+HISTORY = "history"
 RUN_FILES = (
     "config.yaml",
     "metrics.jsonl",

@@ -14,6 +14,7 @@ from pinn.figures.maps import plot_error, plot_field, plot_maps, plot_reference
 from pinn.figures.slices import plot_slices
 from pinn.figures.style import DPI, figure_png, headline
 from pinn.files import write_bytes
+from pinn.runs.claim import HISTORY
 from pinn.runs.run import Run
 from pinn.solution.solution import Solution
 
@@ -75,10 +76,10 @@ def render_figures(
         figures["field"] = plot_overlay(curves)
     if records is None:
         records = run.metrics()
-    if records:
-        figures["history"] = plot_history(records)
     if any(record.get("parameters") for record in records):
         figures["coefficients"] = plot_coefficients(records, errors)
+    if records:  # the last, by which is known that a run has drawn all
+        figures[HISTORY] = plot_history(records)
     paths = []
     for name, figure in figures.items():
         if warning:

@@ -15,7 +15,7 @@ from pinn.files import (
     write_npz,
     write_text,
 )
-from pinn.runs.claim import FIGURES, check_no_link, claim, reclaim
+from pinn.runs.claim import FIGURES, HISTORY, check_no_link, claim, reclaim
 from pinn.runs.metrics import append_record, keep_records, read_records
 from pinn.solution.checkpoint import CHECKPOINT, PREVIOUS_CHECKPOINT
 
@@ -140,8 +140,12 @@ class Run:
         return summary
 
     def end(self) -> str | None:
-        """Return why training ended by itself; None where it was cut short, or never ended."""
-        if not self.summary_path.exists():
+        """Return why training ended by itself; None where it was cut short, or never ended.
+
+        The figure of its history is the last that a run writes.
+        """
+        drawn = self.directory / FIGURES / f"{HISTORY}.png"
+        if not (self.summary_path.exists() and drawn.exists()):
             return None
         summary = self.summary()
         if summary.get("stop_reason") in _CUT_SHORT:

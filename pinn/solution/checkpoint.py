@@ -2,8 +2,8 @@
 
 Besides those of pinn.solution.storage:
 
-    asked       JSON: the declaration of the run as it was asked for, before a model was chosen
-    progress    JSON: the version that wrote it, the last step, and what came before
+    asked       JSON in UTF-8: the declaration of the run as asked for, before a model was chosen
+    progress    JSON in UTF-8: the version that wrote it, the last step, and what came before
     theta       (size,) float64, that of the last step: what solvers step in, whatever the precision
     points/BLOCK, columns/BLOCK/NAME   the points of that step with what is attached to them, of
                 blocks that share theirs under the first name
@@ -35,7 +35,6 @@ from pinn.solution.storage import (
     SIGNS_OF_DAMAGE,
     read_arrays,
     short_json,
-    text_in,
 )
 from pinn.training.course import Choice, Course, Decision
 from pinn.training.experiment import Experiment
@@ -113,9 +112,9 @@ def checkpoint_arrays(asked: Experiment, resume: Resume | None) -> dict[str, np.
     import pinn
 
     about = {"format": FORMAT, "pinn": pinn.__version__}
-    found = {"asked": np.array(short_json(asked)[0])}
+    found = {"asked": _bytes_of(short_json(asked)[0])}
     if resume is None:
-        return {**found, "progress": np.array(to_json({**about, "last": None}))}
+        return {**found, "progress": _bytes_of(to_json({**about, "last": None}))}
     record = resume.record
     shared = _shared(record.points)
     last = _plain(_progress(resume, shared))
@@ -123,7 +122,7 @@ def checkpoint_arrays(asked: Experiment, resume: Resume | None) -> dict[str, np.
     looks = record.course.looks
     return {
         **found,
-        "progress": np.array(to_json({**about, "last": last})),
+        "progress": _bytes_of(to_json({**about, "last": last})),
         "theta": np.array(record.theta, dtype=np.float64),
         **{f"points/{name}": points.coordinates for name, points in own.items()},
         **{
@@ -147,11 +146,11 @@ def read_checkpoint(path: Path) -> Checkpoint:
     arrays = read_npz(path)
     contents = read_arrays(arrays, str(path))
     try:
-        asked = from_json(text_in(arrays, "asked"))
+        asked = from_json(_bytes_in(arrays, "asked"))
         if not isinstance(asked, dict):
             raise ValueError("its declaration is no object")
-        progress = from_json(text_in(arrays, "progress"))
-        if progress.keys() != {"format", "pinn", "last"}:
+        progress = from_json(_bytes_in(arrays, "progress"))
+        if not isinstance(progress, dict) or progress.keys() != {"format", "pinn", "last"}:
             raise ValueError("its progress is of another form")
         if progress["format"] != FORMAT:
             raise ValueError(f"its format is {progress['format']!r}, expected {FORMAT!r}")
@@ -165,6 +164,17 @@ def read_checkpoint(path: Path) -> Checkpoint:
         raise DamagedFile(
             f"{path}: expected a checkpoint to go on from, but {what}"
         ) from error
+
+
+def _bytes_of(text: str) -> np.ndarray:
+    """Return a text as bytes: an array of letters takes four times as much."""
+    return np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
+
+
+def _bytes_in(arrays: Mapping[str, np.ndarray], name: str) -> bytes:
+    if arrays[name].dtype != np.uint8:
+        raise ValueError(f"{name!r} is not a text in bytes")
+    return arrays[name].tobytes()
 
 
 def _shared(points: Mapping[str, Points]) -> dict[str, str]:

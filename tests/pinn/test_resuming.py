@@ -271,7 +271,7 @@ def test_a_declaration_that_is_damaged_is_told_as_such(tmp_path, asked):
     run = {"problem": decay(), "model": SMALL, "sampling": pinn.Sampling(**FEW),
            "training": [pinn.Adam(3)]}  # fmt: skip
     arrays = pinn.solve(**run).checkpoint()
-    write_npz(tmp_path / "bad.npz", {**arrays, "asked": np.array(asked)})
+    write_npz(tmp_path / "bad.npz", {**arrays, "asked": np.frombuffer(asked.encode(), np.uint8)})
     with pytest.raises(DamagedFile, match=r"bad\.npz: "):
         pinn.solve(**run, resume=tmp_path / "bad.npz")
 

@@ -75,9 +75,9 @@ def test_imports_run_downwards():
 
 def test_only_the_command_line_goes_by_way_of_the_package():
     users = {source for source, target in arrows() if target == "pinn"}
-    # runs asks it for its version alone, the reference page for the names users call, and
-    # problem.check() is another name of pinn.check(problem).
-    assert users <= {"cli", "config", "problem", "runs"}
+    # runs and solution ask it for its version alone, the reference page for the names that users
+    # call, and problem.check() is another name of pinn.check(problem).
+    assert users <= {"cli", "config", "problem", "runs", "solution"}
 
 
 def test_there_is_no_circle_of_rooms():

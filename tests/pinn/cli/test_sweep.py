@@ -43,7 +43,7 @@ def test_what_is_there_is_not_trained_again(folder, capsys):
     assert main(SWEEP) == 0
     times = {path: path.stat().st_mtime_ns for path in Path("all").rglob("solution.npz")}
     cut = Path("all/width=4_seed=1")
-    for name in ("summary.json", "checkpoint.npz", "checkpoint.previous.npz"):
+    for name in ("summary.json", "solution.npz", "checkpoint.npz", "checkpoint.previous.npz"):
         (cut / name).unlink(missing_ok=True)
     first = table(capsys.readouterr().out)
     assert main([*SWEEP, "--grid", "sampling.interior=60"]) == 0  # others: it has a third key

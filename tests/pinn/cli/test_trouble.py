@@ -39,7 +39,7 @@ LOGS += ["--set", "problem.reference=null"]
 
 
 def test_a_disk_that_fills_up_costs_lines_and_no_steps(start):
-    process = start("train", "heat.yaml", *LOGS, before=limit_files(170_000))
+    process = start("train", "heat.yaml", *LOGS, before=limit_files(200_000))
     out, err = process.communicate(timeout=240)
     assert process.returncode == 4, err
     lines = [line for line in err.splitlines() if not line.startswith("warning: ")]

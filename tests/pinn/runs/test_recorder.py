@@ -83,7 +83,7 @@ def test_checkpoints_are_written_on_the_way_and_the_one_before_is_kept(tmp_path)
     solve(recorder)
     run = Run(tmp_path / "run")
     steps = [
-        json.loads(str(np.load(path)["progress"]))["last"]["step"]
+        json.loads(np.load(path)["progress"].tobytes())["last"]["step"]
         for path in (run.previous_checkpoint_path, run.checkpoint_path)
     ]
     assert steps == [5, 6]
@@ -207,7 +207,7 @@ def test_what_was_reached_is_saved_when_training_fails(tmp_path):
     assert summary["message"].endswith("broken")
     loaded = pinn.load(recorder.run.solution_path)
     assert loaded.report.stop_reason == "failed"
-    progress = json.loads(str(read_npz(recorder.run.checkpoint_path)["progress"]))
+    progress = json.loads(read_npz(recorder.run.checkpoint_path)["progress"].tobytes())
     assert progress["last"]["step"] == 4
 
 

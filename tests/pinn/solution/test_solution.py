@@ -316,7 +316,7 @@ def test_a_checkpoint_holds_the_state_of_training():
     records = []
     stopped = solve(callbacks=[records.append, interrupt])
     arrays = stopped.checkpoint()
-    progress = json.loads(str(arrays["progress"]))["last"]
+    progress = json.loads(arrays["progress"].tobytes())["last"]
     told = {
         "stage_index": 0, "stage_step": 9, "step": 9, "draw": 0,
         "lowest": min(sum(record.losses.values()) for record in records), "setbacks": [],

@@ -56,7 +56,7 @@ def test_defaults_are_filled_in():
 
 def test_the_arguments_of_solve_are_the_fields_of_the_declaration():
     arguments = dict(inspect.signature(pinn.solve).parameters)
-    for beside in ("callbacks", "start"):  # what no declaration holds
+    for beside in ("callbacks", "start", "resume"):  # what no declaration holds
         del arguments[beside]
     fields = fields_of(Experiment)
     assert arguments.keys() == fields.keys()

@@ -220,8 +220,8 @@ def test_a_solution_keeps_what_was_decided_and_why(doubling, tmp_path):
     assert loaded.report.stages == solution.report.stages
     assert loaded.experiment.training == Doubling()
     checkpoint = solution.checkpoint()
-    assert '"stage": {"ssbroyden": {' in str(checkpoint["progress"])
-    assert "will do" not in str(checkpoint["progress"])  # decided after the last step
+    assert '"stage": {"ssbroyden": {' in checkpoint["progress"].tobytes().decode()
+    assert "will do" not in checkpoint["progress"].tobytes().decode()  # decided after the last step
 
 
 def test_progress_tells_of_each_decision():

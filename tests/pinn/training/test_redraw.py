@@ -261,9 +261,9 @@ def test_row_weights_do_not_count_as_overfit():
         problem, pinn.MLP(8, 1), pinn.Sampling(interior=300, redraw="auto"), [pinn.Adam(201)],
         weighting=pinn.Causal(epsilons=[1e4]),
     )  # fmt: skip
-    looks = solution._last.course.looks
+    looks = solution.last.course.looks
     assert (looks.fresh[:, 0] < 2 * looks.present[:, 0]).all()
-    assert sum(solution._last.losses.values()) < looks.present[-1].sum()
+    assert sum(solution.last.losses.values()) < looks.present[-1].sum()
 
 
 def test_hard_conditions_and_several_blocks():
@@ -277,8 +277,8 @@ def test_hard_conditions_and_several_blocks():
     )  # fmt: skip
     drawn = [d for d in solution.report.decisions if d.what.startswith("new points")]
     assert drawn
-    grown = solution._last.course.grown
-    points = solution._last.points
+    grown = solution.last.course.grown
+    points = solution.last.points
     assert points["heat"] is points["other"]
     assert len(points["heat"]) == grown_count(9, max(grown.values(), default=0), 36)
 
