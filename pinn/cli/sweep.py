@@ -73,6 +73,8 @@ def sweep(arguments: argparse.Namespace) -> int:
         config = read_config(own)  # every combination, before the first is trained
         folder = Path(arguments.out or Path("runs", f"{config.experiment.problem.name}-sweep"))
         directory = folder / _directory_name(names, texts)
+        if directory in runs:
+            raise Misuse(f"{directory}: two combinations would go there; give other values")
         own.out = str(directory)
         runs[directory] = (texts, own)
     code = DONE

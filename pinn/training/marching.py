@@ -176,7 +176,6 @@ class March(Legs):
         whole[self._place(number)] = theta
         return whole
 
-
     def _part(self, number: int, theta: np.ndarray) -> np.ndarray:
         return theta[self._place(number)]
 

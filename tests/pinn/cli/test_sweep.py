@@ -81,6 +81,7 @@ def test_ctrl_c_ends_the_sweep_with_the_table_so_far(folder, capsys, monkeypatch
     (["seed="], "--grid seed=: expected key.path=value,value"),
     (["seed=0,1", "seed=2"], "--grid seed: it is given twice"),
     (["sead=0,1"], "sead: unknown key"),
+    (["seed=0,0"], "seed=0: two combinations would go there"),
     (["model.width=3,-1"], "width: expected a whole number >= 1"),
 ])  # fmt: skip
 def test_mistakes_are_told_before_anything_is_trained(folder, capsys, grid, said):
