@@ -1,0 +1,65 @@
+"""How Sphinx makes the site of docs/: `python -m sphinx -W -b html docs build/docs`.
+
+Nothing is loaded from elsewhere, neither when it is built nor by its pages.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+import pinn
+
+project = "pinn"
+author = "the authors of pinn"
+release = version = pinn.__version__
+copyright = author
+
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+exclude_patterns = ["_build"]
+myst_heading_anchors = 3
+myst_links_external_new_tab = False
+# "bash setup", "text output": the first word is the language, the second is for the tests
+suppress_warnings = ["misc.highlighting_failure"]
+
+html_theme = "furo"
+html_title = "pinn"
+html_theme_options = {"navigation_with_keys": True}
+html_show_copyright = False
+html_copy_source = False
+pygments_style, pygments_dark_style = "friendly", "monokai"
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # a docstring says kinds, units and shapes
+autodoc_preserve_defaults = True
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+
+
+def as_rest(app, what, name, obj, options, lines: list[str]) -> None:
+    """Turn a docstring of the house into reStructuredText, in place.
+
+    Paragraphs are plain text with `code` between backticks; a paragraph with indented lines, such
+    as a formula or a table of arguments, is shown as it stands.
+    """
+    paragraphs = re.split(r"\n\s*\n", "\n".join(lines).strip("\n"))
+    lines[:] = "\n\n".join(_paragraph(one) for one in paragraphs if one.strip()).split("\n")
+
+
+def _paragraph(text: str) -> str:
+    if re.search(r"^[ \t]", text, re.M) or re.search(r"^\S.*?\S {2,}\S", text, re.M):
+        return "::\n\n" + textwrap.indent(textwrap.dedent(text), "    ")
+    pieces = text.split("`")
+    pieces[::2] = [re.sub(r"([\\*_|<>:\[\]])", r"\\\1", piece) for piece in pieces[::2]]
+    pieces[1::2] = [f"``{piece}``" for piece in pieces[1::2]]
+    joined = ""
+    for place, piece in enumerate(pieces):
+        # a literal has to end before a letter: "`Tensor`s" would not be one
+        glue = "\\ " if place and place % 2 == 0 and re.match(r"\w", piece) else ""
+        joined += glue + piece
+    return re.sub(r"^([-+#>]|\d+\.)(\s)", r"\\\1\2", joined, flags=re.M)
+
+
+def setup(app) -> None:
+    """Have docstrings read as they are written."""
+    app.connect("autodoc-process-docstring", as_rest)
