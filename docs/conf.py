@@ -51,15 +51,19 @@ def _paragraph(text: str) -> str:
         return "::\n\n" + textwrap.indent(textwrap.dedent(text), "    ")
     pieces = text.split("`")
     pieces[::2] = [re.sub(r"([\\*_|<>:\[\]])", r"\\\1", piece) for piece in pieces[::2]]
-    pieces[1::2] = [f"``{piece}``" for piece in pieces[1::2]]
-    joined = ""
-    for place, piece in enumerate(pieces):
-        # a literal has to end before a letter: "`Tensor`s" would not be one
-        glue = "\\ " if place and place % 2 == 0 and re.match(r"\w", piece) else ""
-        joined += glue + piece
+    pieces[1::2] = [f"\\ ``{piece}``\\ " for piece in pieces[1::2]]  # even beside a letter
+    joined = "".join(pieces).removeprefix("\\ ")
     return re.sub(r"^([-+#>]|\d+\.)(\s)", r"\\\1\2", joined, flags=re.M)
 
 
+def measurements_inside(app, name: str, source: list[str]) -> None:
+    """Have links to measured tables, which lie beside their programs, lead to the site's pages."""
+    source[0] = re.sub(
+        r"\]\((?:\.\./)+experiments/results/(\w+\.md)", r"](/measurements/\1", source[0]
+    )
+
+
 def setup(app) -> None:
-    """Have docstrings read as they are written."""
+    """Have docstrings and links read as they are written."""
     app.connect("autodoc-process-docstring", as_rest)
+    app.connect("source-read", measurements_inside)
