@@ -21,7 +21,15 @@ if TYPE_CHECKING:
         Robin,
         Terminal,
     )
-    from pinn.diagnosis import ProblemWarning, UnsolvedWarning, doctor, standard_errors
+    from pinn.diagnosis import (
+        Check,
+        Diagnosis,
+        ProblemWarning,
+        UnsolvedWarning,
+        doctor,
+        standard_errors,
+    )
+    from pinn.estimates import ErrorEstimate
     from pinn.evaluation import ExtrapolationWarning
     from pinn.geometry import (
         Ball,
@@ -147,10 +155,12 @@ __all__ = [
     "Box",
     "Callback",
     "Causal",
+    "Check",
     "Condition",
     "ConstantRate",
     "CosineDecay",
     "Data",
+    "Diagnosis",
     "Difference",
     "Dirichlet",
     "Disk",
@@ -158,6 +168,7 @@ __all__ = [
     "Embedding",
     "EqualLosses",
     "Equation",
+    "ErrorEstimate",
     "ExponentialDecay",
     "Factorization",
     "ExtrapolationWarning",
@@ -235,7 +246,10 @@ _HOMES = {
         "Condition", "Data", "Dirichlet", "Initial", "Integral", "Interface", "Neumann",
         "Operator", "Periodic", "PointValue", "Robin", "Terminal",
     ),
-    "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning", "doctor", "standard_errors"),
+    "pinn.diagnosis": (
+        "Check", "Diagnosis", "ProblemWarning", "UnsolvedWarning", "doctor", "standard_errors",
+    ),
+    "pinn.estimates": ("ErrorEstimate",),
     "pinn.evaluation": ("ExtrapolationWarning",),
     "pinn.geometry": (
         "Ball",
