@@ -74,7 +74,8 @@ def test_functions_have_the_keywords_of_the_gate():
         "def sin(input: Tensor, *, out: Tensor | None=...) -> Tensor:\n    ..."
     )
     assert ast.unparse(add).startswith("def add(input: Any, other: Any")
-    assert [ast.unparse(form.returns) for form in names["where"]] == ["tuple[Tensor, ...]", "Tensor"]
+    results = [ast.unparse(form.returns) for form in names["where"]]
+    assert results == ["tuple[Tensor, ...]", "Tensor"]
     assert "solve" in declared("linalg.pyi") and "mse_loss" in declared("nn/functional.pyi")
 
 
