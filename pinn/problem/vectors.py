@@ -16,8 +16,8 @@ def vectors_of(
     """Return the unknowns that are components of one vector, in the order of the coordinates.
 
     Those are a vector whose divergence is all that an equation has of derivatives in space:
-    u_x + v_y, also with one factor, with a source and with derivatives in time, where u comes before
-    v among the unknowns: the shear u_y + v_x is none. Unknowns that are in two of them are
+    u_x + v_y, also with one factor, with a source and with derivatives in time, where u comes
+    before v among the unknowns: the shear u_y + v_x is none. Unknowns that are in two of them are
     components of a tensor, and none of a vector. equations: resolved trees, None for functions, of
     which nothing is known.
     """
