@@ -1,4 +1,4 @@
-"""What the README shows works as it is shown."""
+"""What the README says is so; that its code runs is tests/docs/test_pages.py's matter."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -34,27 +32,11 @@ def test_set_up_takes_two_commands_of_one_line():
     assert "python -m pytest" in commands[1]
 
 
-def test_the_solver_example_runs(tmp_path):
-    code = "\n".join(block for block in blocks("python") if "pinn.solve" in block)
-    shortened = re.sub(r"seconds=\d+", "training=[pinn.Adam(steps=3)]", code)
-    assert shortened != code
-    shortened = re.sub(r"steps=\d+", "steps=3", shortened)
-    shortened = shortened.replace("pinn.AutoModel()", "pinn.RandomFeatures(60)")  # no trial
-    out = run(shortened, tmp_path)
-    assert "relative L2 error of u" in out
-    assert (tmp_path / "u.png").stat().st_size > 10_000
-
-
 def test_the_autograd_example_prints_what_it_says(tmp_path):
     (code,) = [block for block in blocks("python") if "T.gradcheck" in block]
     assert run(code, tmp_path).split() == re.findall(r"# ([\d. ]+|True)$", code, re.MULTILINE)[
         0
     ].split() + ["True"]
-
-
-@pytest.mark.parametrize("target", re.findall(r"\]\(([^)#]+)\)", README))
-def test_every_link_leads_somewhere(target):
-    assert (ROOT / target).exists()
 
 
 def test_every_config_that_ships_is_named():
