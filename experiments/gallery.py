@@ -58,10 +58,10 @@ _HEAD = """\
 # Gallery
 
 Every config of [configs](../configs) as it ships, with a picture of what it ends with. The error is
-that of the run that drew the picture, in the relative L2 norm, against the reference of the config
-(which takes no part in training); the time is that of its training. Runs were cut at {seconds:g} s. The
-header of a config says what it does in the time that it asks for. `python -m pinn new NAME` copies one;
-`python -m experiments.gallery` makes this page.
+that of the run that drew the picture, in the relative L2 norm, against the reference of the config,
+which takes no part in training. Runs were cut at {seconds:g} s, on two cores that had other work as
+well: the header of a config says what it does in the time that it asks for. `python -m pinn new
+NAME` copies one, and `python -m experiments.gallery` makes this page.
 """
 
 
@@ -109,7 +109,7 @@ def measured(name: str, seconds: float, folder: Path) -> tuple[dict[str, Any], b
 
 
 def picture(solution: Solution) -> bytes:
-    """Return a small PNG of what a problem is about: an unknown coefficient, else its first field."""
+    """Return a small PNG of what a problem is about: a field that is sought, else an unknown."""
     problem = solution.problem
     name = next(iter(problem.fields), None) or problem.outputs[-1 if problem.piecewise else 0]
     return small(figure_png(plot_field(solution.field_data(name)), _DOTS))
@@ -132,7 +132,9 @@ def ended(row: Mapping[str, Any]) -> str:
         + (f" ± {row['standard_errors'][name]:.1g}" if name in row["standard_errors"] else "")
         for name, value in row["parameters"].items()
     ]
-    errors, what = (row["rel_l2"], "error") if row["rel_l2"] else (row["estimated"], "estimated error")
+    errors, what = row["rel_l2"], "error"
+    if not errors:
+        errors, what = row["estimated"], "estimated error"
     if errors:
         shown = ", ".join(
             f"{value:.1e}" + (f" of {name}" if len(errors) > 1 else "")

@@ -27,7 +27,8 @@ def name(page: Path) -> str:
 def test_the_code_of_a_page_runs(page, tmp_path):
     done = subprocess.run(
         [sys.executable, RUNNER, page], capture_output=True, text=True, cwd=tmp_path, timeout=300,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "AUTOGRAD_EXECUTOR": "numpy"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "AUTOGRAD_EXECUTOR": "numpy",
+             "DDE_BACKEND": "pytorch"},
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
