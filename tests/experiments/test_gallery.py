@@ -33,16 +33,17 @@ def test_the_header_of_a_config_is_read_whole(name):
     header = gallery.told(name)
     assert header.title.endswith(".") and header.shows.endswith(".") and header.try_.endswith(".")
     assert "error:" not in header.try_ and "Shows" not in header.title
+    assert " after " in header.error
 
 
 def test_what_a_run_ended_with_is_told_in_a_sentence():
-    row = {"seconds": 12.3, "rel_l2": {"u": 1.234e-5}, "estimated": {}, "parameters": {},
+    row = {"cpu_seconds": 12.3, "rel_l2": {"u": 1.234e-5}, "estimated": {}, "parameters": {},
            "standard_errors": {}}  # fmt: skip
-    assert gallery.ended(row) == "error 1.2e-05, after 12 s."
+    assert gallery.ended(row) == "error 1.2e-05, after 12 s of one core."
     row |= {"rel_l2": {}, "estimated": {"u": 1e-3, "v": 2e-3}, "parameters": {"k": 0.30123456},
             "standard_errors": {"k": 0.0012}}  # fmt: skip
     assert gallery.ended(row) == (
-        "k = 0.301235 ± 0.001; estimated error 1.0e-03 of u, 2.0e-03 of v, after 12 s."
+        "k = 0.301235 ± 0.001; estimated error 1.0e-03 of u, 2.0e-03 of v, after 12 s of one core."
     )
 
 
