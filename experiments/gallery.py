@@ -58,7 +58,7 @@ _DOTS, _COLOURS = 72, 160  # a picture stays below 60 kB
 _HEAD = """\
 # Gallery
 
-Every config of [configs](../configs) as it ships. The pictures are of short runs: each says how
+Every config that ships. The pictures are of short runs: each says how
 many seconds of one core it took, and the error that it ended with, in the relative L2 norm. "As it
 ships" is the error after the time that the config itself asks for. References take no part in
 training.
