@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,17 @@ from pinn.training.resources import one_blas_thread
 
 # Points that go through the network at once.
 _CHUNK = 8192
+
+
+class Recorded(NamedTuple):
+    """Names at points as a program: (n, d) in float64 -> (n, 1) for each of `outputs`.
+
+    arrays: the parameters and buffers that it has as constants, by name.
+    """
+
+    program: Program
+    outputs: list[str]
+    arrays: dict[str, np.ndarray]
 
 
 class Evaluation:
@@ -98,12 +109,11 @@ class Evaluation:
             warn_outside(problem.domain.bounds, points, coordinates, stacklevel=stacklevel + 1)
         return [array.reshape(shape) for array in self._terms(terms, points)]
 
-    def recorded(self, rows: int) -> tuple[Program, list[str]]:
-        """Return what gives names at so many points as a program, and these names.
+    def recorded(self, rows: int) -> Recorded:
+        """Return what `at` does at so many points as a program.
 
-        Its input has points (rows, d) in float64, an output (rows, 1) for each name. What is made of
-        derivatives of unknowns is left out. Raises autograd.plan.TraceError for a network that
-        looks at values.
+        What is made of derivatives of unknowns is left out. Raises autograd.plan.TraceError for a
+        network that looks at values.
         """
         problem = self._problem
         middle = [(low + high) / 2 for low, high in problem.domain.bounds.values()]
@@ -127,7 +137,11 @@ class Evaluation:
 
         with T.no_grad():
             given = T.tensor(np.tile(middle, (rows, 1)), dtype=T.float64)
-            return trace(values, [given], ["points"])[0], names
+            program, _ = trace(values, [given], ["points"])
+        held = {f"model.{n}": array for n, array in self._parameters.module.named_buffers()}
+        named = zip(self._parameters.layout.parts, self._parameters.tensors, strict=True)
+        held |= {part.name: tensor for part, tensor in named}
+        return Recorded(program, names, {name: tensor._data for name, tensor in held.items()})
 
     def _terms(self, terms: Sequence[Term], points: np.ndarray) -> list[np.ndarray]:
         scope, run = self._problem.scope, self._experiment

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -158,7 +159,7 @@ class _Writer:
         second: Program,
         rows: _Rows,
         columns: Sequence[str],
-        called: Mapping[Value, str],
+        called: dict[Value, str],
     ) -> None:
         self._first, self._second, self._rows, self._called = first, second, rows, called
         self._columns = {f"points[:, {k}:{k + 1}]": name for k, name in enumerate(columns)}
@@ -192,9 +193,10 @@ class _Writer:
         }
         found = text_of(mine.op, operand, len(mine.inputs), attributes, _written)
         if found is None:
-            raise NoSource(_WHY.get(
-                mine.op.name, f"its operation {mine.op.name!r} has no counterpart in plain numpy"
-            ))
+            name = mine.op.name
+            raise NoSource(
+                _WHY.get(name, f"its operation {name!r} has no counterpart in plain numpy")
+            )
         text, level = found
         if len(mine.outputs) > 1:
             names = [self._name() for _ in mine.outputs]
@@ -240,11 +242,10 @@ class _Writer:
             text = _written(data.item())
             return text, SUM if text.startswith("-") else ATOM
         name = self._called.get(mine)
-        if name is None or name in self._arrays and self._arrays[name] is not data:
-            known = [n for n, array in self._arrays.items() if array is data]
-            name = known[0] if known else f"constant{len(self._arrays)}"
+        if name is None:
+            name = self._called[mine] = f"constant{len(self._arrays)}"
         self._arrays[name] = data
-        text = f'w["{name}"]'
+        text = f"w[{json.dumps(name)}]"
         if shape == mine.shape:
             return text, ATOM
         return f"np.broadcast_to({text}, {_written(shape)})", ATOM
