@@ -12,7 +12,6 @@ import numpy as np
 from pinn.files import write_npz, write_text
 
 
-
 def csv_text(columns: Mapping[str, np.ndarray]) -> str:
     """Return columns (n,) as lines of cells, the names first; numbers read back to the bit."""
     stream = io.StringIO()

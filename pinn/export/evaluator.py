@@ -38,7 +38,7 @@ def write_evaluator(
     text = "\n".join([*source.helpers, *source.lines, *source.results])
     needs = "numpy and scipy" if "special." in text else "numpy"
     title, *others = about
-    given = ", ".join(arguments)
+    given, example = ", ".join(arguments), ", ".join(f"{one}=..." for one in arguments)
     columns = f"{given}{',' * (len(arguments) == 1)}"
     lines = [
         f'"""{title}',
@@ -47,7 +47,7 @@ def write_evaluator(
         f"It needs {weights.name} beside it, and {needs}:",
         "",
         f"    from {path.stem} import evaluate",
-        f'    {unknowns[0]} = evaluate({", ".join(f"{a}=..." for a in arguments)})["{unknowns[0]}"]',
+        f'    {unknowns[0]} = evaluate({example})["{unknowns[0]}"]',
         '"""',
         "",
         *(["import math"] if "math." in text else []),

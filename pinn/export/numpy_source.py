@@ -16,7 +16,7 @@ from autograd.plan.passes.common import share_common_subexpressions
 from autograd.plan.passes.dead import remove_dead_code
 from autograd.plan.passes.fold import fold_constants
 from autograd.plan.program import CONSTANT, Instruction, Value
-from pinn.export.operations import ATOM, HELPERS, SUM, text_of
+from pinn.export.operations import ATOM, HELPERS, PRODUCT, SUM, text_of
 
 # A value that is used once is written where it is used, if its text has no more letters.
 _LONGEST = 46
@@ -53,9 +53,10 @@ def numpy_source(
     """Return a program of one input, the points (n, d), as lines of numpy.
 
     programs: the same, recorded for two numbers of points; these, `rows`, tell what depends on
-    them. columns: what the text calls the columns of the points. names: the arrays that have a name; they are recognised as the same objects. Raises
-    NoSource, with the reason, for an operation that has no text, and for what is random or differs
-    from one number of points to another in another way than in size.
+    them. columns: what the text calls the columns of the points. names: the arrays that have a
+    name; they are recognised as the same objects. Raises NoSource, with the reason, for an
+    operation that has no text, and for what is random or differs from one number of points to
+    another in another way than in size.
     """
     called = _names_of(programs[0], names)
     first, second = (_simplified(program) for program in programs)
@@ -142,12 +143,12 @@ class _Rows(NamedTuple):
             return slice(*(self.common(getattr(mine, e), getattr(other, e)) for e in ends))
         if isinstance(mine, tuple | list):
             return tuple(self.common(a, b) for a, b in zip(mine, other, strict=True))
-        if not isinstance(mine, int) or mine == other:
+        if not isinstance(mine, int | float) or mine == other or mine != mine:
             return mine
-        times, rest = divmod(mine, self.first)
-        if rest or other != times * self.second:
-            raise NoSource("a size in it depends on the number of points in a way of its own")
-        return _Multiple(times)
+        whole = isinstance(mine, int) and not mine % self.first
+        if not whole or other * self.first != mine * self.second:
+            raise NoSource("a number in it depends on how many points there are")
+        return _Multiple(mine // self.first)
 
 
 class _Writer:
@@ -224,7 +225,8 @@ class _Writer:
     def _operand(self, mine: Any, other: Any, level: int) -> str:
         """Return the text of an operand, in parentheses where it is looser than its place."""
         if not isinstance(mine, Value):
-            text, own = _written(mine), SUM if str(mine).startswith("-") else ATOM
+            text = _written(self._common(mine, other))
+            own = SUM if text.startswith("-") else PRODUCT if "*" in text else ATOM
         elif mine.kind == CONSTANT:
             text, own = self._constant(mine, other)
         else:

@@ -118,12 +118,10 @@ def _array(name: str, array: np.ndarray, more: str = "") -> str:
     """Return an array (n,) or (n, k), in base64: the number of bytes, then these."""
     data = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes()
     text = base64.b64encode(len(data).to_bytes(8, "little") + data).decode("ascii")
-    width = array.shape[1] if array.ndim == 2 else 1
-    return (
-        f'<DataArray type="{_TYPES[str(array.dtype)]}" Name={quoteattr(name)} '
-        f'NumberOfComponents="{width}" {more + " " if more else ""}format="binary">{text}'
-        "</DataArray>"
-    )
+    attributes = [f'type="{_TYPES[str(array.dtype)]}" Name={quoteattr(name)}']
+    if array.ndim == 2:
+        attributes.append(f'NumberOfComponents="{array.shape[1]}"')
+    return f'<DataArray {" ".join([*attributes, more])} format="binary">{text}</DataArray>'
 
 
 def _extent(axes: Sequence[np.ndarray]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 from collections.abc import Mapping
 from functools import cached_property
@@ -58,7 +59,7 @@ def export(
     _prepare([path], overwrite)
     inside = _inside(solution, grid)
     if not inside.any():
-        raise ValueError("no point of the grid lies in the domain; take a finer one, or other bounds")
+        raise ValueError("no point of the grid lies in the domain; take a finer one")
     there = {name: column[inside] for name, column in grid.columns().items()}
     found = values_at(solution, there)
     if path.suffix == ".csv":
@@ -211,7 +212,7 @@ class _Field:
 
 def _export_module(solution: Solution, path: Path, given: object, overwrite: bool) -> list[Path]:
     if given:
-        raise ValueError(f"{path}: a module evaluates anywhere; it takes no grid and no coordinates")
+        raise ValueError(f"{path}: a module evaluates anywhere, without grid and coordinates")
     if not path.stem.isidentifier():
         raise ValueError(f"expected the name of a Python module such as evaluate.py, got {path}")
     _prepare([path, path.with_suffix(".npz")], overwrite)
@@ -268,4 +269,9 @@ def _prepare(paths: list[Path], overwrite: bool) -> None:
                 f"{path} is there already, and nothing is written over it without `overwrite`"
             )
     for folder in dict.fromkeys(path.parent for path in paths):
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise NotADirectoryError(
+                errno.ENOTDIR, "expected a folder, and a file is there", str(folder)
+            ) from None
