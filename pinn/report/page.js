@@ -537,7 +537,7 @@
         bar.textContent = "Nothing answers any more: python -m pinn watch has ended. " +
                           "This page stays as it is.";
       }
-      await new Promise(done => setTimeout(done, 1500));
+      await new Promise(done => setTimeout(done, 1000));
     }
   }
 

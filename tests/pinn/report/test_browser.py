@@ -113,6 +113,9 @@ def test_the_page_is_drawn_without_a_complaint_and_asks_for_nothing(browser, hea
     assert browser.complaints() == []
     asked = [one for one in browser.requests() if not one.startswith(("data:", "blob:"))]
     assert asked == [heat_page.as_uri()]
+    tried = "fetch('http://127.0.0.1:9/').then(() => 'it went', () => 'it did not go')"
+    assert browser.run(tried) == "it did not go"
+    assert any("Content Security Policy" in one for one in browser.complaints())
 
 
 def test_a_script_in_a_text_does_not_run(browser, heat, tmp_path):
