@@ -50,22 +50,20 @@ def write_report(
     """Write a page that shows and tells all of a run, and needs nothing else; return its path.
 
     subject: a solution, or the directory of a run, which has its config, figures and machine too.
-    path: an HTML file, replaced where it is there; report.html, in the directory of a run, where
+    path: an HTML file, replaced where it is there; report.html, of a run in its directory, where
     left out. Of a run that goes on the page has what it has reached. Raises ImportError without
     plotly (pip install 'pinn[report]'), ValueError for a name that does not end in .html,
     FileNotFoundError for a directory without a run, DamagedFile for one whose files cannot be read,
     OSError from the disk.
     """
-    if path is None:
-        inside = subject.directory if isinstance(subject, Run) else subject
-        path = Path(REPORT) if isinstance(subject, Solution) else Path(inside, REPORT)
-    path = Path(path)
-    if path.suffix not in (".html", ".htm"):
-        raise ValueError(f"expected a file name that ends in .html, got {str(path)!r}")
+    if path is not None and Path(path).suffix not in (".html", ".htm"):
+        raise ValueError(f"expected a file name that ends in .html, got {os.fspath(path)!r}")
     if isinstance(subject, Solution):
+        path = Path(REPORT if path is None else path)
         told = Subject.of_solution(subject)
     else:
-        run = subject if isinstance(subject, Run) else Run.open(subject)
+        run = subject if isinstance(subject, Run) else Run.open(Path(subject))
+        path = run.directory / REPORT if path is None else Path(path)
         told = Subject.of_run(run, *read_solution(run))
     data = {"fields": fields_of(told), "curves": curves_of(told)}
     write_text(path, page(texts_of(told), data))

@@ -112,7 +112,8 @@ def _told(report: Report) -> Iterator[Html]:
 
 def _errors(report: Report, names: Sequence[str]) -> Html:
     """Return the errors and their estimates by unknown, whichever of them there are."""
-    estimate, columns = report.error_estimate, {}
+    estimate = report.error_estimate
+    columns: dict[str, Mapping[str, float]] = {}
     if report.rel_l2:
         columns |= {"relative L2": report.rel_l2, "maximum": report.max_error}
     if estimate.relative_l2:

@@ -88,7 +88,7 @@ def saved_solution(run: Run) -> Path | None:
     for path in (run.checkpoint_path, run.solution_path):
         with contextlib.suppress(FileNotFoundError):
             found[path] = path.stat().st_mtime_ns
-    return max(reversed(found), key=found.get) if found else None
+    return max(reversed(found), key=lambda path: found[path]) if found else None
 
 
 def read_solution(run: Run) -> tuple[Solution | None, str]:
