@@ -73,11 +73,12 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self):
-        """Return the addresses that were asked for."""
+        """Return the addresses that were asked for, but by the browser's own first page."""
         told = [json.loads(one["message"])["message"] for one in self.driver.get_log("performance")]
         return [
             one["params"]["request"]["url"] for one in told
             if one["method"] == "Network.requestWillBeSent"
+            and not one["params"]["documentURL"].startswith("chrome:")
         ]  # fmt: skip
 
 
