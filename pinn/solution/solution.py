@@ -23,6 +23,7 @@ from pinn.problem import Problem
 from pinn.problem.belonging import region_of
 from pinn.solution.accuracy import Errors, TestSet, errors_at_own_points
 from pinn.solution.checkpoint import checkpoint_arrays
+from pinn.solution.exported import export
 from pinn.solution.pictured import measured_at
 from pinn.solution.report import Report
 from pinn.solution.storage import (
@@ -370,6 +371,36 @@ class Solution:
         if path.suffix != ".npz":
             raise ValueError(f"expected a file name that ends in .npz, got {str(path)!r}")
         write_npz(path, self.arrays())
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        grid: Mapping[str, int | Sequence[float]] | None = None,
+        overwrite: bool = False,
+        **held: float,
+    ) -> list[Path]:
+        """Write the solution on a grid for other programs; return the files that were written.
+
+        path: what its name ends in says what is written. .csv: a line for each point in the domain,
+        with 17 digits. .npz: the axes and the values by name. .nc: the same as NetCDF. .vti, .vts,
+        .vtu: VTK's even grids, other grids, and meshes that end at the rim of the domain; a problem
+        in time has a file for each instant, in a folder of the name, and a .pvd that lists them;
+        .pvd chooses among the three. .py: no grid, but a module of plain numpy with a function
+        evaluate(...) that gives the same values anywhere, and beside it an .npz of its arrays.
+
+        Values are called by the unknowns, and where the problem has a reference by u_reference and
+        u_error, which is u - u_reference. In VTK files u, v, w, and names that end in the
+        coordinates, are vectors as well.
+
+        grid: coordinate -> how many points from bound to bound, or the points themselves. held:
+        coordinates at one value. The rest is chosen: up to three coordinates in space and the time
+        have a grid, others and families are held in the middle. Raises FileExistsError for what is
+        there already, unless `overwrite`; ValueError for another ending, coordinates that are not
+        there or do not fit to the ending, and a model that numpy alone cannot repeat; OSError from
+        the disk.
+        """
+        return export(self, path, grid or {}, held, overwrite)
 
     def points(
         self, coordinates: Mapping[str, Any], needed: set[str] | None = None
