@@ -72,7 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (train, check, doctor, plot, report, evaluate, export, runs, sweep, new, listing):
+    for command in (
+        train, check, doctor, plot, report, evaluate, export, runs, sweep, new, listing
+    ):  # fmt: skip
         command.add_parser(commands)
     return parser
 
