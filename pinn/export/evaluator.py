@@ -11,6 +11,7 @@ import numpy as np
 
 from autograd.plan import Program
 from pinn.export.numpy_source import numpy_source
+from pinn.export.operations import HELPERS
 from pinn.files import write_npz, write_text
 
 # What the module calls by these names, which no argument of `evaluate` may hide.
@@ -79,4 +80,5 @@ def write_evaluator(
 
 
 def _is_taken(name: str) -> bool:
-    return name in _TAKEN or keyword.iskeyword(name) or name[:1] == "v" and name[1:].isdigit()
+    made = name[:1] == "v" and name[1:].isdigit()
+    return made or name in _TAKEN or name in HELPERS or keyword.iskeyword(name)

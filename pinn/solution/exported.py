@@ -223,16 +223,17 @@ def _export_module(solution: Solution, path: Path, given: object, overwrite: boo
     evaluation = Evaluation(on_cpu, parameters)
     problem = solution.problem
     about = _about(solution)
-    title = f"{', '.join(problem.solved)} of the problem {about['problem']!r}, seed {about['seed']}"
     errors = [f"Relative L2 error of {n}: {e:.3g}." for n, e in solution.report.rel_l2.items()]
     try:
         first, second = (evaluation.recorded(rows) for rows in _ROWS)
         left_out = [name for name in problem.solved if name not in first.outputs]
+        title = f"{', '.join(first.outputs)} of the problem {about['problem']!r}, "
+        title += f"seed {about['seed']}."
         less = [f"Without {', '.join(left_out)}: made of derivatives."] if left_out else []
         written_by = [f"Written by pinn {about['pinn']}, which it does not need.", *errors, *less]
         return write_evaluator(
             path, (first.program, second.program), _ROWS, problem.domain.coordinates,
-            first.outputs, first.arrays, [f"{title}.", *written_by],
+            first.outputs, first.arrays, [title, *written_by],
         )  # fmt: skip
     except (NoSource, TraceError) as error:
         raise ValueError(

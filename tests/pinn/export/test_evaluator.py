@@ -220,6 +220,8 @@ class Own(T.nn.Module):
         (lambda y: T.cumsum(y, 0), "'cumsum' has no counterpart"),
         (lambda y: y * T.arange(len(y), dtype=T.float64)[:, None], "differ from point to point"),
         (lambda y: y * (len(y) + 1), "a number in it depends on how many"),
+        (lambda y: T.sin(y) + T.cos(y) if len(y) > 5 else T.cos(T.sin(y)) + y,
+         "how many points there are"),
         (lambda y: y.sum() + y if len(y) > 5 else y, "how many points there are"),
     ],
 )
@@ -227,6 +229,22 @@ def test_what_numpy_cannot_repeat_is_refused_with_the_reason(tmp_path, what, sai
     with pytest.raises(NoSource, match=said):
         write(heat(Own(what)), tmp_path)
     assert not list(tmp_path.rglob("*.py"))
+
+
+def test_arrays_without_a_name_get_one_that_is_free(tmp_path):
+    own = Own(lambda y: y * T.tensor([[3.0]], dtype=T.float64) + own.constant0)
+    own.constant0 = T.nn.Parameter(T.tensor([[5.0]], dtype=T.float64))
+    assert compared({"own": heat(own)}, tmp_path)["own"] < 1e-12
+
+
+def test_sizes_that_follow_the_number_of_points_do_so(tmp_path):
+    def halves(y):
+        pairs = T.cat([y, 2 * y], 1).reshape(2 * len(y), 1)
+        return pairs.reshape(len(y), 2)[:, 1:] + T.ones(len(y), 1, dtype=T.float64)
+
+    path, _ = write(heat(Own(halves)), tmp_path / "halves")
+    assert "n = len(points)" in path.read_text()
+    assert compared({"halves": heat(Own(halves))}, tmp_path)["halves"] < 1e-12
 
 
 def test_a_module_of_ones_own_is_repeated(tmp_path):
