@@ -38,7 +38,10 @@ def write_evaluator(
     weights = path.with_suffix(".npz")
     text = "\n".join([*source.helpers, *source.lines, *source.results])
     needs = "numpy and scipy" if "special." in text else "numpy"
-    title, *others = about
+    # A unit is any text; no quotes, so that it cannot end the one that it is written in.
+    title, *others = (
+        line.replace('"', "'").encode("utf-8", "replace").decode("utf-8") for line in about
+    )
     given, example = ", ".join(arguments), ", ".join(f"{one}=..." for one in arguments)
     columns = f"{given}{',' * (len(arguments) == 1)}"
     lines = [

@@ -65,14 +65,14 @@ def trained(experiment):
     return parameters
 
 
-def write(experiment, folder):
+def write(experiment, folder, about=("A title.",)):
     """Write the module of a run; return its path and what gives the values that it should."""
     evaluation = Evaluation(experiment, trained(experiment))
     folder.mkdir(parents=True, exist_ok=True)
     first, second = (evaluation.recorded(rows) for rows in ROWS)
     path, _ = write_evaluator(
         folder / "evaluate.py", (first.program, second.program), ROWS,
-        experiment.problem.domain.coordinates, first.outputs, first.arrays, ["A title."],
+        experiment.problem.domain.coordinates, first.outputs, first.arrays, about,
     )  # fmt: skip
     return path, evaluation
 
@@ -188,6 +188,14 @@ def test_a_small_network_takes_few_lines_of_named_arrays(tmp_path):
     with np.load(path.with_suffix(".npz"), allow_pickle=False) as arrays:
         assert {"weight0", "bias0", "weight1", "bias1", "weight2", "bias2"} <= {*arrays}
         assert all(f"w[{json.dumps(name)}]" in text for name in arrays)
+
+
+def test_what_is_said_of_it_is_never_code(tmp_path):
+    about = ["A title.", 'Units: x in """; raise SystemExit(3); """', 'u in "']
+    path, _ = write(heat(), tmp_path, about)
+    np.save(tmp_path / "given.npy", np.array([0.5, 0.25]))
+    evaluated_alone(tmp_path)
+    assert "raise SystemExit(3)" in path.read_text()
 
 
 def test_coordinates_with_names_of_the_language_get_others(tmp_path):
