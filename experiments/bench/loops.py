@@ -2,7 +2,7 @@
 
 One text, nested `grad` in the coordinates, the gradient in the parameters, the library's own Adam,
 is run by PyTorch, by our autograd as it is, and with its loss compiled (`autograd.compile`).  Each
-engine has a process of its own; only one runs at a time, in interleaved rounds; every way's gradient
+engine has a process of its own; one runs at a time, in interleaved rounds; every way's gradient
 and first losses are compared before anything is timed.
 """
 
