@@ -138,7 +138,9 @@ class FieldData:
         bad = int(np.count_nonzero(~np.isfinite(error)))
         if bad:
             return f"not finite at {bad:,} of {error.size:,} points"
-        return f"relative L2 {short(self.rel_l2())},  max {short(float(np.max(np.abs(error))))}"
+        largest = f"max {short(float(np.max(np.abs(error))))}"
+        relative = self.rel_l2()  # nan where the reference vanishes
+        return largest if math.isnan(relative) else f"relative L2 {short(relative)},  {largest}"
 
     def title(self) -> str:
         """Return the unknown with its coordinates, such as u(x, t, y = 0.5), as mathematics."""

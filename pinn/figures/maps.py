@@ -200,11 +200,11 @@ def axes_of_map(data: FieldData) -> tuple[str, str]:
 
 def map_size(data: FieldData) -> tuple[float, float]:
     """Return the width and height of a figure of one map, in inches."""
-    if not _is_to_scale(data):
+    if data.time is not None or not data.to_scale:
         return 6.4, 4.2
-    ratio = _height_over_width(data)
-    size = min(4.6 / math.sqrt(min(ratio, 2.0)), 9.0)
-    return size + 1.8, size * min(ratio, 2.0) + 1.1
+    ratio = min(max(_height_over_width(data), _FLATTEST), 2.0)
+    size = min(4.6 / math.sqrt(ratio), 9.0)
+    return size + 1.8, size * ratio + 1.1
 
 
 def _height_over_width(data: FieldData) -> float:

@@ -65,7 +65,7 @@ def _import_matplotlib() -> None:
 
 def style_axes(axes: Axes) -> None:
     """Give a panel of lines its frame and its grid."""
-    axes.tick_params(labelsize=10, color=FAINT)
+    axes.tick_params(labelsize=10, which="both", color=FAINT)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -156,11 +156,11 @@ def step_axis(axes: Axes) -> None:
 
 
 def log_ticks(axis: Any) -> None:
-    """Label the whole decades of a logarithmic axis."""
-    from matplotlib.ticker import LogLocator, NullFormatter
+    """Label the whole decades of a logarithmic axis, and numbers between where they are few."""
+    from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 
     axis.set_major_locator(LogLocator(base=10, numticks=8))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_formatter(LogFormatterSciNotation(minor_thresholds=(1.0, 0.5)))
 
 
 def sparse_ticks(axis: Any) -> None:

@@ -39,6 +39,7 @@ def plot_vectors(fields: Sequence[Sequence[FieldData]], *, vmax: float | None = 
     if not fields:
         raise ValueError("expected a panel or more to draw vectors in, got none")
     sizes = [_size_of(components) for components in fields]
+    name = f"|({', '.join(sorted(symbol(data.unknown) for data in fields[0]))})|"
     scale = scale_of(*(one.values for one in sizes), vmin=0.0, vmax=vmax, robust=True)
     width, height = map_size(sizes[0])
     flat, count = height < 0.5 * width, len(fields)
@@ -52,25 +53,22 @@ def plot_vectors(fields: Sequence[Sequence[FieldData]], *, vmax: float | None = 
         mesh = draw_mesh(axes, size, size.values, scale)
         _draw_lines(axes, mesh, components)
         held = ", ".join(size.held())
-        axes.set_title(size.title() if count == 1 else held, fontsize=12, loc="left", pad=9)
+        alone = size.title().replace(symbol(size.unknown), name, 1)
+        axes.set_title(alone if count == 1 else held, fontsize=12, loc="left", pad=9)
         if len({tuple(one.coordinates) for one in sizes}) == 1:
             axes.label_outer()
     extend = scale.beyond(np.concatenate([one.values.ravel() for one in sizes]))
-    unit = fields[0][0].label().removeprefix(symbol(fields[0][0].unknown))
+    unit = sizes[0].label().removeprefix(symbol(sizes[0].unknown))
     place = "bottom" if flat and count > 1 else "right"
-    colour_bar(list(panels), mesh, f"{sizes[0].unknown}{unit}", scale, extend, place)
+    colour_bar(list(panels), mesh, f"{name}{unit}", scale, extend, place)
     return figure
 
 
 def _size_of(components: Sequence[FieldData]) -> FieldData:
-    """Return the length of a vector as a field."""
+    """Return the length of a vector as a field, under the name of its first component."""
     with np.errstate(over="ignore"):
         length = np.sqrt(sum(data.values**2 for data in components))
-    names = ", ".join(symbol(data.unknown) for data in components)
-    return replace(
-        components[0], unknown=f"|({names})|", values=length, reference=None, errors=None,
-        measured=None,
-    )  # fmt: skip
+    return replace(components[0], values=length, reference=None, errors=None, measured=None)
 
 
 def _thinned(components: Sequence[FieldData]) -> tuple[np.ndarray, ...]:

@@ -212,7 +212,7 @@ def test_planes_across_each_other_share_their_colours_and_keep_their_axes():
 
 
 def test_what_is_no_length_is_not_drawn_to_scale():
-    data = FieldData("u", {"r": T, "q": 3 * X}, EXACT.T)
+    data = FieldData("u", {"r": T, "q": 2 * X}, EXACT.T)
     assert plot_field(data).axes[0].get_aspect() == 1.0
     assert plot_field(replace(data, to_scale=False)).axes[0].get_aspect() == "auto"
 

@@ -93,7 +93,7 @@ def test_errors_share_a_scale_that_shows_sign_and_decades():
     norm = scale.norm()
     assert norm(1e-3) - norm(1e-4) == pytest.approx(norm(-1e-4) - norm(-1e-3))
     size = error_scale(np.array([-3e-5, 2e-3]), absolute=True)
-    assert (size.kind, *ends(size)) == ("log", 2e-7, 2e-3) and size.ticks() is None
+    assert (size.kind, *ends(size)) == ("log", pytest.approx(2e-7), 2e-3) and size.ticks() is None
 
 
 @pytest.mark.parametrize("error", [0 * X, X * np.nan, X * 1e-308, (X - 0.5) * 1e200])
@@ -101,7 +101,8 @@ def test_any_error_has_a_scale(error):
     for absolute in (False, True):
         scale = error_scale(error, absolute=absolute)
         assert np.isfinite(ends(scale)).all() and scale.low < scale.high
-        assert np.isfinite(scale.norm()(np.ma.masked_invalid(scale.shown(np.abs(error))))).all()
+        shown = scale.norm()(np.ma.masked_invalid(scale.shown(np.abs(error))))
+        assert np.isfinite(shown.compressed()).all()
         assert len(scale.ticks() or ()) <= 9
 
 
