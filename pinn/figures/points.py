@@ -176,10 +176,11 @@ def _draw_over(axes: Axes, data: PointsData) -> None:
         log_ticks(axes.yaxis)
     # Where conditions hold, at the bottom.
     places = np.unique(data.column(name, data.others))
-    axes.plot(
-        places, np.full(len(places), 0.02), "|", color=FAINT, markersize=7, clip_on=False,
-        transform=axes.get_xaxis_transform(),
-    )  # fmt: skip
+    if places.size:  # nothing at all would stand at the figure's corner, in the layout's eyes
+        axes.plot(
+            places, np.full(len(places), 0.02), "|", color=FAINT, markersize=7, clip_on=False,
+            transform=axes.get_xaxis_transform(),
+        )  # fmt: skip
     axes.set_xlim(low, high)
     axes.set_xlabel(label(name, data.units), fontsize=12)
     axes.label_outer()
@@ -195,7 +196,8 @@ def _draw_views(panels: Sequence[Axes], data: PointsData) -> None:
     shown = np.ma.masked_invalid(scale.shown(np.abs(data.residual[drawn])))
     for axes, view in zip(panels, data.views, strict=True):
         others = [data.column(name, data.others) for name in view]
-        axes.scatter(*others, s=3, color=FAINT, linewidths=0, clip_on=False, rasterized=True)
+        if len(data.others):
+            axes.scatter(*others, s=3, color=FAINT, linewidths=0, clip_on=False, rasterized=True)
         dots = axes.scatter(
             *(data.column(name)[drawn] for name in view), c=shown, cmap=colours, norm=scale.norm(),
             s=_dot(len(drawn)), linewidths=0, plotnonfinite=True, rasterized=True,
