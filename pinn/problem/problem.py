@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -42,6 +42,9 @@ from pinn.schema.declared import Keyed, Member, fields_of
 from pinn.schema.errors import Mistakes, at, refuse
 from pinn.schema.kinds import NAME, Formula, Items, Names, OneOrMore, Optional, Text
 from pinn.tables import Table
+
+if TYPE_CHECKING:
+    import pinn
 
 _TITLE = Text(
     "a name of letters, digits, _, - and .", re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
@@ -118,14 +121,14 @@ class Problem:
     """
 
     domain: AnyDomain
-    unknowns: Annotated[tuple[str, ...], _UNKNOWNS]
+    unknowns: Annotated[Sequence[str], _UNKNOWNS]
     equations: Annotated[Mapping[str, str | Callable[[Namespace], Any] | Equation], _EQUATIONS]
-    conditions: Annotated[tuple[Condition, ...], _CONDITIONS] = ()
+    conditions: Annotated[Sequence[Condition], _CONDITIONS] = ()
     constants: Annotated[Mapping[str, float | str], _CONSTANTS] = field(default_factory=dict)
-    parameters: Annotated[tuple[Parameter, ...], _PARAMETERS] = ()
-    fields: Annotated[tuple[Field, ...], _FIELDS] = ()
-    families: Annotated[tuple[Family, ...], _FAMILIES] = ()
-    tables: Annotated[tuple[Table, ...], _TABLES] = ()
+    parameters: Annotated[Sequence[Parameter] | Mapping[str, Any], _PARAMETERS] = ()
+    fields: Annotated[Sequence[Field] | Mapping[str, Any], _FIELDS] = ()
+    families: Annotated[Sequence[Family] | Mapping[str, Any], _FAMILIES] = ()
+    tables: Annotated[Sequence[Table] | Mapping[str, Any], _TABLES] = ()
     regions: Annotated[Mapping[str, str | Shape], _REGIONS] = field(default_factory=dict)
     piecewise: Annotated[Mapping[str, Mapping[str, float | str]], _PIECEWISE] = field(
         default_factory=dict
@@ -273,7 +276,7 @@ class Problem:
         parameters = [parameter.name for parameter in self.parameters]
         return Ansatz.of(domain, names, conditions, self.constants, parameters, scope, bounds)
 
-    def check(self, **arguments: Any) -> Any:
+    def check(self, **arguments: Any) -> pinn.Check:
         """Return what a run would be made of, without training; arguments as of pinn.check."""
         import pinn  # the front door: what checks a run stands above problems
 
