@@ -23,12 +23,14 @@ from pinn.figures.style import AUTHOR, FILM
 from pinn.files import write_bytes
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
 _FRAME_SECONDS = 0.12
-# Of a GIF: pixels an inch, and the colours of its palette. Its files stay below a megabyte or so.
-_GIF_DPI, _GIF_COLOURS = 64, 96
-_FILM_DPI = 120
+# Pixels an inch of a GIF, whose files stay below a megabyte or so, and of a film.
+_GIF_DPI, _FILM_DPI = 60, 120
+# A GIF has 256 colours: these greys, and the others shared by the colour maps that are in it.
+_GREYS = 32
 
 
 class NoFilm(RuntimeError):
@@ -37,11 +39,15 @@ class NoFilm(RuntimeError):
 
 @dataclass(frozen=True)
 class Animation:
-    """A figure with several frames: `show(i)` makes it the i-th of `count`."""
+    """A figure with several frames: `show(i)` makes it the i-th of `count`.
+
+    moving: the artists that differ, and those that have to be drawn over them again, in order.
+    """
 
     figure: Figure
     count: int
     show: Callable[[int], None]
+    moving: Sequence[Artist]
 
     def pictures(self, dpi: int = _GIF_DPI) -> Iterator[np.ndarray]:
         """Yield each frame as an array of pixels, uint8 (height, width, 3)."""
@@ -49,11 +55,21 @@ class Animation:
 
         self.figure.set_dpi(dpi)
         canvas = FigureCanvasAgg(self.figure)
+        self.show(0)
+        canvas.draw()
+        # Once laid out the panels stay where they are, and all else is drawn once.
+        self.figure.set_layout_engine("none")
+        for artist in self.moving:
+            artist.set_visible(False)
+        canvas.draw()
+        still, renderer = canvas.copy_from_bbox(self.figure.bbox), canvas.get_renderer()
+        for artist in self.moving:
+            artist.set_visible(True)
         for i in range(self.count):
             self.show(i)
-            canvas.draw()
-            # Once laid out the panels stay where they are.
-            self.figure.set_layout_engine("none")
+            canvas.restore_region(still)
+            for artist in self.moving:
+                artist.draw(renderer)
             yield np.array(canvas.buffer_rgba())[..., :3]
 
     def gif(self, seconds: float | None = None) -> bytes | None:
@@ -70,9 +86,7 @@ class Animation:
             if seconds is not None and len(pictures) > 2:
                 if spent * self.count / len(pictures) > seconds:
                     return None
-        # One palette for all frames: colours would flicker, and each frame carry its own.
-        shown = np.concatenate([pictures[i] for i in {0, self.count // 2, self.count - 1}])
-        palette = Image.fromarray(shown).quantize(_GIF_COLOURS)
+        palette = self._palette(pictures[-1])
         frames = [
             Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE)
             for picture in pictures
@@ -83,6 +97,26 @@ class Animation:
             duration=round(1000 * _FRAME_SECONDS), comment=AUTHOR.encode(),
         )  # fmt: skip
         return buffer.getvalue()
+
+    def _palette(self, picture: np.ndarray) -> Any:
+        """Return an image with the one palette of all frames: with several, colours would flicker.
+
+        Of colour maps it has even steps; of lines what is in a picture.
+        """
+        from PIL import Image
+
+        maps = {
+            drawn.get_cmap().name: drawn.get_cmap() for drawn in self.moving
+            if hasattr(drawn, "get_cmap")
+        }  # fmt: skip
+        if not maps:
+            return Image.fromarray(picture).quantize(256)
+        greys = np.repeat(np.linspace(0, 255, _GREYS).round()[:, None], 3, axis=1)
+        each = (256 - _GREYS) // len(maps)
+        steps = [255 * one(np.linspace(0, 1, each))[:, :3] for one in maps.values()]
+        image = Image.new("P", (1, 1))
+        image.putpalette(np.concatenate([greys, *steps]).round().astype(np.uint8).tobytes())
+        return image
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a GIF or an MP4 film, by the suffix of the path, atomically.
@@ -150,20 +184,26 @@ def _maps(
     errors = error_scale(*(d.error for d in fields), absolute=absolute) if compared else None
     figure, meshes = draw_panels(fields[0], scale, errors)
 
+    whats = ("network", "reference", "error\n")
+    titles = {mesh: mesh.axes.set_title("", fontsize=12, loc="left", y=1.0) for mesh in meshes}
+
     def show(i: int) -> None:
         data = fields[i]
         drawn = [(data.values, scale)]
         if errors is not None:
             drawn += [(data.reference, scale), (map_error(data, errors), errors)]
-        for mesh, (values, own), what in zip(
-            meshes, drawn, ("network", "reference", "error\n"), strict=False
-        ):
+        for mesh, (values, own), what in zip(meshes, drawn, whats, strict=False):
             mesh.set_array(mesh_values(data, values, own))
-            mesh.axes.set_title(f"{data.title()},  {what}", fontsize=12, loc="left")
+            titles[mesh].set_text(f"{data.title()},  {what}")
         if errors is not None:
             meshes[2].axes.texts[0].set_text(data.summary())
 
-    return Animation(figure, len(fields), show)
+    moving: list[Artist] = []
+    for mesh in meshes:
+        axes = mesh.axes
+        over = [*axes.patches, *axes.collections[1:], *axes.spines.values(), *axes.texts]
+        moving += [mesh, *over, titles[mesh]]
+    return Animation(figure, len(fields), show, moving)
 
 
 def _lines(
@@ -187,12 +227,15 @@ def _lines(
             ncols=2, frameon=False, fontsize=11,
         )  # fmt: skip
 
+    title = panels[0].set_title(first.title(), fontsize=12, loc="left", y=1.0)
+
     def show(i: int) -> None:
         data = fields[i]
-        panels[0].set_title(data.title(), fontsize=12, loc="left")
+        title.set_text(data.title())
         handles[0].set_ydata(data.values)
         if compared:
             handles[1].set_ydata(data.reference)
             error.set_ydata(error_drawn(data.error, absolute))
 
-    return Animation(figure, len(fields), show)
+    moving = [*handles, *([error] if compared else []), title]
+    return Animation(figure, len(fields), show, moving)

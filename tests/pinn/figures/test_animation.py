@@ -5,7 +5,9 @@ import subprocess
 
 import numpy as np
 import pytest
+from matplotlib import colormaps
 from matplotlib.animation import FFMpegWriter
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from pinn.figures.animation import NoFilm, animation
@@ -63,6 +65,20 @@ def test_a_field_alone_and_a_line_move_as_well():
     assert top.get_ylim()[1] >= 2.0 and top.get_title(loc="left") == data.title()
 
 
+@pytest.mark.parametrize("plane", [True, False])
+def test_pictures_of_what_moves_are_those_of_the_figure_drawn_anew(plane):
+    moving = animation([bump(t, plane=plane) for t in TIMES])
+    for i, picture in enumerate(moving.pictures(40)):
+        moving.show(i)
+        canvas = FigureCanvasAgg(moving.figure)
+        canvas.draw()
+        whole = np.asarray(canvas.buffer_rgba())[..., :3]
+        assert picture.shape == whole.shape
+        # But for the edges of lines that are drawn once more.
+        assert np.mean(np.any(np.abs(picture.astype(int) - whole) > 8, axis=-1)) < 0.02
+        assert whole.std() > 10
+
+
 def test_a_gif_has_all_frames_and_repeats():
     data = animation([bump(t) for t in TIMES]).gif()
     picture = Image.open(io.BytesIO(data))
@@ -73,6 +89,10 @@ def test_a_gif_has_all_frames_and_repeats():
         pixels.append(np.asarray(picture.convert("RGB"), float))
     assert pixels[0].shape == pixels[2].shape
     assert np.abs(pixels[2] - pixels[0]).mean() > 3  # they differ
+    # What is white and what is in the colour maps keeps its colour.
+    assert (pixels[0][:3, :3] == 255).all()
+    yellow = 255 * np.array(colormaps["viridis"](1.0)[:3])
+    assert np.abs(pixels[2] - yellow).max(axis=-1).min() < 4
     assert len(data) < 200_000
 
 
