@@ -22,6 +22,7 @@ from pinn.solution.checkpoint import CHECKPOINT, PREVIOUS_CHECKPOINT
 MARKER = ".pinn-run"
 FIGURES = "figures"
 HISTORY = "history"
+REPORT = "report.html"
 RUN_FILES = (
     "config.yaml",
     "metrics.jsonl",
@@ -29,6 +30,7 @@ RUN_FILES = (
     CHECKPOINT,
     PREVIOUS_CHECKPOINT,
     "solution.npz",
+    REPORT,
 )
 
 # Every figure says who drew it, near its front or its end: how, by the suffix of its name.

@@ -13,13 +13,13 @@ from pinn.checks import nearest
 from pinn.equations.leaves import Derivative
 from pinn.figures.field_data import FieldData
 from pinn.figures.points import PointsData
-from pinn.geometry import Shape, projection
+from pinn.geometry import Shape
 from pinn.problem import Problem
-from pinn.problem.belonging import region_of
 from pinn.residuals import Measured, Residual
 from pinn.sampling import Points
 from pinn.schema.kinds import NotSaved
 from pinn.solution.accuracy import errors_at_own_points
+from pinn.solution.sampled import sampled
 
 if TYPE_CHECKING:
     from pinn.solution.solution import Solution
@@ -67,45 +67,29 @@ def field_data(
     counts = _counts({n: bounds[n] for n in drawn}, domain.time, frame)
     grids = {name: np.linspace(*bounds[name], counts[name]) for name in drawn}
     meshed = dict(zip(drawn, np.meshgrid(*grids.values(), indexing="ij"), strict=True))
-    shape = meshed[drawn[0]].shape
-    points = np.stack([np.broadcast_to(meshed.get(n, fixed.get(n)), shape) for n in bounds], -1)
-    points = points.reshape(-1, len(bounds))
-    inside = domain.contains(points)
-    if not inside.any():
+    found = sampled(solution, unknown, fixed | meshed)
+    if not found.inside.any():
         places = ", ".join(f"{name} = {value:.6g}" for name, value in fixed.items())
         raise NothingThere(f"no point of the domain has {places}; hold them elsewhere")
-    region = region_of(problem, unknown, tuple(bounds))
-    held_back = region is not None and (inside & region(points)).any()
-    if held_back:
-        inside &= region(points)
-    inside, points = inside.reshape(shape), points.reshape(*shape, len(bounds))
 
     def contains(places: np.ndarray) -> np.ndarray:
         at = {**fixed, **dict(zip(drawn, places.T, strict=True))}
         columns = [np.broadcast_to(at[name], len(places)) for name in bounds]
-        stacked = np.stack(columns, axis=-1)
-        found = domain.contains(stacked)
-        return found & region(stacked) if held_back else found
+        return found.contains(np.stack(columns, axis=-1))
 
-    there = dict(zip(bounds, points[inside].T, strict=True))
-    anywhere = dict.fromkeys(problem.domain.coordinates, np.array(math.nan))
     table = problem.reference_tables.get(unknown)
     errors = None
-    if table is None:
-        exact = (problem.exact(anywhere | there) or {}).get(unknown)
-    else:
-        exact = table.between(np.stack([there[name] for name in table.over], axis=1))
-        if not fixed:
-            whole = errors_at_own_points({unknown: table}, solution.evaluate_anywhere)
-            errors = whole.rel_l2[unknown], whole.max_error[unknown]
+    if table is not None and not fixed:
+        whole = errors_at_own_points({unknown: table}, solution.evaluate_anywhere)
+        errors = whole.rel_l2[unknown], whole.max_error[unknown]
     return FieldData(
         unknown=unknown,
         coordinates=grids,
-        values=_filled(inside, solution.evaluate_anywhere(**there)[unknown]),
-        reference=None if exact is None else _filled(inside, exact),
+        values=found.values,
+        reference=found.reference,
         time=domain.time if domain.time in drawn else None,
         fixed=fixed,
-        inside=inside,
+        inside=found.inside,
         contains=contains if len(drawn) == 2 else None,
         errors=errors,
         measured=measured_at(problem, unknown, drawn, fixed) if drawn[1:] else None,
@@ -235,13 +219,14 @@ def points_data(solution: Solution, points: Mapping[str, Points]) -> list[Points
 
 
 def _domain_of(solution: Solution, unknown: str) -> Shape:
-    problem = solution.problem
-    if unknown not in problem.solved:
+    """Return the domain of an unknown; ValueError for one that is not there."""
+    solved = solution.problem.solved
+    if unknown not in solved:
         raise ValueError(
-            f"expected one of the unknowns {', '.join(problem.solved)}, "
-            f"got {unknown!r}{nearest(unknown, problem.solved)}"
+            f"expected one of the unknowns {', '.join(solved)}, got {unknown!r}"
+            f"{nearest(unknown, solved)}"
         )
-    return projection(problem.domain, set(problem.scope.inputs_of(unknown)))
+    return solution.domain_of(unknown)
 
 
 def _maps(
@@ -296,10 +281,3 @@ def _counts(
         name: int(min(max(most * width / mean, most // 4 + 1), 4 * most - 3))
         for name, width in widths.items()
     }
-
-
-def _filled(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return values of the points inside on the whole grid, nan elsewhere."""
-    grid = np.full(inside.shape, np.nan)
-    grid[inside] = values
-    return grid

@@ -15,10 +15,12 @@ from pinn.estimates import ErrorEstimate, error_estimate
 from pinn.evaluation import Evaluation
 from pinn.evaluation.places import points_of
 from pinn.files import DamagedFile, read_npz, write_npz
+from pinn.geometry import Shape, projection
 from pinn.models import NotSavedModel
 from pinn.problem import Problem
 from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.checkpoint import checkpoint_arrays
+from pinn.solution.exported import export
 from pinn.solution.pictured import along_plane, field_data, is_local
 from pinn.solution.pictured import frames as frames_of
 from pinn.solution.report import Report
@@ -92,6 +94,10 @@ class Solution:
     def parameters(self) -> dict[str, float]:
         """The trained coefficients of the problem by name."""
         return {name: c.item() for name, c in self._parameters.coefficients().items()}
+
+    def domain_of(self, unknown: str) -> Shape:
+        """Return the domain in the coordinates that an unknown, field or quantity depends on."""
+        return projection(self.problem.domain, self._evaluation.sees(unknown))
 
     def evaluate(self, *points: Any, **coordinates: Any) -> dict[str, np.ndarray]:
         """Return every unknown and field at points: solution.evaluate(x=xs, t=ts)["u"].
@@ -256,9 +262,9 @@ class Solution:
         ends = {"vmin": vmin, "vmax": vmax, "log": log}
         in_a_plane = len(unknowns) == 1 and len(fields[0].coordinates) == 2
         of_lines = absolute is not False
-        if tuple(unknowns) in self.problem.vectors and len(fields[0].coordinates) == 2:
+        space, drawn = self.problem.domain.space, list(fields[0].coordinates)
+        if tuple(unknowns) in self.problem.vectors and drawn[1:] and set(drawn) <= set(space):
             panels = [fields[i :: len(each)] for i in range(len(each))]
-            space = self.problem.domain.space
             figure = plot_vectors([along_plane(one, space) for one in panels], vmax=vmax)
         elif name and in_a_plane:
             figure = plot_maps(fields, absolute=bool(absolute), **ends)
@@ -330,6 +336,36 @@ class Solution:
         if path.suffix != ".npz":
             raise ValueError(f"expected a file name that ends in .npz, got {str(path)!r}")
         write_npz(path, self.arrays())
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        grid: Mapping[str, int | Sequence[float]] | None = None,
+        overwrite: bool = False,
+        **held: float,
+    ) -> list[Path]:
+        """Write the solution on a grid for other programs; return the files that were written.
+
+        path: what its name ends in says what is written. .csv: a line for each point in the domain,
+        with 17 digits. .npz: the axes and the values by name. .nc: the same as NetCDF. .vti, .vts,
+        .vtu: VTK's even grids, other grids, and meshes that end at the rim of the domain; a problem
+        in time has a file for each instant, in a folder of the name, and a .pvd that lists them;
+        .pvd chooses among the three. .py: no grid, but a module of plain numpy with a function
+        evaluate(...) that gives the same values anywhere, and beside it an .npz of its arrays.
+
+        Values are called by the unknowns, and where the problem has a reference by u_reference and
+        u_error, which is u - u_reference. In VTK files u, v, w, and names that end in the
+        coordinates, are vectors as well.
+
+        grid: coordinate -> how many points from bound to bound, or the points themselves. held:
+        coordinates at one value. The rest is chosen: up to three coordinates in space and the time
+        have a grid, others and families are held in the middle. Raises FileExistsError for what is
+        there already, unless `overwrite`; ValueError for another ending, coordinates that are not
+        there or do not fit to the ending, and a model that numpy alone cannot repeat; OSError from
+        the disk.
+        """
+        return export(self, path, grid or {}, held, overwrite)
 
     def points(
         self, coordinates: Mapping[str, Any], needed: set[str] | None = None
