@@ -50,6 +50,8 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     losses = _columns([record.get("losses") or {} for record in records])
     errors = _errors_by_name(records)
     weights = _columns([record.get("weights") or {} for record in records])
+    if all(np.all(values[np.isfinite(values)] == 1) for values in weights.values()):
+        weights = {}  # a scheme that weighs points alone
     row_weights = _columns_of_rows([record.get("row_weights") or {} for record in records])
 
     below = bool(errors) + bool(weights) + bool(row_weights)

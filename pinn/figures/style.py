@@ -151,16 +151,16 @@ def step_axis(axes: Axes) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.set_xlabel("step", fontsize=12)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 
 
 def log_ticks(axis: Any) -> None:
     """Label the whole decades of a logarithmic axis, and numbers between where they are few."""
-    from matplotlib.ticker import LogFormatterSciNotation, LogLocator
+    from matplotlib.ticker import LogFormatter, LogLocator
 
     axis.set_major_locator(LogLocator(base=10, numticks=8))
-    axis.set_minor_formatter(LogFormatterSciNotation(minor_thresholds=(1.0, 0.5)))
+    axis.set_minor_formatter(LogFormatter(minor_thresholds=(1.0, 0.5)))
 
 
 def sparse_ticks(axis: Any) -> None:

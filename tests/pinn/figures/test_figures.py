@@ -402,9 +402,11 @@ def test_history_draws_the_loss_on_fresh_points_dashed():
 
 def test_history_draws_the_weights_of_points_as_a_band():
     records = [
-        {**r, "row_weights": {"burgers": {"least": 0.5, "mean": 1.0 + k, "largest": 9.0 + k}}}
+        {**r, "weights": dict.fromkeys(r["losses"], 1.0),
+         "row_weights": {"burgers": {"least": 0.5, "mean": 1.0 + k, "largest": 9.0 + k}}}
         for k, r in enumerate(RECORDS)
-    ]
+    ]  # fmt: skip
+    # Blocks that all weigh 1 throughout have no panel.
     losses, _, panel = plot_history(records).axes
     assert panel.get_ylabel() == "weight of points"
     (mean,) = [line for line in panel.get_lines() if len(line.get_xdata()) == len(RECORDS)]
@@ -414,6 +416,16 @@ def test_history_draws_the_weights_of_points_as_a_band():
     assert band.get_datalim(panel.transData).ymax == 9.0 + len(RECORDS) - 1
     own = {line.get_label().split("  ")[0]: line.get_color() for line in losses.get_lines()}
     assert mean.get_color() == own["burgers"]
+
+
+def test_numbers_between_decades_are_labelled_where_there_are_few_decades():
+    for fall, few in ((0.3, True), (6.0, False)):
+        records = [{"step": s, "loss": 2 * 10.0 ** (-fall * s), "losses": {}} for s in (0, 1)]
+        figure = plot_history(records)
+        pixels(figure, 30)
+        axes = figure.axes[0]
+        labels = [label.get_text() for label in axes.get_yticklabels(minor=True)]
+        assert any(labels) == few, labels
 
 
 def test_steps_are_labelled_by_whole_numbers():
