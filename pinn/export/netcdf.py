@@ -33,6 +33,7 @@ def write_netcdf(
             setattr(file, name, np.float64(value) if isinstance(value, float) else value)
         for name, axis in axes.items():
             file.createDimension(name, len(axis))
+        coordinates: dict[str, tuple[tuple[str, ...], np.ndarray]]
         coordinates = {name: ((name,), axis) for name, axis in axes.items()}
         coordinates |= {name: ((), np.array(value)) for name, value in held.items()}
         fields = {name: (tuple(axes), array) for name, array in values.items()}

@@ -94,7 +94,9 @@ def _without_joins(program: Program) -> Program:
     same: dict[Value, Value] = {}
     kept = []
     for one in program.instructions:
-        inputs = tuple(same.get(i, i) if isinstance(i, Value) else i for i in one.inputs)
+        inputs: tuple[Any, ...] = tuple(
+            same.get(i, i) if isinstance(i, Value) else i for i in one.inputs
+        )
         if one.op.name == "cat" and one.attributes["dim"] == 1:
             joined[one.outputs[0]] = inputs
         if one.op.name == "slice":
@@ -148,7 +150,7 @@ class _Rows(NamedTuple):
         whole = isinstance(mine, int) and not mine % self.first
         if not whole or other * self.first != mine * self.second:
             raise NoSource("a number in it depends on how many points there are")
-        return _Multiple(mine // self.first)
+        return _Multiple(int(mine // self.first))
 
 
 class _Writer:

@@ -122,13 +122,14 @@ class _Field:
         if not 1 <= len(self._space) <= 3 or others:
             axes = ", ".join(grid.axes)
             raise ValueError(
-                f"a VTK file has one to three coordinates in space, and its series the time; the "
-                f"grid is one of {axes}: hold some of them, or write .csv, .npz or .nc"
+                f"a VTK file has one to three coordinates in space, and a series of them the time; "
+                f"this grid has {axes}: write .csv, .npz or .nc, or hold some of them"
             )
-        self._time = domain.time if domain.time in grid.axes else None
+        time = domain.time
+        self._time = time if time in grid.axes else None
         self.is_series = self._time is not None
-        at = grid if self._time is None else grid.at(self._time, grid.axes[self._time][0])
-        self._at_once = at
+        # The shape in space is the same at all times.
+        self._at_once = grid if not self._time else grid.at(self._time, grid.axes[self._time][0])
         own = [one for one in domain.factors if isinstance(one, Mesh)]
         self._mesh = own[0] if own and self._space == list(own[0].coordinates) else None
         if self._mesh is not None and sizes.keys() & set(self._space):
@@ -151,7 +152,7 @@ class _Field:
             raise ValueError(
                 f"{path}: expected a name that ends in {self.suffix}: what is written {what}"
             )
-        if not self.is_series:
+        if self._time is None:
             if path.suffix == ".pvd":
                 raise ValueError(
                     f"{path}: a .pvd is a series in time, and there is one instant; expected a "
@@ -192,7 +193,7 @@ class _Field:
     @cached_property
     def _cells(self) -> Cells:
         if self._mesh is not None:
-            return cells_of_corners(self._mesh.path.cells)
+            return cells_of_corners(self._mesh.cells)
         axes = list(self._at_once.axes.values())
         if self.suffix != ".vtu":
             nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
@@ -254,11 +255,14 @@ def _about(solution: Solution) -> dict[str, str | int | float]:
     """Return what a file says of the solution it was made of."""
     import pinn
 
-    errors = solution.report
-    found = {"problem": solution.problem.name, "seed": solution.experiment.seed}
-    found |= {"pinn": pinn.__version__}
-    found |= {f"rel_l2_{name}": value for name, value in errors.rel_l2.items()}
-    return found | {f"max_error_{name}": value for name, value in errors.max_error.items()}
+    report = solution.report
+    return {
+        "problem": solution.problem.name,
+        "seed": solution.experiment.seed,
+        "pinn": pinn.__version__,
+        **{f"rel_l2_{name}": value for name, value in report.rel_l2.items()},
+        **{f"max_error_{name}": value for name, value in report.max_error.items()},
+    }
 
 
 def _prepare(paths: list[Path], overwrite: bool) -> None:
