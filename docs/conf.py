@@ -55,7 +55,7 @@ def as_rest(app, what, name, obj, options, lines: list[str]) -> None:
 
 
 def _paragraph(text: str, arguments: set[str]) -> str:
-    if re.search(r"^[ \t]", text, re.M) or re.search(r"^\S.*?\S {2,}\S", text, re.M):
+    if re.search(r"^[ \t]", text, re.M) or re.search(r"^\S.*?[^\s.] {2,}\S", text, re.M):
         return "::\n\n" + textwrap.indent(textwrap.dedent(text), "    ")
     text = " ".join(text.split())
     starts = [
