@@ -108,6 +108,7 @@ if TYPE_CHECKING:
         StopReason,
     )
     from pinn.problem import Equation, Field, Parameter, Problem, Reference
+    from pinn.report import write_report
     from pinn.sampling import Sampling
     from pinn.schema import declared
     from pinn.solution import Report, Solution, load
@@ -278,6 +279,7 @@ __all__ = [
     "load",
     "solve",
     "standard_errors",
+    "write_report",
 ]
 
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
@@ -350,6 +352,7 @@ _HOMES = {
         "StopReason",
     ),
     "pinn.problem": ("Equation", "Field", "Parameter", "Problem", "Reference"),
+    "pinn.report": ("write_report",),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),
     "pinn.solution": ("Report", "Solution", "load"),

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
-from pinn.cli import check, doctor, evaluate, export, listing, new, plot, runs, sweep, train
+from pinn.cli import check, doctor, evaluate, export, listing, new, plot, report, runs, sweep, train
 from pinn.cli.output import flush_all, open_missing_streams, say, tell
 from pinn.cli.verdict import INTERRUPTED, verdict
 
@@ -72,7 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (train, check, doctor, plot, evaluate, export, runs, sweep, new, listing):
+    for command in (
+        train, check, doctor, plot, report, evaluate, export, runs, sweep, new, listing
+    ):  # fmt: skip
         command.add_parser(commands)
     return parser
 

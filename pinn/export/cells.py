@@ -14,7 +14,7 @@ _HALVINGS = 30
 _NOTHING = 1e-9
 
 # The corners of a cell of the grid, as steps along the axes, in the order that VTK has.
-_CORNERS = {
+_CORNERS: dict[int, list[tuple[int, ...]]] = {
     1: [(0,), (1,)],
     2: [(0, 0), (1, 0), (1, 1), (0, 1)],
     3: [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)],
@@ -35,14 +35,17 @@ _LEFT: dict[tuple[int, int], list[list[int | tuple[int, int]]]] = {
 
 
 class Cells(NamedTuple):
-    """A mesh. points: (n, d). cells: kind ("line", "triangle", "tetra", "quad", "hexahedron") ->
-    numbers of points, (m, corners)."""
+    """A mesh.
+
+    points: (n, d). cells: kind ("line", "triangle", "tetra", "quad", "hexahedron") -> numbers of
+    points, (m, corners).
+    """
 
     points: np.ndarray
     cells: Mapping[str, np.ndarray]
 
 
-SIMPLICES = {1: "line", 2: "triangle", 3: "tetra"}
+_SIMPLICES = {1: "line", 2: "triangle", 3: "tetra"}
 _WHOLE = {1: "line", 2: "quad", 3: "hexahedron"}
 
 
@@ -78,19 +81,17 @@ def cells_inside(
     whole_numbers = numbers[: whole.size].reshape(whole.shape)
     piece_numbers = numbers[whole.size :].reshape(pieces.shape)
     found = {_WHOLE[d]: whole_numbers}
-    kind = SIMPLICES[d]
+    kind = _SIMPLICES[d]
     found[kind] = np.concatenate([found[kind], piece_numbers]) if d == 1 else piece_numbers
     return Cells(points[used], {name: one for name, one in found.items() if len(one)})
 
 
 def cells_of_corners(corners: np.ndarray) -> Cells:
-    """Return simplices that are given by their corners (m, d + 1, d), with points that they share.
-
-    """
+    """Return a mesh of simplices that are given by their corners, (m, d + 1, d)."""
     d = corners.shape[2]
     points, numbers = np.unique(corners.reshape(-1, d), axis=0, return_inverse=True)
     simplices = numbers.reshape(-1, d + 1)
-    return Cells(points, {SIMPLICES[d]: _turned(points, simplices, 0.0)})
+    return Cells(points, {_SIMPLICES[d]: _turned(points, simplices, 0.0)})
 
 
 def _grid_cells(shape: Sequence[int]) -> np.ndarray:
@@ -114,9 +115,7 @@ def _simplices(cells: np.ndarray, d: int) -> np.ndarray:
 
 
 class _Cut:
-    """Cuts simplices where they leave a shape; `points` are the places, numbered after the nodes.
-
-    """
+    """Cuts simplices where they leave a shape; `points` are the places, which follow the nodes."""
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,7 +73,8 @@ def export(
     if path.suffix == ".npz":
         write_npz(path, {**grid.axes, **grid.held, **values})
     else:
-        write_netcdf(path, grid.axes, values, grid.held, _about(solution))
+        units = _units(solution, {*grid.axes, *grid.held, *values})
+        write_netcdf(path, grid.axes, values, grid.held, units, _about(solution))
     return [path]
 
 
@@ -122,13 +123,14 @@ class _Field:
         if not 1 <= len(self._space) <= 3 or others:
             axes = ", ".join(grid.axes)
             raise ValueError(
-                f"a VTK file has one to three coordinates in space, and its series the time; the "
-                f"grid is one of {axes}: hold some of them, or write .csv, .npz or .nc"
+                f"a VTK file has one to three coordinates in space, and a series of them the time; "
+                f"this grid has {axes}: write .csv, .npz or .nc, or hold some of them"
             )
-        self._time = domain.time if domain.time in grid.axes else None
+        time = domain.time
+        self._time = time if time in grid.axes else None
         self.is_series = self._time is not None
-        at = grid if self._time is None else grid.at(self._time, grid.axes[self._time][0])
-        self._at_once = at
+        # The shape in space is the same at all times.
+        self._at_once = grid if not self._time else grid.at(self._time, grid.axes[self._time][0])
         own = [one for one in domain.factors if isinstance(one, Mesh)]
         self._mesh = own[0] if own and self._space == list(own[0].coordinates) else None
         if self._mesh is not None and sizes.keys() & set(self._space):
@@ -151,7 +153,7 @@ class _Field:
             raise ValueError(
                 f"{path}: expected a name that ends in {self.suffix}: what is written {what}"
             )
-        if not self.is_series:
+        if self._time is None:
             if path.suffix == ".pvd":
                 raise ValueError(
                     f"{path}: a .pvd is a series in time, and there is one instant; expected a "
@@ -192,7 +194,7 @@ class _Field:
     @cached_property
     def _cells(self) -> Cells:
         if self._mesh is not None:
-            return cells_of_corners(self._mesh.path.cells)
+            return cells_of_corners(self._mesh.cells)
         axes = list(self._at_once.axes.values())
         if self.suffix != ".vtu":
             nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
@@ -222,22 +224,35 @@ def _export_module(solution: Solution, path: Path, given: object, overwrite: boo
     evaluation = Evaluation(on_cpu, parameters)
     problem = solution.problem
     about = _about(solution)
-    title = f"{', '.join(problem.solved)} of the problem {about['problem']!r}, seed {about['seed']}"
     errors = [f"Relative L2 error of {n}: {e:.3g}." for n, e in solution.report.rel_l2.items()]
     try:
         first, second = (evaluation.recorded(rows) for rows in _ROWS)
         left_out = [name for name in problem.solved if name not in first.outputs]
+        title = f"{', '.join(first.outputs)} of the problem {about['problem']!r}, "
+        title += f"seed {about['seed']}."
         less = [f"Without {', '.join(left_out)}: made of derivatives."] if left_out else []
-        written_by = [f"Written by pinn {about['pinn']}, which it does not need.", *errors, *less]
+        units = _units(solution, (*problem.domain.coordinates, *first.outputs))
+        shown = ", ".join(f"{name} in {unit}" for name, unit in units.items())
+        written_by = [
+            f"Written by pinn {about['pinn']}, which it does not need.",
+            *([f"Units: {shown}."] if shown else []), *errors, *less,
+        ]  # fmt: skip
         return write_evaluator(
             path, (first.program, second.program), _ROWS, problem.domain.coordinates,
-            first.outputs, first.arrays, [f"{title}.", *written_by],
+            first.outputs, first.arrays, [title, *written_by],
         )  # fmt: skip
     except (NoSource, TraceError) as error:
         raise ValueError(
             f"the model cannot be written as plain numpy: {error}; write its values on a grid "
             "(.npz, .csv), or keep solution.npz, which pinn.load reads"
         ) from error
+
+
+def _units(solution: Solution, names: Iterable[str]) -> dict[str, str]:
+    """Return the units of what a file has, by name; those of an error are the unknown's."""
+    units = solution.problem.units
+    plain = {name: name.removesuffix("_reference").removesuffix("_error") for name in names}
+    return {name: units[of] for name, of in plain.items() if of in units}
 
 
 def _inside(solution: Solution, grid: Grid) -> np.ndarray:
@@ -254,11 +269,14 @@ def _about(solution: Solution) -> dict[str, str | int | float]:
     """Return what a file says of the solution it was made of."""
     import pinn
 
-    errors = solution.report
-    found = {"problem": solution.problem.name, "seed": solution.experiment.seed}
-    found |= {"pinn": pinn.__version__}
-    found |= {f"rel_l2_{name}": value for name, value in errors.rel_l2.items()}
-    return found | {f"max_error_{name}": value for name, value in errors.max_error.items()}
+    report = solution.report
+    return {
+        "problem": solution.problem.name,
+        "seed": solution.experiment.seed,
+        "pinn": pinn.__version__,
+        **{f"rel_l2_{name}": value for name, value in report.rel_l2.items()},
+        **{f"max_error_{name}": value for name, value in report.max_error.items()},
+    }
 
 
 def _prepare(paths: list[Path], overwrite: bool) -> None:

@@ -15,7 +15,7 @@ from pinn.geometry import Shape
 _IN_SPACE = {1: 257, 2: 129, 3: 41}
 _IN_TIME, _TIME_ALONE = 51, 1001
 # Of a grid that somebody asks for: its numbers alone are then a few GiB.
-_MOST = 10**8
+_MOST = 3 * 10**7
 
 GridSizes = Mapping[str, int | Sequence[float]]
 """Coordinate -> how many points from bound to bound, or the points themselves, increasing."""

@@ -1,5 +1,6 @@
 """`evaluate`: a solution at the points of a table."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,20 @@ def test_points_outside_are_told_of_once(finished, points, capfd):
         given = ["--points", points, "--derivatives", "u_x"]
         assert main(["evaluate", str(finished), *given]) == 0
     assert len(told) == 1
+
+
+def test_points_in_a_hole_are_told_of(folder, capsys):
+    square = pinn.Interval("x", -1, 1) * pinn.Interval("y", -1, 1)
+    problem = pinn.Problem(square - pinn.Disk((0, 0), 0.5), ["u"], {"laplace": "laplacian(u)"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pinn.ProblemWarning)
+        model = pinn.MLP(width=4, depth=1)
+        pinn.solve(problem, model, pinn.Sampling(20), [pinn.Adam(2)]).save("u.npz")
+    Path("points.csv").write_text("x,y\n0.9,0.9\n0.1,0\n")
+    assert main(["evaluate", "u.npz", "--points", "points.csv"]) == 0
+    said = capsys.readouterr().err
+    assert "1 of 2 points lie within the bounds but not in the domain" in said
+    assert "the first at points.csv:3" in said
 
 
 def test_a_column_that_is_no_coordinate_is_told_of(finished, points, capsys):
