@@ -117,7 +117,8 @@ def measured(name: str, seconds: float) -> tuple[dict[str, Any], bytes]:
 def picture(solution: Solution) -> bytes:
     """Return a small PNG of what a problem is about: a field that is sought, else an unknown."""
     problem = solution.problem
-    name = next(iter(problem.fields), None) or problem.outputs[-1 if problem.piecewise else 0]
+    sought = [field.name for field in problem.fields]
+    name = (sought or [*problem.quantities] or problem.unknowns)[0]
     return small(figure_png(plot_field(solution.field_data(name)), _DOTS))
 
 
