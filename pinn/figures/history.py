@@ -14,6 +14,7 @@ from pinn.figures.style import (
     LINE_COLOURS,
     log_ticks,
     new_figure,
+    plain,
     short,
     style_axes,
     symbol,
@@ -57,7 +58,9 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     for index, (name, values) in enumerate(losses.items()):
         colour = LINE_COLOURS[index % len(LINE_COLOURS)]
         dash = _DASHES[index // len(LINE_COLOURS) % len(_DASHES)]
-        _draw_history(top, steps, values, name, color=colour, linestyle=dash, linewidth=1.3)
+        _draw_history(
+            top, steps, values, _shortened(name), color=colour, linestyle=dash, linewidth=1.3
+        )
     total = _column(records, "loss")
     if not any(np.array_equal(total, values) for values in losses.values()):
         _draw_history(top, steps, total, "total", color=INK, linewidth=2.2, zorder=3)
@@ -133,16 +136,16 @@ def _draw_history(
     known = values[np.isfinite(values)]
     last = short(known[-1]) if known.size else "none above zero"
     marker = "o" if known.size == 1 else None  # one value makes no line
-    label = f"{_shortened(name)}  {last}".strip()
+    label = f"{name}  {last}".strip()
     axes.plot(steps, values, label=label, marker=marker, markersize=4, **look)
 
 
 def _shortened(name: str) -> str:
     """Return a name without its middle where it would squeeze the panels beside it."""
-    if len(name) <= _LONGEST or name.startswith("$"):
-        return name
+    if len(name) <= _LONGEST:
+        return plain(name)
     half = (_LONGEST - 1) // 2
-    return f"{name[: _LONGEST - 1 - half]}\N{HORIZONTAL ELLIPSIS}{name[-half:]}"
+    return plain(f"{name[: _LONGEST - 1 - half]}\N{HORIZONTAL ELLIPSIS}{name[-half:]}")
 
 
 def _mark_draws(axes: Axes, steps: np.ndarray, draws: Sequence[Any]) -> None:
@@ -171,9 +174,10 @@ def mark_stages(panels: Sequence[Axes], steps: np.ndarray, stages: Sequence[Any]
         # The names of short stages would run into each other: the next one goes a line higher.
         if stages[i] is not None:
             level = level + 1 if begin < free_from else 0
-            free_from = begin + 0.014 * (len(str(stages[i])) + 1) * (steps[-1] - steps[0])
+            name = _shortened(str(stages[i]))
+            free_from = begin + 0.014 * (len(name) + 1) * (steps[-1] - steps[0])
             panels[0].annotate(
-                str(stages[i]), (begin, 1.0), xycoords=("data", "axes fraction"),
+                name, (begin, 1.0), xycoords=("data", "axes fraction"),
                 xytext=(3, 4 + 12 * (level % 3)), textcoords="offset points",
                 fontsize=10, color="#555555",
             )  # fmt: skip

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pinn.checks import is_name, printable
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -72,8 +74,18 @@ def style_axes(axes: Axes) -> None:
     axes.set_axisbelow(True)
 
 
+def plain(text: str) -> str:
+    """Return a text of anybody's as it is shown in a figure, where $ would begin mathematics."""
+    return printable(text).replace("$", r"\$")
+
+
 def symbol(name: str) -> str:
-    """Return a name as mathematics: italic letters, Greek ones as such, u_1 with an index."""
+    """Return a name as mathematics: italic letters, Greek ones as such, u_1 with an index.
+
+    What is no name of an expression stays as it is.
+    """
+    if not is_name(name):
+        return plain(name)
     base, _, index = name.partition("_")
     head = rf"\{base}" if base in GREEK else base if len(base) == 1 else rf"\mathrm{{{base}}}"
     if base[1:].isdigit() and base[:1].isalpha():
