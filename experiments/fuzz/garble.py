@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import zipfile
@@ -65,7 +66,7 @@ def _changed(value: Any, rng: np.random.Generator) -> Any:
     keys = list(value) if isinstance(value, dict) else range(len(value)) \
         if isinstance(value, list) else ()  # fmt: skip
     if not keys or rng.random() < 0.15:
-        return VALUES[rng.integers(len(VALUES))]
+        return copy.deepcopy(VALUES[rng.integers(len(VALUES))])
     key = keys[int(rng.integers(len(keys)))]
     kind = rng.random()
     if kind < 0.12:

@@ -28,9 +28,6 @@ def plot_comparison(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
     if not runs:
         raise ValueError("no metrics to draw: none of the runs has logged a step")
     columns = {name: {key: _column(lines, key) for key, _ in _ROWS} for name, lines in runs.items()}
-    # matplotlib leaves what begins with _ out of a legend.
-    blank = {name: "\N{ZERO WIDTH SPACE}" * name.startswith("_") for name in runs}
-    labels_of = {name: f"{blank[name]}{plain(name)}" for name in runs}
     rows = [
         (key, title) for key, title in _ROWS
         if any(np.isfinite(own[key]).any() for own in columns.values())
@@ -45,7 +42,7 @@ def plot_comparison(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
         }  # fmt: skip
         for place, (key, _) in enumerate(rows):
             for axes, along in zip(panels[place], ("step", "wall_s"), strict=True):
-                axes.plot(_column(lines, along), columns[name][key], label=labels_of[name], **look)
+                axes.plot(_column(lines, along), columns[name][key], label=plain(name), **look)
     for place, (_, title) in enumerate(rows):
         panels[place][0].set_ylabel(title, fontsize=11)
         for axes in panels[place]:

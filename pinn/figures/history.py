@@ -14,8 +14,8 @@ from pinn.figures.style import (
     LINE_COLOURS,
     log_ticks,
     new_figure,
-    plain,
     short,
+    shortened,
     style_axes,
     symbol,
 )
@@ -23,9 +23,6 @@ from pinn.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-# Letters of a name in the legend, which stands beside the panels.
-_LONGEST = 24
 
 _DASHES = ("-", "--", "-.", ":")
 
@@ -59,7 +56,7 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
         colour = LINE_COLOURS[index % len(LINE_COLOURS)]
         dash = _DASHES[index // len(LINE_COLOURS) % len(_DASHES)]
         _draw_history(
-            top, steps, values, _shortened(name), color=colour, linestyle=dash, linewidth=1.3
+            top, steps, values, shortened(name), color=colour, linestyle=dash, linewidth=1.3
         )
     total = _column(records, "loss")
     if not any(np.array_equal(total, values) for values in losses.values()):
@@ -136,16 +133,8 @@ def _draw_history(
     known = values[np.isfinite(values)]
     last = short(known[-1]) if known.size else "none above zero"
     marker = "o" if known.size == 1 else None  # one value makes no line
-    label = f"{name}  {last}".strip()
+    label = f"{name}  {last}" if name else last
     axes.plot(steps, values, label=label, marker=marker, markersize=4, **look)
-
-
-def _shortened(name: str) -> str:
-    """Return a name without its middle where it would squeeze the panels beside it."""
-    if len(name) <= _LONGEST:
-        return plain(name)
-    half = (_LONGEST - 1) // 2
-    return plain(f"{name[: _LONGEST - 1 - half]}\N{HORIZONTAL ELLIPSIS}{name[-half:]}")
 
 
 def _mark_draws(axes: Axes, steps: np.ndarray, draws: Sequence[Any]) -> None:
@@ -174,7 +163,7 @@ def mark_stages(panels: Sequence[Axes], steps: np.ndarray, stages: Sequence[Any]
         # The names of short stages would run into each other: the next one goes a line higher.
         if stages[i] is not None:
             level = level + 1 if begin < free_from else 0
-            name = _shortened(str(stages[i]))
+            name = shortened(str(stages[i]))
             free_from = begin + 0.014 * (len(name) + 1) * (steps[-1] - steps[0])
             panels[0].annotate(
                 name, (begin, 1.0), xycoords=("data", "axes fraction"),
