@@ -48,6 +48,7 @@ def main() -> int:
     try:
         for part, row in _rows(parts, arguments.jobs):
             rows.put(row, command)
+            write_text(arguments.out / "fuzz.md", page(rows.rows))
             print(f"{part.target} {part.number}: {row['inputs']} inputs in {row['seconds']:.0f} s, "
                   f"{len(row['findings'])} findings", flush=True)
             for one in row["findings"]:
@@ -57,7 +58,6 @@ def main() -> int:
     except BrokenProcessPool:
         print(f"a process died: the inputs that were being tried are in {CORPUS}", file=sys.stderr)
         return 1
-    write_text(arguments.out / "fuzz.md", page(rows.rows))
     return 1 if any(row["findings"] for row in rows.rows) else 0
 
 
