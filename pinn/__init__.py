@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
+import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +24,15 @@ if TYPE_CHECKING:
         Robin,
         Terminal,
     )
-    from pinn.diagnosis import ProblemWarning, UnsolvedWarning, doctor, standard_errors
+    from pinn.diagnosis import (
+        Check,
+        Diagnosis,
+        ProblemWarning,
+        UnsolvedWarning,
+        doctor,
+        standard_errors,
+    )
+    from pinn.estimates import ErrorEstimate
     from pinn.evaluation import ExtrapolationWarning
     from pinn.geometry import (
         Ball,
@@ -97,6 +108,7 @@ if TYPE_CHECKING:
         StopReason,
     )
     from pinn.problem import Equation, Field, Parameter, Problem, Reference
+    from pinn.report import write_report
     from pinn.sampling import Sampling
     from pinn.schema import declared
     from pinn.solution import Report, Solution, load
@@ -108,20 +120,57 @@ __version__ = "0.1.0"
 
 
 def _require_own_autograd() -> None:
-    """Raise ImportError unless `autograd` is the package that is installed together with this one.
+    """Raise ImportError unless `autograd` is the package that was installed with this one.
 
-    It is not imported for that: `python -m pinn --help` has no need of it.
+    The command line ends with the sentence alone. It is not imported for that: `python -m pinn
+    --help` has no need of it.
     """
-    spec = importlib.util.find_spec("autograd")
-    loader = None if spec is None else spec.loader
-    source = loader.get_source("autograd") if hasattr(loader, "get_source") else ""
-    if spec is None or (source is not None and '__distribution__ = "pinn"' not in source):
-        found = "none is installed" if spec is None else f"{spec.origin or 'what is left of it'}"
-        raise ImportError(
-            f"pinn needs the package `autograd` that is installed with it, but found {found}: "
-            "another distribution named autograd was installed over it, or removed together with "
-            "it; run `pip uninstall autograd`, then `pip install --force-reinstall --no-deps pinn`"
+    own = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "autograd")
+    try:
+        spec = importlib.util.find_spec("autograd")
+    except ValueError:  # what sys.modules has under this name came from no file
+        spec = None
+    source = None
+    if spec is not None and hasattr(spec.loader, "get_source"):
+        source = spec.loader.get_source("autograd")
+    version = re.search(r'^__version__ = "(.*)"$', source or "", flags=re.MULTILINE)
+    if spec is None:
+        found = "none is installed"
+    elif source is None:
+        found = spec.origin or "what is left of it"
+    elif '\n__distribution__ = "pinn"' not in source or version is None:
+        found = f"{spec.origin}, which is another package"
+    elif version[1] != __version__:
+        found = f"that of pinn {version[1]} in {spec.origin}, and this is pinn {__version__}"
+    else:
+        return
+    remedy = (
+        "another distribution named autograd was installed over it, or removed together with it; "
+        "run `pip uninstall autograd`, then install pinn again as before, with `--force-reinstall "
+        "--no-deps`"
+    )
+    elsewhere = spec is not None and spec.origin is not None and (
+        os.path.realpath(os.path.dirname(spec.origin)) != os.path.realpath(own)
+    )  # fmt: skip
+    if elsewhere and os.path.exists(os.path.join(own, "__init__.py")):
+        remedy = (
+            f"it hides the one in {own}, because Python looks into the folder of the script (or "
+            "the current one) and PYTHONPATH first; rename it, or take its folder off sys.path"
         )
+    message = (
+        f"pinn needs the package `autograd` that is installed with it, but found {found}: {remedy}"
+    )
+    if _is_command():
+        sys.exit(message)
+    raise ImportError(message)
+
+
+def _is_command() -> bool:
+    """Whether it is imported for `python -m pinn` or the script `pinn`, which show no traceback."""
+    command = os.path.basename(sys.argv[0]) if sys.argv else ""
+    if command == "-m":  # what it is while Python looks for the module
+        return re.search(r" -\w*m ?pinn( |$)", " ".join(sys.orig_argv)) is not None
+    return os.path.splitext(command)[0] == "pinn"
 
 
 _require_own_autograd()
@@ -147,10 +196,12 @@ __all__ = [
     "Box",
     "Callback",
     "Causal",
+    "Check",
     "Condition",
     "ConstantRate",
     "CosineDecay",
     "Data",
+    "Diagnosis",
     "Difference",
     "Dirichlet",
     "Disk",
@@ -158,6 +209,7 @@ __all__ = [
     "Embedding",
     "EqualLosses",
     "Equation",
+    "ErrorEstimate",
     "ExponentialDecay",
     "Factorization",
     "ExtrapolationWarning",
@@ -227,6 +279,7 @@ __all__ = [
     "load",
     "solve",
     "standard_errors",
+    "write_report",
 ]
 
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
@@ -235,7 +288,10 @@ _HOMES = {
         "Condition", "Data", "Dirichlet", "Initial", "Integral", "Interface", "Neumann",
         "Operator", "Periodic", "PointValue", "Robin", "Terminal",
     ),
-    "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning", "doctor", "standard_errors"),
+    "pinn.diagnosis": (
+        "Check", "Diagnosis", "ProblemWarning", "UnsolvedWarning", "doctor", "standard_errors",
+    ),
+    "pinn.estimates": ("ErrorEstimate",),
     "pinn.evaluation": ("ExtrapolationWarning",),
     "pinn.geometry": (
         "Ball",
@@ -296,6 +352,7 @@ _HOMES = {
         "StopReason",
     ),
     "pinn.problem": ("Equation", "Field", "Parameter", "Problem", "Reference"),
+    "pinn.report": ("write_report",),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),
     "pinn.solution": ("Report", "Solution", "load"),

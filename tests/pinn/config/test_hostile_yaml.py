@@ -25,7 +25,7 @@ def complaint(text):
     ("text", "said"),
     [
         ("a: [" + "1, " * 10 * MAX_NODES, f"case.yaml:1: expected at most {MAX_NODES} values"),
-        ("a: b\n" * (MAX_LINES + 2), f"case.yaml:1: expected at most {MAX_LINES} lines; long lists"),
+        ("a: b\n" * (MAX_LINES + 2), f"case.yaml:1: expected at most {MAX_LINES} lines; long"),
         ("# x\n" * (MAX_BYTES // 5), f"case.yaml:1: expected at most {MAX_LINES} lines"),
         ("{" * 100_000, "nested too deeply"),
         ("[" * 100_000, "nested too deeply"),
