@@ -229,6 +229,9 @@ def _resume(told: _Progress, arrays: Mapping[str, np.ndarray], path: Path) -> Re
         told.decisions, told.drawn_at, told.grown,
     )  # fmt: skip
     numbers = {name: getattr(told, name) for name in _OF_STEP}
+    for name in ("step", "stage_index", "stage_step", "draw"):
+        if numbers[name] < 0:
+            raise ValueError(f"progress.{name}: expected zero or more, got {numbers[name]}")
     if math.isnan(told.lowest):  # before the first
         numbers["lowest"] = math.inf
     record = StepRecord(

@@ -150,5 +150,5 @@ def test_going_on_from_a_forged_checkpoint_ends_in_a_sentence(forged, capsys, na
                      "--set", "training.1.lbfgs.steps=7"])  # fmt: skip
     err = capsys.readouterr().err
     # A solver whose memory is gone, or of another run, begins with none.
-    assert code == (0 if "solver" in name else 4), err
-    assert not code or err.startswith(("run/checkpoint.npz: ", "run/metrics.jsonl: ")), err
+    assert code == 0 if "solver" in name else code in (2, 4), err
+    assert not code or "run/checkpoint.npz" in err or "run/metrics.jsonl" in err, err
