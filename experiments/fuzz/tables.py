@@ -42,7 +42,7 @@ def make_text(rng: np.random.Generator) -> bytes:
     return b"\xef\xbb\xbf" * (rng.random() < 0.1) + data
 
 
-_ARRAYS = {"x": np.linspace(0, 1, 4), "t": np.arange(3.0), "u": np.ones((4, 3)), "k": np.float64(2)}
+_ARRAYS = {"x": np.linspace(0, 1, 4), "t": np.arange(4.0), "u": np.ones((4, 1)), "k": np.float64(2)}
 
 
 def make_arrays(rng: np.random.Generator) -> bytes:
