@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pinn.expressions import abridge
 from pinn.files import DamagedFile, from_json, read_npz, to_json
 from pinn.optimizers import STAGES
 from pinn.sampling import Points
@@ -32,6 +33,7 @@ from pinn.schema.reader import Reader
 from pinn.schema.tree import Place, tree_of
 from pinn.solution.restored import restored
 from pinn.solution.storage import (
+    LONGEST,
     SIGNS_OF_DAMAGE,
     read_arrays,
     short_json,
@@ -162,7 +164,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     except SIGNS_OF_DAMAGE as error:
         what = str(error) or type(error).__name__
         raise DamagedFile(
-            f"{path}: expected a checkpoint to go on from, but {what}"
+            f"{path}: expected a checkpoint to go on from, but {abridge(what, LONGEST)}"
         ) from error
 
 
