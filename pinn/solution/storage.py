@@ -82,7 +82,8 @@ def read_arrays(arrays: Mapping[str, np.ndarray], path: str) -> Contents:
     except SIGNS_OF_DAMAGE as error:
         what = str(error).removeprefix(f"{path}: ") or type(error).__name__
         raise DamagedFile(
-            f"{path}: expected a solution or checkpoint that pinn wrote, but {abridge(what, LONGEST)}"
+            f"{path}: expected a solution or checkpoint that pinn wrote, but "
+            f"{abridge(what, LONGEST)}"
         ) from error
     return Contents(experiment, theta, report)
 
