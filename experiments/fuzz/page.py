@@ -61,7 +61,7 @@ def page(rows: Sequence[Mapping[str, Any]]) -> str:
     seeds = ", ".join(map(str, total["seeds"]))
     lines += [
         "", f"Together {total['inputs']:,} inputs of seed {seeds} in {total['seconds']:.0f} "
-        f"seconds of the processor, {total['findings']} findings.", "",
+        f"seconds of the processor; findings: {total['findings']}.", "",
     ]  # fmt: skip
     for row in rows:
         for one in row["findings"]:
