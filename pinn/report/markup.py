@@ -66,11 +66,6 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Html:
     return element("dl", *rows)
 
 
-def bullets(items: Iterable[str], class_: str | None = None) -> Html:
-    """Return a list with a dot each."""
-    return element("ul", *(element("li", item) for item in items), class_=class_)
-
-
 def code(text: str) -> Html:
     """Return a text in the letters of programs."""
     return element("code", text)

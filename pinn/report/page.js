@@ -173,16 +173,19 @@
   const frameOf = (group, state) =>
     group.sliders.reduce((index, one, k) => index * one.count + state.places[k], 0);
 
+  const heldAt = group =>
+    Object.entries(group.held).map(([name, value]) => `${name} = ${number(value, 4)}`);
+
+  /* The sliders of a group, and what is said of coordinates that have none. */
   function slidersOf(group, state, update) {
-    return group.sliders.map((one, k) =>
+    const made = group.sliders.map((one, k) =>
       slider(`at ${one.name}`, one, state.places[k], i => { state.places[k] = i; update(); }));
+    const held = heldAt(group).join(", ");
+    return held ? [...made, make("span", {class: "note"}, `held: ${held}`)] : made;
   }
 
-  function heldText(group, state) {
-    const held = Object.entries(group.held).map(([name, value]) => `${name} = ${number(value, 4)}`);
-    return held.concat(group.sliders.map(
-      (one, k) => `${one.name} = ${number(at(one, state.places[k]), 4)}`));
-  }
+  const whereElse = (group, state) => heldAt(group).concat(group.sliders.map(
+    (one, k) => `${one.name} = ${number(at(one, state.places[k]), 4)}`));
 
   /* Maps of one unknown in two coordinates: network, reference and error, and a cut through them. */
   function drawMaps(box, group, colours, state) {
@@ -224,7 +227,7 @@
       cuts = (one.error ? ["values", "error"] : ["values"]).map(
         kind => ({kind, place: make("div", {class: "plot"})}));
       cutPlots.replaceChildren(...cuts.map(cut => make("figure", {},
-        make("figcaption", {}, cut.kind === "error" ? `error, network ${MINUS} reference` : one.name),
+        make("figcaption", {}, cut.kind === "error" ? `error, network ${MINUS} reference` : one.label),
         cut.place)));
       show();
       link(maps.map(map => map.place), "xy");
@@ -306,7 +309,7 @@
     function tell(row, column, pointer) {
       const index = frameOf(group, state) * size + row * columns + column;
       const where = [`${across.name} = ${number(xs[column], 5)}`, `${up.name} = ${number(ys[row], 5)}`,
-                     ...heldText(group, state)].join(", ");
+                     ...whereElse(group, state)].join(", ");
       const inside = !Number.isNaN(one.values[index]);
       const values = inside
         ? maps.map(map => `${map.kind} ${number(valueAt(map.kind, index))}`)
@@ -323,7 +326,7 @@
     function show() {
       const start = frameOf(group, state) * size, marks = shapes();
       const heightOf = width => {
-        const room = Math.max(width - 54 - 70, 100);
+        const room = Math.max(width - 54 - 90, 100);
         const share = group.equal ? (up.high - up.low) / (across.high - across.low) : 0.82;
         return clamp(room * share, 110, 620) + 50;
       };
@@ -338,14 +341,14 @@
         }];
         if (one.measured && map.kind === "network") traces.push({
           type: "scatter", mode: "markers", x: one.measured[0], y: one.measured[1], name: "data",
-          hoverinfo: "skip", marker: {symbol: "circle-open", size: 6, color: INK},
+          hoverinfo: "skip", cliponaxis: false, marker: {symbol: "circle-open", size: 6, color: INK},
         });
         const equal = group.equal ? {scaleanchor: "x", constrain: "domain"} : {};
         draw(map.place, traces, {
-          uirevision: "kept", shapes: marks, margin: {l: 54, r: 70, t: 10, b: 40},
-          xaxis: axis(across.name, {range: [across.low, across.high], constrain: "domain",
+          uirevision: "kept", shapes: marks, margin: {l: 54, r: 90, t: 10, b: 40},
+          xaxis: axis(across.label, {range: [across.low, across.high], constrain: "domain",
                                     showgrid: false}),
-          yaxis: axis(up.name, {range: [up.low, up.high], showgrid: false, ...equal}),
+          yaxis: axis(up.label, {range: [up.low, up.high], showgrid: false, ...equal}),
         }, heightOf);
       }
       const indices = Array.from({length: alongAxis.count}, (_, i) =>
@@ -357,15 +360,15 @@
           ? [line(along, values("error"), "error", RED, "solid")]
           : [line(along, values("network"), "network", BLUE, "solid"),
              ...(one.error ? [line(along, values("reference"), "reference", INK, "dash")] : [])];
-        const scale = isError ? one.error_scale : one.scale;
-        const space = 0.06 * (scale.high - scale.low);
+        const [low, high] = isError ? [one.error_scale.low, one.error_scale.high] : one.range;
+        const space = 0.06 * (high - low);
         draw(cut.place, traces, {
           uirevision: "kept", hovermode: "x unified", showlegend: !isError && !!one.error,
           legend: {orientation: "h", x: 1, xanchor: "right", y: 1, yanchor: "bottom"},
           margin: {l: 70, r: 12, t: isError ? 8 : 26, b: 40},
-          xaxis: axis(alongAxis.name, {range: [alongAxis.low, alongAxis.high]}),
-          yaxis: axis(isError ? "error" : one.name, {
-            range: [scale.low - space, scale.high + space]}),
+          xaxis: axis(alongAxis.label, {range: [alongAxis.low, alongAxis.high]}),
+          yaxis: axis(isError ? "error" : one.label, {
+            range: [low - space, high + space]}),
         }, () => isError ? 170 : 250);
       }
     }
@@ -400,13 +403,14 @@
     const controls = make("div", {class: "controls"}, ...slidersOf(group, state, update));
     const kinds = compared ? ["values", "error"] : ["values"];
     const places = kinds.map(kind => make("div", {class: "plot"}));
-    const names = group.unknowns.map(one => one.name).join(", ");
+    const names = group.unknowns.map(one => one.label).join(", ");
     plotsHere.append(...kinds.map((kind, i) => make("figure", {}, make("figcaption", {},
       kind === "error" ? `error, network ${MINUS} reference` : names), places[i])));
     box.append(controls, plotsHere);
-    const ends = key => [
-      Math.min(...group.unknowns.map(one => one[key] ? one[key].low : Infinity)),
-      Math.max(...group.unknowns.map(one => one[key] ? one[key].high : -Infinity))];
+    const rangeOf = (one, isError) =>
+      !isError ? one.range : one.error ? [one.error_scale.low, one.error_scale.high] : [0, 0];
+    const ends = isError => group.unknowns.map(one => rangeOf(one, isError)).reduce(
+      (a, b) => [Math.min(a[0], b[0]), Math.max(a[1], b[1])]);
     show();
     link(places, "x");
 
@@ -427,13 +431,13 @@
           traces.push(line(xs, values.map((value, j) => value - error[j]),
                            `${one.name}, reference`, INK, "dot"));
         });
-        const [low, high] = ends(kind === 1 ? "error_scale" : "scale");
+        const [low, high] = ends(kind === 1);
         const space = 0.06 * (high - low);
         draw(place, traces, {
           uirevision: "kept", hovermode: "x unified", showlegend: traces.length > 1,
           legend: {orientation: "h", x: 1, xanchor: "right", y: 1.02, yanchor: "bottom"},
           margin: {l: 70, r: 12, t: 34, b: 40},
-          xaxis: axis(along.name, {range: [along.low, along.high]}),
+          xaxis: axis(along.label, {range: [along.low, along.high]}),
           yaxis: axis("", {range: [low - space, high + space]}),
         }, () => kind === 1 ? 230 : 360);
       });
@@ -494,7 +498,8 @@
         legend: wide ? {x: 1.01, y: 1, font: {size: 11}}
                      : {orientation: "h", x: 0, y: -0.28, yanchor: "top", font: {size: 11}},
         xaxis: axis(title, range[1] > range[0] ? {range} : {}),
-        yaxis: axis("", isLog ? {type: "log", dtick: decades(panel), exponentformat: "power"} : {}),
+        yaxis: axis("", isLog ? {type: "log", dtick: decades(panel), exponentformat: "power",
+                                 tickfont: {size: 11}} : {}),
       }, () => (p === 0 ? 330 : 200) + (wide || !many ? 0 : 16 * traces.length));
       return place;
     });

@@ -65,14 +65,14 @@ def trained(experiment):
     return parameters
 
 
-def write(experiment, folder):
+def write(experiment, folder, about=("A title.",)):
     """Write the module of a run; return its path and what gives the values that it should."""
     evaluation = Evaluation(experiment, trained(experiment))
     folder.mkdir(parents=True, exist_ok=True)
     first, second = (evaluation.recorded(rows) for rows in ROWS)
     path, _ = write_evaluator(
         folder / "evaluate.py", (first.program, second.program), ROWS,
-        experiment.problem.domain.coordinates, first.outputs, first.arrays, ["A title."],
+        experiment.problem.domain.coordinates, first.outputs, first.arrays, about,
     )  # fmt: skip
     return path, evaluation
 
@@ -113,6 +113,7 @@ MODELS = {
     "siren": pinn.Siren(width=5),
     "multi_scale": pinn.MultiScale(),
     "kan": pinn.KAN(),
+    "kan_of_splines": pinn.KAN(basis="spline", width=4, depth=1, degree=4),
     "random_features": pinn.RandomFeatures(),
     "separable": pinn.Separable(),
     "features": pinn.MLP(width=5, depth=1, features=["x", "t", "exp(-t)"], enrichment=["x*t"],
@@ -190,6 +191,14 @@ def test_a_small_network_takes_few_lines_of_named_arrays(tmp_path):
         assert all(f"w[{json.dumps(name)}]" in text for name in arrays)
 
 
+def test_what_is_said_of_it_is_never_code(tmp_path):
+    about = ["A title.", 'Units: x in """; raise SystemExit(3); """', 'u in "']
+    path, _ = write(heat(), tmp_path, about)
+    np.save(tmp_path / "given.npy", np.array([0.5, 0.25]))
+    evaluated_alone(tmp_path)
+    assert "raise SystemExit(3)" in path.read_text()
+
+
 def test_coordinates_with_names_of_the_language_get_others(tmp_path):
     space = pinn.Interval("np", 0, 1) * pinn.Interval("lambda", 0, 1)
     problem = pinn.Problem(space, ["u"], {"poisson": "laplacian(u)"})
@@ -220,6 +229,8 @@ class Own(T.nn.Module):
         (lambda y: T.cumsum(y, 0), "'cumsum' has no counterpart"),
         (lambda y: y * T.arange(len(y), dtype=T.float64)[:, None], "differ from point to point"),
         (lambda y: y * (len(y) + 1), "a number in it depends on how many"),
+        (lambda y: T.sin(y) + T.cos(y) if len(y) > 5 else T.cos(T.sin(y)) + y,
+         "how many points there are"),
         (lambda y: y.sum() + y if len(y) > 5 else y, "how many points there are"),
     ],
 )
@@ -229,6 +240,76 @@ def test_what_numpy_cannot_repeat_is_refused_with_the_reason(tmp_path, what, sai
     assert not list(tmp_path.rglob("*.py"))
 
 
+def test_arrays_without_a_name_get_one_that_is_free(tmp_path):
+    own = Own(lambda y: y * T.tensor([[3.0]], dtype=T.float64) + own.constant0)
+    own.constant0 = T.nn.Parameter(T.tensor([[5.0]], dtype=T.float64))
+    assert compared({"own": heat(own)}, tmp_path)["own"] < 1e-12
+
+
+def test_sizes_that_follow_the_number_of_points_do_so(tmp_path):
+    def halves(y):
+        pairs = T.cat([y, 2 * y], 1).reshape(2 * len(y), 1)
+        return pairs.reshape(len(y), 2)[:, 1:] + T.ones(len(y), 1, dtype=T.float64)
+
+    path, _ = write(heat(Own(halves)), tmp_path / "halves")
+    assert "n = len(points)" in path.read_text()
+    assert compared({"halves": heat(Own(halves))}, tmp_path)["halves"] < 1e-12
+
+
 def test_a_module_of_ones_own_is_repeated(tmp_path):
     run = heat(Own(lambda y: T.relu(y) + y.reshape(-1, 1) ** 2 + T.nn.functional.softplus(-y)))
     assert compared({"own": run}, tmp_path)["own"] < 1e-12
+
+
+OPERATIONS = {
+    "reductions": lambda y: T.cat(
+        [y.sum(1, keepdim=True), y.mean(1, keepdim=True), y.amax(1, keepdim=True),
+         y.amin(1, keepdim=True), y.prod(1, keepdim=True)], 1
+    ).sum(1, keepdim=True),
+    "rounding": lambda y: (
+        T.floor(3 * y) + 2 * T.ceil(5 * y) + 4 * T.trunc(7 * y) + T.round(9 * y) + y.clone()
+    )[:, :1],
+    "remainders": lambda y: (T.fmod(y, 0.3) + 2 * T.remainder(y, 0.3) + y.clamp(-0.1, 0.2))[:, :1],
+    "logic": lambda y: T.where(
+        T.logical_or(T.logical_and(y > 0, y < 0.5), T.logical_not(y <= 1)), y, -y
+    )[:, :1],
+    "masks": lambda y: T.where(
+        T.logical_xor(T.isfinite(y), T.isnan(y)), y.masked_fill(y >= 0.2, 0.25), 3.0
+    )[:, :1],
+    "special": lambda y: (
+        T.erf(y) + T.erfc(y) * y + T.lgamma(2 + T.relu(y)) + T.digamma(3 + T.relu(y))
+        + T.polygamma(1, 3 + T.relu(y)) + T.sinc(y) + T.rsqrt(1 + y * y)
+    )[:, :1],
+    "shapes": lambda y: T.stack(
+        [y.flip([1])[:, 0], y.T[0], y[:, :1].expand(len(y), 3)[:, 2], y.reshape(-1)[::3]], 1
+    ).sum(1, keepdim=True),
+    "pieces": lambda y: T.split(y, [1, 2], 1)[1][:, :1] * T.split(y, [1, 2], 1)[0],
+    "products": lambda y: (
+        (y[:, :2] @ T.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=T.float64).T) ** y[:, 2:].exp()
+    ).abs()[:, :1],
+    "powers": lambda y: (y.abs() ** 1.5 - 2 ** y + (1 / (2 + y * y)) ** -3 - (-y) ** 2)[:, :1],
+    "signs": lambda y: (-(y - (1 - y)) / (2 / (3 - (-y))) - (y + 1) * -2.0 - (y == y) * y
+                        - (y != 0) * y)[:, :1],
+}  # fmt: skip
+
+
+class Wide(Own):
+    """The same with three columns."""
+
+    def __init__(self, what):
+        super().__init__(what)
+        self.layer = T.nn.Linear(2, 3, dtype=T.float64)
+
+
+def test_every_operation_of_the_table_is_repeated(tmp_path):
+    from pinn.export.operations import CALLS, JOINS, OPERATORS
+
+    runs = {name: heat(Wide(what)) for name, what in OPERATIONS.items()}
+    assert max(compared(runs, tmp_path).values()) < 1e-12
+    met = set()
+    for run in (*runs.values(), heat(pinn.KAN(basis="spline", width=2)), *(
+        heat(pinn.MLP(width=2, depth=1, activation=one)) for one in ACTIVATIONS
+    )):  # fmt: skip
+        recorded = Evaluation(run, trained(run)).recorded(5)
+        met |= {one.op.name for one in recorded.program.instructions}
+    assert met >= {*CALLS, *JOINS, *OPERATORS} | {"linear", "matmul", "monomial", "neg", "pow"}
