@@ -2,8 +2,8 @@
 /* Draws the figures of a report from the numbers in it, and follows a run that is going on. */
 (() => {
   const INK = "#222222", FAINT = "#8a8a8a", GRID = "#e6e6e6", RED = "#d1495b", BLUE = "#1f5fa8";
-  const LINES = ["#1f77b4", "#e07b00", "#2ca02c", "#c0392b", "#8e5ea2",
-                 "#8c564b", "#d65db1", "#17a2b8", "#9a9a00", "#5c6b7a"];
+  // Those of pinn.figures.style.LINE_COLOURS, told apart with any colour vision.
+  const LINES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5c6b7a"];
   const CONFIG = {displayModeBar: false, responsive: false, showTips: false};
   // Where fingers point, a touch of a figure scrolls the page.
   const DRAG = matchMedia("(pointer: coarse)").matches ? false : "zoom";
@@ -173,16 +173,19 @@
   const frameOf = (group, state) =>
     group.sliders.reduce((index, one, k) => index * one.count + state.places[k], 0);
 
+  const heldAt = group =>
+    Object.entries(group.held).map(([name, value]) => `${name} = ${number(value, 4)}`);
+
+  /* The sliders of a group, and what is said of coordinates that have none. */
   function slidersOf(group, state, update) {
-    return group.sliders.map((one, k) =>
+    const made = group.sliders.map((one, k) =>
       slider(`at ${one.name}`, one, state.places[k], i => { state.places[k] = i; update(); }));
+    const held = heldAt(group).join(", ");
+    return held ? [...made, make("span", {class: "note"}, `held: ${held}`)] : made;
   }
 
-  function heldText(group, state) {
-    const held = Object.entries(group.held).map(([name, value]) => `${name} = ${number(value, 4)}`);
-    return held.concat(group.sliders.map(
-      (one, k) => `${one.name} = ${number(at(one, state.places[k]), 4)}`));
-  }
+  const whereElse = (group, state) => heldAt(group).concat(group.sliders.map(
+    (one, k) => `${one.name} = ${number(at(one, state.places[k]), 4)}`));
 
   /* Maps of one unknown in two coordinates: network, reference and error, and a cut through them. */
   function drawMaps(box, group, colours, state) {
@@ -306,7 +309,7 @@
     function tell(row, column, pointer) {
       const index = frameOf(group, state) * size + row * columns + column;
       const where = [`${across.name} = ${number(xs[column], 5)}`, `${up.name} = ${number(ys[row], 5)}`,
-                     ...heldText(group, state)].join(", ");
+                     ...whereElse(group, state)].join(", ");
       const inside = !Number.isNaN(one.values[index]);
       const values = inside
         ? maps.map(map => `${map.kind} ${number(valueAt(map.kind, index))}`)
