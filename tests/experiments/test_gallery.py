@@ -47,6 +47,7 @@ def test_what_a_run_ended_with_is_told_in_a_sentence():
     )
 
 
+@pytest.mark.filterwarnings("ignore::pinn.UnsolvedWarning")
 def test_the_picture_is_that_of_the_unknown_coefficient():
     problem = pinn.Problem(
         domain=pinn.Interval("x", 0, 1), unknowns=["u"], fields=[pinn.Field("q", ["x"])],
