@@ -3,6 +3,9 @@
 from setuptools import find_packages, setup
 
 setup(
-    packages=[*find_packages(include=["pinn", "pinn.*", "autograd", "autograd.*"]), "pinn.configs"],
-    package_dir={"pinn.configs": "configs"},
-)
+    packages=[
+        *find_packages(include=["pinn", "pinn.*", "autograd", "autograd.*"]),
+        "pinn.configs", "pinn.configs.data",
+    ],
+    package_dir={"pinn.configs": "configs", "pinn.configs.data": "configs/data"},
+)  # fmt: skip

@@ -218,8 +218,11 @@ class Function:
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
-        """Return the gradients of the inputs; subclasses that are differentiated define it."""
+    def backward(*args: Any, **kwargs: Any) -> Any:
+        """Return the gradients of the inputs; subclasses that are differentiated define it.
+
+        backward(ctx, *grad_outputs); declared so widely that each may name its own gradients.
+        """
         raise NotImplementedError(
             "You must implement the backward method for your custom autograd.Function to "
             "differentiate through it."

@@ -9,7 +9,7 @@ raises RuntimeError instead of giving zeros.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -19,12 +19,19 @@ from .forward import push
 from .ops.registry import REGISTRY
 from .tensor import Tensor
 
+_Inputs = TypeVar("_Inputs", bound=Tensor | tuple[Tensor, ...])
+_Outputs = TypeVar("_Outputs", bound=Tensor | tuple[Tensor, ...])
+
 STRATEGIES = ("reverse-mode", "forward-mode")
 
 
 def vjp(
-    func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
+    func: Callable[..., _Outputs],
+    inputs: _Inputs,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[_Outputs, _Inputs]:
     """Return `func(*inputs)` and `v^T J`.
 
     v  has the shapes of the outputs; None where there is one output with one element (then 1).
@@ -41,13 +48,13 @@ def vjp(
 
 
 def jvp(
-    func: Callable,
-    inputs: Any,
+    func: Callable[..., _Outputs],
+    inputs: Tensor | tuple[Tensor, ...],
     v: Any = None,
     create_graph: bool = False,
     strict: bool = False,
     strategy: str = "reverse-mode",
-) -> tuple[Any, Any]:
+) -> tuple[_Outputs, _Outputs]:
     """Return `func(*inputs)` and `J v`.
 
     v         has the shapes of the inputs; None where there is one input with one element.
@@ -69,6 +76,28 @@ def jvp(
         _finish(outputs, single_output, create_graph),
         _finish(products, single_output, create_graph),
     )
+
+
+@overload
+def jacobian(
+    func: Callable[..., Tensor],
+    inputs: Tensor,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Tensor: ...
+
+
+@overload
+def jacobian(
+    func: Callable,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any: ...
 
 
 def jacobian(
@@ -96,6 +125,28 @@ def jacobian(
             table = [_rows(outputs, k, inputs, create_graph, strict, vectorize)
                      for k in range(len(outputs))]
     return _nested(table, single_output, single, create_graph)
+
+
+@overload
+def hessian(
+    func: Callable[..., Tensor],
+    inputs: Tensor,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Tensor: ...
+
+
+@overload
+def hessian(
+    func: Callable,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any: ...
 
 
 def hessian(
@@ -129,8 +180,12 @@ def hessian(
 
 
 def vhp(
-    func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
+    func: Callable[..., Tensor],
+    inputs: _Inputs,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, _Inputs]:
     """Return `func(*inputs)`, which has one element, and `v^T H`.
 
     v  has the shapes of the inputs; None where there is one input with one element.
@@ -139,8 +194,12 @@ def vhp(
 
 
 def hvp(
-    func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
+    func: Callable[..., Tensor],
+    inputs: _Inputs,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, _Inputs]:
     """Return `func(*inputs)`, which has one element, and `H v`, the gradient of (g . v).
 
     v  has the shapes of the inputs; None where there is one input with one element.  Second

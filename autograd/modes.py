@@ -6,7 +6,9 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self, TypeVar, overload
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class _State(threading.local):
@@ -56,7 +58,7 @@ class _Mode:
     def __exit__(self, *exc: object) -> None:
         setattr(state, self.attribute, self._previous.pop())
 
-    def __call__(self, function: Callable) -> Callable:
+    def __call__(self, function: _Function) -> _Function:
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)
 
@@ -97,6 +99,12 @@ class _Mode:
 class _BareDecoratorMode(_Mode):
     """A mode that also works as `@mode` without parentheses."""
 
+    @overload
+    def __new__(cls, function: None = None) -> Self: ...
+
+    @overload
+    def __new__(cls, function: _Function) -> _Function: ...
+
     def __new__(cls, function: Callable | None = None) -> Any:
         mode = super().__new__(cls)
         if function is None:
@@ -132,7 +140,7 @@ class _SetMode(_Mode):
     def clone(self) -> _SetMode:
         return type(self)(self.value)
 
-    def __call__(self, function: Callable) -> Callable:
+    def __call__(self, function: _Function) -> _Function:
         setattr(state, self.attribute, self._before)  # a decorator has no effect as a statement
         return super().__call__(function)
 

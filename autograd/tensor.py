@@ -6,7 +6,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -119,6 +119,12 @@ class Tensor(Operations):
     def shape(self) -> Size:
         """The size of each dimension."""
         return Size(self._data.shape)
+
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+
+    @overload
+    def size(self, dim: int) -> int: ...
 
     def size(self, dim: int | None = None) -> Any:
         """Return the shape, or the size of one dimension."""

@@ -42,6 +42,14 @@ def blas_kernels() -> str:
     return ", ".join(sorted({one.get("architecture", one["internal_api"]) for one in found}))
 
 
+def measured(command: str) -> dict[str, Any]:
+    """Return what measures now: command, machine, versions and the state of the sources."""
+    return {
+        "command": command, **machine_and_versions(), "blas_kernels": blas_kernels(),
+        "sources": sources(),
+    }  # fmt: skip
+
+
 class Rows:
     """The rows of a results file, by name and in the order of `names`.
 
@@ -98,14 +106,10 @@ class Rows:
 
     def put(self, row: dict[str, Any], command: str) -> None:
         """Take a row, with what measured it, and write the file."""
-        measured = {
-            "command": command, **machine_and_versions(), "blas_kernels": blas_kernels(),
-            "sources": sources(),
-        }  # fmt: skip
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with _alone(self._file.with_suffix(".lock")):
             self._read()
-            self._rows[self._key(row)] = {**row, "measured": measured}
+            self._rows[self._key(row)] = {**row, "measured": measured(command)}
             rows = self.rows
             write_json(self._file, {**self._summary(rows), "rows": rows})
 

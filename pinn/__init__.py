@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +23,15 @@ if TYPE_CHECKING:
         Robin,
         Terminal,
     )
-    from pinn.diagnosis import ProblemWarning, UnsolvedWarning, doctor, standard_errors
+    from pinn.diagnosis import (
+        Check,
+        Diagnosis,
+        ProblemWarning,
+        UnsolvedWarning,
+        doctor,
+        standard_errors,
+    )
+    from pinn.estimates import ErrorEstimate
     from pinn.evaluation import ExtrapolationWarning
     from pinn.geometry import (
         Ball,
@@ -112,16 +122,41 @@ def _require_own_autograd() -> None:
 
     It is not imported for that: `python -m pinn --help` has no need of it.
     """
-    spec = importlib.util.find_spec("autograd")
-    loader = None if spec is None else spec.loader
-    source = loader.get_source("autograd") if hasattr(loader, "get_source") else ""
-    if spec is None or (source is not None and '__distribution__ = "pinn"' not in source):
-        found = "none is installed" if spec is None else f"{spec.origin or 'what is left of it'}"
-        raise ImportError(
-            f"pinn needs the package `autograd` that is installed with it, but found {found}: "
-            "another distribution named autograd was installed over it, or removed together with "
-            "it; run `pip uninstall autograd`, then `pip install --force-reinstall --no-deps pinn`"
+    own = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "autograd")
+    try:
+        spec = importlib.util.find_spec("autograd")
+    except ValueError:  # what sys.modules has under this name came from no file
+        spec = None
+    source = None
+    if spec is not None and hasattr(spec.loader, "get_source"):
+        source = spec.loader.get_source("autograd")
+    version = re.search(r'^__version__ = "(.*)"$', source or "", flags=re.MULTILINE)
+    if spec is None:
+        found = "none is installed"
+    elif source is None:
+        found = spec.origin or "what is left of it"
+    elif '\n__distribution__ = "pinn"' not in source or version is None:
+        found = f"{spec.origin}, which is another package"
+    elif version[1] != __version__:
+        found = f"that of pinn {version[1]} in {spec.origin}, and this is pinn {__version__}"
+    else:
+        return
+    remedy = (
+        "another distribution named autograd was installed over it, or removed together with it; "
+        "run `pip uninstall autograd`, then install pinn again as before, with `--force-reinstall "
+        "--no-deps`"
+    )
+    elsewhere = spec is not None and spec.origin is not None and (
+        os.path.realpath(os.path.dirname(spec.origin)) != os.path.realpath(own)
+    )  # fmt: skip
+    if elsewhere and os.path.exists(os.path.join(own, "__init__.py")):
+        remedy = (
+            f"it hides the one in {own}, because Python looks into the folder of the script (or "
+            "the current one) and PYTHONPATH first; rename it, or take its folder off sys.path"
         )
+    raise ImportError(
+        f"pinn needs the package `autograd` that is installed with it, but found {found}: {remedy}"
+    )
 
 
 _require_own_autograd()
@@ -147,10 +182,12 @@ __all__ = [
     "Box",
     "Callback",
     "Causal",
+    "Check",
     "Condition",
     "ConstantRate",
     "CosineDecay",
     "Data",
+    "Diagnosis",
     "Difference",
     "Dirichlet",
     "Disk",
@@ -158,6 +195,7 @@ __all__ = [
     "Embedding",
     "EqualLosses",
     "Equation",
+    "ErrorEstimate",
     "ExponentialDecay",
     "Factorization",
     "ExtrapolationWarning",
@@ -235,7 +273,10 @@ _HOMES = {
         "Condition", "Data", "Dirichlet", "Initial", "Integral", "Interface", "Neumann",
         "Operator", "Periodic", "PointValue", "Robin", "Terminal",
     ),
-    "pinn.diagnosis": ("ProblemWarning", "UnsolvedWarning", "doctor", "standard_errors"),
+    "pinn.diagnosis": (
+        "Check", "Diagnosis", "ProblemWarning", "UnsolvedWarning", "doctor", "standard_errors",
+    ),
+    "pinn.estimates": ("ErrorEstimate",),
     "pinn.evaluation": ("ExtrapolationWarning",),
     "pinn.geometry": (
         "Ball",

@@ -7,8 +7,9 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import ParamSpec, TypeVar
 
+P = ParamSpec("P")
 R = TypeVar("R")
 
 # A name of anything that an expression can mention.
@@ -59,7 +60,7 @@ PEERS: dict[str, tuple[str, ...]] = {
 }
 
 
-def argument_names_checked(function: Callable[..., R]) -> Callable[..., R]:
+def argument_names_checked(function: Callable[P, R]) -> Callable[P, R]:
     """Return a function that answers to a misspelled argument with the one that was meant.
 
     It is one frame more for the `stacklevel` of warnings.
@@ -67,7 +68,7 @@ def argument_names_checked(function: Callable[..., R]) -> Callable[..., R]:
     names = list(inspect.signature(function).parameters)
 
     @functools.wraps(function)
-    def checked(*args: Any, **given: Any) -> R:
+    def checked(*args: P.args, **given: P.kwargs) -> R:
         for name in given:
             if name not in names:
                 raise TypeError(

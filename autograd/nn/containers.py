@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Generic, Self, TypeVar, overload
 
 from ..tensor import Tensor
 from .module import Module
 from .parameter import Parameter
 
+_Member = TypeVar("_Member", Module, Parameter)
 
-class _Numbered(Module):
+
+class _Numbered(Module, Generic[_Member]):
     """What the list-like containers share: members of one table, named "0", "1", ..."""
 
     _table: str
@@ -45,8 +47,14 @@ class _Numbered(Module):
     def __len__(self) -> int:
         return len(self._members())
 
-    def __iter__(self) -> Iterator:
+    def __iter__(self) -> Iterator[_Member]:
         return iter(list(self._members().values()))
+
+    @overload
+    def __getitem__(self, index: int) -> _Member: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
 
     def __getitem__(self, index: Any) -> Any:
         members = list(self._members().values())
@@ -62,21 +70,21 @@ class _Numbered(Module):
         del members[index]
         self._renumber(members)
 
-    def _of(self, members: list) -> Module:
+    def _of(self, members: list) -> Self:
         return type(self)(members)
 
-    def append(self, value: Any) -> Any:
+    def append(self, value: Any) -> Self:
         """Add one member at the end, and return this container."""
         setattr(self, str(len(self)), self._adopt(value))
         return self
 
-    def extend(self, values: Iterable) -> Any:
+    def extend(self, values: Iterable) -> Self:
         """Add members at the end, and return this container."""
         for value in list(values):
             self.append(value)
         return self
 
-    def insert(self, index: int, value: Any) -> Any:
+    def insert(self, index: int, value: Any) -> Self:
         """Add one member before position `index`, and return this container."""
         members = list(self)
         members.insert(index, self._adopt(value))
@@ -84,7 +92,7 @@ class _Numbered(Module):
         return self
 
 
-class Sequential(_Numbered):
+class Sequential(_Numbered[Module]):
     """Modules called one after the other; each takes the output of the one before.
 
     Takes modules, or one dictionary of name -> module.
@@ -102,7 +110,7 @@ class Sequential(_Numbered):
             for position, module in enumerate(modules):
                 self.add_module(str(position), module)
 
-    def _of(self, members: list) -> Module:
+    def _of(self, members: list) -> Sequential:
         return Sequential(*members)
 
     def forward(self, input: Any) -> Any:
@@ -111,7 +119,7 @@ class Sequential(_Numbered):
         return input
 
 
-class ModuleList(_Numbered):
+class ModuleList(_Numbered[Module]):
     """A list whose members are registered modules; it has no forward of its own."""
 
     _table = "_modules"
@@ -178,7 +186,7 @@ class ModuleDict(Module):
             self[key] = module
 
 
-class ParameterList(_Numbered):
+class ParameterList(_Numbered[Parameter]):
     """A list of registered parameters; tensors become Parameters when they are added."""
 
     _table = "_parameters"

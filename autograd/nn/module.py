@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from .. import devices, dtypes, modes
 from ..ops.registry import NoTaylorRule
 from ..tensor import Tensor
 from .parameter import Parameter
+
+_Inputs = ParamSpec("_Inputs")
+_Output = TypeVar("_Output", covariant=True)
 
 TABLES = ("_parameters", "_buffers", "_modules")
 
@@ -20,6 +23,12 @@ class IncompatibleKeys(NamedTuple):
 
     missing_keys: list[str]
     unexpected_keys: list[str]
+
+
+class _Forward(Protocol[_Inputs, _Output]):
+    """What has a `forward`: calling a module takes its arguments and gives its result."""
+
+    def forward(self, *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output: ...
 
 
 class Module:
@@ -44,7 +53,9 @@ class Module:
             "define forward(self, ...)"
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(
+        self: _Forward[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs
+    ) -> _Output:
         try:
             return self.forward(*args, **kwargs)
         except NoTaylorRule as error:
@@ -249,7 +260,7 @@ class Module:
             )
         return parameter
 
-    def apply(self, fn: Callable[[Module], Any]) -> Module:
+    def apply(self, fn: Callable[[Module], Any]) -> Self:
         """Call `fn` on every module below and on this one, and return this one."""
         for module in self.children():
             module.apply(fn)
@@ -258,7 +269,7 @@ class Module:
 
     # ---- modes and gradients
 
-    def train(self, mode: bool = True) -> Module:
+    def train(self, mode: bool = True) -> Self:
         """Set `training` here and below, and return this module; gradients are not affected."""
         if not isinstance(mode, bool):
             raise ValueError(f"train: the training mode is a bool, got {mode!r}")
@@ -266,11 +277,11 @@ class Module:
             module.training = mode
         return self
 
-    def eval(self) -> Module:
+    def eval(self) -> Self:
         """Leave the training mode here and below; the same as `train(False)`."""
         return self.train(False)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Module:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Freeze (False) or release (True) all parameters, and return this module."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
@@ -283,7 +294,7 @@ class Module:
 
     # ---- device and dtype
 
-    def _convert(self, convert: Callable[[Any], Any]) -> Module:
+    def _convert(self, convert: Callable[[Any], Any]) -> Self:
         """Replace the arrays of parameters, their gradients and buffers; the objects stay."""
         for module in self.modules():
             for parameter in module._parameters.values():
@@ -298,7 +309,7 @@ class Module:
 
     def to(
         self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False
-    ) -> Module:
+    ) -> Self:
         """Move to a device and/or a floating point dtype, in place, and return this module.
 
         Takes a device, a dtype, both, or a tensor that has them; `non_blocking` changes nothing.
@@ -329,30 +340,30 @@ class Module:
 
         return self._convert(convert)
 
-    def _cast_floating(self, dtype: np.dtype) -> Module:
+    def _cast_floating(self, dtype: np.dtype) -> Self:
         return self._convert(
             lambda array: array.astype(dtype, copy=False) if array.dtype.kind == "f" else array
         )
 
-    def cpu(self) -> Module:
+    def cpu(self) -> Self:
         """Move to host memory, in place, and return this module."""
         return self.to(device="cpu")
 
-    def cuda(self, device: int | str | None = None) -> Module:
+    def cuda(self, device: int | str | None = None) -> Self:
         """Move to the GPU, in place, and return this module; DeviceError where there is none."""
         if isinstance(device, int):
             device = f"cuda:{device}"
         return self.to(device=device or "cuda")
 
-    def double(self) -> Module:
+    def double(self) -> Self:
         """Make floating point parameters and buffers float64, in place."""
         return self._cast_floating(dtypes.float64)
 
-    def float(self) -> Module:
+    def float(self) -> Self:
         """Make floating point parameters and buffers float32, in place."""
         return self._cast_floating(dtypes.float32)
 
-    def half(self) -> Module:
+    def half(self) -> Self:
         """Make floating point parameters and buffers float16, in place."""
         return self._cast_floating(dtypes.float16)
 
@@ -376,7 +387,9 @@ class Module:
         """
         return {name: tensor.detach() for name, tensor in self._state_items()}
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> Any:
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True
+    ) -> IncompatibleKeys:
         """Copy values (tensors or arrays) into parameters and buffers, in place.
 
         Returns (missing_keys, unexpected_keys).  RuntimeError that lists every missing and

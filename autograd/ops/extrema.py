@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from ..tensor import Tensor, method
 from .arithmetic import mul
@@ -162,6 +162,18 @@ def _max_or_min(
     return Extremum(values, indices)
 
 
+@overload
+def max(x: Tensor) -> Tensor: ...
+
+
+@overload
+def max(x: Tensor, dim: int, keepdim: bool = False) -> Extremum: ...
+
+
+@overload
+def max(x: Tensor, other: Tensor) -> Tensor: ...
+
+
 @method
 def max(x: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Return the largest element; with `dim` (values, indices) along it.
@@ -170,6 +182,18 @@ def max(x: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None)
     `max(x, y)` of two tensors is `maximum(x, y)`.
     """
     return _max_or_min("max", argmax_op, amax_op, x, dim, keepdim, other)
+
+
+@overload
+def min(x: Tensor) -> Tensor: ...
+
+
+@overload
+def min(x: Tensor, dim: int, keepdim: bool = False) -> Extremum: ...
+
+
+@overload
+def min(x: Tensor, other: Tensor) -> Tensor: ...
 
 
 @method

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -31,6 +31,14 @@ def _nonzero(xp: Any, x: Any) -> Any:
 
 
 nonzero_op = Op("nonzero", _nonzero, shaped_by_values=True)
+
+
+@overload
+def nonzero(x: Tensor, *, as_tuple: Literal[False] = False) -> Tensor: ...
+
+
+@overload
+def nonzero(x: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
 
 
 @method
@@ -194,6 +202,26 @@ def _unique(xp: Any, x: Any, *, dim: int | None) -> tuple:
 
 
 unique_op = Op("unique", _unique, outputs=3, shaped_by_values=True)
+
+
+@overload
+def unique(
+    x: Tensor,
+    sorted: bool = True,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    dim: int | None = None,
+) -> Tensor: ...
+
+
+@overload
+def unique(
+    x: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> tuple[Tensor, ...]: ...
 
 
 @method

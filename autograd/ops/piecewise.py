@@ -8,7 +8,7 @@ it selects rather than multiplies, so that an infinite gradient stopped by it le
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import Any, overload
 
 from .. import dtypes, modes
 from ..tensor import Tensor, as_tensor, method
@@ -45,6 +45,14 @@ where_op = Op(
     },
     broadcasts=True, elementwise=True, taylor="selection",
 )
+
+
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]: ...
+
+
+@overload
+def where(condition: Tensor, x: Any, y: Any) -> Tensor: ...
 
 
 def where(condition: Tensor, x: Any = None, y: Any = None) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import devices, modes
 from ..tensor import Tensor
 from .optimizer import Optimizer
 from .wolfe import Point, strong_wolfe
+
+_Loss = TypeVar("_Loss")
 
 
 class LBFGS(Optimizer):
@@ -60,7 +62,7 @@ class LBFGS(Optimizer):
             self.param_groups.clear()
             raise ValueError("LBFGS takes real parameters; pass the real and imaginary parts")
 
-    def step(self, closure: Callable[[], Any]) -> Any:
+    def step(self, closure: Callable[[], _Loss]) -> _Loss:  # type: ignore[override]
         """Run the iterations; return the loss before the first one.
 
         closure  clears the gradients, computes the loss, calls backward() and returns the loss; it

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from .. import devices, dtypes, modes
 from ..nn.module import clear_grad
 from ..tensor import Tensor
+
+_Loss = TypeVar("_Loss")
 
 
 def _number(option: Any) -> Any:
@@ -108,6 +110,12 @@ class Optimizer:
         for group in self.param_groups:
             for parameter in group["params"]:
                 clear_grad(parameter, set_to_none)
+
+    @overload
+    def step(self, closure: None = None) -> None: ...
+
+    @overload
+    def step(self, closure: Callable[[], _Loss]) -> _Loss: ...
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Move all parameters that have a gradient once; return the loss of `closure`, if given.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -52,8 +53,8 @@ class Data(Condition):
     lengths that differ, numbers that are not finite and points outside of the domain.
     """
 
-    unknown: Annotated[tuple[str, ...], _OBSERVED]
-    table: Annotated[Columns, ColumnsKind()]
+    unknown: Annotated[Sequence[str], _OBSERVED]
+    table: Annotated[Columns | Mapping[str, Any] | str | Path, ColumnsKind()]
     columns: Annotated[Mapping[str, str], _CALLED] = field(default_factory=dict)
     at: Annotated[Mapping[str, float], _HELD] = field(default_factory=dict)
     sigma: Annotated[float | str | None, Optional(NumberOrColumn())] = None

@@ -34,7 +34,7 @@ class Operator(Condition):
 
     expression: Annotated[str | Callable[[Any], Any], _EXPRESSION]
     on: On = None
-    at: Annotated[Mapping[str, tuple[float, ...]], _POINTS] = field(default_factory=dict)
+    at: Annotated[Mapping[str, float | Sequence[float]], _POINTS] = field(default_factory=dict)
     name: Name | None = None
 
     def label(self, domain: Shape) -> str:

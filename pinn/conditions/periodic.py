@@ -32,7 +32,7 @@ class Periodic(Condition):
     coordinate that is not there and a domain whose two ends are no copies of each other.
     """
 
-    unknown: Annotated[tuple[str, ...], _UNKNOWNS]
+    unknown: Annotated[Sequence[str], _UNKNOWNS]
     coordinate: Name
     orders: Count = 2
     hard: bool = False

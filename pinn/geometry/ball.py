@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -130,9 +130,9 @@ class Ball(_Round):
     positive, a center of fewer than two numbers, or names that are not as many or repeat.
     """
 
-    center: tuple[float, ...] = (0.0, 0.0, 0.0)
+    center: Sequence[float] = (0.0, 0.0, 0.0)
     radius: Positive = 1.0
-    names: tuple[Name, ...] | None = None
+    names: Sequence[Name] | None = None
     name: Name | None = None
 
 

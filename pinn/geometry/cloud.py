@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
@@ -66,8 +66,8 @@ class Rows(Kind):
         return [list(row) for row in value]
 
 
-Points = Annotated[tuple[tuple[float, ...], ...], Rows()]
-MaybePoints = Annotated[tuple[tuple[float, ...], ...] | None, Optional(Rows())]
+Points = Annotated[np.ndarray | Sequence[Sequence[float]], Rows()]
+MaybePoints = Annotated[np.ndarray | Sequence[Sequence[float]] | None, Optional(Rows())]
 
 
 @declared(repr=False)
@@ -90,7 +90,7 @@ class PointCloud(Shape):
     points: Points
     boundary: MaybePoints = None
     normals: MaybePoints = None
-    names: tuple[Name, ...] | None = None
+    names: Sequence[Name] | None = None
     name: Name | None = None
 
     def __post_init__(self) -> None:

@@ -260,7 +260,7 @@ class Union(_Combined):
     Raises ValueError for fewer than two shapes, coordinates that differ, or a time.
     """
 
-    shapes: tuple[AnyDomain, ...]
+    shapes: Sequence[AnyDomain]
     name: Name | None = None
 
     def _inside(self, which: list[np.ndarray]) -> np.ndarray:
@@ -329,7 +329,7 @@ class Intersection(_Combined):
     time, or shapes that have no inside in common.
     """
 
-    shapes: tuple[AnyDomain, ...]
+    shapes: Sequence[AnyDomain]
     name: Name | None = None
 
     def _inside(self, which: list[np.ndarray]) -> np.ndarray:
@@ -365,7 +365,7 @@ class Difference(_Combined):
     time, or where nothing is left.
     """
 
-    shapes: tuple[AnyDomain, ...]
+    shapes: Sequence[AnyDomain]
     name: Name | None = None
 
     def _inside(self, which: list[np.ndarray]) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -150,7 +150,7 @@ class Mesh(Shape):
     """
 
     path: Annotated[str | Pieces, PiecesKind(_read)]
-    names: tuple[Name, ...] | None = None
+    names: Sequence[Name] | None = None
     name: Name | None = None
 
     def __post_init__(self) -> None:

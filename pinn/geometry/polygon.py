@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -33,7 +33,7 @@ _STRAIGHT = 1e-9
 class _Polygonal(Shape):
     """points: the corners, in either order around, each given once."""
 
-    points: tuple[tuple[float, float], ...]
+    points: Sequence[tuple[float, float]]
     names: tuple[str, str]
     name: str | None
 
@@ -154,7 +154,7 @@ class Polygon(_Polygonal):
     in corners.
     """
 
-    points: tuple[tuple[float, float], ...]
+    points: Sequence[tuple[float, float]]
     names: tuple[Name, Name] = ("x", "y")
     name: Name | None = None
 

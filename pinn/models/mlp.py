@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import autograd as T
@@ -14,7 +14,7 @@ from pinn.schema.errors import refuse
 from pinn.schema.kinds import Integer, Items, OneOrList
 
 Widths = Annotated[
-    int | tuple[int, ...],
+    int | Sequence[int],
     OneOrList(Integer(low=1), Items(Integer(low=1), "a list of whole numbers >= 1", least=1)),
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import autograd as T
@@ -25,7 +25,7 @@ class MultiScale(Network):
     multi-scale architecture). Weights start as those of MLP.
     """
 
-    scales: Annotated[tuple[float, ...], _SCALES] = (1.0, 10.0)
+    scales: Annotated[float | Sequence[float], _SCALES] = (1.0, 10.0)
     count: Count = 16
     width: Count = 20
     depth: Count = 2

@@ -54,9 +54,9 @@ class Network(Model):
     networks: Hu, Jin and Zhou, SIAM J. Sci. Comput. 46 (2024).
     """
 
-    features: Annotated[tuple[str, ...], _FEATURES] = ()
+    features: Annotated[Sequence[str], _FEATURES] = ()
     embedding: AnyEmbeddings = ()
-    enrichment: Annotated[tuple[str, ...], _FEATURES] = ()
+    enrichment: Annotated[Sequence[str], _FEATURES] = ()
     factorization: Factorization | None = None
     offset: Annotated[Mapping[str, float], _OFFSET] = field(default_factory=dict)
     scale: Annotated[Mapping[str, float] | Literal["data"], _SCALE] = field(default_factory=dict)

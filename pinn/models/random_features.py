@@ -20,7 +20,7 @@ from pinn.schema.errors import refuse
 from pinn.schema.kinds import Items, Number
 
 Steepness = Annotated[
-    tuple[float, float],
+    Sequence[float],
     Items(Number(above=0.0), "two numbers > 0, the least and the most, such as [0.5, 8]", least=2),
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -37,7 +37,7 @@ class Field:
     """
 
     name: Name
-    coordinates: Annotated[tuple[str, ...], _COORDINATES]
+    coordinates: Annotated[Sequence[str], _COORDINATES]
     model: AnyModel = MLP()
     lower: float | None = None
     upper: float | None = None

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -34,12 +34,17 @@ from pinn.problem.equation import Equation, EquationKind
 from pinn.problem.field import Field
 from pinn.problem.parameter import Parameter
 from pinn.problem.regions import RegionKind, define
+from pinn.problem.units import UNIT, check_units
+from pinn.problem.vectors import vectors_of
 from pinn.residuals import Residual
 from pinn.schema import declared
 from pinn.schema.declared import Keyed, Member, fields_of
 from pinn.schema.errors import Mistakes, at, refuse
 from pinn.schema.kinds import NAME, Formula, Items, Names, OneOrMore, Optional, Text
 from pinn.tables import Table
+
+if TYPE_CHECKING:
+    import pinn
 
 _TITLE = Text(
     "a name of letters, digits, _, - and .", re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
@@ -71,6 +76,7 @@ _PIECEWISE = Names(
     "a mapping from names to values by region such as {k: {left: 1, elsewhere: 2}}",
 )
 _FIELDS = Keyed(Field, "a mapping from names to {coordinates, model, lower, upper, initial}")
+_UNITS = Names(UNIT, "a mapping from names to units such as {x: m, u: m/s}")
 _FAMILIES = Keyed(
     Family, "a mapping from names to [low, high] or {low, high, spacing}", listed=("low", "high")
 )
@@ -101,6 +107,9 @@ class Problem:
     CSV or npz file with a column for each coordinate and one for each unknown that it has, or a
     mapping unknown -> pinn.Table or arrays (xs, ts, us), {table: file, columns: {u: velocity}} in a
     config. It is only compared with, never trained on; a table is compared with at its own points.
+    units: name -> unit, of coordinates, unknowns, fields, families, constants and parameters; they
+    are shown where these are, and nothing is converted. Coordinates of space with one and the same
+    unit, or with none, are drawn to scale.
 
     `residuals` lists the blocks: one for each equation, under its name, and those of each condition
     that is not hard, under names such as initial_u, initial_u_t, dirichlet_u, dirichlet_u_x_low.
@@ -112,19 +121,20 @@ class Problem:
     """
 
     domain: AnyDomain
-    unknowns: Annotated[tuple[str, ...], _UNKNOWNS]
+    unknowns: Annotated[Sequence[str], _UNKNOWNS]
     equations: Annotated[Mapping[str, str | Callable[[Namespace], Any] | Equation], _EQUATIONS]
-    conditions: Annotated[tuple[Condition, ...], _CONDITIONS] = ()
+    conditions: Annotated[Sequence[Condition], _CONDITIONS] = ()
     constants: Annotated[Mapping[str, float | str], _CONSTANTS] = field(default_factory=dict)
-    parameters: Annotated[tuple[Parameter, ...], _PARAMETERS] = ()
-    fields: Annotated[tuple[Field, ...], _FIELDS] = ()
-    families: Annotated[tuple[Family, ...], _FAMILIES] = ()
-    tables: Annotated[tuple[Table, ...], _TABLES] = ()
+    parameters: Annotated[Sequence[Parameter] | Mapping[str, Any], _PARAMETERS] = ()
+    fields: Annotated[Sequence[Field] | Mapping[str, Any], _FIELDS] = ()
+    families: Annotated[Sequence[Family] | Mapping[str, Any], _FAMILIES] = ()
+    tables: Annotated[Sequence[Table] | Mapping[str, Any], _TABLES] = ()
     regions: Annotated[Mapping[str, str | Shape], _REGIONS] = field(default_factory=dict)
     piecewise: Annotated[Mapping[str, Mapping[str, float | str]], _PIECEWISE] = field(
         default_factory=dict
     )
     reference: Annotated[Any, Optional(references.ReferenceKind())] = None
+    units: Annotated[Mapping[str, str], _UNITS] = field(default_factory=dict)
     name: Annotated[str, _TITLE] = "problem"
 
     def __post_init__(self) -> None:
@@ -136,6 +146,7 @@ class Problem:
             object.__setattr__(self, "computed_from", computed_from(given))
         self._check_names()
         self._check_fields()
+        check_units(self.units, self._named)
         self.scope  # noqa: B018 - regions that mean nothing are told of at their own keys
         self._check_residuals()
         self._check_blocks()
@@ -181,6 +192,21 @@ class Problem:
     def solved(self) -> tuple[str, ...]:
         """The names that a solution has values for: unknowns, fields and what is made of them."""
         return (*self.outputs, *self.quantities)
+
+    @cached_property
+    def vectors(self) -> tuple[tuple[str, ...], ...]:
+        """The unknowns that are components of one vector, in the order of the space coordinates.
+
+        See pinn.problem.vectors for which those are.
+        """
+        return vectors_of(self.domain.space, self.unknowns, [
+            residual.left.tree for residual in self.residuals if residual.name in self.equations
+        ])  # fmt: skip
+
+    def to_scale(self, names: Sequence[str]) -> bool:
+        """Return whether coordinates are lengths: all of space, and in one unit or without any."""
+        units = {self.units.get(name) for name in names}
+        return set(names) <= set(self.domain.space) and len(units) == 1
 
     @cached_property
     def residuals(self) -> tuple[Residual, ...]:
@@ -250,7 +276,7 @@ class Problem:
         parameters = [parameter.name for parameter in self.parameters]
         return Ansatz.of(domain, names, conditions, self.constants, parameters, scope, bounds)
 
-    def check(self, **arguments: Any) -> Any:
+    def check(self, **arguments: Any) -> pinn.Check:
         """Return what a run would be made of, without training; arguments as of pinn.check."""
         import pinn  # the front door: what checks a run stands above problems
 
@@ -341,6 +367,12 @@ class Problem:
                 tables.append(table.as_function())
         mistakes.end()
         object.__setattr__(self, "tables", tuple(tables))
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        """The names that a unit may belong to."""
+        coefficients = (*self.constants, *(one.name for one in self.parameters))
+        return (*self.domain.coordinates, *self.outputs, *self.piecewise, *coefficients)
 
     def _check_names(self, coordinates: Sequence[str] | None = None) -> None:
         families = tuple(family.name for family in self.families)

@@ -9,7 +9,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, dataclass_transform
+from typing import Any, Literal, TypeVar, dataclass_transform, overload
 
 from pinn.checks import nearest
 from pinn.schema import kinds
@@ -35,6 +35,8 @@ REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 
 _FIELDS = "__declared_fields__"
 
+_Class = TypeVar("_Class", bound=type)
+
 
 @dataclass(frozen=True)
 class Field:
@@ -45,6 +47,16 @@ class Field:
 
     kind: Kind
     default: Any = REQUIRED
+
+
+@overload
+def declared(cls: _Class, /) -> _Class: ...
+
+
+@overload
+def declared(
+    *, owner: str = "", eq: bool = True, repr: bool = True, kw_only: bool = False
+) -> Callable[[_Class], _Class]: ...
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))

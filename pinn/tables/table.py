@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -54,8 +55,8 @@ class Table:
     """
 
     value: Annotated[str, NAME]
-    table: Annotated[Columns, ColumnsKind(kept=True)]
-    over: Annotated[tuple[str, ...], _OVER] = ()
+    table: Annotated[Columns | Mapping[str, Any] | str | Path, ColumnsKind(kept=True)]
+    over: Annotated[Sequence[str], _OVER] = ()
     columns: Annotated[Mapping[str, str], _RENAMED] = field(default_factory=dict)
     method: Literal["linear", "spline", "nearest"] = "linear"
     outside: Literal["refuse", "nearest", "extrapolate"] = "refuse"

@@ -1,6 +1,7 @@
 """What `import pinn` costs and offers: names that are imported when they are first used."""
 
 import ast
+import os
 import subprocess
 import sys
 import tomllib
@@ -111,24 +112,80 @@ except ImportError as error:
 """
 
 
-@pytest.mark.parametrize("left", ["another package", "an empty folder", "nothing"])
-def test_without_its_own_autograd_import_fails_with_one_sentence(tmp_path, left):
-    (tmp_path / "pinn").symlink_to(Path(pinn.__file__).parent, target_is_directory=True)
-    other = tmp_path / "autograd" / "__init__.py"
-    if left != "nothing":
-        other.parent.mkdir()
-    if left == "another package":
-        other.write_text("from .core import grad\n", encoding="utf-8")
+def refusal(folder, *path):
+    """Import pinn where sys.path has these folders alone; return the one sentence that it says."""
     done = subprocess.run(
         [sys.executable, "-S", "-c", REFUSED],  # -S: what is installed here is not seen
-        capture_output=True, text=True, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)},
-    )
+        capture_output=True, text=True, cwd=folder,
+        env={"PYTHONPATH": os.pathsep.join(map(str, path))},
+    )  # fmt: skip
     said = done.stdout.strip()
-    assert said.startswith("pinn needs the package `autograd` that is installed with it"), done
-    assert "pip uninstall autograd" in said and "--force-reinstall --no-deps pinn" in said
-    assert "\n" not in said
-    place = {"another package": str(other), "an empty folder": "what is left", "nothing": "none"}
-    assert place[left] in said
+    assert "\n" not in said, done
+    return said
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A folder with pinn as it is, and no autograd."""
+    folder = tmp_path / "installed"
+    folder.mkdir()
+    (folder / "pinn").symlink_to(Path(pinn.__file__).parent, target_is_directory=True)
+    return folder
+
+
+OWN = f'__version__ = "{pinn.__version__}"\n__distribution__ = "pinn"\n'
+
+
+def package(folder, text):
+    """Make a package autograd of one file; return the file."""
+    (folder / "autograd").mkdir(parents=True)
+    (folder / "autograd" / "__init__.py").write_text(text, encoding="utf-8")
+    return folder / "autograd" / "__init__.py"
+
+
+@pytest.mark.parametrize("left", ["another package", "an empty folder", "nothing", "an old one"])
+def test_without_its_own_autograd_import_fails_with_one_sentence(installed, tmp_path, left):
+    place = {"an empty folder": "what is left of it", "nothing": "none is installed"}.get(left)
+    if left == "another package":
+        place = f"{package(installed, 'from .core import grad')}, which is another package"
+    elif left == "an old one":
+        old = package(installed, OWN.replace(pinn.__version__, "0.0.3"))
+        place = f"that of pinn 0.0.3 in {old}, and this is pinn {pinn.__version__}"
+    elif left == "an empty folder":
+        (installed / "autograd").mkdir()
+    said = refusal(tmp_path, installed)
+    assert said.startswith(
+        f"pinn needs the package `autograd` that is installed with it, but found {place}: another "
+    )
+    assert "pip uninstall autograd" in said and "--force-reinstall --no-deps" in said
+
+
+def test_its_own_autograd_is_taken(installed, tmp_path):
+    package(installed, OWN)
+    assert refusal(tmp_path, installed) == ""
+
+
+@pytest.mark.parametrize("other", ["a file", "a folder", "an old one"])
+def test_what_hides_autograd_is_told_to_be_renamed(installed, tmp_path, other):
+    package(installed, OWN)
+    here = tmp_path / "mine"
+    here.mkdir()
+    if other == "a file":
+        hiding = here / "autograd.py"
+        hiding.write_text("print('my notes')")
+    else:
+        old = OWN.replace(pinn.__version__, "9.9")
+        hiding = package(here, old if other == "an old one" else "")
+    said = refusal(here, here, installed)
+    assert str(hiding) in said
+    assert f"it hides the one in {installed / 'autograd'}" in said and "rename it" in said
+    assert "pip" not in said
+
+
+def test_a_folder_without_code_hides_nothing(installed, tmp_path):
+    package(installed, OWN)
+    (tmp_path / "mine" / "autograd").mkdir(parents=True)
+    assert refusal(tmp_path / "mine", tmp_path / "mine", installed) == ""
 
 
 def test_both_packages_are_typed_and_of_one_version():
@@ -139,4 +196,4 @@ def test_both_packages_are_typed_and_of_one_version():
         assert (Path(package.__file__).parent / "py.typed").is_file()
     project = tomllib.loads((Path(pinn.__file__).parents[1] / "pyproject.toml").read_text())
     data = project["tool"]["setuptools"]["package-data"]
-    assert data["autograd"] == ["py.typed", "*.pyi"] and data["pinn"] == ["py.typed"]
+    assert data["autograd"] == ["py.typed", "**/*.pyi"] and data["pinn"] == ["py.typed"]

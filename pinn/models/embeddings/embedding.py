@@ -76,5 +76,5 @@ class _OneOrMore(Items):
         return super().read(node, path, reader)
 
 
-AnyEmbeddings = Annotated[tuple[Embedding, ...], _OneOrMore()]
+AnyEmbeddings = Annotated[Embedding | Sequence[Embedding], _OneOrMore()]
 """The annotation of an argument that takes embeddings."""

@@ -25,7 +25,7 @@ class FourierEmbedding(Embedding):
     """
 
     count: Count = 64
-    scale: Annotated[tuple[float, ...], _SCALES] = (1.0,)
+    scale: Annotated[float | Sequence[float], _SCALES] = (1.0,)
     trainable: bool = False
 
     def pieces(self, given: Sequence[Piece]) -> tuple[Piece, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Annotated
 
@@ -36,7 +36,7 @@ class Attention(Weighting):
     every: Count = 10
     gamma: Fraction = 0.999
     eta: Positive = 0.01
-    rows: tuple[Name, ...] | None = None
+    rows: Sequence[Name] | None = None
     blocks: Annotated[Mapping[str, float], WEIGHTS] = field(default_factory=dict)
 
     def check(self, problem: Problem) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Annotated
 
@@ -36,7 +36,7 @@ class Causal(Weighting):
 
     every: Count = 10
     slices: Count = 32
-    epsilons: Annotated[tuple[float, ...], _TOLERANCES] = (0.01, 0.1, 1.0, 10.0, 100.0)
+    epsilons: Annotated[Sequence[float], _TOLERANCES] = (0.01, 0.1, 1.0, 10.0, 100.0)
     next_at: Fraction = 0.99
     backward: bool = False
     blocks: Annotated[Mapping[str, float], WEIGHTS] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -31,7 +31,7 @@ class Combined(Weighting):
     rows that those before it chose. In a config file a list does: `weighting: [causal, grad_norm]`.
     """
 
-    schemes: Annotated[tuple[Weighting, ...], _SCHEMES]
+    schemes: Annotated[Sequence[Weighting], _SCHEMES]
 
     @property
     def every(self) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Annotated, Literal
 
@@ -43,7 +43,7 @@ class SelfAdaptive(Weighting):
     power: Annotated[float, Number(low=1.0)] = 2.0
     start: NonNegative = 1.0
     starts: Annotated[Mapping[str, float], WEIGHTS] = field(default_factory=dict)
-    rows: tuple[Name, ...] | None = None
+    rows: Sequence[Name] | None = None
     blocks: Annotated[Mapping[str, float], WEIGHTS] = field(default_factory=dict)
 
     def check(self, problem: Problem) -> None:

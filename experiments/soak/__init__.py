@@ -1,0 +1,1 @@
+"""A long run, watched: its memory, the time of its steps, and every file that it writes."""

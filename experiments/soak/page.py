@@ -1,0 +1,49 @@
+"""The page of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from experiments.bench.report import number, section, table
+from experiments.resumable import machine_line
+
+_MOST_ROWS = 12
+
+
+def markdown(facts: Mapping[str, Any]) -> str:
+    """Return the results as a page, beside soak.png."""
+    memory, rows = facts["memory"], facts["steps"]
+    reads = sum(facts["reads"].values())
+    kinds = ", ".join(f"{count} of .{kind}" for kind, count in sorted(facts["reads"].items()))
+    invalid = len(facts["invalid"])
+    flat = "flat" if memory["flat"] else "NOT flat"
+    shown = rows[:: max(1, -(-len(rows) // _MOST_ROWS))]
+    page = [
+        "# A long run",
+        f"`{facts['measured']['command']}`",
+        machine_line(facts),
+        "![memory and the time of steps](soak.png)",
+        f"{facts['last_step']} steps of `experiments/soak/soak.yaml` in {facts['minutes']:g} "
+        f"minutes: Adam with weights by gradients, {facts['draws']} draws of its points, a "
+        f"checkpoint every second and the figures every {facts['figures_seconds']:g} seconds, in "
+        "one process. Another opens every file of the run again and again, as fast as it can.",
+        f"Memory is {flat} after the first minute: {number(memory['least'])} to "
+        f"{number(memory['most'])} MiB, {100 * memory['growth']:+.1f} % from its first tenth to "
+        f"its last, {memory['mib_per_hour']:+.1f} MiB an hour by a line through the samples (one a "
+        "second).",
+        f"The median step takes {100 * facts['drift']:+.1f} % of time more in the last tenth of "
+        "the minutes than in the first. What a step takes includes all that is done between two "
+        "lines of the metrics: drawing points, checkpoints, figures.",
+        f"Files read: {reads} ({kinds}). Invalid ones: {invalid}.",
+        table(
+            ["minute", "samples", "median ms", "90 %", "99 %"],
+            [
+                [str(row["minute"]), str(row["samples"]),
+                 *(number(row[name]) for name in ("median_ms", "p90_ms", "p99_ms"))]
+                for row in shown
+            ],
+        ),
+        *section("Invalid files", facts["invalid"][:20]),
+    ]  # fmt: skip
+    return "\n\n".join(page) + "\n"

@@ -1,0 +1,62 @@
+"""What samples say: whether memory grows, and how long steps take minute by minute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+WARM_UP = 60.0
+"""Seconds that do not count: libraries load, programs are recorded, the first figures are drawn."""
+
+FLAT = 0.05
+"""Memory is flat where it ends less than this part above its level after the first minute."""
+
+
+def of_memory(seconds: Sequence[float], mib: Sequence[float]) -> dict[str, Any]:
+    """Return how memory went after the first minute, all of it where there is no more.
+
+    `mib_per_hour` is the slope of a line through the samples; `growth` the median of the last tenth
+    of them over that of the first, less 1; `least` and `most` in MiB.
+    """
+    at, held = np.asarray(seconds), np.asarray(mib)
+    counted = at >= (WARM_UP if at[-1] > 2 * WARM_UP else 0.0)
+    at, held = at[counted], held[counted]
+    tenth = max(1, len(held) // 10)
+    growth = float(np.median(held[-tenth:]) / np.median(held[:tenth]) - 1)
+    slope = float(np.polyfit(at / 3600, held, 1)[0]) if len(at) > 1 else 0.0
+    return {
+        "mib_per_hour": slope, "growth": growth, "flat": growth < FLAT,
+        "least": float(held.min()), "most": float(held.max()),
+    }  # fmt: skip
+
+
+def of_steps(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return, for each minute of training, quantiles of the time of a step in ms.
+
+    records: the lines of metrics.jsonl. A sample is the time between two lines over the steps
+    between them, with whatever else was done then: drawing points, checkpoints, figures.
+    """
+    wall = np.array([record["wall_s"] for record in records])
+    step = np.array([record["step"] for record in records])
+    passed, taken = np.diff(wall), np.diff(step)
+    samples, minutes = 1e3 * passed[taken > 0] / taken[taken > 0], wall[1:][taken > 0] // 60
+    rows = []
+    for minute in np.unique(minutes):
+        quantiles = np.quantile(samples[minutes == minute], [0.5, 0.9, 0.99])
+        rows.append({
+            "minute": int(minute), "samples": int(np.sum(minutes == minute)),
+            **dict(zip(("median_ms", "p90_ms", "p99_ms"), map(float, quantiles), strict=True)),
+        })  # fmt: skip
+    return rows
+
+
+def drift(rows: Sequence[Mapping[str, Any]]) -> float:
+    """Return the median step of the last tenth of the minutes over that of the first, less 1.
+
+    The first minute does not count where there are others.
+    """
+    medians = [row["median_ms"] for row in rows[1:] or rows]
+    tenth = max(1, len(medians) // 10)
+    return float(np.median(medians[-tenth:]) / np.median(medians[:tenth]) - 1)

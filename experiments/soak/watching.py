@@ -1,0 +1,73 @@
+"""A process watched from outside: its memory by the second, and what a reader finds meanwhile."""
+
+from __future__ import annotations
+
+import multiprocessing
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from experiments.soak.reading import read_until_told
+
+_EVERY = 1.0
+
+
+class Watched(NamedTuple):
+    """What was seen: memory (MiB) at so many seconds, reads by kind of file, and invalid ones."""
+
+    seconds: list[float]
+    mib: list[float]
+    reads: dict[str, int]
+    invalid: list[str]
+
+
+def memory(pid: int) -> float | None:
+    """Return the resident memory of a process in MiB; None when it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        if not Path("/proc/self/status").exists():
+            raise OSError("the memory of a process is read from /proc, as Linux has it") from None
+        return None
+    for line in status.splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    return None  # it has ended, and nobody has waited for it yet
+
+
+def watch(command: Sequence[str], directory: Path) -> Watched:
+    """Run a command that writes in a directory, and read there until it ends.
+
+    Raises RuntimeError, with what it said, where it fails.
+    """
+    ours, theirs = multiprocessing.Pipe()
+    spawning = multiprocessing.get_context("spawn")
+    reader = spawning.Process(target=read_until_told, args=(directory, theirs), daemon=True)
+    process = subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True)
+    try:
+        reader.start()
+        seconds, mib = _memory_until_the_end(process)
+        ours.send("it has ended")
+        reads, invalid = ours.recv()
+    finally:
+        process.kill()
+        _, said = process.communicate()
+        reader.terminate()
+        reader.join()
+    if process.returncode:
+        raise RuntimeError(f"the training failed with code {process.returncode}: {said.strip()}")
+    return Watched(seconds, mib, reads, invalid)
+
+
+def _memory_until_the_end(process: subprocess.Popen[Any]) -> tuple[list[float], list[float]]:
+    began, seconds, mib = time.monotonic(), [], []
+    while process.poll() is None:
+        held = memory(process.pid)
+        if held is not None:
+            seconds.append(round(time.monotonic() - began, 2))
+            mib.append(round(held, 2))
+        time.sleep(_EVERY)
+    return seconds, mib
