@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pinn.runs.recorder import Recorder
     from pinn.solution.solution import Solution
     from pinn.solving import Session
+    from pinn.tracking import Tracker
     from pinn.training.progress import Progress
 
 _ABOUT = """\
@@ -55,6 +56,10 @@ def add_parser(commands: Any) -> None:
         "--extend", action="store_true",
         help="go on with a run that has ended, with the higher limits that are now given",
     )
+    parser.add_argument(
+        "--track", metavar="TOOL", action="append",
+        help="log the run with tensorboard, wandb or mlflow as well; may be given many times",
+    )
     parser.add_argument("--quiet", action="store_true", help="print only the final line")
     parser.set_defaults(command=train)
 
@@ -76,21 +81,27 @@ def train(arguments: argparse.Namespace) -> int:
     if checkpoint is None:
         check_free(config.directory, overwrite)
     shown = [] if arguments.quiet else [_shown()]
+    warn = shown[0].tell if shown else tell
     recorder = Recorder(
         config.directory, config.text(), config.log_every, config.output.checkpoint_seconds,
-        overwrite, warn=shown[0].tell if shown else tell,
+        overwrite, warn=warn,
     )  # fmt: skip
+    trackers = [
+        tracker.within(config.directory, config.log_every, warn)
+        for tracker in config.output.tracking
+    ]
     with recorder, Interrupts() as interrupts:
-        callbacks = [_Rehearsal(), recorder, *shown, interrupts]
+        callbacks = [_Rehearsal(), recorder, *trackers, *shown, interrupts]
         try:
             solution = _solve(config, recorder, callbacks, arguments.quiet, checkpoint)
         except BaseException as error:
             with interrupts.held():
                 _save_reached(recorder, error)
+                _finish_logs(trackers)
             if isinstance(error, KeyboardInterrupt) and recorder.run is not None:
                 return INTERRUPTED
             raise
-        return _finish(recorder, interrupts, solution, arguments.quiet)
+        return _finish(recorder, interrupts, solution, trackers, arguments.quiet)
 
 
 def _left_there(
@@ -200,8 +211,21 @@ def _save_reached(recorder: Recorder, error: BaseException) -> None:
         tell(f"interrupted before the first step; the run is in {recorder.directory}")
 
 
+def _finish_logs(trackers: list[Tracker], quiet: bool = True) -> None:
+    """Wait until other tools have what was sent to them, and say where they keep it."""
+    for tracker in trackers:
+        where = tracker.where
+        tracker.wait()
+        if where and not quiet:
+            tell(f"{type(tracker).__name__}: the log is in {where}")
+
+
 def _finish(
-    recorder: Recorder, interrupts: Interrupts, solution: Solution, quiet: bool
+    recorder: Recorder,
+    interrupts: Interrupts,
+    solution: Solution,
+    trackers: list[Tracker],
+    quiet: bool,
 ) -> int:
     """Save the results, say what they are, draw the figures; return the exit code."""
     from pinn.files import sentence_of
@@ -219,6 +243,7 @@ def _finish(
                 code = DISK_OR_DEVICE
             if not quiet:
                 tell(f"\n{report_text(report, f'{directory}{os.sep}')}\n")
+            _finish_logs(trackers, quiet)
             say(f"{solution.problem.name}: {report.summary()}; results in {directory}")
             if report.stop_reason == "diverged":
                 tell(_about_divergence(solution, directory, quiet))

@@ -91,4 +91,6 @@ def _flat(value: Any, key: str) -> list[tuple[str, bool | int | float | str]]:
         if not isinstance(value, bool | int | float):
             value = "none" if value is None else str(value)[:_LONGEST]
         return [(key, value)]
-    return [pair for name, one in inner for pair in _flat(one, f"{key}.{name}" if key else f"{name}")]
+    return [
+        pair for name, one in inner for pair in _flat(one, f"{key}.{name}" if key else f"{name}")
+    ]

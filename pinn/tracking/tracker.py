@@ -122,7 +122,8 @@ class Tracker(Callback):
 
     def on_step(self, record: StepRecord) -> None:
         self._become(_last=record, _step=record.step)
-        if record.stage_step == 1 or record.step % (self.every or self._log_every) == 0:
+        due = record.stage_step == 1 or record.step % (self.every or self._log_every) == 0
+        if due and self._sender is not None:
             self._log(record)
 
     def on_stage_start(self, info: StageInfo) -> None:
@@ -136,8 +137,9 @@ class Tracker(Callback):
         self._text(str(record.setbacks[-1]))
 
     def on_stage_end(self, report: StageReport) -> None:
-        if self._last is not None and self._logged != self._last.step:
-            self._log(self._last)
+        last = self._last
+        if last is not None and self._logged != last.step and self._sender is not None:
+            self._log(last)
         self._text(f"{report.name}: {report.message}")
 
     def _log(self, record: StepRecord) -> None:
@@ -189,8 +191,9 @@ class Tracker(Callback):
     # ---- what may fail
 
     def _send(self, method: str, *arguments: Any) -> None:
-        self._sender.send(method, *arguments)
-        self._tell_trouble()
+        if self._sender is not None:  # of training without pinn.solve there is no log
+            self._sender.send(method, *arguments)
+            self._tell_trouble()
 
     def _tell_trouble(self) -> None:
         trouble = self._sender.trouble

@@ -61,7 +61,7 @@ class _Run(Log):
 
     @property
     def where(self) -> str:
-        return self._run.url or self._run.dir
+        return self._run.dir if self._run.offline else self._run.url
 
     def numbers(self, step: int, values: Mapping[str, float]) -> None:
         self._run.log({**values, "step": step})
