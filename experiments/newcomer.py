@@ -25,6 +25,7 @@ import pinn
 from experiments.bench.report import number, table
 from experiments.command_line import positive
 from experiments.newcomer_problems import LEFT_OUT, ROWS, Row
+from experiments.resumable import installed_versions
 from pinn.checks import nearest
 from pinn.files import write_json, write_text
 from pinn.runs.machine import machine_and_versions
@@ -77,7 +78,7 @@ def markdown(results: dict[str, Any]) -> str:
     lines = [_line(row) for row in results["rows"]]
     judged = [row for row in results["rows"] if row["reached"] is not None]
     cpu, cores = results["machine"]["cpu"], results["machine"]["cores"]
-    versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+    versions = installed_versions(results["versions"])
     page = [
         "# What the defaults do",
         f"`{results['command']}`",

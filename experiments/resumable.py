@@ -17,7 +17,7 @@ from typing import Any
 
 from pinn.files import write_json
 from pinn.files.lock import FileLock
-from pinn.runs.machine import machine_and_versions
+from pinn.runs.machine import blas_kernels, machine_and_versions
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -30,16 +30,6 @@ def sources() -> str:
         for file in sorted((ROOT / package).rglob("*.py")):
             digest.update(file.relative_to(ROOT).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]
-
-
-@cache
-def blas_kernels() -> str:
-    """Return which kernels the BLAS of numpy and scipy took for this processor."""
-    import scipy.linalg  # noqa: F401 - loads its own
-    from threadpoolctl import threadpool_info
-
-    found = (one for one in threadpool_info() if one["user_api"] == "blas")
-    return ", ".join(sorted({one.get("architecture", one["internal_api"]) for one in found}))
 
 
 def measured(command: str) -> dict[str, Any]:
@@ -118,11 +108,16 @@ def machine_line(row: Mapping[str, Any]) -> str:
     """Return what a row was measured on, for a page."""
     measured = row["measured"]
     cpu, cores = measured["machine"]["cpu"], measured["machine"]["cores"]
-    versions = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
+    versions = installed_versions(measured["versions"])
     of = "one core" if cores == 1 else f"{cores} cores"
     kernels = measured.get("blas_kernels")
     words = [f"{cpu}, {of}", versions, *([f"BLAS kernels {kernels}"] if kernels else [])]
     return "; ".join([*words, f"executor {measured['executor']}", *state(row)])
+
+
+def installed_versions(versions: Mapping[str, str | None]) -> str:
+    """Return the versions of what is installed, for a page."""
+    return ", ".join(f"{name} {version}" for name, version in versions.items() if version)
 
 
 def state(row: Mapping[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import os
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
         StopReason,
     )
     from pinn.problem import Equation, Field, Parameter, Problem, Reference
+    from pinn.report import write_report
     from pinn.sampling import Sampling
     from pinn.schema import declared
     from pinn.solution import Report, Solution, load
@@ -119,9 +121,10 @@ __version__ = "0.1.0"
 
 
 def _require_own_autograd() -> None:
-    """Raise ImportError unless `autograd` is the package that is installed together with this one.
+    """Raise ImportError unless `autograd` is the package that was installed with this one.
 
-    It is not imported for that: `python -m pinn --help` has no need of it.
+    The command line ends with the sentence alone. It is not imported for that: `python -m pinn
+    --help` has no need of it.
     """
     own = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "autograd")
     try:
@@ -155,9 +158,20 @@ def _require_own_autograd() -> None:
             f"it hides the one in {own}, because Python looks into the folder of the script (or "
             "the current one) and PYTHONPATH first; rename it, or take its folder off sys.path"
         )
-    raise ImportError(
+    message = (
         f"pinn needs the package `autograd` that is installed with it, but found {found}: {remedy}"
     )
+    if _is_command():
+        sys.exit(message)
+    raise ImportError(message)
+
+
+def _is_command() -> bool:
+    """Whether it is imported for `python -m pinn` or the script `pinn`, which show no traceback."""
+    command = os.path.basename(sys.argv[0]) if sys.argv else ""
+    if command == "-m":  # what it is while Python looks for the module
+        return re.search(r" -\w*m ?pinn( |$)", " ".join(sys.orig_argv)) is not None
+    return os.path.splitext(command)[0] == "pinn"
 
 
 _require_own_autograd()
@@ -270,6 +284,7 @@ __all__ = [
     "load",
     "solve",
     "standard_errors",
+    "write_report",
 ]
 
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
@@ -342,6 +357,7 @@ _HOMES = {
         "StopReason",
     ),
     "pinn.problem": ("Equation", "Field", "Parameter", "Problem", "Reference"),
+    "pinn.report": ("write_report",),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),
     "pinn.solution": ("Report", "Solution", "load"),

@@ -144,7 +144,7 @@ slope_of_line_op = Op(
         "g": lambda g, x_place, scale: slope_of_line_op(g, x_place, scale=conj_of(scale)),
         "x": lambda g: REGISTRY["zeros_like"](g),
     },
-    linear=True, elementwise=True,
+    linear=True, elementwise=True, unread=("x",),
 )
 """`g * scale`, the gradient of `scale * x`: its derivative in x is 0, and can be asked for."""
 

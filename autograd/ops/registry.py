@@ -121,6 +121,7 @@ class Op:
     flops     `(inputs, outputs, attributes) -> int` of anything with shapes, where it is not one an
               element.
     reads_values  False where the result depends on the shapes and dtypes of the inputs alone.
+    unread    the inputs of which the forward reads the shape and dtype alone, by name.
     shaped_by_values  the shape of the result depends on the values of the inputs.
     """
 
@@ -143,6 +144,7 @@ class Op:
         joins: Callable | None = None,
         flops: Callable | None = None,
         reads_values: bool = True,
+        unread: tuple[str, ...] = (),
         shaped_by_values: bool = False,
     ) -> None:
         if name in REGISTRY:
@@ -166,6 +168,7 @@ class Op:
         self.joins = joins
         self.flops = flops
         self.reads_values = reads_values
+        self.unread = unread
         self.shaped_by_values = shaped_by_values
         self.display = "".join(part.capitalize() for part in name.split("_")) + "Backward0"
         parameters = list(inspect.signature(forward).parameters.values())[1:]

@@ -79,7 +79,7 @@ def smooth(
         return mul_op(g, conj_of(derivative(x_place, seed, first, order=order + 1)))
 
     derivative = _function(
-        f"{name}_derivative", derivative_forward, next_derivative, dtype="keep"
+        f"{name}_derivative", derivative_forward, next_derivative, dtype="keep", unread=("x",)
     )
 
     if slope is None:
@@ -98,7 +98,8 @@ def smooth(
     def second(g: Any, x_place: Any, seed: Any, out: Any) -> Any:
         return mul_op(g, conj_of(derivative(x_place, seed, out, order=2)))
 
-    slope_op = _function(f"{name}_slope", slope_forward, second, dtype="keep")
+    unread = ("x",) if seed == "out" and not reads_x else ()
+    slope_op = _function(f"{name}_slope", slope_forward, second, dtype="keep", unread=unread)
 
     def from_out(g: Any, x_place: Any, out: Any) -> Any:
         return mul_op(g, conj_of(slope_op(x_place, out)))

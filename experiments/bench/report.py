@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from experiments.resumable import installed_versions
+
 _LEGEND = (
     "`ours` replays with numpy alone, `ours numba` with fused loops, the residuals joined by hand; "
     "`objective` is pinn.Objective as training calls it (float64 theta, blocks joined by their "
@@ -156,7 +158,7 @@ def _other_commands(results: dict[str, Any]) -> list[str]:
 def markdown(results: dict[str, Any], figures: list[str]) -> str:
     """Return the whole report."""
     machine = ", ".join(f"{k} {v}" for k, v in results["machine"].items())
-    versions = ", ".join(f"{k} {v}" for k, v in results["versions"].items())
+    versions = installed_versions(results["versions"])
     parts = [
         "# Benchmarks: one training step (loss, gradient, Adam)",
         f"`{results['command']}`; seed {results['seed']}, {results['threads']} threads, "

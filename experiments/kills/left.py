@@ -11,7 +11,9 @@ from typing import Any
 from pinn.files import read_npz
 from pinn.runs.run import Run
 
-TIMED = ("wall_s", "wall_seconds", "seconds", "machine", "versions", "executor")
+TIMED = frozenset(
+    "wall_s wall_seconds seconds stage_seconds began machine versions executor".split()
+)
 _TEXTS = ("report", "progress")
 
 

@@ -23,11 +23,12 @@ from experiments.soak.watching import watch
 from pinn.files import write_json, write_text
 from pinn.runs.run import Run
 
+_LEAST = 3.0
 _RUN = ("-m", "experiments.soak.training")
 
 
 def soak(minutes: float, figures_seconds: float) -> dict[str, Any]:
-    """Return what was measured; RuntimeError where the training fails."""
+    """Return what was measured; RuntimeError where the training fails, ValueError for too short."""
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "run"
         command = [*_RUN, str(directory), f"{60 * minutes:g}", f"{figures_seconds:g}"]
@@ -55,6 +56,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "experiments" / "results",
                         metavar="FOLDER", help="where the results go (experiments/results)")
     given = parser.parse_args(arguments)
+    if given.minutes < _LEAST:
+        parser.error(f"--minutes: expected {_LEAST:g} or more, as memory settles in the first one")
     facts = soak(given.minutes, given.figures)
     command = f"python -m experiments.soak --minutes {given.minutes:g} --figures {given.figures:g}"
     facts["measured"] = measured(command)

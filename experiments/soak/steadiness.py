@@ -15,19 +15,24 @@ FLAT = 0.05
 
 
 def of_memory(seconds: Sequence[float], mib: Sequence[float]) -> dict[str, Any]:
-    """Return how memory went after the first minute, all of it where there is no more.
+    """Return how memory went after the first minute.
 
     `mib_per_hour` is the slope of a line through the samples; `growth` the median of the last tenth
-    of them over that of the first, less 1; `least` and `most` in MiB.
+    of them over that of the first, less 1; `least` and `most` in MiB. Raises ValueError for samples
+    of less than two minutes, which tell nothing.
     """
     at, held = np.asarray(seconds), np.asarray(mib)
-    counted = at >= (WARM_UP if at[-1] > 2 * WARM_UP else 0.0)
-    at, held = at[counted], held[counted]
+    if not len(at) or at[-1] < 2 * WARM_UP:
+        raise ValueError(
+            f"expected samples of at least {2 * WARM_UP:g} seconds, as memory settles in the first "
+            f"{WARM_UP:g}, got {at[-1] if len(at) else 0:g}; give more --minutes"
+        )
+    at, held = at[at >= WARM_UP], held[at >= WARM_UP]
     tenth = max(1, len(held) // 10)
     growth = float(np.median(held[-tenth:]) / np.median(held[:tenth]) - 1)
-    slope = float(np.polyfit(at / 3600, held, 1)[0]) if len(at) > 1 else 0.0
     return {
-        "mib_per_hour": slope, "growth": growth, "flat": growth < FLAT,
+        "mib_per_hour": float(np.polyfit(at / 3600, held, 1)[0]),
+        "growth": growth, "flat": growth < FLAT,
         "least": float(held.min()), "most": float(held.max()),
     }  # fmt: skip
 

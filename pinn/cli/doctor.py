@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pinn.cli.output import say
+from pinn.cli.saved import add_saved, read_saved
 from pinn.cli.verdict import DONE, Misuse
-
-if TYPE_CHECKING:
-    from pinn.solution.solution import Solution
 
 _ABOUT = """\
 Say what holds the solution of a run back: the loss of each block on fresh points beside
@@ -33,9 +30,7 @@ def add_parser(commands: Any) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "run", metavar="RUN", help="a run directory such as runs/burgers-0, or a saved solution"
-    )
+    add_saved(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(command=doctor)
 
@@ -45,9 +40,9 @@ def doctor(arguments: argparse.Namespace) -> int:
     import pinn
     from pinn.files import to_json
 
-    solution, records = _read(arguments.run)
+    solution, run = read_saved(arguments.run)
     try:
-        found = pinn.doctor(solution, records)
+        found = pinn.doctor(solution, run.metrics() if run else [])
     except RuntimeError as error:
         # Of an equation that a file cannot hold; any other is no fault of the run.
         if not any(callable(term.source) for residual in solution.problem.residuals
@@ -57,28 +52,3 @@ def doctor(arguments: argparse.Namespace) -> int:
             from error
     say(to_json(found.as_dict()) if arguments.json else str(found))
     return DONE
-
-
-def _read(given: str) -> tuple[Solution, list[dict[str, Any]]]:
-    """Return the solution of a run or of a file, and what was logged; on the CPU."""
-    from pinn.runs import Run
-
-    if Path(given).is_file() and Path(given).suffix == ".npz":
-        return _load(Path(given)), []
-    try:
-        run = Run.open(given)
-    except FileNotFoundError as error:
-        raise Misuse(f"{error}, or a solution.npz") from error
-    saved = [path for path in (run.solution_path, run.checkpoint_path) if path.exists()]
-    if not saved:
-        raise Misuse(f"{run.directory}: neither solution.npz nor checkpoint.npz is there")
-    return _load(saved[0]), run.metrics()
-
-
-def _load(path: Path) -> Solution:
-    import pinn
-
-    try:
-        return pinn.load(path, device="cpu")
-    except ValueError as error:  # a model of one's own
-        raise Misuse(str(error)) from error

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
-from pinn.cli import check, doctor, listing, new, plot, runs, sweep, train
+from pinn.cli import check, doctor, evaluate, export, listing, new, plot, report, runs, sweep, train
 from pinn.cli.output import flush_all, open_missing_streams, say, tell
 from pinn.cli.verdict import INTERRUPTED, verdict
 
@@ -72,21 +72,28 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (train, check, doctor, plot, runs, sweep, new, listing):
+    for command in (
+        train, check, doctor, plot, report, evaluate, export, runs, sweep, new, listing
+    ):  # fmt: skip
         command.add_parser(commands)
     return parser
 
 
 class _Version(argparse.Action):
-    """--version, which looks the version up only when asked."""
+    """--version, which looks the versions up only when asked."""
 
     def __init__(self, option_strings: Sequence[str], dest: str) -> None:
-        super().__init__(option_strings, dest, nargs=0, help="show the version and exit")
+        super().__init__(option_strings, dest, nargs=0, help="show the versions and exit")
 
     def __call__(self, parser, namespace, values, option_string=None) -> None:
-        from pinn.runs import machine_and_versions
+        from pinn.runs.machine import blas_kernels, machine_and_versions
 
-        versions = machine_and_versions()["versions"]
-        others = ", ".join(f"{name} {versions[name]}" for name in ("python", "numpy", "scipy"))
-        say(f"pinn {versions['pinn']} ({others})")
+        about = machine_and_versions()
+        versions = {name: version or "not installed" for name, version in about["versions"].items()}
+        say(f"pinn {versions.pop('pinn')}")
+        versions["blas"] += f", kernels {blas_kernels()}"
+        for name, version in versions.items():
+            say(f"{name} {version}")
+        machine = about["machine"]
+        say(f"{machine['system']}, {machine['cpu']}, {machine['cores']} cores")
         parser.exit()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import autograd as T
+from autograd.plan import Program, trace
 from pinn.equations.axes import Computed
 from pinn.equations.functions import NUMPY_FUNCTIONS, TENSOR_FUNCTIONS
 from pinn.equations.leaves import Coordinate, Derivative, UnknownLeaf, derivatives_in
@@ -24,6 +25,17 @@ from pinn.training.resources import one_blas_thread
 
 # Points that go through the network at once.
 _CHUNK = 8192
+
+
+class Recorded(NamedTuple):
+    """Names at points as a program: (n, d) in float64 -> (n, 1) for each of `outputs`.
+
+    arrays: the parameters and buffers that it has as constants, by name.
+    """
+
+    program: Program
+    outputs: list[str]
+    arrays: dict[str, np.ndarray]
 
 
 class Evaluation:
@@ -97,6 +109,40 @@ class Evaluation:
             warn_outside(problem.domain.bounds, points, coordinates, stacklevel=stacklevel + 1)
         return [array.reshape(shape) for array in self._terms(terms, points)]
 
+    def recorded(self, rows: int) -> Recorded:
+        """Return what `at` does at so many points as a program.
+
+        What is made of derivatives of unknowns is left out. Raises autograd.plan.TraceError for a
+        network that looks at values.
+        """
+        problem = self._problem
+        middle = [(low + high) / 2 for low, high in problem.domain.bounds.values()]
+        names = [
+            name for name in problem.solved
+            if all(leaf == Derivative(leaf.unknown)
+                   for leaf in derivatives_in(problem.quantities.get(name, Derivative(name))))
+        ]  # fmt: skip
+
+        def values(points: T.Tensor) -> list[T.Tensor]:
+            outputs = self._parameters.module(points.to(self._experiment.dtype))
+            found = {name: outputs[:, k : k + 1] for k, name in enumerate(problem.outputs)}
+            columns = {n: points[:, k : k + 1] for k, n in enumerate(problem.domain.coordinates)}
+            for name in names[len(found) :]:
+                tree = problem.quantities[name]
+                known = self._known(columns)
+                known |= {Derivative(n): found[n].to(T.float64) for n in problem.outputs}
+                made = evaluate_resolved(tree, known, TENSOR_FUNCTIONS)
+                found[name] = T.as_tensor(made).expand(rows, 1)
+            return [found[name] for name in names]
+
+        with T.no_grad():
+            given = T.tensor(np.tile(middle, (rows, 1)), dtype=T.float64)
+            program, _ = trace(values, [given], ["points"])
+        held = {f"model.{n}": array for n, array in self._parameters.module.named_buffers()}
+        named = zip(self._parameters.layout.parts, self._parameters.tensors, strict=True)
+        held |= {part.name: tensor for part, tensor in named}
+        return Recorded(program, names, {name: tensor._data for name, tensor in held.items()})
+
     def _terms(self, terms: Sequence[Term], points: np.ndarray) -> list[np.ndarray]:
         scope, run = self._problem.scope, self._experiment
         plan = NestedPlan([leaf for term in terms for leaf in term.leaves or ()], scope)
@@ -124,13 +170,16 @@ class Evaluation:
         self, tree: Expression, points: np.ndarray, outputs: Mapping[str, np.ndarray]
     ) -> np.ndarray:
         """Return what is made of outputs (n,) at points (n, d), in float64."""
-        columns = dict(zip(self._problem.domain.coordinates, points.T, strict=True))
-        trained = {name: c.item() for name, c in self._parameters.coefficients().items()}
-        values = dict(Values(columns, {**self._problem.constants, **trained}, trained))
+        values = self._known(dict(zip(self._problem.domain.coordinates, points.T, strict=True)))
         values |= {Derivative(name): array for name, array in outputs.items()}
         with np.errstate(all="ignore"):
             found = evaluate_resolved(tree, values, NUMPY_FUNCTIONS)
         return np.broadcast_to(np.asarray(found, dtype=np.float64), (len(points),)).copy()
+
+    def _known(self, columns: Mapping[str, Any]) -> dict[Any, Any]:
+        """Return the leaves of trees that are coordinates, given as columns, or coefficients."""
+        trained = {name: c.item() for name, c in self._parameters.coefficients().items()}
+        return dict(Values(columns, {**self._problem.constants, **trained}, trained))
 
     def _needed(self, term: Term) -> set[str]:
         """Return the coordinates that the value of a text depends on."""

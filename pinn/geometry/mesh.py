@@ -158,6 +158,11 @@ class Mesh(Shape):
             refuse("expected what was read from a mesh, got what was read from a surface", "path")
         check_names(self.names, self.path.cells.shape[2])
 
+    @property
+    def cells(self) -> np.ndarray:
+        """The corners of its triangles or tetrahedra, (m, d + 1, d)."""
+        return self.path.cells
+
     @cached_property
     def _boundary(self) -> Facets:
         return Facets(self.path.facets)
@@ -168,7 +173,7 @@ class Mesh(Shape):
 
     @cached_property
     def bounds(self) -> Mapping[str, tuple[float, float]]:
-        corners = self.path.cells.reshape(-1, self.path.cells.shape[2])
+        corners = self.cells.reshape(-1, self.cells.shape[2])
         low, high = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
         names = self.names or default_names(len(low))
         return dict(zip(names, zip(low, high, strict=True), strict=True))
@@ -179,7 +184,7 @@ class Mesh(Shape):
 
     @cached_property
     def _ends(self) -> np.ndarray:
-        return np.cumsum(_volumes(self.path.cells))
+        return np.cumsum(_volumes(self.cells))
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
@@ -199,7 +204,7 @@ class Mesh(Shape):
         # uniform numbers, b that of d - 1 below it, and so on.
         steps = np.cumprod(unit ** (1 / np.arange(d, 0, -1)), axis=1)
         shares = -np.diff(steps, axis=1, prepend=1.0, append=0.0)
-        return np.einsum("nk,nkd->nd", shares, self.path.cells[which])
+        return np.einsum("nk,nkd->nd", shares, self.cells[which])
 
     def on_part(self, part: Part, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         groups = zip(self.parts, self._groups.values(), strict=True)
@@ -209,4 +214,4 @@ class Mesh(Shape):
         return self._boundary.signed_distance(points)
 
     def reach(self, direction: np.ndarray) -> float:
-        return float((self.path.cells @ direction).max())
+        return float((self.cells @ direction).max())

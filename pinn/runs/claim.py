@@ -24,6 +24,7 @@ from pinn.tracking.log import memory_name
 MARKER = ".pinn-run"
 FIGURES = "figures"
 HISTORY = "history"
+REPORT = "report.html"
 RUN_FILES = (
     "config.yaml",
     "metrics.jsonl",
@@ -33,6 +34,7 @@ RUN_FILES = (
     "solution.npz",
     memory_name("wandb"),
     memory_name("mlflow"),
+    REPORT,
 )
 _FOLDERS = (FIGURES, tensorboard.FOLDER)
 

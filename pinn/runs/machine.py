@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+from functools import cache
 from importlib import metadata
 from typing import Any
 
@@ -14,14 +15,17 @@ import numpy as np
 import pinn
 from autograd.plan.executors import default_executor
 
+# One package, in a distribution for each version of CUDA and one that is compiled on the spot.
+_CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
+
 
 def machine_and_versions() -> dict[str, dict[str, Any]]:
     """Describe the machine and the versions, for a summary that others can compare with.
 
     Returns {"machine": {cpu, cores, memory_gib, system}, "versions": {pinn, python, numpy, scipy,
-    blas, numba}, "executor"}: numba is None where it is not installed, the executor is what replays
-    recorded steps. `cores` are those that this process may use. There is no host name, user or path
-    in it.
+    blas, numba, cupy}, "executor"}: numba and cupy are None where they are not installed, the
+    executor is what replays recorded steps. `cores` are those that this process may use. There is
+    no host name, user or path in it.
     """
     import scipy
 
@@ -40,16 +44,30 @@ def machine_and_versions() -> dict[str, dict[str, Any]]:
             "scipy": scipy.__version__,
             "blas": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip(),
             "numba": _version_of("numba"),
+            "cupy": _version_of(*_CUPY),
         },
         "executor": default_executor(),
     }
 
 
-def _version_of(distribution: str) -> str | None:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
+@cache
+def blas_kernels() -> str:
+    """Return which kernels the BLAS of numpy and scipy took for this processor."""
+    import scipy.linalg  # noqa: F401 - loads its own
+    from threadpoolctl import threadpool_info
+
+    found = (one for one in threadpool_info() if one["user_api"] == "blas")
+    return ", ".join(sorted({one.get("architecture", one["internal_api"]) for one in found}))
+
+
+def _version_of(*distributions: str) -> str | None:
+    """Return the version of the first of some distributions that is installed."""
+    for distribution in distributions:
+        try:
+            return metadata.version(distribution)
+        except metadata.PackageNotFoundError:
+            continue
+    return None
 
 
 def _cpu_model() -> str:

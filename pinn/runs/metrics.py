@@ -79,11 +79,16 @@ def read_records(path: Path) -> list[dict[str, Any]]:
             record = None
         if not isinstance(record, dict):
             raise _damaged(path, number, line, "one JSON object a line")
-        wrong = next((key for key, holds in _FORM.items() if not holds(record.get(key))), None)
+        wrong = wrong_key(record)
         if wrong is not None:
             raise _damaged(path, number, line, f"a record of a step with a valid {wrong!r}")
         records.append(record)
     return records
+
+
+def wrong_key(record: Mapping[str, Any]) -> str | None:
+    """Return the first key whose value cannot be one of a record of a step, None where all can."""
+    return next((key for key, holds in _FORM.items() if not holds(record.get(key))), None)
 
 
 def _damaged(path: Path, number: int, line: bytes, expected: str) -> DamagedFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,7 +43,8 @@ class Overview:
         try:
             state = "cut short" if is_run(run.directory) else "empty"
         except RunExists:
-            state = "running"
+            # A copy without its marker is nobody's to write in.
+            state = "running" if os.path.lexists(run.directory / MARKER) else "cut short"
         try:
             lines = run.metrics()
             summary = run.summary() if run.summary_path.exists() else {}

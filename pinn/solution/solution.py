@@ -17,14 +17,15 @@ from pinn.estimates import ErrorEstimate, error_estimate
 from pinn.evaluation import Evaluation
 from pinn.evaluation.places import points_of
 from pinn.files import DamagedFile, read_npz, write_npz
-from pinn.geometry import projection
+from pinn.geometry import Shape, projection
 from pinn.models import NotSavedModel
 from pinn.problem import Problem
-from pinn.problem.belonging import region_of
 from pinn.solution.accuracy import Errors, TestSet, errors_at_own_points
 from pinn.solution.checkpoint import checkpoint_arrays
+from pinn.solution.exported import export
 from pinn.solution.pictured import measured_at
 from pinn.solution.report import Report
+from pinn.solution.sampled import sampled
 from pinn.solution.storage import (
     SIGNS_OF_DAMAGE,
     read_arrays,
@@ -97,6 +98,10 @@ class Solution:
     def parameters(self) -> dict[str, float]:
         """The trained coefficients of the problem by name."""
         return {name: c.item() for name, c in self._parameters.coefficients().items()}
+
+    def domain_of(self, unknown: str) -> Shape:
+        """Return the domain in the coordinates that an unknown, field or quantity depends on."""
+        return projection(self.problem.domain, self._evaluation.sees(unknown))
 
     def evaluate(self, *points: Any, **coordinates: Any) -> dict[str, np.ndarray]:
         """Return every unknown and field at points: solution.evaluate(x=xs, t=ts)["u"].
@@ -203,7 +208,7 @@ class Solution:
                 f"expected one of the unknowns {', '.join(self.problem.solved)}, "
                 f"got {unknown!r}{nearest(unknown, self.problem.solved)}"
             )
-        domain = projection(self.problem.domain, self._evaluation.sees(unknown))
+        domain = self.domain_of(unknown)
         bounds = domain.bounds
         for name in held:
             if name not in bounds:
@@ -224,46 +229,30 @@ class Solution:
         counts = _plot_points({n: bounds[n] for n in drawn}, domain.time)
         grids = {name: np.linspace(*bounds[name], counts[name]) for name in drawn}
         meshed = dict(zip(drawn, np.meshgrid(*grids.values(), indexing="ij"), strict=True))
-        shape = meshed[drawn[0]].shape
-        points = np.stack([np.broadcast_to(meshed.get(n, fixed.get(n)), shape) for n in bounds], -1)
-        points = points.reshape(-1, len(bounds))
-        inside = domain.contains(points)
-        if not inside.any():
+        found = sampled(self, unknown, fixed | meshed)
+        if not found.inside.any():
             places = ", ".join(f"{name} = {value:.6g}" for name, value in fixed.items())
             raise ValueError(f"no point of the domain has {places}; hold them elsewhere")
-        region = region_of(self.problem, unknown, tuple(bounds))
-        held_back = region is not None and (inside & region(points)).any()
-        if held_back:
-            inside &= region(points)
-        inside, points = inside.reshape(shape), points.reshape(*shape, len(bounds))
 
         def contains(places: np.ndarray) -> np.ndarray:
             at = {**fixed, **dict(zip(drawn, places.T, strict=True))}
             columns = [np.broadcast_to(at[name], len(places)) for name in bounds]
-            stacked = np.stack(columns, axis=-1)
-            found = domain.contains(stacked)
-            return found & region(stacked) if held_back else found
+            return found.contains(np.stack(columns, axis=-1))
 
-        there = dict(zip(bounds, points[inside].T, strict=True))
-        anywhere = dict.fromkeys(self.problem.domain.coordinates, np.array(math.nan))
         table = self.problem.reference_tables.get(unknown)
         errors = None
-        if table is None:
-            exact = (self.problem.exact(anywhere | there) or {}).get(unknown)
-        else:
-            exact = table.between(np.stack([there[name] for name in table.over], axis=1))
-            if not fixed:
-                whole = errors_at_own_points({unknown: table}, self.evaluate_anywhere)
-                errors = whole.rel_l2[unknown], whole.max_error[unknown]
+        if table is not None and not fixed:
+            whole = errors_at_own_points({unknown: table}, self.evaluate_anywhere)
+            errors = whole.rel_l2[unknown], whole.max_error[unknown]
         time = domain.time
         return FieldData(
             unknown=unknown,
             coordinates=grids,
-            values=_filled(inside, self.evaluate_anywhere(**there)[unknown]),
-            reference=None if exact is None else _filled(inside, exact),
+            values=found.values,
+            reference=found.reference,
             time=time if time in drawn else None,
             fixed=fixed,
-            inside=inside,
+            inside=found.inside,
             contains=contains if len(drawn) == 2 else None,
             errors=errors,
             measured=measured_at(self.problem, unknown, drawn, fixed) if drawn[1:] else None,
@@ -371,6 +360,36 @@ class Solution:
             raise ValueError(f"expected a file name that ends in .npz, got {str(path)!r}")
         write_npz(path, self.arrays())
 
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        grid: Mapping[str, int | Sequence[float]] | None = None,
+        overwrite: bool = False,
+        **held: float,
+    ) -> list[Path]:
+        """Write the solution on a grid for other programs; return the files that were written.
+
+        path: what its name ends in says what is written. .csv: a line for each point in the domain,
+        with 17 digits. .npz: the axes and the values by name. .nc: the same as NetCDF. .vti, .vts,
+        .vtu: VTK's even grids, other grids, and meshes that end at the rim of the domain; a problem
+        in time has a file for each instant, in a folder of the name, and a .pvd that lists them;
+        .pvd chooses among the three. .py: no grid, but a module of plain numpy with a function
+        evaluate(...) that gives the same values anywhere, and beside it an .npz of its arrays.
+
+        Values are called by the unknowns, and where the problem has a reference by u_reference and
+        u_error, which is u - u_reference. In VTK files u, v, w, and names that end in the
+        coordinates, are vectors as well.
+
+        grid: coordinate -> how many points from bound to bound, or the points themselves. held:
+        coordinates at one value. The rest is chosen: up to three coordinates in space and the time
+        have a grid, others and families are held in the middle. Raises FileExistsError for what is
+        there already, unless `overwrite`; ValueError for another ending, coordinates that are not
+        there or do not fit to the ending, and a model that numpy alone cannot repeat; OSError from
+        the disk.
+        """
+        return export(self, path, grid or {}, held, overwrite)
+
     def points(
         self, coordinates: Mapping[str, Any], needed: set[str] | None = None
     ) -> tuple[np.ndarray, tuple[int, ...]]:
@@ -395,13 +414,6 @@ def _plot_points(
     return {
         name: int(min(max(_MAP_POINTS * width / mean, 65), 1025)) for name, width in widths.items()
     }
-
-
-def _filled(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return values of the points inside on the whole grid, nan elsewhere."""
-    grid = np.full(inside.shape, np.nan)
-    grid[inside] = values
-    return grid
 
 
 def load(

@@ -160,6 +160,29 @@ def test_without_its_own_autograd_import_fails_with_one_sentence(installed, tmp_
     assert "pip uninstall autograd" in said and "--force-reinstall --no-deps" in said
 
 
+@pytest.mark.parametrize("command", [["-m", "pinn", "list"], ["-W", "error", "-mpinn"], None])
+def test_the_command_line_says_the_sentence_alone(installed, tmp_path, command):
+    if command is None:  # what pip makes of the entry point
+        (tmp_path / "pinn").write_text("from pinn.cli import run\nrun()\n")
+        command = [str(tmp_path / "pinn"), "list"]
+    done = subprocess.run(
+        [sys.executable, "-S", *command], capture_output=True, text=True, cwd=tmp_path,
+        env={"PYTHONPATH": str(installed)},
+    )  # fmt: skip
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.startswith("pinn needs the package `autograd`")
+    assert done.stderr.count("\n") == 1
+
+
+def test_another_program_that_is_run_as_a_module_gets_the_error(installed, tmp_path):
+    (tmp_path / "mine.py").write_text("import pinn")
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "mine"], capture_output=True, text=True, cwd=tmp_path,
+        env={"PYTHONPATH": os.pathsep.join([str(installed), str(tmp_path)])},
+    )  # fmt: skip
+    assert "ImportError: pinn needs the package `autograd`" in done.stderr
+
+
 def test_its_own_autograd_is_taken(installed, tmp_path):
     package(installed, OWN)
     assert refusal(tmp_path, installed) == ""

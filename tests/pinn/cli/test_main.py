@@ -1,7 +1,11 @@
 """What all commands share."""
 
+import platform
+
+import numpy as np
 import pytest
 
+import pinn
 from pinn.cli import main
 
 
@@ -11,6 +15,17 @@ def test_version_and_help(capsys):
             main([option])
         assert caught.value.code == 0
         assert capsys.readouterr().out.startswith(start_of_output)
+
+
+def test_the_version_comes_with_those_of_what_it_computes_with(capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first == f"pinn {pinn.__version__}"
+    told = dict(line.split(" ", 1) for line in lines[:-1])
+    assert told["numpy"] == np.__version__ and told["python"] == platform.python_version()
+    assert ", kernels " in told["blas"]
+    assert told.keys() == {"python", "numpy", "scipy", "blas", "numba", "cupy"}
 
 
 @pytest.mark.parametrize("arguments", [[], ["trian"], ["train"], ["train", "a", "--bogus"]])

@@ -1,0 +1,144 @@
+"""`evaluate`: a solution at the points of a table."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pinn.cli.output import say, tell
+from pinn.cli.saved import add_saved, read_saved
+from pinn.cli.verdict import DONE, Misuse
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from pinn.files import Columns
+    from pinn.solution.solution import Solution
+
+_ABOUT = """\
+Evaluate the solution of a run at the points of a table: a CSV file with a line of names,
+such as x,t, or an npz file with an array for each name. The result has the coordinates, the
+unknowns and the derivatives that were asked for. Points outside of what was trained are
+extrapolated, and told of.
+"""
+_EPILOG = """\
+examples:
+  python -m pinn evaluate runs/burgers-0 --points points.csv
+  python -m pinn evaluate runs/burgers-0 --points points.npz --out values.npz
+  python -m pinn evaluate runs/burgers-0 --points points.csv --derivatives u_x,u_xx
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "evaluate",
+        help="evaluate a solution, and its derivatives, at the points of a table",
+        description=_ABOUT,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_saved(parser)
+    parser.add_argument(
+        "--points", metavar="FILE", required=True, help="a table with a column for each coordinate"
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", help="a .csv or .npz file; printed as CSV where left out"
+    )
+    parser.add_argument(
+        "--derivatives", metavar="u_x,u_xx", action="append", default=[],
+        help="derivatives or expressions, such as u_xx or u*u_x; apart by commas, or given again",
+    )  # fmt: skip
+    parser.add_argument("--overwrite", action="store_true", help="write over a file that is there")
+    parser.set_defaults(command=evaluate)
+
+
+def evaluate(arguments: argparse.Namespace) -> int:
+    """Print or write the values; return the exit code."""
+    from pinn.export import csv_text, write_columns
+    from pinn.files import Columns
+
+    out = None if arguments.out is None else Path(arguments.out)
+    if out is not None and out.suffix not in (".csv", ".npz"):
+        raise Misuse(f"--out: expected a name that ends in .csv or .npz, got {out}")
+    if out is not None and out.exists() and not arguments.overwrite:
+        raise Misuse(f"{out} is there already, and nothing is written over it without --overwrite")
+    solution, _ = read_saved(arguments.run)
+    table = Columns(path=Path(arguments.points))
+    try:
+        points = _points(table, solution)
+        _tell_outside(table, points, solution)
+        found = points | _values(solution, points, _listed(arguments.derivatives))
+    except ValueError as error:
+        raise Misuse(str(error)) from error
+    if out is None:
+        say(csv_text(found).rstrip("\n"))
+    else:
+        write_columns(out, found)
+        say(str(out))
+    return DONE
+
+
+def _points(table: Columns, solution: Solution) -> dict[str, np.ndarray]:
+    """Return the coordinates at every point, (n,); ValueError with the place in the table."""
+    names = solution.problem.domain.coordinates
+    columns = table.named(names)
+    missing = [name for name in names if name not in columns.names]
+    if missing:
+        table.refuse(
+            f"expected a column for each of {', '.join(names)}, got {', '.join(columns.names)}: "
+            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+        )
+    others = [name for name in columns.names if name not in names]
+    if others:
+        tell(
+            f"warning: {table.place()}: {', '.join(others)} "
+            f"{'is no coordinate' if len(others) == 1 else 'are no coordinates'}, and not looked at"
+        )
+    return columns.rows(names, ())
+
+
+def _tell_outside(table: Columns, points: dict[str, np.ndarray], solution: Solution) -> None:
+    """Tell of points in a hole or beside a shape; of those out of its bounds evaluating tells."""
+    import numpy as np
+
+    domain = solution.problem.domain
+    rows = np.stack([points[name] for name in domain.coordinates], axis=1)
+    low, high = np.array([*domain.bounds.values()]).T
+    beside = ((rows >= low) & (rows <= high)).all(axis=1) & ~domain.contains(rows)
+    if beside.any():
+        first = table.place(int(np.flatnonzero(beside)[0]))
+        tell(
+            f"warning: {beside.sum()} of {len(rows)} points lie within the bounds but not in the "
+            f"domain, the first at {first}; the values there are extrapolated"
+        )
+
+
+def _values(
+    solution: Solution, points: dict[str, np.ndarray], derivatives: list[str]
+) -> dict[str, np.ndarray]:
+    from pinn.evaluation import ExtrapolationWarning
+
+    found = solution.evaluate(**points)
+    taken = [text for text in derivatives if text in points or text in found]
+    if taken:
+        raise ValueError(f"--derivatives: {taken[0]} is among the columns anyway")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)  # said of the values already
+        values = solution.derivatives(derivatives, **points) if derivatives else []
+    return found | dict(zip(derivatives, values, strict=True))
+
+
+def _listed(texts: list[str]) -> list[str]:
+    """Return the expressions of texts, apart by those commas that no brackets are around."""
+    found = [""]
+    depth = 0
+    for letter in ",".join(texts):
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return list(dict.fromkeys(text.strip() for text in found if text.strip()))

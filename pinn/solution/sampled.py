@@ -1,0 +1,72 @@
+"""An unknown at places of its domain, with its reference there and which of them lie inside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pinn.problem.belonging import region_of
+
+if TYPE_CHECKING:
+    from pinn.solution.solution import Solution
+
+
+class Sampled(NamedTuple):
+    """An unknown at places; all arrays have the broadcast shape of these.
+
+    values, reference: float64, nan outside; reference is None where there is none. inside: bool.
+    contains: which of any points (n, d), in the order of the coordinates, lie inside, (n,).
+    """
+
+    values: np.ndarray
+    reference: np.ndarray | None
+    inside: np.ndarray
+    contains: Callable[[np.ndarray], np.ndarray]
+
+
+def sampled(solution: Solution, unknown: str, places: Mapping[str, np.ndarray]) -> Sampled:
+    """Return an unknown, field or quantity at places of its domain.
+
+    places: an array or a number for each coordinate that it depends on; they broadcast. A reference
+    that is a table is what lies between its points (pinn.Table.between). Inside is the domain or,
+    where some of the places lie there, the part of it that all equations of the unknown hold in.
+    """
+    domain = solution.domain_of(unknown)
+    names = domain.coordinates
+    arrays = np.broadcast_arrays(*(np.asarray(places[n], dtype=np.float64) for n in names))
+    points = np.stack([array.reshape(-1) for array in arrays], axis=1)
+    inside = domain.contains(points)
+    region = region_of(solution.problem, unknown, names)
+    held_back = region is not None and (inside & region(points)).any()
+    if held_back:
+        inside &= region(points)
+
+    def contains(others: np.ndarray) -> np.ndarray:
+        found = domain.contains(others)
+        return found & region(others) if held_back else found
+
+    if not inside.any():
+        inside = inside.reshape(arrays[0].shape)
+        return Sampled(np.full(inside.shape, np.nan), None, inside, contains)
+    there = dict(zip(names, points[inside].T, strict=True))
+    table = solution.problem.reference_tables.get(unknown)
+    if table is None:
+        anywhere = dict.fromkeys(solution.problem.domain.coordinates, np.array(math.nan))
+        exact = (solution.problem.exact(anywhere | there) or {}).get(unknown)
+    else:
+        exact = table.between(np.stack([there[name] for name in table.over], axis=1))
+
+    def whole(values: np.ndarray) -> np.ndarray:
+        found = np.full(len(points), np.nan)
+        found[inside] = values
+        return found.reshape(arrays[0].shape)
+
+    return Sampled(
+        whole(solution.evaluate_anywhere(**there)[unknown]),
+        None if exact is None else whole(exact),
+        inside.reshape(arrays[0].shape),
+        contains,
+    )

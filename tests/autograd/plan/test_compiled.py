@@ -1,0 +1,396 @@
+"""`compile`: a function is recorded and replayed, and means what it meant before."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+import autograd as T
+
+rng = np.random.default_rng(0)
+N = 203
+EXECUTORS = ("numpy", "numba")
+
+
+def network(width: int = 6, dtype: T.dtype = T.float64) -> T.nn.Module:
+    T.manual_seed(0)
+    return T.nn.Sequential(
+        T.nn.Linear(2, width), T.nn.Tanh(), T.nn.Linear(width, width), T.nn.Tanh(),
+        T.nn.Linear(width, 1),
+    ).to(dtype)  # fmt: skip
+
+
+def places(count: int = N, dtype: T.dtype = T.float64) -> T.Tensor:
+    return T.tensor(rng.uniform(size=(count, 2)), dtype=dtype, requires_grad=True)
+
+
+def residual(net: T.nn.Module, x: T.Tensor) -> T.Tensor:
+    u = net(x)
+    (slope,) = T.grad(u.sum(), x, create_graph=True)
+    u_xx = T.grad(slope[:, 0:1].sum(), x, create_graph=True)[0][:, 0:1]
+    return slope[:, 1:2] + u * slope[:, 0:1] - 0.1 * u_xx
+
+
+def mean_square(net: T.nn.Module) -> object:
+    return lambda x: (residual(net, x) ** 2).mean()
+
+
+def gradients(loss: T.Tensor, net: T.nn.Module, x: T.Tensor) -> list[np.ndarray]:
+    return [g.numpy() for g in T.grad(loss, [*net.parameters(), x])]
+
+
+def close(found: object, expected: object, rtol: float = 1e-12) -> None:
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=rtol, atol=rtol * np.abs(other).max())
+
+
+# ---- it means what it meant
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("points", [(), "x"])
+def test_a_loss_with_derivatives_in_the_coordinates(points, executor):
+    net, x = network(), places()
+    loss = mean_square(net)
+    compiled = T.compile(loss, points=points, executor=executor)
+    assert compiled(x).item() == pytest.approx(loss(x).item(), rel=1e-13)
+    close(gradients(compiled(x), net, x), gradients(loss(x), net, x))
+
+
+def test_numpy_alone_gives_the_bits_of_the_eager_function():
+    net, x = network(), places()
+    compiled = T.compile(mean_square(net), executor="numpy")
+    assert compiled(x).item() == mean_square(net)(x).item()
+
+
+def test_a_loss_trains_with_backward_and_an_optimizer():
+    def trained(compiles: bool) -> float:
+        net = network()
+        x = T.tensor(np.random.default_rng(3).uniform(size=(64, 2)), requires_grad=True)
+        loss = mean_square(net)
+        if compiles:
+            loss = T.compile(loss, points="x", executor="numpy")
+        optimizer = T.optim.Adam(net.parameters(), lr=1e-2)
+        for _ in range(20):
+            optimizer.zero_grad()
+            value = loss(x)
+            value.backward()
+            optimizer.step()
+        return value.item()
+
+    assert trained(True) == pytest.approx(trained(False), rel=1e-9)
+
+
+@pytest.mark.parametrize("points", [(), "x"])
+def test_what_it_returns_can_be_differentiated_again(points):
+    net, x = network(), places(11)
+    loss = mean_square(net)
+
+    def curvature(function: object) -> list[np.ndarray]:
+        (slope,) = T.grad(function(x), x, create_graph=True)
+        return gradients((slope**2).sum(), net, x)
+
+    close(curvature(T.compile(loss, points=points)), curvature(loss), 1e-11)
+
+
+@pytest.mark.parametrize("points", [(), "x"])
+def test_rows_sums_and_further_results_in_any_form(points):
+    net, x = network(), places()
+
+    def several(x: T.Tensor, scale: float = 2.0) -> dict:
+        r = residual(net, x)
+        return {"rows": r, "sums": [(r * scale).sum(), (r**2).mean()], "said": "so", "none": None}
+
+    found, expected = T.compile(several, points=points)(x), several(x)
+    assert (found["said"], found["none"], found["rows"].shape) == ("so", None, (N, 1))
+
+    def all_of(results: dict) -> list[np.ndarray]:
+        values = [results["rows"], *results["sums"]]
+        weights = T.tensor(np.random.default_rng(5).normal(size=(N, 1)))
+        total = (values[0] * weights).sum() + 3 * values[1] - values[2]
+        return [*(v.detach().numpy() for v in values), *gradients(total, net, x)]
+
+    close(all_of(found), all_of(expected))
+
+
+def test_a_method_reads_its_own_object():
+    class Model:
+        def __init__(self, factor: float) -> None:
+            self.factor = T.tensor(factor, requires_grad=True)
+
+        @T.compile
+        def times(self, x: T.Tensor) -> T.Tensor:
+            return (self.factor * x).sum()
+
+    two, three, x = Model(2.0), Model(3.0), T.tensor([1.0, 4.0])
+    assert (two.times(x).item(), three.times(x).item()) == (10.0, 15.0)
+    (slope,) = T.grad(three.times(x), three.factor)
+    assert slope.item() == 5.0
+
+
+def test_inside_another_recording_it_is_a_part_of_that():
+    inner = T.compile(lambda x: x * T.tanh(x))
+    outer = T.compile(lambda x: inner(x).sum())
+    x = T.tensor([0.3, -1.2], requires_grad=True)
+    close([T.grad(outer(x), x)[0].numpy()],
+          [T.grad((x * T.tanh(x)).sum(), x)[0].numpy()])  # fmt: skip
+
+
+# ---- chunks
+
+
+def test_chunks_and_threads_change_no_bit_of_each_other():
+    net, x = network(), places(5000)
+    one, three = (T.compile(mean_square(net), points="x", threads=k) for k in (1, 3))
+    assert one(x).item() == three(x).item()
+    for a, b in zip(gradients(one(x), net, x), gradients(three(x), net, x), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_mean_beside_other_terms_counts_those_once():
+    net, inside, edge = network(), places(3000), places(40)
+
+    def loss(x: T.Tensor, e: T.Tensor) -> T.Tensor:
+        weights = sum((p**2).sum() for p in net.parameters())
+        return (residual(net, x) ** 2).mean() + (net(e) ** 2).sum() + 1e-3 * weights
+
+    compiled = T.compile(loss, points="x")
+    assert compiled(inside, edge).item() == pytest.approx(loss(inside, edge).item(), rel=1e-12)
+    close(gradients(compiled(inside, edge), net, edge), gradients(loss(inside, edge), net, edge))
+
+
+def test_a_sum_divided_by_the_number_of_points_is_a_mean():
+    x = places(4000)
+    compiled = T.compile(lambda x: (x**2).sum() / len(x), points="x")
+    assert compiled(x).item() == pytest.approx((x**2).sum().item() / 4000, rel=1e-12)
+
+
+REFUSED = {
+    "a root of a mean": (lambda x: (x**2).mean().sqrt(), "sqrt"),
+    "a sum and what is none": (lambda x: (x**2).sum() + 1.0, "each would add it"),
+    "a sum and a mean": (lambda x: (x**2).sum() + x.mean(), "to a mean"),
+    "a mean brought back": (lambda x: x - x.mean(dim=0), "back to each of them"),
+    "the largest": (lambda x: x.amax(dim=0), "amax"),
+    "every point with every other": (lambda x: x[:, 0:1] - x[:, 0], "lets points meet"),
+    "some of the points": (lambda x: x[1:], "left out"),
+    "the first point": (lambda x: x[0], "takes some of the points"),
+    "an order": (lambda x: T.flip(x, (0,)), "flip"),
+    "running sums": (lambda x: T.cumsum(x, 0), "cumsum"),
+    "a number for each point": (lambda x: x * T.arange(len(x)).reshape(-1, 1), "another number"),
+    "rows that are moved": (lambda x: x.reshape(2, -1).permute(1, 0), "another"),
+    "points in the second dimension": (lambda x: x.permute(1, 0), "neither a row a point"),
+    "a product of points": (lambda x: x @ x.permute(1, 0), "lets points meet"),
+    "products of sums": (lambda x: x.sum() * x.sum(), "not linear"),
+    "half of them": (lambda x: x[: len(x) // 2].sum(), "left out"),
+    "more steps for more points": (
+        lambda x: functools.reduce(lambda y, _: T.tanh(y), x, x), "depends on how many points"
+    ),
+    "more parts for more points": (
+        lambda x: T.cat([x[:, :1] for _ in range(len(x))], dim=1), "depends on how many points"
+    ),
+    "powers of their number": (lambda x: T.tanh(x * len(x)), "depends on how many points"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_sum_over_points_is_refused_in_words(name):
+    function, said = REFUSED[name]
+    with pytest.raises(T.MixesPoints, match=said):
+        T.compile(function, points="x")(places(12))
+
+
+SUMS = {
+    "a weighted sum": lambda x: (x * T.tensor([1.0, -2.0])).sum(),
+    "a product over points": lambda x: (T.tanh(x).permute(1, 0) @ x).sum(),
+    "a matrix of sums": lambda x: x.permute(1, 0) @ x / len(x),
+    "norms of rows": lambda x: T.linalg.vector_norm(x, dim=1).sum(),
+    "softmax of rows": lambda x: T.softmax(x, dim=1),
+    "parts put together": lambda x: T.cat([x[:, 1:], T.ones_like(x[:, :1])], dim=1),
+    "stacked": lambda x: T.stack([x[:, 0], x[:, 1] ** 2], dim=1),
+    "clipped": lambda x: T.where(x > 0.5, x, 0.0).sum(dim=0),
+    "per row matrices": lambda x: (x.reshape(-1, 2, 1) @ x.reshape(-1, 1, 2)).sum(dim=0),
+    "unbiased by hand": lambda x: (x**2).sum() / (2 * len(x)),
+    "no matter of points": lambda x: T.tensor(3.0) * T.tensor(2.0),
+    "each divided by their number": lambda x: x / len(x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_over_points_and_rows_of_many_kinds(name):
+    x = places(2000)
+    found, expected = T.compile(SUMS[name], points="x")(x), SUMS[name](x)
+    close([found.detach().numpy()], [expected.detach().numpy()])
+
+
+def test_points_of_different_numbers_are_refused():
+    compiled = T.compile(lambda x, y: x + y, points=("x", "y"))
+    with pytest.raises(ValueError, match=r"\[3, 2\], \[4, 2\]; each needs a row a point"):
+        compiled(places(3), places(4))
+
+
+def test_points_have_to_be_arguments():
+    with pytest.raises(ValueError, match="points names 'z', and the arguments of .* are x"):
+        T.compile(lambda x: x, points="z")
+
+
+def test_no_points_at_all():
+    compiled = T.compile(lambda x: (x**2).sum(), points="x")
+    assert compiled(places(0)).item() == 0.0
+
+
+# ---- what it notices
+
+
+def counted(function: object) -> tuple[object, list]:
+    calls: list = []
+
+    def counting(*args: object, **kwargs: object) -> object:
+        calls.append(1)
+        return function(*args, **kwargs)
+
+    return counting, calls
+
+
+def test_it_is_recorded_again_for_other_shapes_dtypes_and_flags_only():
+    function, calls = counted(lambda x, power: (x**power).sum())
+    compiled = T.compile(function)
+    x = T.tensor([1.0, 2.0])
+    compiled(x, 2)
+    before = len(calls)
+    assert compiled(x + 1, 2).item() == 13.0
+    assert len(calls) == before
+    seen = [
+        compiled(T.tensor([1.0, 2.0, 3.0]), 2).item(), compiled(x.float(), 2).item(),
+        compiled(x.clone().requires_grad_(), 2).item(), compiled(x, 3).item(),
+    ]  # fmt: skip
+    assert seen == [14.0, 5.0, 5.0, 9.0]
+    assert len(calls) > before
+    before = len(calls)
+    compiled(x, 3)
+    assert len(calls) == before
+
+
+def test_true_is_not_one():
+    compiled = T.compile(lambda x, flag: x + 10 if flag is True else x)
+    assert [compiled(T.tensor(1.0), flag).item() for flag in (True, 1, True)] == [11.0, 1.0, 11.0]
+
+
+def test_numbers_that_it_reads_from_around_itself():
+    factor = 2.0
+
+    def times(x: T.Tensor) -> T.Tensor:
+        return factor * x
+
+    compiled = T.compile(times)
+    assert compiled(T.tensor(3.0)).item() == 6.0
+    factor = 5.0
+    assert compiled(T.tensor(3.0)).item() == 15.0
+
+
+def test_training_mode_of_the_modules_it_reads():
+    class Gate(T.nn.Module):
+        def forward(self, x: T.Tensor) -> T.Tensor:
+            return x if self.training else -x
+
+    gate = Gate()
+    compiled = T.compile(lambda x: gate(x))
+    assert compiled(T.tensor(2.0)).item() == 2.0
+    gate.eval()
+    assert compiled(T.tensor(2.0)).item() == -2.0
+
+
+def test_parameters_that_are_written_to_frozen_and_freed():
+    net, x = network(), places(7)
+    compiled = T.compile(lambda x: (net(x) ** 2).sum())
+    weight = net[0].weight
+    compiled(x)
+    with T.no_grad():
+        weight *= 1.5
+    assert compiled(x).item() == pytest.approx((net(x) ** 2).sum().item(), rel=1e-13)
+    weight.requires_grad_(False)
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        T.grad(compiled(x), [weight])
+    weight.requires_grad_(True)
+    (slope,) = T.grad(compiled(x), [weight])
+    close([slope.numpy()], [T.grad((net(x) ** 2).sum(), [weight])[0].numpy()])
+
+
+def test_a_constant_that_is_written_to():
+    data = T.tensor([1.0, 2.0])
+    compiled = T.compile(lambda x: (x * data).sum())
+    x = T.tensor([1.0, 1.0])
+    assert compiled(x).item() == 3.0
+    data += 1
+    assert compiled(x).item() == 5.0
+
+
+def test_writing_between_forward_and_backward_is_refused():
+    net, x = network(), places(7)
+    value = T.compile(lambda x: net(x).sum())(x)
+    with T.no_grad():
+        net[0].weight *= 2.0
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        value.backward()
+
+
+def test_a_second_backward_needs_a_kept_graph():
+    x = places(7)
+    value = T.compile(lambda x: (x**3).sum())(x)
+    T.grad(value, x, retain_graph=True)
+    T.grad(value, x)
+    with pytest.raises(RuntimeError, match="second time"):
+        T.grad(value, x)
+
+
+def test_without_grad_mode_nothing_belongs_to_a_graph():
+    compiled = T.compile(lambda x: (x**2).sum())
+    with T.no_grad():
+        assert not compiled(places(3)).requires_grad
+    assert compiled(places(3)).requires_grad
+
+
+def test_single_precision_stays_single():
+    net, x = network(dtype=T.float32), places(2000, T.float32)
+    value = T.compile(mean_square(net), points="x")(x)
+    assert value.dtype == T.float32
+    assert value.item() == pytest.approx(mean_square(net)(x).item(), rel=1e-4)
+
+
+# ---- what it refuses
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda x: x if x.sum() > 0 else -x, "bool"),
+        (lambda x: x * float(x.sum()), "Tensor inside a recorded step"),
+        (lambda x: x + T.randn(3), "random"),
+        (lambda x: x[x > 0], "recorded step"),
+    ],
+)
+def test_what_a_recording_cannot_hold_is_named(function, said):
+    with pytest.raises(T.TraceError, match=said):
+        T.compile(function)(T.tensor([1.0, -2.0, 3.0]))
+
+
+def test_an_array_is_refused_with_what_to_do():
+    with pytest.raises(TypeError, match="argument 'x' is of type ndarray; .*autograd.tensor"):
+        T.compile(lambda x: x)(np.ones(3))
+
+
+def test_other_results_are_refused():
+    with pytest.raises(TypeError, match="returned ndarray; a compiled function returns tensors"):
+        T.compile(lambda x: np.ones(3))(T.tensor(1.0))
+
+
+def test_what_was_computed_outside_is_an_argument():
+    outside = T.tensor(2.0, requires_grad=True) * 3
+    with pytest.raises(T.TraceError, match="computed outside of it .* pass it as an argument"):
+        T.compile(lambda x: x * outside)(T.tensor(1.0))
+
+
+def test_only_functions_are_compiled():
+    with pytest.raises(TypeError, match="expected a function of tensors, got int"):
+        T.compile(3)

@@ -1,0 +1,234 @@
+"""Modules of plain numpy: they give the values of the programs that they are written from."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autograd as T
+import pinn
+from pinn.config import load
+from pinn.evaluation import Evaluation
+from pinn.export import NoSource, write_evaluator
+from pinn.models.activations import ACTIVATIONS
+from pinn.sampling import uniform
+from pinn.training.experiment import Experiment
+
+pytestmark = pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
+
+CONFIGS = Path(__file__).parents[3] / "configs"
+ROWS = (5, 7)
+
+# Evaluates every module below a folder, in a process where nothing of ours can be imported.
+ALONE = """
+import importlib.util, sys
+from pathlib import Path
+
+class Refused:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("pinn", "autograd"):
+            raise ImportError(f"{name} is not to be imported")
+
+sys.meta_path.insert(0, Refused())
+import numpy as np
+for path in sorted(Path(sys.argv[1]).rglob("*.py")):
+    spec = importlib.util.spec_from_file_location("alone", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    given = np.load(path.with_name("given.npy"))
+    np.savez(path.with_name("found.npz"), **module.evaluate(*given))
+"""
+
+
+def heat(model=pinn.MLP(width=5, depth=2), **changes):  # noqa: B008 - a value
+    x, t = pinn.Interval("x", -1, 1), pinn.Time("t", 0, 2)
+    arguments = {
+        "equations": {"heat": "u_t - u_xx"},
+        "conditions": [
+            pinn.Initial("u", "sin(pi*x)", hard=True), pinn.Dirichlet("u", 0, hard=True),
+        ],
+    }
+    names = changes.pop("unknowns", ["u"])
+    run = changes.pop("run", {})
+    return Experiment(pinn.Problem(x * t, names, **{**arguments, **changes}), model, **run)
+
+
+def trained(experiment):
+    """The parameters of a run as something that all of them have a part in."""
+    parameters = experiment.initial_parameters()
+    rng = np.random.default_rng(1)
+    parameters.load(parameters.theta + 0.05 * rng.standard_normal(parameters.size))
+    return parameters
+
+
+def write(experiment, folder):
+    """Write the module of a run; return its path and what gives the values that it should."""
+    evaluation = Evaluation(experiment, trained(experiment))
+    folder.mkdir(parents=True, exist_ok=True)
+    first, second = (evaluation.recorded(rows) for rows in ROWS)
+    path, _ = write_evaluator(
+        folder / "evaluate.py", (first.program, second.program), ROWS,
+        experiment.problem.domain.coordinates, first.outputs, first.arrays, ["A title."],
+    )  # fmt: skip
+    return path, evaluation
+
+
+def evaluated_alone(folder):
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", ALONE, str(folder)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def compared(experiments, folder):
+    """The largest difference of each, beside the largest value, in a process without pinn."""
+    wanted = {}
+    for name, experiment in experiments.items():
+        _, evaluation = write(experiment, folder / name)
+        domain = experiment.problem.domain
+        points = domain.sample_interior(40, uniform, np.random.default_rng(2))
+        np.save(folder / name / "given.npy", points.T)
+        wanted[name] = evaluation.evaluate(dict(zip(domain.coordinates, points.T, strict=True)))
+    evaluated_alone(folder)
+    worst = {}
+    for name, want in wanted.items():
+        with np.load(folder / name / "found.npz", allow_pickle=False) as found:
+            assert {*found} == {*want}, name
+            worst[name] = max(
+                float(np.max(np.abs(found[u] - want[u])) / np.max(np.abs(want[u]))) for u in want
+            )
+            assert all(found[u].dtype == want[u].dtype for u in want), name
+    return worst
+
+
+MODELS = {
+    "mlp": pinn.MLP(width=5, depth=2, factorization=pinn.Factorization()),
+    "residual_mlp": pinn.ResidualMLP(width=5),
+    "modified_mlp": pinn.ModifiedMLP(width=5, embedding=[pinn.FourierEmbedding(3)]),
+    "pirate_net": pinn.PirateNet(width=6),
+    "siren": pinn.Siren(width=5),
+    "multi_scale": pinn.MultiScale(),
+    "kan": pinn.KAN(),
+    "random_features": pinn.RandomFeatures(),
+    "separable": pinn.Separable(),
+    "features": pinn.MLP(width=5, depth=1, features=["x", "t", "exp(-t)"], enrichment=["x*t"],
+                         scale={"u": 3.0}),
+    "windows": pinn.Windows(3, pinn.MLP(width=5, depth=1)),
+    "windows_in_both": pinn.Windows(2, pinn.MLP(width=5, depth=1), order=2),
+}  # fmt: skip
+
+
+def test_every_model_and_activation_is_repeated_without_pinn(tmp_path):
+    runs = {name: heat(model) for name, model in MODELS.items()}
+    runs |= {a: heat(pinn.MLP(width=5, depth=2, activation=a)) for a in ACTIVATIONS}
+    runs["per_unknown"] = heat(
+        pinn.PerUnknown(pinn.MLP(width=4, depth=1), {"v": pinn.Siren(width=4)}),
+        unknowns=["u", "v"],
+        equations={"heat": "u_t - u_xx", "flux": "v - u_x"},
+    )
+    assert max(compared(runs, tmp_path).values()) < 1e-12
+
+
+SHIPPED = [
+    "burgers", "cavity", "channel_two_disks", "convection_diffusion", "elastic_plate",
+    "four_holes", "fractional_poisson", "heat_ball", "heated_wire", "inverse_poisson",
+    "klein_gordon", "l_shape", "reaction_rate", "schroedinger", "wave",
+]  # fmt: skip
+
+
+def test_shapes_hard_conditions_fields_and_families_are_repeated_without_pinn(tmp_path):
+    runs = {name: load(CONFIGS / f"{name}.yaml").experiment for name in SHIPPED}
+    runs = {
+        name: replace(run, model=pinn.MLP(width=5, depth=2))
+        if isinstance(run.model, pinn.AutoModel) else run
+        for name, run in runs.items()
+    }  # fmt: skip
+    assert max(compared(runs, tmp_path).values()) < 1e-12
+
+
+def test_single_precision_is_repeated_in_it(tmp_path):
+    worst = compared({"single": heat(run={"precision": "float32"})}, tmp_path)
+    assert worst["single"] < 1e-6
+
+
+def test_what_is_made_of_unknowns_is_there_and_what_is_made_of_slopes_is_not(tmp_path):
+    run = heat(
+        unknowns=["u"],
+        regions={"left": "x < 0"},
+        piecewise={"w": {"left": "2*u + x", "elsewhere": "u"}, "flux": {"elsewhere": "-u_x"}},
+    )
+    _, evaluation = write(run, tmp_path)
+    points = np.array([[-0.5, 0.5, 0.25], [0.5, 1.0, 1.5]])
+    np.save(tmp_path / "given.npy", points)
+    evaluated_alone(tmp_path)
+    want = evaluation.evaluate(dict(zip("xt", points, strict=True)))
+    with np.load(tmp_path / "found.npz") as found:
+        assert {*found} == {"u", "w"}
+        np.testing.assert_allclose(found["w"], want["w"], rtol=1e-13)
+
+
+def test_values_have_the_broadcast_shape_of_what_is_given(tmp_path):
+    path, evaluation = write(heat(), tmp_path)
+    np.save(tmp_path / "given.npy", np.array([0.5, 0.25]))
+    evaluated_alone(tmp_path)
+    with np.load(tmp_path / "found.npz") as found:
+        assert found["u"].shape == ()
+        assert found["u"] == pytest.approx(evaluation.evaluate({"x": 0.5, "t": 0.25})["u"], 1e-13)
+
+
+def test_a_small_network_takes_few_lines_of_named_arrays(tmp_path):
+    path, _ = write(heat(), tmp_path)
+    text = path.read_text()
+    body = text[text.index("def evaluate") :].splitlines()
+    assert len(body) < 20
+    with np.load(path.with_suffix(".npz"), allow_pickle=False) as arrays:
+        assert {"weight0", "bias0", "weight1", "bias1", "weight2", "bias2"} <= {*arrays}
+        assert all(f"w[{json.dumps(name)}]" in text for name in arrays)
+
+
+def test_coordinates_with_names_of_the_language_get_others(tmp_path):
+    space = pinn.Interval("np", 0, 1) * pinn.Interval("lambda", 0, 1)
+    problem = pinn.Problem(space, ["u"], {"poisson": "laplacian(u)"})
+    path, evaluation = write(Experiment(problem, pinn.MLP(width=4, depth=1)), tmp_path)
+    assert "def evaluate(np_, lambda_):" in path.read_text()
+    np.save(tmp_path / "given.npy", np.array([0.5, 0.25]))
+    evaluated_alone(tmp_path)
+    with np.load(tmp_path / "found.npz") as found:
+        want = evaluation.evaluate({"np": 0.5, "lambda": 0.25})["u"]
+        assert found["u"] == pytest.approx(want, rel=1e-13)
+
+
+class Own(T.nn.Module):
+    """A network of one's own that does something a line of numpy cannot."""
+
+    def __init__(self, what):
+        super().__init__()
+        self.layer = T.nn.Linear(2, 1, dtype=T.float64)
+        self.what = what
+
+    def forward(self, points):
+        return self.what(self.layer(points))
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        (lambda y: T.cumsum(y, 0), "'cumsum' has no counterpart"),
+        (lambda y: y * T.arange(len(y), dtype=T.float64)[:, None], "differ from point to point"),
+        (lambda y: y * (len(y) + 1), "a number in it depends on how many"),
+        (lambda y: y.sum() + y if len(y) > 5 else y, "how many points there are"),
+    ],
+)
+def test_what_numpy_cannot_repeat_is_refused_with_the_reason(tmp_path, what, said):
+    with pytest.raises(NoSource, match=said):
+        write(heat(Own(what)), tmp_path)
+    assert not list(tmp_path.rglob("*.py"))
+
+
+def test_a_module_of_ones_own_is_repeated(tmp_path):
+    run = heat(Own(lambda y: T.relu(y) + y.reshape(-1, 1) ** 2 + T.nn.functional.softplus(-y)))
+    assert compared({"own": run}, tmp_path)["own"] < 1e-12
