@@ -29,8 +29,9 @@ ADVISED = {"kovasznay"}
 def quick(monkeypatch):
     """Compile nothing, and draw of each run its fields and history alone."""
     monkeypatch.setenv("AUTOGRAD_EXECUTOR", "numpy")
-    for name in ("plot_reference", "plot_error", "plot_slices", "plot_maps"):
-        monkeypatch.setattr(figures, name, lambda *_: Figure((1, 1)))
+    for kind in ("reference", "error", "slices", "maps", "vectors", "points"):
+        monkeypatch.setattr(figures, f"plot_{kind}", lambda *_, **__: Figure((1, 1)))
+    monkeypatch.setattr(figures, "_UNASKED_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

@@ -101,8 +101,15 @@ class Evaluation:
 
         Those coordinates that nothing depends on may be left out. stacklevel: as in `evaluate`.
         """
+        scope = self._problem.scope
+        terms = [Term("derivative", expression, scope) for expression in expressions]
+        return self.terms(terms, coordinates, stacklevel and stacklevel + 1)
+
+    def terms(
+        self, terms: Sequence[Term], coordinates: Mapping[str, Any], stacklevel: int | None = None
+    ) -> list[np.ndarray]:
+        """Return several terms at points, as `expressions` does; functions need all coordinates."""
         problem = self._problem
-        terms = [Term("derivative", expression, problem.scope) for expression in expressions]
         needed = set().union(*map(self._needed, terms))
         points, shape = points_of(problem.domain, coordinates, needed)
         if stacklevel is not None:
@@ -182,9 +189,11 @@ class Evaluation:
         return dict(Values(columns, {**self._problem.constants, **trained}, trained))
 
     def _needed(self, term: Term) -> set[str]:
-        """Return the coordinates that the value of a text depends on."""
+        """Return the coordinates that the value of a text depends on; all of a function."""
+        if term.formula is None:
+            return set(self._problem.domain.coordinates)
         needed = set()
-        for node in nodes(term.tree):
+        for node in nodes(term.formula):
             if isinstance(node, Coordinate):
                 needed.add(node.name)
             elif isinstance(node, UnknownLeaf):

@@ -9,20 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pinn.figures.history import mark_stages
-from pinn.figures.style import LINE_COLOURS, new_figure, style_axes, symbol
+from pinn.figures.style import LINE_COLOURS, label, new_figure, step_axis, style_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def plot_coefficients(
-    records: Sequence[Mapping[str, Any]], errors: Mapping[str, float] | None = None
+    records: Sequence[Mapping[str, Any]],
+    errors: Mapping[str, float] | None = None,
+    units: Mapping[str, str] | None = None,
 ) -> Figure:
     """Draw each coefficient against the step, with the stages marked, a panel each.
 
     records: the lines of metrics.jsonl in order, with `step`, `stage` and, by name, `parameters`;
     values that are missing or not finite leave a gap. errors: coefficient -> standard error, drawn
-    as a band of two of them about the last value. Raises ValueError where no record has any.
+    as a band of two of them about the last value. units: coefficient -> unit. Raises ValueError
+    where no record has any.
     """
     rows = [record.get("parameters") or {} for record in records]
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -43,7 +46,7 @@ def plot_coefficients(
             text += f" ± {error:.2g}"
             band = (known[-1] - 2 * error, known[-1] + 2 * error)
             axes.axhspan(*band, color=colour, alpha=0.15, linewidth=0)
-        axes.set_ylabel(symbol(name), fontsize=12)
+        axes.set_ylabel(label(name, units or {}), fontsize=12)
         style_axes(axes)
         axes.annotate(
             text, (1.0, 1.0), xycoords="axes fraction", xytext=(0, 5), ha="right",
@@ -51,8 +54,7 @@ def plot_coefficients(
         )  # fmt: skip
     if steps[-1] > steps[0]:
         panels[0].set_xlim(steps[0], steps[-1])
-    panels[-1].set_xlabel("step", fontsize=12)
-    panels[-1].xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    step_axis(panels[-1])
     mark_stages(panels, steps, [record.get("stage") for record in records])
     return figure
 

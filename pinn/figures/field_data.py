@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pinn.figures.rim import rim_of, rim_of_mask
-from pinn.figures.style import held, short, symbol
+from pinn.figures.style import held, label, short, symbol
 
 if TYPE_CHECKING:
     from matplotlib.path import Path
@@ -33,8 +33,9 @@ class FieldData:
                  than the grid's; None for those on the grid
     contains     which of any points, (n, 2), lie in the domain: for a rim that is finer than the
                  grid; None where `inside` is all that is known
-
     measured     where it was measured, (n, 2), in the order of `coordinates`; drawn on its map
+    units        name -> unit, of the unknown and of coordinates
+    to_scale     whether two coordinates, none of them the time, are lengths in the same unit
 
     Raises ValueError where these do not fit together.
     """
@@ -49,6 +50,8 @@ class FieldData:
     contains: Callable[[np.ndarray], np.ndarray] | None = None
     errors: tuple[float, float] | None = None
     measured: np.ndarray | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
+    to_scale: bool = True
 
     def __post_init__(self) -> None:
         grids = {n: np.asarray(g, dtype=np.float64) for n, g in self.coordinates.items()}
@@ -104,11 +107,11 @@ class FieldData:
 
     @property
     def error(self) -> np.ndarray | None:
-        """The absolute error |values - reference|, or None without a reference."""
+        """The error values - reference, with its sign; None without a reference."""
         if self.reference is None:
             return None
         with np.errstate(invalid="ignore"):  # inf - inf is drawn as missing, like nan
-            return np.abs(self.values - self.reference)
+            return self.values - self.reference
 
     @property
     def _known(self) -> np.ndarray:
@@ -135,9 +138,24 @@ class FieldData:
         bad = int(np.count_nonzero(~np.isfinite(error)))
         if bad:
             return f"not finite at {bad:,} of {error.size:,} points"
-        return f"relative L2 {short(self.rel_l2())},  max {short(float(np.max(error)))}"
+        largest = f"max {short(float(np.max(np.abs(error))))}"
+        relative = self.rel_l2()  # nan where the reference vanishes
+        return largest if math.isnan(relative) else f"relative L2 {short(relative)},  {largest}"
 
     def title(self) -> str:
         """Return the unknown with its coordinates, such as u(x, t, y = 0.5), as mathematics."""
-        names = [*map(symbol, self.coordinates), *held(self.fixed)]
+        names = [*map(symbol, self.coordinates), *self.held()]
         return f"{symbol(self.unknown)}({', '.join(names)})"
+
+    def held(self) -> list[str]:
+        """Return what the other coordinates are held at, in words."""
+        return held(self.fixed, self.units)
+
+    def label(self, name: str | None = None) -> str:
+        """Return a coordinate, or the unknown where left out, with its unit: for an axis."""
+        return label(self.unknown if name is None else name, self.units)
+
+    def error_label(self, absolute: bool) -> str:
+        """Return what an axis of the error is called, with the unknown's unit."""
+        unit = self.label().removeprefix(symbol(self.unknown))
+        return f"{'absolute error' if absolute else 'error'}{unit}"

@@ -15,6 +15,7 @@ from pinn.figures.style import (
     log_ticks,
     new_figure,
     short,
+    step_axis,
     style_axes,
     symbol,
 )
@@ -27,14 +28,17 @@ if TYPE_CHECKING:
 _LONGEST = 24
 
 _DASHES = ("-", "--", "-.", ":")
+_OF_ROWS = ("least", "mean", "largest")
 
 
 def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw every named loss against the step, with the stages marked, error and weights below.
 
     records: the lines of metrics.jsonl in order: `step`, `stage`, `loss`, `losses` (of the blocks,
-    by name) and, where a reference exists, `rel_l2` (a number, or a dict by unknown); where a
-    scheme chooses them, the `weights` of blocks. Values that are missing, null, zero or not finite
+    by name), `fresh_loss` (on points that training never sees, dashed) and, where a reference
+    exists, `rel_l2` (a number, or a dict by unknown); where a scheme chooses them, the `weights` of
+    blocks, and the `row_weights` of their points (`least`, `mean` and `largest`, the mean in a band
+    from one to the other). Values that are missing, null, zero or not finite
     leave a gap. `draw`, how often the points had been drawn anew, gives ticks at the bottom: the
     loss on other points may jump. Steps that training went back on are left out. Raises ValueError
     without a record.
@@ -46,8 +50,11 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     losses = _columns([record.get("losses") or {} for record in records])
     errors = _errors_by_name(records)
     weights = _columns([record.get("weights") or {} for record in records])
+    if all(np.all(values[np.isfinite(values)] == 1) for values in weights.values()):
+        weights = {}  # a scheme that weighs points alone
+    row_weights = _columns_of_rows([record.get("row_weights") or {} for record in records])
 
-    below = bool(errors) + bool(weights)
+    below = bool(errors) + bool(weights) + bool(row_weights)
     figure = new_figure(9.2, 4.8 + 1.4 * below)
     ratios = (2.4, *[1] * below)
     panels = figure.subplots(
@@ -55,16 +62,19 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     )[:, 0]  # fmt: skip
     top = panels[0]
     for index, (name, values) in enumerate(losses.items()):
-        colour = LINE_COLOURS[index % len(LINE_COLOURS)]
-        dash = _DASHES[index // len(LINE_COLOURS) % len(_DASHES)]
-        _draw_history(top, steps, values, name, color=colour, linestyle=dash, linewidth=1.3)
+        _draw_history(top, steps, values, name, linewidth=1.3, **_look_of([], name, index))
     total = _column(records, "loss")
     if not any(np.array_equal(total, values) for values in losses.values()):
         _draw_history(top, steps, total, "total", color=INK, linewidth=2.2, zorder=3)
+    fresh = _column(records, "fresh_loss")
+    if np.isfinite(fresh).any():
+        look = {"color": INK, "linewidth": 1.2, "linestyle": (0, (4, 2)), "zorder": 3}
+        _draw_history(top, steps, fresh, "on fresh points", **look)
     top.set_ylabel("loss", fontsize=12)
     _mark_draws(top, steps, [record.get("draw") for record in records])
     handles, labels = top.get_legend_handles_labels()
-    places = sorted(range(len(labels)), key=lambda i: not labels[i].startswith("total  "))
+    first = ("total  ", "on fresh points  ")
+    places = sorted(range(len(labels)), key=lambda i: not labels[i].startswith(first))
     handles, labels = [handles[i] for i in places], [labels[i] for i in places]
     top.legend(
         handles, labels,
@@ -83,21 +93,28 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
             loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False,
             fontsize=10,
         )  # fmt: skip
-    for index, (name, values) in enumerate(weights.items()):
-        # In the colours of their losses.
-        place = list(losses).index(name) if name in losses else index
-        colour = LINE_COLOURS[place % len(LINE_COLOURS)]
-        dash = _DASHES[place // len(LINE_COLOURS) % len(_DASHES)]
-        panels[-1].plot(steps, values, color=colour, linestyle=dash, linewidth=1.3)
-        panels[-1].set_ylabel("weight", fontsize=11)
+    names = list(losses)
+    if weights:
+        axes = panels[1 + bool(errors)]
+        axes.set_ylabel("weight", fontsize=11)
+        for index, (name, values) in enumerate(weights.items()):
+            axes.plot(steps, values, linewidth=1.3, **_look_of(names, name, index))
+    if row_weights:
+        axes = panels[-1]
+        axes.set_ylabel("weight of points", fontsize=11)
+        for index, (name, (least, mean, largest)) in enumerate(row_weights.items()):
+            look = _look_of(names, name, index)
+            axes.plot(steps, mean, linewidth=1.3, **look)
+            axes.fill_between(
+                steps, least, largest, color=look["color"], alpha=0.15, linewidth=0
+            )
     for axes in panels:
         style_axes(axes)
         axes.set_yscale("log")
         log_ticks(axes.yaxis)
         if steps[-1] > steps[0]:
             axes.set_xlim(steps[0], steps[-1])
-    panels[-1].set_xlabel("step", fontsize=12)
-    panels[-1].xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    step_axis(panels[-1])
     mark_stages(panels, steps, [record.get("stage") for record in records])
     return figure
 
@@ -110,6 +127,23 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     """Return one column a name, for all names that any of the rows has."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: _column(rows, name) for name in names}
+
+
+def _columns_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[np.ndarray]]:
+    """Return the least, the mean and the largest weight of the points of each block."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {
+        name: [_column([row.get(name) or {} for row in rows], key) for key in _OF_ROWS]
+        for name in names
+    }
+
+
+def _look_of(losses: Sequence[str], name: str, index: int) -> dict[str, Any]:
+    """Return the colour and dashes of a block, those that its loss has."""
+    place = losses.index(name) if name in losses else index
+    count = len(LINE_COLOURS)
+    dash = _DASHES[place // count % len(_DASHES)]
+    return {"color": LINE_COLOURS[place % count], "linestyle": dash}
 
 
 def _errors_by_name(records: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:

@@ -12,6 +12,7 @@ from pinn.figures.field_data import FieldData
 from pinn.figures.scales import scale_of
 from pinn.figures.style import (
     BLUE,
+    FAINT,
     INK,
     LINE_COLOURS,
     RED,
@@ -34,25 +35,27 @@ def plot_line(
     vmin: float | None = None,
     vmax: float | None = None,
     log: bool = False,
+    absolute: bool = True,
 ) -> Figure:
     """Draw a field in one coordinate, the reference dashed over it and the error below.
 
-    vmin, vmax: the ends of the vertical axis. log: whether it is logarithmic.
+    vmin, vmax: the ends of the vertical axis. log: whether it is logarithmic. absolute: whether the
+    error is drawn without its sign, on a logarithmic axis.
     """
     ((name, grid),) = data.coordinates.items()
     figure, panels = line_panels(data.reference is not None)
     top = panels[0]
     handles = draw_lines(top, grid, data.values, data.reference)
     set_range(top, data.values, data.reference, vmin=vmin, vmax=vmax, log=log)
-    top.set_ylabel(symbol(data.unknown), fontsize=12)
+    top.set_ylabel(data.label(), fontsize=12)
     top.set_title(data.title(), fontsize=12, loc="left")
     if data.reference is not None:
         _legend_above(top, handles)
-        draw_error(panels[1], grid, data.error)
-        error_limits(panels[1:], data.error)
-        panels[1].set_ylabel("absolute error", fontsize=11)
+        draw_error(panels[1], grid, data.error, absolute=absolute)
+        error_limits(panels[1:], data.error, absolute)
+        panels[1].set_ylabel(data.error_label(absolute), fontsize=11)
         subtitle(panels[1], data.summary())
-    _finish(panels, grid, name)
+    _finish(panels, data, name)
     return figure
 
 
@@ -63,12 +66,13 @@ def plot_overlay(
     vmin: float | None = None,
     vmax: float | None = None,
     log: bool = False,
+    absolute: bool = True,
 ) -> Figure:
     """Draw several fields in the same coordinate in one panel, with their errors below.
 
     labels: of the lines; None takes the names of the unknowns. References are dashed. What all of
-    them are held at is in the title. Raises ValueError for no field, or fields in other
-    coordinates than the first.
+    them are held at is in the title. absolute: as in `plot_line`. Raises ValueError for no field,
+    or fields in other coordinates than the first.
     """
     if not fields:
         raise ValueError("expected a field or more to draw over each other, got none")
@@ -89,23 +93,23 @@ def plot_overlay(
         colour = LINE_COLOURS[index % len(LINE_COLOURS)]
         handles += draw_lines(top, grid, data.values, data.reference, colour, label)[:1]
         if data.error is not None:
-            draw_error(panels[1], grid, data.error, colour)
+            draw_error(panels[1], grid, data.error, colour, absolute)
     if errors:
         handles.append(_dashed("reference"))
-        error_limits(panels[1:], np.concatenate(errors))
-        panels[1].set_ylabel("absolute error", fontsize=11)
+        error_limits(panels[1:], np.concatenate(errors), absolute)
+        panels[1].set_ylabel("absolute error" if absolute else "error", fontsize=11)
     shown = [array for data in fields for array in (data.values, data.reference)]
     set_range(top, *shown, vmin=vmin, vmax=vmax, log=log)
-    unknowns = dict.fromkeys(symbol(data.unknown) for data in fields)
+    unknowns = dict.fromkeys(data.label() for data in fields)
     top.set_ylabel(", ".join(unknowns), fontsize=12)
     first, *others = [data.fixed.items() for data in fields]
     shared = {n: v for n, v in first if all((n, v) in one for one in others)}
-    top.set_title(", ".join(held(shared)), fontsize=12, loc="left")
+    top.set_title(", ".join(held(shared, fields[0].units)), fontsize=12, loc="left")
     top.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0,
         frameon=False, fontsize=11,
     )  # fmt: skip
-    _finish(panels, fields[0].coordinates[name], name)
+    _finish(panels, fields[0], name)
     return figure
 
 
@@ -146,15 +150,33 @@ def draw_lines(
     return handles
 
 
-def draw_error(axes: Axes, grid: np.ndarray, error: np.ndarray, colour: str = INK) -> None:
-    """Draw an error on a logarithmic axis."""
-    axes.plot(grid, np.where(error > 0, error, np.nan), color=colour, linewidth=1.3)
-    axes.set_yscale("log")
-    log_ticks(axes.yaxis)
+def draw_error(
+    axes: Axes, grid: np.ndarray, error: np.ndarray, colour: str = INK, absolute: bool = True
+) -> Any:
+    """Draw an error, or its size on a logarithmic axis; return the line."""
+    (line,) = axes.plot(grid, error_drawn(error, absolute), color=colour, linewidth=1.3)
+    if absolute:
+        axes.set_yscale("log")
+        log_ticks(axes.yaxis)
+    return line
 
 
-def error_limits(panels: Sequence[Axes], error: np.ndarray) -> None:
+def error_drawn(error: np.ndarray, absolute: bool) -> np.ndarray:
+    """Return the values that a line of an error has."""
+    size = np.abs(error)
+    return np.where(size > 0, size, np.nan) if absolute else error
+
+
+def error_limits(panels: Sequence[Axes], error: np.ndarray, absolute: bool = True) -> None:
     """Give error panels one scale, which sign changes of the error do not stretch."""
+    error = np.abs(error)
+    if not absolute:
+        finite = error[np.isfinite(error)]
+        end = 1.1 * float(finite.max(initial=0.0)) or 1e-16
+        for axes in panels:
+            axes.set_ylim(-end, end)
+            axes.axhline(0.0, color=FAINT, linewidth=0.8, zorder=1)
+        return
     positive = error[np.isfinite(error) & (error > 0)]
     top = float(positive.max()) if positive.size else 1e-16
     low = max(float(np.quantile(positive, 0.02)), 1e-5 * top) if positive.size else 0.1 * top
@@ -175,6 +197,7 @@ def _dashed(label: str) -> Any:
     return Line2D([], [], color=INK, linewidth=1.2, linestyle=(0, (4, 3)), label=label)
 
 
-def _finish(panels: Any, grid: np.ndarray, name: str) -> None:
+def _finish(panels: Any, data: FieldData, name: str) -> None:
+    grid = data.coordinates[name]
     panels[0].set_xlim(grid[0], grid[-1])
-    panels[-1].set_xlabel(symbol(name), fontsize=12)
+    panels[-1].set_xlabel(data.label(name), fontsize=12)

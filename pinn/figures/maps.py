@@ -11,14 +11,16 @@ import numpy as np
 from pinn.figures.field_data import FieldData
 from pinn.figures.lines import plot_line
 from pinn.figures.rim import filled_across
-from pinn.figures.scales import Scale, scale_of
-from pinn.figures.style import FAINT, held, new_figure, sparse_ticks, subtitle, symbol
+from pinn.figures.scales import Scale, error_scale, scale_of
+from pinn.figures.style import FAINT, new_figure, sparse_ticks, subtitle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _MISSING = "#b5b5b5"
+# Other colours than those of a field, which a reader would compare it with.
+_ERROR, _ABSOLUTE_ERROR = "PuOr_r", "magma"
 # Two coordinates of space are drawn to scale where height over width lies in between.
 _FLATTEST, _STEEPEST = 0.12, 5.0
 
@@ -29,17 +31,18 @@ def plot_field(
     vmin: float | None = None,
     vmax: float | None = None,
     log: bool = False,
+    absolute: bool | None = None,
 ) -> Figure:
     """Draw the trained field: a colour map, or lines for one coordinate.
 
     A problem in one coordinate is drawn whole: the line, the reference dashed over it, and the
-    error below. vmin, vmax: the ends of the colours; None takes those of the values, without the
-    spikes that singular corners make: the colour bar says where they were cut off. log: whether the
-    colours are logarithmic, on both sides of zero where signs mix.
+    error below (absolute: as in `plot_line`). vmin, vmax: the ends of the colours; None takes those
+    of the values, without the spikes that singular corners make: the colour bar says where they
+    were cut off. log: whether the colours are logarithmic, on both sides of zero where signs mix.
     """
     if len(data.coordinates) == 1:
-        return plot_line(data, vmin=vmin, vmax=vmax, log=log)
-    figure = _single_map(data, data.values, "network", _scale(data, vmin, vmax, log))
+        return plot_line(data, vmin=vmin, vmax=vmax, log=log, absolute=absolute is not False)
+    figure = _single_map(data, data.values, "network", field_scale([data], vmin, vmax, log))
     _draw_measured(figure.axes[0], data)
     return figure
 
@@ -53,14 +56,18 @@ def plot_reference(
 ) -> Figure:
     """Draw the reference in the colours of `plot_field`; ValueError without a reference."""
     _need_map(data, "reference")
-    return _single_map(data, data.reference, "reference", _scale(data, vmin, vmax, log))
+    return _single_map(data, data.reference, "reference", field_scale([data], vmin, vmax, log))
 
 
-def plot_error(data: FieldData) -> Figure:
-    """Draw |field - reference| on a logarithmic colour scale; ValueError without a reference."""
+def plot_error(data: FieldData, *, absolute: bool = False) -> Figure:
+    """Draw field - reference in colours centred at zero; ValueError without a reference.
+
+    They are logarithmic on both sides, so that sign and size are seen over decades. absolute: draw
+    the size alone.
+    """
     _need_map(data, "error")
-    figure = new_figure(*_map_size(data), layout="compressed")
-    _draw_error(figure.add_subplot(), data)
+    figure = new_figure(*map_size(data), layout="compressed")
+    _draw_error(figure.add_subplot(), data, error_scale(data.error, absolute=absolute))
     return figure
 
 
@@ -70,26 +77,40 @@ def plot_panels(
     vmin: float | None = None,
     vmax: float | None = None,
     log: bool = False,
+    absolute: bool | None = None,
 ) -> Figure:
     """Draw field, reference and error side by side (the field alone without a reference).
 
-    Flat domains have them one above the other. vmin, vmax, log: as in `plot_field`.
+    Flat domains have them one above the other. vmin, vmax, log: as in `plot_field`, absolute: as in
+    `plot_error`.
     """
     if len(data.coordinates) == 1 or data.reference is None:
-        return plot_field(data, vmin=vmin, vmax=vmax, log=log)
-    width, height = _map_size(data)
-    if height < 0.5 * width:
-        figure = new_figure(width, 2.8 * height, layout="compressed")
-        first, second, third = figure.subplots(3, 1)
-    else:
-        figure = new_figure(2.7 * width, height, layout="compressed")
-        first, second, third = figure.subplots(1, 3)
-    scale = _scale(data, vmin, vmax, log)
-    _draw_map(first, data, data.values, scale, f"{data.title()},  network")
-    _draw_measured(first, data)
-    _draw_map(second, data, data.reference, scale, f"{data.title()},  reference")
-    _draw_error(third, data)
+        return plot_field(data, vmin=vmin, vmax=vmax, log=log, absolute=absolute)
+    scales = field_scale([data], vmin, vmax, log), error_scale(data.error, absolute=bool(absolute))
+    figure, _ = draw_panels(data, *scales)
     return figure
+
+
+def draw_panels(data: FieldData, scale: Scale, errors: Scale | None) -> tuple[Figure, list[Any]]:
+    """Return a figure of a field, and of its reference and error, on given scales; and its maps.
+
+    errors: None for a field without a reference.
+    """
+    width, height = map_size(data)
+    count = 1 if errors is None else 3
+    if height < 0.5 * width:
+        figure = new_figure(width, (1 if count == 1 else 2.8) * height, layout="compressed")
+        panels = figure.subplots(count, 1, squeeze=False)[:, 0]
+    else:
+        figure = new_figure((1 if count == 1 else 2.7) * width, height, layout="compressed")
+        panels = figure.subplots(1, count, squeeze=False)[0]
+    title = data.title()
+    maps = [_draw_map(panels[0], data, data.values, scale, f"{title},  network")]
+    _draw_measured(panels[0], data)
+    if errors is not None:
+        maps.append(_draw_map(panels[1], data, data.reference, scale, f"{title},  reference"))
+        maps.append(_draw_error(panels[2], data, errors))
+    return figure, maps
 
 
 def plot_maps(
@@ -98,93 +119,103 @@ def plot_maps(
     vmin: float | None = None,
     vmax: float | None = None,
     log: bool = False,
+    absolute: bool = False,
 ) -> Figure:
-    """Draw an unknown at several values of what is held, such as times, on one scale.
+    """Draw an unknown on several planes on one scale: at several times, or across each other.
 
     A column for each of the fields, with the reference and the error below where all have one; of
-    flat domains a row each, with these beside it. vmin, vmax, log: as in `plot_field`. Raises
-    ValueError for no field, or for fields that are not in the same two coordinates.
+    flat domains a row each, with these beside it. vmin, vmax, log: as in `plot_field`, absolute: as
+    in `plot_error`. Raises ValueError for no field, and for fields of several unknowns or in one
+    coordinate.
     """
-    if not fields or len({tuple(data.coordinates) for data in fields}) > 1:
-        raise ValueError("expected a field or more in the same coordinates to draw beside others")
-    if len(fields[0].coordinates) != 2:
+    if not fields or len({data.unknown for data in fields}) > 1:
+        raise ValueError("expected a field or more of one unknown to draw beside each other")
+    if any(len(data.coordinates) != 2 for data in fields):
         raise ValueError(f"field {fields[0].unknown!r} has one coordinate: draw it as lines")
     compared = all(data.reference is not None for data in fields)
     kinds = ("network", "reference", "error")[: 3 if compared else 1]
-    width, height = _map_size(fields[0])
-    flat = height < 0.5 * width
+    sizes = np.array([map_size(data) for data in fields])
+    width, height = sizes.mean(axis=0)
+    flat = bool(np.all(sizes[:, 1] < 0.5 * sizes[:, 0]))
     rows, columns = (len(fields), len(kinds)) if flat else (len(kinds), len(fields))
     size = (0.55 if flat else 0.75) * columns * width + 1.2, 0.8 * rows * height + 0.6
     figure = new_figure(*size, layout="compressed")
     panels = figure.subplots(rows, columns, squeeze=False)
     panels = panels.T if flat else panels  # a kind each, then a field each
-    shown = [data.reference if compared else data.values for data in fields]
-    scale = scale_of(*shown, vmin=vmin, vmax=vmax, log=log, centred=True, robust=True)
+    scale = field_scale(fields, vmin, vmax, log)
     for kind, line in zip(kinds, panels, strict=True):
-        _draw_row(line, fields, kind, scale, "bottom" if flat else "right")
+        _draw_row(line, fields, kind, scale, "bottom" if flat else "right", absolute)
     for axes, data in zip(panels[0], fields, strict=True):
-        axes.set_title(", ".join(held(data.fixed)), fontsize=12, loc="left")
-    for axes in panels.flat:
+        axes.set_title(", ".join(data.held()), fontsize=12, loc="left")
+    shared = len({tuple(data.coordinates) for data in fields}) == 1
+    for axes in panels.flat if shared else ():
         axes.label_outer()
     return figure
 
 
 def _draw_row(
-    panels: Sequence[Axes], fields: Sequence[FieldData], kind: str, scale: Scale, bar_at: str
+    panels: Sequence[Axes],
+    fields: Sequence[FieldData],
+    kind: str,
+    scale: Scale,
+    bar_at: str,
+    absolute: bool,
 ) -> None:
     """Draw the values, the references or the errors of fields, with one colour bar."""
     if kind == "error":
-        drawn = [data.error for data in fields]
-        low, high = _error_range(*drawn)
-        errors = Scale(low, high, "log")
-        meshes = [
-            _mesh(axes, data, errors.shown(data.error), "magma", errors.norm())
-            for axes, data in zip(panels, fields, strict=True)
-        ]
+        scale = error_scale(*(data.error for data in fields), absolute=absolute)
+        drawn = [error_drawn(data, scale) for data in fields]
+        label, colours = fields[0].error_label(absolute), _colours_of_error(scale)
         for axes, data in zip(panels, fields, strict=True):
             subtitle(axes, data.summary())
-        label, extend = "absolute error", "min"
     else:
         drawn = [data.values if kind == "network" else data.reference for data in fields]
-        meshes = [
-            _mesh(axes, data, scale.shown(values), scale.colours, scale.norm())
-            for axes, data, values in zip(panels, fields, drawn, strict=True)
-        ]
         note = f"   ({scale.note})" if scale.note else ""
-        label = f"{symbol(fields[0].unknown)},  {kind}{note}"
-        extend = scale.beyond(np.concatenate([values.ravel() for values in drawn]))
-    _colour_bar(list(panels), meshes[0], label, extend, bar_at)
+        label, colours = f"{fields[0].label()},  {kind}{note}", scale.colours
+    meshes = [
+        draw_mesh(axes, data, values, scale, colours)
+        for axes, data, values in zip(panels, fields, drawn, strict=True)
+    ]
+    extend = scale.beyond(np.concatenate([values.ravel() for values in drawn]))
+    colour_bar(list(panels), meshes[0], label, scale, extend, bar_at)
 
 
-def _scale(data: FieldData, vmin: float | None, vmax: float | None, log: bool) -> Scale:
-    """Return one scale for field and reference."""
-    drawn = data.values if data.reference is None else data.reference
-    return scale_of(drawn, vmin=vmin, vmax=vmax, log=log, centred=True, robust=True)
+def field_scale(
+    fields: Sequence[FieldData],
+    vmin: float | None = None,
+    vmax: float | None = None,
+    log: bool = False,
+) -> Scale:
+    """Return one scale for fields and their references: that of the references, if all have one."""
+    compared = all(data.reference is not None for data in fields)
+    drawn = [data.reference if compared else data.values for data in fields]
+    return scale_of(*drawn, vmin=vmin, vmax=vmax, log=log, centred=True, robust=True)
 
 
-def _single_map(data: FieldData, values: np.ndarray, what: str, scale: Scale) -> Figure:
-    figure = new_figure(*_map_size(data), layout="compressed")
-    _draw_map(figure.add_subplot(), data, values, scale, f"{data.title()},  {what}")
-    return figure
-
-
-def _axes_of_map(data: FieldData) -> tuple[str, str]:
+def axes_of_map(data: FieldData) -> tuple[str, str]:
     """Return (horizontal, vertical): time runs to the right, else the first coordinate does."""
     first, second = data.coordinates
     return (second, first) if data.time == second else (first, second)
 
 
-def _height_over_width(data: FieldData) -> float:
-    wide, high = (np.ptp(data.coordinates[name]) for name in _axes_of_map(data))
-    return float(high / wide)
-
-
-def _map_size(data: FieldData) -> tuple[float, float]:
-    if data.time is not None:
+def map_size(data: FieldData) -> tuple[float, float]:
+    """Return the width and height of a figure of one map, in inches."""
+    if data.time is not None or not data.to_scale:
         return 6.4, 4.2
     ratio = min(max(_height_over_width(data), _FLATTEST), 2.0)
     size = min(4.6 / math.sqrt(ratio), 9.0)
     return size + 1.8, size * ratio + 1.1
+
+
+def _height_over_width(data: FieldData) -> float:
+    wide, high = (np.ptp(data.coordinates[name]) for name in axes_of_map(data))
+    return float(high / wide)
+
+
+def _is_to_scale(data: FieldData) -> bool:
+    """Whether a length is as long in both directions: of ribbons hardly anything would be seen."""
+    lengths = data.time is None and data.to_scale
+    return lengths and _FLATTEST <= _height_over_width(data) <= _STEEPEST
 
 
 def _need_map(data: FieldData, what: str) -> None:
@@ -196,12 +227,19 @@ def _need_map(data: FieldData, what: str) -> None:
         raise ValueError(f"field {data.unknown!r} has no reference: there is no {what} to draw")
 
 
-def _draw_map(axes: Axes, data: FieldData, values: np.ndarray, scale: Scale, title: str) -> None:
-    mesh = _mesh(axes, data, scale.shown(values), scale.colours, scale.norm())
+def _single_map(data: FieldData, values: np.ndarray, what: str, scale: Scale) -> Figure:
+    figure = new_figure(*map_size(data), layout="compressed")
+    _draw_map(figure.add_subplot(), data, values, scale, f"{data.title()},  {what}")
+    return figure
+
+
+def _draw_map(axes: Axes, data: FieldData, values: np.ndarray, scale: Scale, title: str) -> Any:
+    mesh = draw_mesh(axes, data, values, scale)
     # Arrows at the ends tell that values lie visibly beyond the scale.
     note = f"   ({scale.note})" if scale.note else ""
-    _colour_bar(axes, mesh, f"{symbol(data.unknown)}{note}", scale.beyond(values))
+    colour_bar(axes, mesh, f"{data.label()}{note}", scale, scale.beyond(values))
     axes.set_title(title, fontsize=12, loc="left")
+    return mesh
 
 
 def _draw_measured(axes: Axes, data: FieldData) -> None:
@@ -209,70 +247,95 @@ def _draw_measured(axes: Axes, data: FieldData) -> None:
     if data.measured is None:
         return
     columns = dict(zip(data.coordinates, data.measured.T, strict=True))
-    horizontal, vertical = _axes_of_map(data)
+    horizontal, vertical = axes_of_map(data)
     axes.scatter(
         columns[horizontal], columns[vertical], s=22, facecolors="none", edgecolors="black",
         linewidths=0.9, label="data", clip_on=False, zorder=3,
     )  # fmt: skip
 
 
-def _draw_error(axes: Axes, data: FieldData) -> None:
-    from matplotlib.colors import LogNorm
-
-    error = data.error
-    low, top = _error_range(error)
-    mesh = _mesh(axes, data, np.maximum(error, low), "magma", LogNorm(low, top))
-    _colour_bar(axes, mesh, "absolute error", "min")
+def _draw_error(axes: Axes, data: FieldData, scale: Scale) -> Any:
+    drawn = error_drawn(data, scale)
+    mesh = draw_mesh(axes, data, drawn, scale, _colours_of_error(scale))
+    label = data.error_label(absolute=scale.kind == "log")
+    colour_bar(axes, mesh, label, scale, scale.beyond(drawn))
     axes.set_title(f"{data.title()},  error\n", fontsize=12, loc="left")
     subtitle(axes, data.summary())
+    return mesh
 
 
-def _error_range(*errors: np.ndarray) -> tuple[float, float]:
-    """Return four decades: they hold all that matters; what is smaller takes the lowest colour."""
-    finite = np.concatenate([error[np.isfinite(error)] for error in errors])
-    top = float(finite.max()) if finite.size else 0.0
-    top = top or 1e-16  # the field equals the reference
-    return 1e-4 * top, top
+def error_drawn(data: FieldData, scale: Scale) -> np.ndarray:
+    """Return the error of a field, without its sign on a logarithmic scale."""
+    return np.abs(data.error) if scale.kind == "log" else data.error
 
 
-def _colour_bar(
-    axes: Axes | list[Axes], mesh: Any, label: str, extend: str, location: str = "right"
+def _colours_of_error(scale: Scale) -> str:
+    return _ABSOLUTE_ERROR if scale.kind == "log" else _ERROR
+
+
+def colour_bar(
+    axes: Axes | list[Axes],
+    mesh: Any,
+    label: str,
+    scale: Scale,
+    extend: str,
+    location: str = "right",
 ) -> None:
+    """Draw a colour bar beside panels, or below them (location: "bottom")."""
     bar = mesh.figure.colorbar(
-        mesh, ax=axes, extend=extend, pad=0.02, aspect=26, location=location
+        mesh, ax=axes, extend=extend, pad=0.02, aspect=26, location=location, ticks=scale.ticks()
     )
     bar.ax.tick_params(labelsize=10, which="both", color=FAINT)
+    if scale.ticks() is not None:
+        bar.ax.minorticks_off()
     bar.outline.set_visible(False)
     bar.set_label(label, fontsize=12 if len(label) < 30 else 9)
 
 
-def _mesh(axes: Axes, data: FieldData, values: np.ndarray, colours: str, norm: Any) -> Any:
+def draw_mesh(
+    axes: Axes, data: FieldData, values: np.ndarray, scale: Scale, colours: str | None = None
+) -> Any:
+    """Draw values, of the shape of a field's grid, as a map that ends at the domain's rim."""
     import matplotlib
 
-    horizontal, vertical = _axes_of_map(data)
+    horizontal, vertical = axes_of_map(data)
     right, up = data.coordinates[horizontal], data.coordinates[vertical]
-    masked = not data.inside.all()
-    if masked:
-        values = filled_across(values, data.inside)
-    if next(iter(data.coordinates)) == horizontal:
-        values = values.T
     # Values that are not finite are grey.
-    colour_map = matplotlib.colormaps[colours].with_extremes(bad=_MISSING)
-    drawn = np.ma.masked_invalid(values)
-    mesh = axes.pcolormesh(right, up, drawn, cmap=colour_map, norm=norm, shading="nearest")
+    colour_map = matplotlib.colormaps[colours or scale.colours].with_extremes(bad=_MISSING)
+    mesh = axes.pcolormesh(
+        right, up, mesh_values(data, values, scale), cmap=colour_map, norm=scale.norm(),
+        shading="nearest", rasterized=True,
+    )  # fmt: skip
+    frame_map(axes, data)
+    if not data.inside.all():
+        _cut_out(axes, mesh, data)
+    return mesh
+
+
+def mesh_values(data: FieldData, values: np.ndarray, scale: Scale) -> np.ma.MaskedArray:
+    """Return values of the shape of a field's grid as its mesh takes them."""
+    values = scale.shown(values)
+    if not data.inside.all():
+        values = filled_across(values, data.inside)
+    if next(iter(data.coordinates)) == axes_of_map(data)[0]:
+        values = values.T
+    return np.ma.masked_invalid(values)
+
+
+def frame_map(axes: Axes, data: FieldData) -> None:
+    """Give a panel the limits, labels and proportions of a field's two coordinates."""
+    horizontal, vertical = axes_of_map(data)
+    right, up = data.coordinates[horizontal], data.coordinates[vertical]
     axes.set_xlim(right[0], right[-1])
     axes.set_ylim(up[0], up[-1])
-    axes.set_xlabel(symbol(horizontal), fontsize=12)
-    axes.set_ylabel(symbol(vertical), fontsize=12)
+    axes.set_xlabel(data.label(horizontal), fontsize=12)
+    axes.set_ylabel(data.label(vertical), fontsize=12)
     axes.tick_params(labelsize=10, color=FAINT)
     sparse_ticks(axes.xaxis)
     for spine in axes.spines.values():
         spine.set_color(FAINT)
-    if masked:
-        _cut_out(axes, mesh, data)
-    if data.time is None and _FLATTEST <= _height_over_width(data) <= _STEEPEST:
+    if _is_to_scale(data):
         axes.set_aspect("equal")
-    return mesh
 
 
 def _cut_out(axes: Axes, mesh: Any, data: FieldData) -> None:
@@ -281,7 +344,7 @@ def _cut_out(axes: Axes, mesh: Any, data: FieldData) -> None:
     from matplotlib.path import Path
 
     rim = data.rim
-    if _axes_of_map(data)[0] != next(iter(data.coordinates)):
+    if axes_of_map(data)[0] != next(iter(data.coordinates)):
         rim = Path(rim.vertices[:, ::-1], rim.codes)
     line = PathPatch(rim, facecolor="none", edgecolor=FAINT, linewidth=0.8, clip_on=False)
     axes.add_patch(line)

@@ -22,21 +22,25 @@ _QUANTILE = 0.02
 _REST = 0.001
 # Decades of a logarithmic scale below its largest value, where the data give no other end.
 _DECADES = 6
-# A symmetric logarithmic scale is linear below a power of ten, so many decades under its end.
+# A symmetric logarithmic scale is linear below a power of ten, about so many decades under its end;
 _LOG_DECADES = 3
+# one of errors, of which the largest matter most.
+_ERROR_DECADES = 2
 
 
 @dataclass(frozen=True)
 class Scale:
     """A range of values: low to high, "linear", "log", or "symlog" (logarithmic on both sides).
 
-    note: which values are beyond it, where some were cut off; else empty.
+    note: which values are beyond it, where some were cut off; else empty. decades: about so many a
+    symmetric one has on each side.
     """
 
     low: float
     high: float
     kind: str = "linear"
     note: str = ""
+    decades: int = _LOG_DECADES
 
     @property
     def colours(self) -> str:
@@ -65,6 +69,19 @@ class Scale:
         """Return values to draw: on a logarithmic scale those below it take its lower end."""
         return np.maximum(values, self.low) if self.kind == "log" else values
 
+    def ticks(self) -> list[float] | None:
+        """Return what a colour bar is labelled with: decades on both sides of zero; None: as usual.
+
+        Every other one where they would stand too closely.
+        """
+        if self.kind != "symlog":
+            return None
+        first, size = math.log10(self._linear), max(abs(self.low), abs(self.high))
+        powers = np.arange(round(first), math.floor(math.log10(size)) + 1)
+        decades = 10.0 ** powers[:: -1 if len(powers) < 5 else -2]
+        both = [0.0, *decades, *-decades]
+        return sorted(tick for tick in both if self.low <= tick <= self.high)
+
     def set_axis(self, axes: Axes, *, margin: bool) -> None:
         """Give the vertical axis this range, with a margin where nobody asked for its ends."""
         low, high = self.low, self.high
@@ -79,7 +96,7 @@ class Scale:
     @property
     def _linear(self) -> float:
         size = max(abs(self.low), abs(self.high))
-        return 10.0 ** (math.floor(math.log10(size)) - _LOG_DECADES)
+        return 10.0 ** (round(math.log10(size)) - self.decades)
 
 
 def scale_of(
@@ -123,6 +140,20 @@ def scale_of(
             margin = 0.5 * abs(low) or 1.0
             low, high = low - margin, high + margin
     return Scale(low, high, "symlog" if log else "linear", note)
+
+
+def error_scale(*errors: np.ndarray, absolute: bool = False) -> Scale:
+    """Return one scale for errors: centred at zero, logarithmic on both sides of it.
+
+    absolute: for |error|, on four decades: they hold all that matters, and what is smaller takes
+    the lowest colour.
+    """
+    sizes = np.concatenate([np.abs(error[np.isfinite(error)]) for error in errors])
+    top = float(sizes.max()) if sizes.size else 0.0
+    top = max(top, 1e-300) if top else 1e-16  # the field equals the reference
+    if absolute:
+        return Scale(1e-4 * top, top, "log")
+    return Scale(-top, top, "symlog", decades=_ERROR_DECADES)
 
 
 def _range(drawn: np.ndarray, robust: bool) -> tuple[float, float, str]:

@@ -16,7 +16,7 @@ from pinn.figures.lines import (
     plot_overlay,
     set_range,
 )
-from pinn.figures.style import headline, held, symbol
+from pinn.figures.style import headline, held
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,6 +30,7 @@ def plot_slices(
     vmin: float | None = None,
     vmax: float | None = None,
     log: bool = False,
+    absolute: bool = True,
 ) -> Figure:
     """Draw the field along one coordinate at three values of the other, with the error below.
 
@@ -37,7 +38,7 @@ def plot_slices(
     middle and the end of time, a quarter, a half and three quarters of space. What else is held is
     in the title. The nearest grid points with values there are drawn and
     named. overlay: all in one panel. vmin, vmax: the ends of the vertical axis. log: whether it is
-    logarithmic.
+    logarithmic. absolute: whether errors are drawn without their sign, on a logarithmic axis.
     """
     if len(data.coordinates) == 1:
         raise ValueError(f"field {data.unknown!r} has one coordinate: it has no slices to draw")
@@ -45,9 +46,9 @@ def plot_slices(
 
     along, across = _axes_of_slices(data)
     slices = _slices(data, along, across, at)
-    names = [held({across: one.fixed[across]})[0] for one in slices]
+    names = [held({across: one.fixed[across]}, data.units)[0] for one in slices]
     if overlay:
-        return plot_overlay(slices, names, vmin=vmin, vmax=vmax, log=log)
+        return plot_overlay(slices, names, vmin=vmin, vmax=vmax, log=log, absolute=absolute)
     grid = data.coordinates[along]
     with_error = data.reference is not None
     figure, panels = line_panels(with_error, columns=len(slices))
@@ -57,20 +58,20 @@ def plot_slices(
         top.set_xlim(grid[0], grid[-1])
         handles = draw_lines(top, grid, one.values, one.reference)
         if with_error:
-            draw_error(bottom, grid, one.error)
-        bottom.set_xlabel(symbol(along), fontsize=12)
+            draw_error(bottom, grid, one.error, absolute=absolute)
+        bottom.set_xlabel(data.label(along), fontsize=12)
         bottom.xaxis.set_major_locator(MaxNLocator(4))
     shown = [array for one in slices for array in (one.values, one.reference)]
     set_range(panels[0, 0], *shown, vmin=vmin, vmax=vmax, log=log)
-    panels[0, 0].set_ylabel(symbol(data.unknown), fontsize=12)
+    panels[0, 0].set_ylabel(data.label(), fontsize=12)
     if with_error:
-        error_limits(panels[1], np.stack([one.error for one in slices]))
-        panels[1, 0].set_ylabel("absolute error", fontsize=11)
+        error_limits(panels[1], np.stack([one.error for one in slices]), absolute)
+        panels[1, 0].set_ylabel(data.error_label(absolute), fontsize=11)
         figure.legend(
             handles=handles, loc="outside upper right", ncols=2, frameon=False, fontsize=11
         )
     if data.fixed:
-        headline(figure, ", ".join(held(data.fixed)))
+        headline(figure, ", ".join(data.held()))
     return figure
 
 
@@ -102,6 +103,7 @@ def _slices(
             time=data.time if along == data.time else None,
             fixed={**data.fixed, across: float(cuts[place])},
             inside=np.take(data.inside, place, axis),
+            units=data.units,
         )
         for place in places
     ]

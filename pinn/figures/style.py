@@ -6,6 +6,7 @@ import contextlib
 import io
 import math
 import os
+import re
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,13 @@ DPI = 150
 
 # What a figure's file says drew it.
 AUTHOR = "pinn"
+FILM = f"drawn by {AUTHOR}"
 
 BLUE, RED, INK, FAINT = "#1f5fa8", "#d1495b", "#222222", "#8a8a8a"
 
+# Told apart with any colour vision: Okabe and Ito, Color Universal Design (2002), without yellow.
 LINE_COLOURS = (
-    "#1f77b4", "#e07b00", "#2ca02c", "#c0392b", "#8e5ea2",
-    "#8c564b", "#d65db1", "#17a2b8", "#9a9a00", "#5c6b7a",
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5c6b7a",
 )  # fmt: skip
 
 GREEK = frozenset(
@@ -63,7 +65,7 @@ def _import_matplotlib() -> None:
 
 def style_axes(axes: Axes) -> None:
     """Give a panel of lines its frame and its grid."""
-    axes.tick_params(labelsize=10, color=FAINT)
+    axes.tick_params(labelsize=10, which="both", color=FAINT)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -82,15 +84,37 @@ def symbol(name: str) -> str:
     return f"${head}_{{\\mathrm{{{index}}}}}$" if index else f"${head}$"
 
 
+_RAISED = dict(zip(
+    map(ord, "+-0123456789"),
+    "\N{SUPERSCRIPT PLUS SIGN}\N{SUPERSCRIPT MINUS}\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077"
+    "\u2078\u2079", strict=True,
+))  # fmt: skip
+
+
+def label(name: str, units: Mapping[str, str]) -> str:
+    """Return a name as mathematics with its unit, as in u (m/s), if that is known and not 1."""
+    unit = _unit(name, units)
+    return f"{symbol(name)} ({unit})" if unit else symbol(name)
+
+
+def _unit(name: str, units: Mapping[str, str]) -> str:
+    """Return a unit as it is written in print, m² for m^2; empty for none."""
+    unit = units.get(name, "")
+    return "" if unit == "1" else re.sub(r"\^([+-]?\d+)", lambda m: m[1].translate(_RAISED), unit)
+
+
 def short(value: float) -> str:
     """Return a number like 1.50e-3, without the zeros that pad an exponent."""
     mantissa, exponent = f"{value:.2e}".split("e") if math.isfinite(value) else (str(value), "0")
     return f"{mantissa}e{int(exponent)}" if int(exponent) else mantissa
 
 
-def held(values: Mapping[str, float]) -> list[str]:
-    """Return what coordinates are held at, each as in t = −0.5 with the minus of the axes."""
-    return [f"{symbol(n)} = {v:.4g}".replace("-", "\N{MINUS SIGN}") for n, v in values.items()]
+def held(values: Mapping[str, float], units: Mapping[str, str] | None = None) -> list[str]:
+    """Return what coordinates are held at, each as in t = −0.5 s with the minus of the axes."""
+    return [
+        f"{symbol(name)} = {value:.4g} {_unit(name, units or {})}".replace("-", "\N{MINUS SIGN}")
+        .strip() for name, value in values.items()
+    ]  # fmt: skip
 
 
 def headline(figure: Figure, text: str) -> None:
@@ -100,19 +124,43 @@ def headline(figure: Figure, text: str) -> None:
     figure.suptitle(text, x=0.02, ha="left", fontsize=12)
 
 
-def figure_png(figure: Figure, dpi: int = DPI) -> bytes:
-    """Return a figure, drawn by Agg, as the bytes of a PNG file."""
+# Where a file of each format says what drew it.
+FORMATS = {"png": "Software", "pdf": "Creator", "svg": "Creator"}
+
+
+def figure_bytes(figure: Figure, format: str = "png", dpi: int = DPI) -> bytes:
+    """Return a figure as the bytes of a file: "png", "pdf" or "svg".
+
+    dpi: the resolution, of the maps and points in a pdf or svg too.
+    """
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=dpi, backend="agg", metadata={"Software": AUTHOR})
+    figure.savefig(
+        buffer, format=format, dpi=dpi, backend={"png": "agg"}.get(format, format),
+        metadata={FORMATS[format]: AUTHOR},
+    )  # fmt: skip
     return buffer.getvalue()
 
 
+def figure_png(figure: Figure, dpi: int = DPI) -> bytes:
+    """Return a figure, drawn by Agg, as the bytes of a PNG file."""
+    return figure_bytes(figure, "png", dpi)
+
+
+def step_axis(axes: Axes) -> None:
+    """Label a horizontal axis of training steps, which are whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.set_xlabel("step", fontsize=12)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+
+
 def log_ticks(axis: Any) -> None:
-    """Label the whole decades of a logarithmic axis."""
-    from matplotlib.ticker import LogLocator, NullFormatter
+    """Label the whole decades of a logarithmic axis, and numbers between where they are few."""
+    from matplotlib.ticker import LogFormatter, LogLocator
 
     axis.set_major_locator(LogLocator(base=10, numticks=8))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_formatter(LogFormatter(minor_thresholds=(1.0, 0.5)))
 
 
 def sparse_ticks(axis: Any) -> None:

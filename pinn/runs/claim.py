@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from pinn.figures.style import AUTHOR
+from pinn.figures.style import AUTHOR, FILM
 from pinn.files import FileLock, disk_error, is_leftover
 from pinn.solution.checkpoint import CHECKPOINT, PREVIOUS_CHECKPOINT
 from pinn.tracking import tensorboard
@@ -38,9 +38,15 @@ RUN_FILES = (
 )
 _FOLDERS = (FIGURES, tensorboard.FOLDER)
 
-# Every figure says near its front who drew it.
-_PNG_BEGIN = b"\x89PNG\r\n\x1a\n"
-_PNG_AUTHOR = b"tEXtSoftware\x00" + AUTHOR.encode("latin-1")
+# Every figure says who drew it, near its front or its end: how, by the suffix of its name.
+_DRAWN_BY = {
+    ".png": b"tEXtSoftware\x00" + AUTHOR.encode("latin-1"),
+    ".pdf": f"/Creator ({AUTHOR})".encode("latin-1"),
+    ".svg": f"<dc:title>{AUTHOR}</dc:title>".encode("latin-1"),
+    ".gif": b"!\xfe" + bytes([len(AUTHOR)]) + AUTHOR.encode("latin-1"),
+    ".mp4": FILM.encode("latin-1"),
+}
+_READ = 4096
 
 
 class RunExists(FileExistsError):
@@ -192,9 +198,9 @@ def _written_by_a_run(directory: Path) -> Iterator[Path]:
     figures = directory / FIGURES
     for path in list(figures.iterdir()) if figures.is_dir() else ():
         leftover = is_leftover(path.name)
-        if leftover is not None and leftover.endswith(".png"):
+        if leftover is not None and Path(leftover).suffix in _DRAWN_BY:
             yield path
-        elif path.suffix == ".png" and _is_our_figure(path):
+        elif path.suffix in _DRAWN_BY and _is_our_figure(path):
             yield path
     events = directory / tensorboard.FOLDER
     for path in list(events.iterdir()) if events.is_dir() else ():
@@ -206,5 +212,8 @@ def _is_our_figure(path: Path) -> bool:
     if not stat.S_ISREG(path.lstat().st_mode):
         return False
     with open(path, "rb") as file:
-        start = file.read(256)
-    return start.startswith(_PNG_BEGIN) and _PNG_AUTHOR in start
+        ends = file.read(_READ)
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(_READ, size - _READ))
+        ends += file.read()
+    return _DRAWN_BY[path.suffix] in ends

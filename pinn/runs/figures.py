@@ -2,89 +2,228 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
+from pinn.figures.animation import animation
 from pinn.figures.coefficients import plot_coefficients
 from pinn.figures.field_data import FieldData
 from pinn.figures.history import plot_history
 from pinn.figures.lines import plot_overlay
 from pinn.figures.maps import plot_error, plot_field, plot_maps, plot_reference
+from pinn.figures.points import plot_points
 from pinn.figures.slices import plot_slices
-from pinn.figures.style import DPI, figure_png, headline
+from pinn.figures.style import DPI, figure_bytes, headline
+from pinn.figures.vectors import plot_vectors
 from pinn.files import write_bytes
 from pinn.runs.claim import HISTORY
 from pinn.runs.run import Run
+from pinn.solution.pictured import (
+    frames,
+    instants,
+    planes,
+    points_data,
+    vector_data,
+)
 from pinn.solution.solution import Solution
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def draw_run(run: Run, solution: Solution) -> list[Path]:
-    """Draw all that a solution has values for, and the run's own history, into figures/."""
-    fields = [solution.field_data(unknown) for unknown in solution.problem.solved]
-    time = solution.problem.domain.time
-    instants = {}
-    for data in fields:
-        if len(data.coordinates) == 2 and time in data.fixed:
-            low, high = solution.problem.domain.bounds[time]
-            instants[data.unknown] = [
-                solution.field_data(data.unknown, **{time: value})
-                for value in (low, (low + high) / 2, high)
-            ]
-    return render_figures(
-        run,
-        fields,
-        errors=solution.report.recovery.standard_errors,
-        instants=instants,
-        warning=solution.warning_of_figures,
-    )
+# An animation that nobody asked for has so many frames, and all of a run take so long at most.
+_UNASKED_FRAMES, _UNASKED_SECONDS = 24, 3.0
+# One that is asked for has so many.
+_FRAMES = 48
+
+Values = Mapping[str, float | Sequence[float]]
+"""What coordinates are held at, some of them at several values."""
 
 
-def render_figures(
-    run: Run | str | Path,
-    fields: Sequence[FieldData],
-    records: Sequence[Mapping[str, Any]] | None = None,
-    dpi: int = DPI,
-    errors: Mapping[str, float] | None = None,
-    instants: Mapping[str, Sequence[FieldData]] | None = None,
-    warning: str = "",
-) -> list[Path]:
-    """Write the figures of a run under figures/ and return their paths.
+@dataclass(frozen=True)
+class Look:
+    """How the figures of a run look: what `python -m pinn plot` takes.
 
-    field_U.png, reference_U.png, error_U.png and slices_U.png for every unknown U with two
-    coordinates (reference and error where there is one); field_U.png with everything in it for one
-    coordinate, and field.png with all of these where there are several; history.png when steps were
-    logged, and coefficients.png where there are some. records: None reads the run's own. errors:
-    the standard errors of coefficients. instants: by unknown, its field at several times; slices
-    are then these. warning: a line at the top of every figure. Raises OSError from the disk,
-    DamagedFile for metrics that cannot be read.
+    format: "png", "pdf" or "svg". dpi: pixels an inch. log: whether fields are on a logarithmic
+    scale. absolute: whether errors are drawn without their sign; None as reads best, see
+    pinn.figures.
     """
-    if not isinstance(run, Run):
-        run = Run.open(run)
-    figures = {}
-    for data in fields:
-        figures[f"field_{data.unknown}"] = plot_field(data)
-        if len(data.coordinates) == 2:
-            if data.reference is not None:
-                figures[f"reference_{data.unknown}"] = plot_reference(data)
-                figures[f"error_{data.unknown}"] = plot_error(data)
-            at_times = (instants or {}).get(data.unknown)
-            slices = plot_maps(at_times) if at_times else plot_slices(data)
-            figures[f"slices_{data.unknown}"] = slices
-    curves = [data for data in fields if len(data.coordinates) == 1]
+
+    format: Literal["png", "pdf", "svg"] = "png"
+    dpi: int = DPI
+    log: bool = False
+    absolute: bool | None = None
+
+
+def draw_run(
+    run: Run, solution: Solution, look: Look | None = None, only: Sequence[str] | None = None
+) -> list[Path]:
+    """Draw all that a solution has values for, and the run's own history, into figures/.
+
+    field_U, reference_U, error_U and slices_U for every unknown U with two coordinates (reference
+    and error where there is one), planes_U where space has three; field_U with everything in it for
+    one coordinate, and field with all of these where there are several; vector_U_V for velocities
+    and the like (problem.vectors); points with the residual where the equations were trained;
+    history when steps were logged, and coefficients where there are some; animation_U.gif of two
+    coordinates of space and time, where that takes no longer than a few seconds. only: the
+    unknowns to draw, without the figures of the run as a whole. Returns the paths. Raises OSError
+    from the disk, DamagedFile for metrics that cannot be read.
+    """
+    look = look or Look()
+    unknowns = solution.problem.solved if only is None else tuple(only)
+    paths = [
+        _write_figure(run, solution, name, figure, look)
+        for name, figure in _of_fields(solution, unknowns, look)
+    ]
+    if look.format == "png":
+        paths += _unasked(run, solution, unknowns, look)
+    return paths if only is not None else paths + draw_training(run, solution, look)
+
+
+def draw_training(run: Run, solution: Solution, look: Look | None = None) -> list[Path]:
+    """Draw how training went: points, coefficients and history; as `draw_run` does."""
+    look = look or Look()
+    return [
+        _write_figure(run, solution, name, figure, look)
+        for name, figure in _of_training(run, solution)
+    ]
+
+
+def draw_at(
+    run: Run, solution: Solution, unknown: str, at: Values, look: Look | None = None
+) -> Path:
+    """Draw an unknown where coordinates are held, into figures/U_at_t=0.5.png or the like.
+
+    Raises as Solution.plot does, and OSError from the disk.
+    """
+    look = look or Look()
+    figure = solution.plot(unknown, log=look.log, absolute=look.absolute, **at)
+    data = figure_bytes(figure, look.format, look.dpi)
+    return _write(run, f"{unknown}_at_{_places(at)}", look.format, data)
+
+
+def draw_animation(
+    run: Run,
+    solution: Solution,
+    unknown: str,
+    kind: Literal["gif", "mp4"] = "gif",
+    at: Mapping[str, float] | None = None,
+    look: Look | None = None,
+) -> Path:
+    """Draw an unknown moving through time, into figures/animation_U.gif or .mp4.
+
+    at: where other coordinates are held. Raises ValueError for an unknown that does not move,
+    pinn.figures.NoFilm where an mp4 cannot be written, OSError from the disk.
+    """
+    look = look or Look()
+    fields = list(frames(solution, unknown, _FRAMES, at or {}))
+    moving = animation(fields, log=look.log, absolute=look.absolute)
+    name = f"animation_{unknown}{f'_at_{_places(at)}' if at else ''}"
+    return _write(run, name, kind, moving.gif() if kind == "gif" else moving.mp4())
+
+
+def _unasked(
+    run: Run, solution: Solution, unknowns: Sequence[str], look: Look
+) -> Iterator[Path]:
+    """Write animations of what moves in a plane, as far as the time for that goes."""
+    domain = solution.problem.domain
+    if domain.time is None or len(domain.space) != 2:
+        return
+    end = time.perf_counter() + _UNASKED_SECONDS
+    for unknown in unknowns:
+        fields = []
+        with contextlib.suppress(ValueError):  # a field that does not depend on the time
+            for data in frames(solution, unknown, _UNASKED_FRAMES, {}):
+                fields.append(data)
+                if time.perf_counter() > end:
+                    return
+        if not fields:
+            continue
+        moving = animation(fields, log=look.log, absolute=look.absolute)
+        data = moving.gif(end - time.perf_counter())
+        if data is None:
+            return
+        yield _write(run, f"animation_{unknown}", "gif", data)
+
+
+def _write_figure(
+    run: Run, solution: Solution, name: str, figure: Figure, look: Look
+) -> Path:
+    if solution.warning_of_figures:
+        headline(figure, solution.warning_of_figures)
+    return _write(run, name, look.format, figure_bytes(figure, look.format, look.dpi))
+
+
+def _write(run: Run, name: str, suffix: str, data: bytes) -> Path:
+    path = run.figure_path(name, suffix)
+    write_bytes(path, data)
+    return path
+
+
+def _places(at: Values) -> str:
+    """Return what coordinates are held at for the name of a file, as in t=0,0.5_z=1."""
+    values = {
+        name: [value] if isinstance(value, int | float) else value for name, value in at.items()
+    }
+    return "_".join(f"{name}={','.join(f'{v:.6g}' for v in each)}" for name, each in values.items())
+
+
+def _of_fields(
+    solution: Solution, unknowns: Sequence[str], look: Look
+) -> Iterator[tuple[str, Figure]]:
+    """Yield the figures of unknowns by name, one at a time: only one of them is in memory."""
+    curves = []
+    for unknown in unknowns:
+        data = solution.field_data(unknown)
+        yield from _of_field(solution, data, look)
+        if len(data.coordinates) == 1:
+            curves.append(data)
     if len(curves) > 1 and len({tuple(data.coordinates) for data in curves}) == 1:
-        figures["field"] = plot_overlay(curves)
-    if records is None:
-        records = run.metrics()
+        yield "field", plot_overlay(curves, log=look.log, absolute=look.absolute is not False)
+    for vector in solution.problem.vectors:
+        panels = vector_data(solution, vector) if set(vector) & set(unknowns) else []
+        if panels:
+            yield f"vector_{'_'.join(vector)}", plot_vectors(panels)
+
+
+def _of_field(solution: Solution, data: FieldData, look: Look) -> Iterator[tuple[str, Figure]]:
+    unknown, absolute = data.unknown, bool(look.absolute)
+    yield f"field_{unknown}", plot_field(data, log=look.log, absolute=look.absolute)
+    if len(data.coordinates) == 1:
+        return
+    if data.reference is not None:
+        yield f"reference_{unknown}", plot_reference(data, log=look.log)
+        yield f"error_{unknown}", plot_error(data, absolute=absolute)
+    at_times = instants(solution, unknown)
+    if at_times:
+        yield f"slices_{unknown}", plot_maps(at_times, log=look.log, absolute=absolute)
+    else:
+        lines = look.absolute is not False
+        yield f"slices_{unknown}", plot_slices(data, log=look.log, absolute=lines)
+    across = planes(solution, unknown)
+    if across:
+        yield f"planes_{unknown}", plot_maps(across, log=look.log, absolute=absolute)
+
+
+def _of_training(run: Run, solution: Solution) -> Iterator[tuple[str, Figure]]:
+    """Yield the figures of how training went; the history is the last: it ends a run."""
+    last = solution.last or run.last_step()
+    points = points_data(solution, last.points) if last is not None else []
+    if points:
+        figure = plot_points(points)
+        if last.draw:
+            headline(figure, f"points drawn anew {_times(last.draw)}, as at step {last.step:,}")
+        yield "points", figure
+    records = run.metrics()
     if any(record.get("parameters") for record in records):
-        figures["coefficients"] = plot_coefficients(records, errors)
-    if records:  # the last, by which is known that a run has drawn all
-        figures[HISTORY] = plot_history(records)
-    paths = []
-    for name, figure in figures.items():
-        if warning:
-            headline(figure, warning)
-        path = run.figure_path(name)
-        write_bytes(path, figure_png(figure, dpi))
-        paths.append(path)
-    return paths
+        errors = solution.report.recovery.standard_errors
+        yield "coefficients", plot_coefficients(records, errors, solution.problem.units)
+    if records:
+        yield HISTORY, plot_history(records)
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")

@@ -17,7 +17,8 @@ from pinn.files import (
 )
 from pinn.runs.claim import FIGURES, HISTORY, check_no_link, claim, reclaim
 from pinn.runs.metrics import append_record, keep_records, read_records
-from pinn.solution.checkpoint import CHECKPOINT, PREVIOUS_CHECKPOINT
+from pinn.solution.checkpoint import CHECKPOINT, PREVIOUS_CHECKPOINT, read_checkpoint
+from pinn.training.records import StepRecord
 
 # How training ends that may go on as it was.
 _CUT_SHORT = ("interrupted", "failed", "stopped by callback")
@@ -105,15 +106,15 @@ class Run:
     def solution_path(self) -> Path:
         return self.directory / "solution.npz"
 
-    def figure_path(self, name: str) -> Path:
-        """Return the path of a figure, figures/NAME.png, and make the folder it lies in."""
+    def figure_path(self, name: str, suffix: str = "png") -> Path:
+        """Return the path of a figure, figures/NAME.SUFFIX, and make the folder it lies in."""
         folder = self.directory / FIGURES
         check_no_link(folder)
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
             raise disk_error(folder, error, "check the run directory") from error
-        return folder / f"{name}.png"
+        return folder / f"{name}.{suffix}"
 
     # ---- config and summary
 
@@ -178,3 +179,14 @@ class Run:
         """
         kept = self.previous_checkpoint_path if keep else None
         write_npz(self.checkpoint_path, arrays, keep_as=kept)
+
+    def last_step(self) -> StepRecord | None:
+        """Return the step that the checkpoint was written after.
+
+        None where there is no checkpoint, none that can be read, and before the first step.
+        """
+        try:
+            resume = read_checkpoint(self.checkpoint_path).resume
+        except (FileNotFoundError, DamagedFile):
+            return None
+        return resume and resume.last

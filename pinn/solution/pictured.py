@@ -1,17 +1,242 @@
-"""What a picture of an unknown shows besides its values: where it was measured."""
+"""What pictures of a solution show: an unknown on planes and at times, vectors, and points."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pinn.checks import nearest
 from pinn.equations.leaves import Derivative
+from pinn.figures.field_data import FieldData
+from pinn.figures.points import PointsData
+from pinn.geometry import Shape
 from pinn.problem import Problem
-from pinn.residuals import Measured
+from pinn.residuals import Measured, Residual
+from pinn.sampling import Points
+from pinn.schema.kinds import NotSaved
+from pinn.solution.accuracy import errors_at_own_points
+from pinn.solution.sampled import sampled
 
+if TYPE_CHECKING:
+    from pinn.solution.solution import Solution
+
+# Of a figure's grid: in one coordinate, in each of two.
+_LINE_POINTS, _MAP_POINTS = 1001, 257
+# The same of a frame of an animation.
+_FRAME_LINE_POINTS, _FRAME_POINTS = 401, 97
+# Of more collocation points than these some are left out, evenly.
+_MOST_EVALUATED = 20_000
 # More points of data than these hide the map that they are drawn on.
 _MOST_MEASURED = 500
+
+
+class NothingThere(ValueError):
+    """No point of the domain has the values that coordinates are held at."""
+
+
+# ---- one unknown
+
+
+def field_data(
+    solution: Solution, unknown: str, held: Mapping[str, float], *, frame: bool = False
+) -> FieldData:
+    """Return an unknown on an even grid; see Solution.field_data.
+
+    frame: on a coarser one, for one of many pictures.
+    """
+    problem = solution.problem
+    domain = _domain_of(solution, unknown)
+    bounds = domain.bounds
+    for name in held:
+        if name not in bounds:
+            raise ValueError(
+                f"expected coordinates out of {', '.join(bounds)}, got {name!r}"
+                f"{nearest(name, bounds)}"
+            )
+    families = {family.name: family.middle for family in domain.families}
+    free = [name for name in bounds if name not in held]
+    drawn = [name for name in free if name not in families][:2] or free[:2]
+    if not drawn:
+        raise ValueError("every coordinate is held; leave one or two of them to draw")
+    middles = middles_of(domain)
+    fixed = {name: held.get(name, middles[name]) for name in bounds if name not in drawn}
+    counts = _counts({n: bounds[n] for n in drawn}, domain.time, frame)
+    grids = {name: np.linspace(*bounds[name], counts[name]) for name in drawn}
+    meshed = dict(zip(drawn, np.meshgrid(*grids.values(), indexing="ij"), strict=True))
+    found = sampled(solution, unknown, fixed | meshed)
+    if not found.inside.any():
+        places = ", ".join(f"{name} = {value:.6g}" for name, value in fixed.items())
+        raise NothingThere(f"no point of the domain has {places}; hold them elsewhere")
+
+    def contains(places: np.ndarray) -> np.ndarray:
+        at = {**fixed, **dict(zip(drawn, places.T, strict=True))}
+        columns = [np.broadcast_to(at[name], len(places)) for name in bounds]
+        return found.contains(np.stack(columns, axis=-1))
+
+    table = problem.reference_tables.get(unknown)
+    errors = None
+    if table is not None and not fixed:
+        whole = errors_at_own_points({unknown: table}, solution.evaluate_anywhere)
+        errors = whole.rel_l2[unknown], whole.max_error[unknown]
+    return FieldData(
+        unknown=unknown,
+        coordinates=grids,
+        values=found.values,
+        reference=found.reference,
+        time=domain.time if domain.time in drawn else None,
+        fixed=fixed,
+        inside=found.inside,
+        contains=contains if len(drawn) == 2 else None,
+        errors=errors,
+        measured=measured_at(problem, unknown, drawn, fixed) if drawn[1:] else None,
+        units=problem.units,
+        to_scale=problem.to_scale(drawn),
+    )
+
+
+def instants(solution: Solution, unknown: str) -> list[FieldData]:
+    """Return a map at the start, the middle and the end of time; none where time is drawn itself.
+
+    None either of an unknown that does not see the time, and where a moving shape is elsewhere.
+    """
+    domain = _domain_of(solution, unknown)
+    if domain.time is None or len(domain.space) < 2:
+        return []
+    low, high = domain.bounds[domain.time]
+    at = ({domain.time: value} for value in (low, (low + high) / 2, high))
+    return list(_maps(solution, unknown, at))
+
+
+def planes(solution: Solution, unknown: str) -> list[FieldData]:
+    """Return maps on three orthogonal planes through the middle of three coordinates of space.
+
+    Of more than three coordinates of space the first three; none where there are fewer.
+    """
+    domain = _domain_of(solution, unknown)
+    held = middles_of(domain)
+    across = list(combinations(domain.space[:3], 2)) if len(domain.space) > 2 else []
+    at = ({n: value for n, value in held.items() if n not in plane} for plane in across)
+    return list(_maps(solution, unknown, at))
+
+
+def frames(
+    solution: Solution, unknown: str, count: int, held: Mapping[str, float]
+) -> Iterator[FieldData]:
+    """Yield a map, or a line, of an unknown at `count` times; ValueError where it has no time.
+
+    held: where other coordinates are held, as in `field_data`.
+    """
+    domain = _domain_of(solution, unknown)
+    if domain.time is None or not domain.space:
+        raise ValueError(f"{unknown!r} does not move: it needs a coordinate of space and the time")
+    if domain.time in held:
+        raise ValueError(f"{domain.time!r} moves on; hold another coordinate")
+    for value in np.linspace(*domain.bounds[domain.time], count):
+        yield field_data(solution, unknown, {**held, domain.time: float(value)}, frame=True)
+
+
+def middles_of(domain: Shape) -> dict[str, float]:
+    """Return the middle of the bounds of each coordinate, of families that of their spacing."""
+    families = {family.name: family.middle for family in domain.families}
+    return {
+        name: families.get(name, (low + high) / 2) for name, (low, high) in domain.bounds.items()
+    }
+
+
+# ---- vectors
+
+
+def vector_data(solution: Solution, vector: Sequence[str]) -> list[list[FieldData]]:
+    """Return the components of a vector for each panel of its figure, see plot_vectors.
+
+    In two coordinates of space at the start, the middle and the end of time, if there is one; in
+    three on three orthogonal planes.
+    """
+    space = solution.problem.domain.space
+    by_component = [
+        planes(solution, name) if len(space) > 2
+        else instants(solution, name) or [field_data(solution, name, {})]
+        for name in vector
+    ]  # fmt: skip
+    return [along_plane(components, space) for components in zip(*by_component, strict=True)]
+
+
+def along_plane(components: Sequence[FieldData], space: Sequence[str]) -> list[FieldData]:
+    """Return the components of a vector, those along the plane that they are drawn on first.
+
+    components: one for each coordinate of space, in their order.
+    """
+    drawn = set(components[0].coordinates)
+    across = [name not in drawn for name in space]
+    pairs = zip(across, components, strict=True)
+    return [component for _, component in sorted(pairs, key=lambda pair: pair[0])]
+
+
+# ---- points
+
+
+def is_local(problem: Problem, residual: Residual) -> bool:
+    """Return whether a residual is an equation that has a value at any point by itself."""
+    equation = residual.name in problem.equations
+    return equation and not residual.whole and not residual.source.columns
+
+
+def points_data(solution: Solution, points: Mapping[str, Points]) -> list[PointsData]:
+    """Return the points of each equation with what is left of it there, those of others beside.
+
+    points: by block, as training had them. Left out are equations that take their points as a whole
+    or have normals in them, and those that were functions, which no file holds.
+    """
+    problem = solution.problem
+    drawn = [
+        residual for residual in problem.residuals
+        if residual.name in points and is_local(problem, residual)
+        and not isinstance(residual.left.source, NotSaved)
+    ]  # fmt: skip
+    others = [p.coordinates for name, p in points.items() if name not in problem.equations]
+    others = np.unique(np.concatenate(others), axis=0) if others else None
+    lengths = problem.domain.space if problem.to_scale(problem.domain.space) else ()
+    by_points: dict[int, dict[str, np.ndarray]] = {}  # equations that share them are evaluated once
+    found = []
+    for residual in drawn:
+        own = points[residual.name]
+        places = own.coordinates[:: -(-len(own) // _MOST_EVALUATED)]
+        if id(own) not in by_points:
+            columns = dict(zip(problem.domain.coordinates, places.T, strict=True))
+            by_points[id(own)] = solution.residuals(**columns)
+        found.append(PointsData(
+            residual.name, places, by_points[id(own)][residual.name], problem.domain.bounds,
+            problem.domain.time, others, problem.units, lengths, len(own),
+        ))  # fmt: skip
+    return found
+
+
+# ---- helpers
+
+
+def _domain_of(solution: Solution, unknown: str) -> Shape:
+    """Return the domain of an unknown; ValueError for one that is not there."""
+    solved = solution.problem.solved
+    if unknown not in solved:
+        raise ValueError(
+            f"expected one of the unknowns {', '.join(solved)}, got {unknown!r}"
+            f"{nearest(unknown, solved)}"
+        )
+    return solution.domain_of(unknown)
+
+
+def _maps(
+    solution: Solution, unknown: str, each: Iterator[Mapping[str, float]]
+) -> Iterator[FieldData]:
+    for held in each:
+        try:
+            yield field_data(solution, unknown, held)
+        except NothingThere:
+            continue
 
 
 def measured_at(
@@ -38,3 +263,21 @@ def measured_at(
         found.append(np.stack([columns[name][kept] for name in drawn], axis=1))
     count = sum(map(len, found))
     return np.concatenate(found) if 0 < count <= _MOST_MEASURED else None
+
+
+def _counts(
+    bounds: Mapping[str, tuple[float, float]], time: str | None, frame: bool
+) -> dict[str, int]:
+    """Return how many points the grid of a figure has along each coordinate drawn."""
+    if len(bounds) == 1:
+        return dict.fromkeys(bounds, _FRAME_LINE_POINTS if frame else _LINE_POINTS)
+    most = _FRAME_POINTS if frame else _MAP_POINTS
+    if time in bounds:
+        return dict.fromkeys(bounds, most)
+    # Lengths are drawn to scale, so the cells are squares, and as many as of a square.
+    widths = {name: high - low for name, (low, high) in bounds.items()}
+    mean = math.sqrt(math.prod(widths.values()))
+    return {
+        name: int(min(max(most * width / mean, most // 4 + 1), 4 * most - 3))
+        for name, width in widths.items()
+    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograd.devices import DeviceError
-from pinn.checks import nearest
 from pinn.estimates import ErrorEstimate, error_estimate
 from pinn.evaluation import Evaluation
 from pinn.evaluation.places import points_of
@@ -20,12 +18,12 @@ from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.geometry import Shape, projection
 from pinn.models import NotSavedModel
 from pinn.problem import Problem
-from pinn.solution.accuracy import Errors, TestSet, errors_at_own_points
+from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.checkpoint import checkpoint_arrays
 from pinn.solution.exported import export
-from pinn.solution.pictured import measured_at
+from pinn.solution.pictured import along_plane, field_data, is_local
+from pinn.solution.pictured import frames as frames_of
 from pinn.solution.report import Report
-from pinn.solution.sampled import sampled
 from pinn.solution.storage import (
     SIGNS_OF_DAMAGE,
     read_arrays,
@@ -38,10 +36,8 @@ from pinn.training.resources import training_resources
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from pinn.figures.animation import Animation
     from pinn.figures.field_data import FieldData
-
-# Of a figure's grid: in one coordinate, in each of two.
-_LINE_POINTS, _MAP_POINTS = 1001, 257
 
 
 class Solution:
@@ -147,6 +143,19 @@ class Solution:
             )
         return self._evaluation.expressions(expressions, coordinates, stacklevel=2)
 
+    def residuals(self, **coordinates: Any) -> dict[str, np.ndarray]:
+        """Return what is left of each equation at points, by the equation's name.
+
+        coordinates: as in evaluate, all of them. Left out are equations that have no value at a
+        point by itself: a mean, or one with the normal of a boundary in it. Raises RuntimeError
+        where a file could not hold an equation that is a Python function.
+        """
+        problem = self.problem
+        local = [residual for residual in problem.residuals if is_local(problem, residual)]
+        terms = [residual.left for residual in local]
+        found = self._evaluation.terms(terms, coordinates, stacklevel=2)
+        return {residual.name: array for residual, array in zip(local, found, strict=True)}
+
     def errors(self) -> Errors:
         """Compare with the problem's reference, a table at its own points; empty without one."""
         return TestSet(
@@ -201,62 +210,7 @@ class Solution:
         that is a table is what lies between its points (pinn.Table.between). Raises
         ValueError for names that are not there and where no point lies in the domain.
         """
-        from pinn.figures.field_data import FieldData
-
-        if unknown not in self.problem.solved:
-            raise ValueError(
-                f"expected one of the unknowns {', '.join(self.problem.solved)}, "
-                f"got {unknown!r}{nearest(unknown, self.problem.solved)}"
-            )
-        domain = self.domain_of(unknown)
-        bounds = domain.bounds
-        for name in held:
-            if name not in bounds:
-                raise ValueError(
-                    f"expected coordinates out of {', '.join(bounds)}, got {name!r}"
-                    f"{nearest(name, bounds)}"
-                )
-        families = {family.name: family.middle for family in domain.families}
-        free = [name for name in bounds if name not in held]
-        drawn = [name for name in free if name not in families][:2] or free[:2]
-        if not drawn:
-            raise ValueError("every coordinate is held; leave one or two of them to draw")
-        fixed = {
-            name: held.get(name, families.get(name, (low + high) / 2))
-            for name, (low, high) in bounds.items()
-            if name not in drawn
-        }
-        counts = _plot_points({n: bounds[n] for n in drawn}, domain.time)
-        grids = {name: np.linspace(*bounds[name], counts[name]) for name in drawn}
-        meshed = dict(zip(drawn, np.meshgrid(*grids.values(), indexing="ij"), strict=True))
-        found = sampled(self, unknown, fixed | meshed)
-        if not found.inside.any():
-            places = ", ".join(f"{name} = {value:.6g}" for name, value in fixed.items())
-            raise ValueError(f"no point of the domain has {places}; hold them elsewhere")
-
-        def contains(places: np.ndarray) -> np.ndarray:
-            at = {**fixed, **dict(zip(drawn, places.T, strict=True))}
-            columns = [np.broadcast_to(at[name], len(places)) for name in bounds]
-            return found.contains(np.stack(columns, axis=-1))
-
-        table = self.problem.reference_tables.get(unknown)
-        errors = None
-        if table is not None and not fixed:
-            whole = errors_at_own_points({unknown: table}, self.evaluate_anywhere)
-            errors = whole.rel_l2[unknown], whole.max_error[unknown]
-        time = domain.time
-        return FieldData(
-            unknown=unknown,
-            coordinates=grids,
-            values=found.values,
-            reference=found.reference,
-            time=time if time in drawn else None,
-            fixed=fixed,
-            inside=found.inside,
-            contains=contains if len(drawn) == 2 else None,
-            errors=errors,
-            measured=measured_at(self.problem, unknown, drawn, fixed) if drawn[1:] else None,
-        )
+        return field_data(self, unknown, held)
 
     def plot(
         self,
@@ -265,17 +219,20 @@ class Solution:
         vmin: float | None = None,
         vmax: float | None = None,
         log: bool = False,
+        absolute: bool | None = None,
         **held: float | Sequence[float],
     ) -> Figure:
         """Return a matplotlib figure of an unknown: field, reference and error, or a line.
 
         unknown: where left out all of them if they are curves of one coordinate, else the first;
-        a list draws several over each other, where one coordinate is left to draw. held: as in
+        a list draws several over each other, where one coordinate is left to draw, and the
+        components of a vector (problem.vectors) as its lines over its size. held: as in
         field_data; a list of values of one coordinate, as in plot("u", t=[0, 0.5, 1]), draws a line
         or a map for each. vmin, vmax: the ends of the colours or of the vertical axis. log: whether
-        these are logarithmic. Of training that diverged the figure says so.
+        these are logarithmic. absolute: whether errors are drawn without their sign, as those of
+        lines are where it is left out. Of training that diverged the figure says so.
         """
-        from pinn.figures import plot_field, plot_maps, plot_overlay, plot_panels
+        from pinn.figures import plot_field, plot_maps, plot_overlay, plot_panels, plot_vectors
         from pinn.figures.style import headline, symbol
         from pinn.figures.style import held as held_at
 
@@ -299,18 +256,38 @@ class Solution:
             for at in each:
                 fields.append(self.field_data(one, **at))
                 several = [symbol(one)] if len(unknowns) > 1 else []
-                labels.append(", ".join(several + (held_at({name: at[name]}) if name else [])))
+                units = self.problem.units
+                held_here = held_at({name: at[name]}, units) if name else []
+                labels.append(", ".join(several + held_here))
         ends = {"vmin": vmin, "vmax": vmax, "log": log}
         in_a_plane = len(unknowns) == 1 and len(fields[0].coordinates) == 2
-        if name and in_a_plane:
-            figure = plot_maps(fields, **ends)
+        of_lines = absolute is not False
+        space, drawn = self.problem.domain.space, list(fields[0].coordinates)
+        if tuple(unknowns) in self.problem.vectors and drawn[1:] and set(drawn) <= set(space):
+            panels = [fields[i :: len(each)] for i in range(len(each))]
+            figure = plot_vectors([along_plane(one, space) for one in panels], vmax=vmax)
+        elif name and in_a_plane:
+            figure = plot_maps(fields, absolute=bool(absolute), **ends)
         elif len(fields) != 1:
-            figure = plot_overlay(fields, labels, **ends)
+            figure = plot_overlay(fields, labels, absolute=of_lines, **ends)
+        elif in_a_plane:
+            figure = plot_panels(fields[0], absolute=absolute, **ends)
         else:
-            figure = (plot_panels if in_a_plane else plot_field)(fields[0], **ends)
+            figure = plot_field(fields[0], absolute=absolute, **ends)
         if self.warning_of_figures:
             headline(figure, self.warning_of_figures)
         return figure
+
+    def animation(self, unknown: str | None = None, frames: int = 48, **held: float) -> Animation:
+        """Return an unknown moving through time as pinn.figures.Animation, which `save` writes.
+
+        unknown: the first where left out. held: where coordinates other than the time are held, as
+        in field_data. Raises ValueError for an unknown that does not move.
+        """
+        from pinn.figures import animation
+
+        name = self.problem.unknowns[0] if unknown is None else unknown
+        return animation(list(frames_of(self, name, frames, held)))
 
     @property
     def warning_of_figures(self) -> str:
@@ -398,22 +375,6 @@ class Solution:
         needed: the coordinates that must be given, all where left out; others are then nan.
         """
         return points_of(self.problem.domain, coordinates, needed)
-
-
-def _plot_points(
-    bounds: Mapping[str, tuple[float, float]], time: str | None
-) -> dict[str, int]:
-    """Return how many points the grid of a figure has along each coordinate drawn."""
-    if len(bounds) == 1:
-        return dict.fromkeys(bounds, _LINE_POINTS)
-    if time in bounds:
-        return dict.fromkeys(bounds, _MAP_POINTS)
-    # Lengths are drawn to scale, so the cells are squares, and as many as of a square.
-    widths = {name: high - low for name, (low, high) in bounds.items()}
-    mean = math.sqrt(math.prod(widths.values()))
-    return {
-        name: int(min(max(_MAP_POINTS * width / mean, 65), 1025)) for name, width in widths.items()
-    }
 
 
 def load(

@@ -16,9 +16,72 @@ def test_plot_draws_the_figures_again(finished, folder, capsys):
     paths = capsys.readouterr().out.splitlines()
     assert sorted(paths) == [
         f"run/figures/{name}.png"
-        for name in ("error_u", "field_u", "history", "reference_u", "slices_u")
+        for name in ("error_u", "field_u", "history", "points", "reference_u", "slices_u")
     ]
     assert all(Path(path).read_bytes().startswith(b"\x89PNG") for path in paths)
+
+
+@pytest.mark.parametrize(
+    "options, names",
+    [
+        (["--unknown", "u", "--format", "svg"],
+         "field_u.svg reference_u.svg error_u.svg slices_u.svg"),
+        (["--at", "t=0.5"], "u_at_t=0.5.png"),
+        (["--at", "t=0,0.5,1", "--log", "--error", "signed"], "u_at_t=0,0.5,1.png"),
+        (["--animate"], "animation_u.gif"),
+    ],
+)
+def test_plot_draws_what_is_asked_for(finished, folder, capsys, monkeypatch, options, names):
+    monkeypatch.setattr("pinn.runs.figures._FRAMES", 3)
+    shutil.copytree(finished, "run", ignore=shutil.ignore_patterns("figures"))
+    assert main(["plot", "run", "--dpi", "30", *options]) == 0
+    paths = capsys.readouterr().out.splitlines()
+    assert paths == [f"run/figures/{name}" for name in names.split()]
+    assert all(Path(path).stat().st_size > 1000 for path in paths)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--unknown", "w"], "--unknown: expected one of u, got 'w'"),
+        (["--at", "t"], "--at: expected a coordinate and a number such as t=0.5, got 't'"),
+        (["--at", "t=now"], "--at: expected a coordinate and a number such as t=0.5, got 't=now'"),
+        (["--at", "t=nan"], "--at: expected a coordinate and a number"),
+        (["--at", "t=0", "--at", "t=1"], "--at: t is given twice; write t=0,0.5,1"),
+        (["--at", "y=1"], "expected coordinates out of x, t, got 'y'"),
+        (["--at", "x=0", "--at", "t=1"], "every coordinate is held"),
+        (["--at", "t=1", "--animate"], "'t' moves on; hold another coordinate"),
+        (["--at", "x=0,1", "--animate"], "--animate: expected one value of x, got several"),
+    ],
+)
+def test_plot_tells_what_it_cannot_draw(finished, folder, capsys, options, message):
+    shutil.copytree(finished, "run", ignore=shutil.ignore_patterns("figures"))
+    assert main(["plot", "run", *options]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("run/figures").exists()
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--dpi", "0"], "expected a whole number from 20 to 1200, got '0'"),
+        (["--format", "bmp"], "invalid choice: 'bmp'"),
+        (["--animate", "avi"], "invalid choice: 'avi'"),
+    ],
+)
+def test_plot_refuses_options_without_a_meaning(folder, capsys, options, message):
+    with pytest.raises(SystemExit) as caught:
+        main(["plot", "run", *options])
+    assert caught.value.code == 2 and message in capsys.readouterr().err
+
+
+def test_plot_without_ffmpeg_says_what_to_do(finished, folder, capsys, monkeypatch):
+    from matplotlib.animation import FFMpegWriter
+
+    monkeypatch.setattr(FFMpegWriter, "isAvailable", classmethod(lambda cls: False))
+    shutil.copytree(finished, "run", ignore=shutil.ignore_patterns("figures"))
+    assert main(["plot", "run", "--animate", "mp4"]) == 2
+    assert "install it, or take gif" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("run", ["nowhere", "heat.yaml", "."])

@@ -17,8 +17,6 @@ from pinn.figures.maps import plot_error, plot_field, plot_maps, plot_panels, pl
 from pinn.figures.slices import plot_slices
 from pinn.figures.style import figure_png
 from pinn.problem.references import cole_hopf
-from pinn.runs.figures import render_figures
-from pinn.runs.run import Run
 
 X, T = np.linspace(-1, 1, 81), np.linspace(0, 1, 41)
 EXACT = cole_hopf(X[:, None], T, 0.01 / np.pi)
@@ -83,15 +81,49 @@ def test_a_positive_field_takes_a_sequential_scale_even_with_a_slight_undershoot
     assert (drawn.norm.vmin, drawn.norm.vmax) == (-1e-3, 2)
 
 
-def test_the_error_is_on_a_logarithmic_scale_with_its_size_in_words():
-    axes = plot_error(BURGERS).axes[0]
-    assert isinstance(mesh(axes).norm, LogNorm)
-    largest = np.abs(BURGERS.values - EXACT).max()
-    assert mesh(axes).norm.vmax == largest
+def test_the_error_has_its_sign_around_zero_and_its_size_in_words():
+    figure = plot_error(BURGERS)
+    axes, bar = figure.axes
+    error = BURGERS.values - EXACT
+    np.testing.assert_array_equal(mesh(axes).get_array(), error)
+    norm, largest = mesh(axes).norm, np.abs(error).max()
+    assert isinstance(norm, SymLogNorm) and (norm.vmin, norm.vmax) == (-largest, largest)
+    assert float(norm(0.0)) == pytest.approx(0.5) and bar.get_ylabel() == "error"
+    # Decades are labelled on both sides of zero, and as far from each other.
+    ticks = bar.get_yticks()
+    np.testing.assert_allclose(ticks, -ticks[::-1])
+    assert {0.0, 1e-4, 1e-5} <= set(np.round(ticks, 12)) and len(ticks) <= 9
+    # Other colours than those of the field, whose values they are not.
+    assert mesh(axes).get_cmap().name != mesh(plot_field(BURGERS).axes[0]).get_cmap().name
     words = " ".join(text.get_text() for text in axes.texts)
     relative = np.linalg.norm(BURGERS.values - EXACT) / np.linalg.norm(EXACT)
     assert f"{relative:.2e}".replace("e-0", "e-") in words
     assert BURGERS.rel_l2() == pytest.approx(relative)
+
+
+def test_the_size_of_the_error_alone_is_on_a_logarithmic_scale():
+    axes, bar = plot_error(BURGERS, absolute=True).axes
+    error = np.abs(BURGERS.values - EXACT)
+    assert isinstance(mesh(axes).norm, LogNorm) and bar.get_ylabel() == "absolute error"
+    assert (mesh(axes).norm.vmin, mesh(axes).norm.vmax) == (1e-4 * error.max(), error.max())
+    np.testing.assert_array_equal(
+        mesh(axes).get_array(), np.maximum(error, 1e-4 * error.max())
+    )
+
+
+def test_units_stand_at_axes_colour_bars_and_what_is_held():
+    units = {"u": "m/s", "x": "m", "y": "m", "t": "s"}
+    data = at_time(0.5, units=units)
+    axes, bar = plot_field(data).axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("$x$ (m)", "$y$ (m)")
+    assert bar.get_ylabel() == "$u$ (m/s)"
+    assert axes.get_title(loc="left") == "$u$($x$, $y$, $t$ = 0.5 s),  network"
+    assert plot_error(data).axes[1].get_ylabel() == "error (m/s)"
+    wave = replace(WAVE, units={"y": "kg m^-3", "t": "1"})
+    top, bottom = plot_field(wave).axes
+    assert top.get_ylabel() == "$y$ (kg m\N{SUPERSCRIPT MINUS}\N{SUPERSCRIPT THREE})"
+    assert bottom.get_xlabel() == "$t$"  # a unit of one is none
+    assert plot_slices(data, at=[0.5]).axes[0].get_title() == "$y$ = 0.5 m"
 
 
 def test_panels_hold_field_reference_and_error_or_the_field_alone():
@@ -166,9 +198,30 @@ def test_maps_at_several_times_share_their_colours(flat):
     pixels(figure, 30)
 
 
-def test_maps_need_fields_in_the_same_two_coordinates():
-    with pytest.raises(ValueError, match="a field or more in the same coordinates"):
-        plot_maps([DISK, BURGERS])
+def test_planes_across_each_other_share_their_colours_and_keep_their_axes():
+    fields = [
+        FieldData("u", {a: X, b: T}, EXACT * size, fixed={c: 0.25})
+        for (a, b, c), size in zip(("xyz", "xzy", "yzx"), (1, 2, 3), strict=True)
+    ]
+    panels = plot_maps(fields).axes[:3]
+    assert [axes.get_title(loc="left") for axes in panels] == [f"${c}$ = 0.25" for c in "zyx"]
+    assert [axes.get_xlabel() + axes.get_ylabel() for axes in panels] == [
+        "$x$$y$", "$x$$z$", "$y$$z$"
+    ]  # fmt: skip
+    assert {mesh(axes).norm.vmax for axes in panels} == {3 * np.abs(EXACT).max()}
+
+
+def test_what_is_no_length_is_not_drawn_to_scale():
+    data = FieldData("u", {"r": T, "q": 2 * X}, EXACT.T)
+    assert plot_field(data).axes[0].get_aspect() == 1.0
+    assert plot_field(replace(data, to_scale=False)).axes[0].get_aspect() == "auto"
+
+
+def test_maps_need_fields_of_one_unknown_in_two_coordinates():
+    with pytest.raises(ValueError, match="a field or more of one unknown"):
+        plot_maps([DISK, replace(DISK, unknown="v")])
+    with pytest.raises(ValueError, match="a field or more of one unknown"):
+        plot_maps([])
     with pytest.raises(ValueError, match="has one coordinate"):
         plot_maps([WAVE])
 
@@ -296,6 +349,19 @@ def test_one_coordinate_is_lines_with_the_reference_dashed_and_the_error_below()
     assert len(plot_field(FieldData("y", {"x": T}, np.cos(T))).axes) == 1
 
 
+def test_errors_of_lines_may_keep_their_sign():
+    for figure, expected in (
+        (plot_field(WAVE, absolute=False), 1e-3 * T),
+        (plot_slices(BURGERS, at=[1.0], absolute=False), BURGERS.values[:, -1] - EXACT[:, -1]),
+        (plot_overlay([WAVE], absolute=False), 1e-3 * T),
+    ):
+        bottom = figure.axes[1]
+        assert bottom.get_yscale() == "linear" and bottom.get_ylabel() == "error"
+        np.testing.assert_allclose(bottom.get_lines()[0].get_ydata(), expected, atol=1e-12)
+        low, high = bottom.get_ylim()
+        assert low == -high and high == pytest.approx(1.1 * np.abs(expected).max())
+
+
 def test_history_draws_every_named_loss_and_marks_the_stages():
     figure = plot_history(RECORDS)
     losses, errors = figure.axes
@@ -322,6 +388,49 @@ def test_history_draws_the_weights_that_a_scheme_chooses():
     assert [line.get_color() for line in drawn] == [own["burgers"], own["initial_u"]]
     np.testing.assert_array_equal(drawn[1].get_ydata(), 2.0 ** np.arange(len(RECORDS)))
     pixels(figure)
+
+
+def test_history_draws_the_loss_on_fresh_points_dashed():
+    records = [{**record, "fresh_loss": 3 * record["loss"]} for record in RECORDS]
+    axes = plot_history(records).axes[0]
+    (line,) = [one for one in axes.get_lines() if one.get_label().startswith("on fresh points")]
+    np.testing.assert_allclose(line.get_ydata(), [3 * record["loss"] for record in RECORDS])
+    assert line.is_dashed()
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert [label.split("  ")[0] for label in labels[:2]] == ["total", "on fresh points"]
+
+
+def test_history_draws_the_weights_of_points_as_a_band():
+    records = [
+        {**r, "weights": dict.fromkeys(r["losses"], 1.0),
+         "row_weights": {"burgers": {"least": 0.5, "mean": 1.0 + k, "largest": 9.0 + k}}}
+        for k, r in enumerate(RECORDS)
+    ]  # fmt: skip
+    # Blocks that all weigh 1 throughout have no panel.
+    losses, _, panel = plot_history(records).axes
+    assert panel.get_ylabel() == "weight of points"
+    (mean,) = [line for line in panel.get_lines() if len(line.get_xdata()) == len(RECORDS)]
+    np.testing.assert_array_equal(mean.get_ydata(), 1.0 + np.arange(len(RECORDS)))
+    (band,) = panel.collections
+    assert band.get_datalim(panel.transData).ymin == 0.5
+    assert band.get_datalim(panel.transData).ymax == 9.0 + len(RECORDS) - 1
+    own = {line.get_label().split("  ")[0]: line.get_color() for line in losses.get_lines()}
+    assert mean.get_color() == own["burgers"]
+
+
+def test_numbers_between_decades_are_labelled_where_there_are_few_decades():
+    for fall, few in ((0.3, True), (6.0, False)):
+        records = [{"step": s, "loss": 2 * 10.0 ** (-fall * s), "losses": {}} for s in (0, 1)]
+        figure = plot_history(records)
+        pixels(figure, 30)
+        axes = figure.axes[0]
+        labels = [label.get_text() for label in axes.get_yticklabels(minor=True)]
+        assert any(labels) == few, labels
+
+
+def test_steps_are_labelled_by_whole_numbers():
+    axes = plot_history([{"step": s, "loss": 2.0**-s, "losses": {}} for s in (1, 2, 3)]).axes[0]
+    assert all(float(tick).is_integer() for tick in axes.get_xticks())
 
 
 def test_history_marks_where_points_were_drawn_anew():
@@ -433,34 +542,6 @@ def test_what_is_not_there_cannot_be_drawn():
             plot(WAVE)
     with pytest.raises(ValueError, match="no slices"):
         plot_slices(WAVE)
-
-
-def test_a_run_gets_all_its_figures(tmp_path):
-    run = Run.create(tmp_path / "run")
-    run.write_config("")
-    for record in RECORDS:
-        run.log(record)
-    paths = render_figures(run.directory, [BURGERS, WAVE], dpi=40)
-    names = ["field_u", "reference_u", "error_u", "slices_u", "field_y", "history"]
-    assert paths == [run.directory / "figures" / f"{name}.png" for name in names]
-    for path in paths:
-        picture = imread(path)
-        assert picture.shape[0] > 100 and picture[..., :3].std() > 0.01
-    assert sorted(p.name for p in (run.directory / "figures").iterdir()) == sorted(
-        p.name for p in paths
-    )
-
-
-def test_curves_of_a_run_are_drawn_together_as_well(tmp_path):
-    run = Run.create(tmp_path / "run")
-    paths = render_figures(run, [WAVE, FieldData("z", {"t": T}, np.sin(T))], dpi=30)
-    assert [path.stem for path in paths] == ["field_y", "field_z", "field"]
-
-
-def test_a_run_without_metrics_or_reference_gets_what_there_is(tmp_path):
-    run = Run.create(tmp_path / "run")
-    paths = render_figures(run, [FieldData("u", {"x": X, "t": T}, EXACT)], dpi=30)
-    assert [path.stem for path in paths] == ["field_u", "slices_u"]
 
 
 def test_drawing_imports_no_pyplot_and_importing_no_matplotlib():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import LogNorm, SymLogNorm
 
-from pinn.figures.scales import scale_of
+from pinn.figures.scales import error_scale, scale_of
 
 G = np.linspace(0, 1, 257)
 X, Y = np.meshgrid(G, G, indexing="ij")
@@ -84,6 +84,26 @@ def test_a_logarithm_on_both_sides_of_zero():
     # A decade up is the same step everywhere.
     steps = np.diff(norm(np.array([0.1, 1.0, 10.0])))
     assert steps[0] == pytest.approx(steps[1])
+
+
+def test_errors_share_a_scale_that_shows_sign_and_decades():
+    scale = error_scale(np.array([-3e-5, 1e-9]), np.array([2e-3, np.nan]))
+    assert (scale.kind, *ends(scale)) == ("symlog", -2e-3, 2e-3)
+    assert scale.ticks() == pytest.approx([-1e-3, -1e-4, -1e-5, 0, 1e-5, 1e-4, 1e-3])
+    norm = scale.norm()
+    assert norm(1e-3) - norm(1e-4) == pytest.approx(norm(-1e-4) - norm(-1e-3))
+    size = error_scale(np.array([-3e-5, 2e-3]), absolute=True)
+    assert (size.kind, *ends(size)) == ("log", pytest.approx(2e-7), 2e-3) and size.ticks() is None
+
+
+@pytest.mark.parametrize("error", [0 * X, X * np.nan, X * 1e-308, (X - 0.5) * 1e200])
+def test_any_error_has_a_scale(error):
+    for absolute in (False, True):
+        scale = error_scale(error, absolute=absolute)
+        assert np.isfinite(ends(scale)).all() and scale.low < scale.high
+        shown = scale.norm()(np.ma.masked_invalid(scale.shown(np.abs(error))))
+        assert np.isfinite(shown.compressed()).all()
+        assert len(scale.ticks() or ()) <= 9
 
 
 @pytest.mark.parametrize(

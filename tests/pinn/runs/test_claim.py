@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.animation import FFMpegWriter
 
-from pinn.figures import figure_png, plot_history
+from pinn.figures import FieldData, animation, figure_bytes, figure_png, plot_history
 from pinn.runs import Run, RunExists, check_free
 from pinn.runs import claim as claim_module
 
@@ -65,6 +66,25 @@ def test_overwrite_replaces_the_run_and_leaves_other_files(tmp_path):
     assert left == {
         ".pinn-run", "notes.txt", ".notes.txt.swp", "figures/mine.png", "figures/error_mine.png"
     }  # fmt: skip
+
+
+def test_overwrite_knows_the_figures_of_a_run_by_what_they_say_of_themselves(tmp_path):
+    run = finished(tmp_path / "run")
+    grid = np.linspace(0, 1, 9)
+    moving = [FieldData("u", {"x": grid}, grid * t, fixed={"t": t}) for t in (0.0, 1.0)]
+    drawn = {
+        "history.pdf": figure_bytes(plot_history(RECORDS), "pdf"),
+        "history.svg": figure_bytes(plot_history(RECORDS), "svg"),
+        "animation_u.gif": animation(moving).gif(),
+    }
+    if FFMpegWriter.isAvailable():
+        drawn["animation_u.mp4"] = animation(moving).mp4()
+    for name, data in drawn.items():
+        (run.directory / "figures" / name).write_bytes(data)
+        (run.directory / "figures" / f"mine.{name}").write_text("mine")
+    Run.create(run.directory, overwrite=True)
+    left = {path.name for path in (run.directory / "figures").iterdir()}
+    assert left == {f"mine.{name}" for name in drawn}
 
 
 @pytest.mark.parametrize("name", ["thesis.tex", "config.yaml", "solution.npz"])

@@ -249,9 +249,11 @@ def test_a_crash_at_any_step_leaves_what_loads_and_a_directory_for_the_next(tmp_
             tmp_path / "run", "seed: 0\n", log_every=1, checkpoint_seconds=0, overwrite=True
         )
         lives.append(recorder)
-        recorder.write_results(solve(recorder, steps=2))
-        figures.render_figures(recorder.run, [], dpi=20)
+        solution = solve(recorder, steps=2)
+        recorder.write_results(solution)
+        figures.draw_training(recorder.run, solution, figures.Look(dpi=20))
 
+    monkeypatch.setattr(figures, "points_data", lambda *_: [])  # the history alone
     new_figure(1, 1)  # matplotlib is no part of this: it makes folders when it is imported
     lives, limit, ended = [], 0, False
     while not ended:

@@ -5,6 +5,7 @@ import pytest
 
 import pinn
 from pinn.figures import plot_field
+from pinn.solution.pictured import vector_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
 
@@ -51,3 +52,52 @@ def test_an_unknown_of_an_equation_everywhere_is_drawn_everywhere():
     )  # fmt: skip
     data = pinn.solve(problem, pinn.MLP(4, 1), training=[pinn.Adam(2)]).field_data("a")
     assert data.inside.all() and data.measured is None
+
+
+def test_the_components_of_a_vector_are_drawn_as_one():
+    problem = pinn.Problem(
+        X * Y, ["p", "u", "v"], {"mass": "u_x + v_y", "turn": "u_y - v_x + p", "p": "p - u"},
+    )  # fmt: skip
+    solution = pinn.solve(problem, pinn.MLP(4, 1), training=[pinn.Adam(2)], error_bars=False)
+    axes = solution.plot(["u", "v"]).axes[0]
+    speed = [c for c in axes.collections if type(c).__name__ == "QuadMesh"][0].get_array()
+    x, y = (solution.field_data("u").coordinates[name] for name in "xy")
+    there = solution.evaluate(x=x[:, None], y=y)
+    np.testing.assert_allclose(speed, np.hypot(there["u"], there["v"]).T)
+    with pytest.raises(ValueError, match="hold the others fixed"):
+        solution.plot(["u", "p"])
+
+
+def test_in_space_a_vector_has_its_components_along_each_plane_first():
+    z, t = pinn.Interval("z", 0, 1), pinn.Time("t", 0, 1)
+    problem = pinn.Problem(X * Y * z * t, ["u", "v", "w"], {"mass": "u_x + v_y + w_z"})
+    solution = pinn.solve(problem, pinn.MLP(4, 1), training=[pinn.Adam(1)], error_bars=False)
+    panels = vector_data(solution, ("u", "v", "w"))
+    assert [[one.unknown for one in panel] for panel in panels] == [
+        ["u", "v", "w"], ["u", "w", "v"], ["v", "w", "u"]
+    ]  # fmt: skip
+    assert [tuple(panel[0].coordinates) for panel in panels] == [("x", "y"), ("x", "z"), ("y", "z")]
+    assert panels[0][0].fixed == {"z": 0.5, "t": 0.5}
+
+
+def test_units_and_proportions_come_from_the_problem():
+    problem = pinn.Problem(
+        pinn.Interval("r", 0, 1) * pinn.Interval("q", 0, 6), ["u"], {"e": "u_rr + u_qq"},
+        units={"q": "rad", "u": "K"},
+    )  # fmt: skip
+    solution = pinn.solve(problem, pinn.MLP(4, 1), training=[pinn.Adam(1)], error_bars=False)
+    axes, bar = solution.plot().axes
+    assert axes.get_aspect() == "auto" and axes.get_ylabel() == "$q$ (rad)"
+    assert bar.get_ylabel() == "$u$ (K)"
+
+
+def test_a_solution_moves(tmp_path):
+    problem = pinn.Problem(X * pinn.Time("t", 0, 2), ["u"], {"e": "u_t - u_xx"})
+    solution = pinn.solve(problem, pinn.MLP(4, 1), training=[pinn.Adam(1)], error_bars=False)
+    moving = solution.animation(frames=3)
+    moving.show(2)
+    line = moving.figure.axes[0].get_lines()[0]
+    there = solution.evaluate(x=line.get_xdata(), t=2.0)["u"]
+    np.testing.assert_allclose(line.get_ydata(), there)
+    moving.save(tmp_path / "u.gif")
+    assert (tmp_path / "u.gif").read_bytes().startswith(b"GIF")

@@ -237,9 +237,9 @@ def test_figures_of_training_that_diverged_say_so(tmp_path, monkeypatch):
     for asked in (None, "r"):
         assert solution.plot(asked).get_suptitle() == "training diverged: its last good state"
     drawn = []
-    monkeypatch.setattr(figures, "figure_png", lambda figure, _: drawn.append(figure) or b"")
+    monkeypatch.setattr(figures, "figure_bytes", lambda figure, *_: drawn.append(figure) or b"")
     figures.draw_run(Run.create(tmp_path / "run"), solution)
-    assert len(drawn) == 3
+    assert len(drawn) == 4
     assert all("training diverged" in figure.get_suptitle() for figure in drawn)
 
 
@@ -248,14 +248,26 @@ def test_a_moving_plane_is_drawn_at_the_start_the_middle_and_the_end(tmp_path, m
     problem = pinn.Problem(plane, ["u"], {"heat": "u_t - laplacian(u)"}, [pinn.Initial("u", 1.0)])
     solution = solve(problem, weighting=None, training=[pinn.Adam(1)])
     drawn = []
-    monkeypatch.setattr(figures, "figure_png", lambda figure, _: drawn.append(figure) or b"")
+    monkeypatch.setattr(figures, "figure_bytes", lambda figure, *_: drawn.append(figure) or b"")
+    monkeypatch.setattr(figures, "_UNASKED_SECONDS", 0.0)
     paths = figures.draw_run(Run.create(tmp_path / "run"), solution)
-    assert [path.stem for path in paths] == ["field_u", "slices_u"]
+    assert [path.stem for path in paths] == ["field_u", "slices_u", "points"]
     times = ["$t$ = \N{MINUS SIGN}1", "$t$ = 0", "$t$ = 1"]
     for figure in (drawn[1], solution.plot("u", t=[-1, 0, 1])):
         assert [axes.get_title(loc="left") for axes in figure.axes[:3]] == times
     rim = drawn[0].axes[0].patches[0].get_path().vertices
     np.testing.assert_allclose(np.hypot(*rim.T), 1, atol=1e-7)
+
+
+def test_what_is_left_of_the_equations_is_their_value(solution):
+    left = solution.residuals(x=XS[:, None], t=TS)
+    texts = {"heat": "u_t - k*u_xx + c*v", "other": "v - u_x"}
+    assert left.keys() == texts.keys()
+    for name, text in texts.items():
+        there = solution.derivative(text, x=XS[:, None], t=TS)
+        np.testing.assert_array_equal(left[name], there)
+    with pytest.raises(TypeError, match="t is missing"):
+        solution.residuals(x=XS)
 
 
 def test_bad_plots_are_refused(solution):
