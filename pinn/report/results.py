@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pinn.report.markup import Html, bullets, element, facts, joined, table
+from pinn.markup import Html, bullets, element, facts, joined, table
 from pinn.report.subject import Subject
 from pinn.solution.report import Report
 

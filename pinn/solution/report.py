@@ -104,6 +104,12 @@ class Report:
     def __str__(self) -> str:
         return report_text(self)
 
+    def _repr_html_(self) -> str:
+        """Return it as tables, as a notebook shows it."""
+        from pinn.solution.notebook import report_html
+
+        return report_html(self)
+
     def summary(self) -> str:
         """Return one line: why it stopped, the loss, the time, and the errors where known."""
         fresh = "" if math.isnan(self.fresh_loss) else f" ({self.fresh_loss:.3e} on fresh points)"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 # What makes a page without a network: none of them may load or send anything.
 _VOID = frozenset({"img", "input", "meta"})
@@ -69,6 +70,14 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Html:
 def bullets(items: Iterable[str], class_: str | None = None) -> Html:
     """Return a list with a dot each."""
     return element("ul", *(element("li", item) for item in items), class_=class_)
+
+
+def shown_as(make: Callable[[], Html], otherwise: Any) -> Html:
+    """Return what `make` does; where it cannot, as of a class of one's own, the object's repr."""
+    try:
+        return make()
+    except Exception:  # a notebook would show the error in place of the object
+        return element("pre", repr(otherwise))
 
 
 def code(text: str) -> Html:
