@@ -67,11 +67,6 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Html:
     return element("dl", *rows)
 
 
-def bullets(items: Iterable[str], class_: str | None = None) -> Html:
-    """Return a list with a dot each."""
-    return element("ul", *(element("li", item) for item in items), class_=class_)
-
-
 def shown_as(make: Callable[[], Html], otherwise: Any) -> Html:
     """Return what `make` does; where it cannot, as of a class of one's own, the object's repr."""
     try:

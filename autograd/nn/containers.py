@@ -113,7 +113,7 @@ class Sequential(_Numbered[Module]):
     def _of(self, members: list) -> Sequential:
         return Sequential(*members)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         for module in self._modules.values():
             input = module(input)
         return input

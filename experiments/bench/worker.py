@@ -23,9 +23,9 @@ class Worker:
     """Runs the commands of one engine."""
 
     def __init__(self, engine: str, threads: int, seed: int) -> None:
-        from experiments.bench.engines import ENGINES
+        from experiments.bench.engines import ENGINES, LOOPS
 
-        self.engine = ENGINES[engine]
+        self.engine = (ENGINES | LOOPS)[engine]
         self.threads = threads
         self.seed = seed
         self._steps: dict[str, Any] = {}

@@ -134,6 +134,15 @@ ROWS: tuple[Workload, ...] = (
 )
 """The rows of the table: the seven of DESIGN.md section 5, then the wider ones."""
 
+LOOPS: tuple[Workload, ...] = (
+    ROWS[0],
+    ROWS[1],
+    _burgers("burgers-3x20-f64", 2_500, "float64", Network(width=20, depth=3)),
+    ROWS[3],
+    _burgers("burgers-3x20-small-f64", 200, "float64", Network(width=20, depth=3)),
+)
+"""The rows of loops as research code writes them (experiments.bench.loops)."""
+
 DESIGN_ROWS = tuple(row.name for row in ROWS[:7])
 SMALL_ROW = "burgers-20-small-f64"
 MEMORY_ROW = "burgers-million-f32"

@@ -23,6 +23,7 @@ def draw(facts: Mapping[str, Any], path: Path) -> None:
         bottom.plot(minutes, [row[name] for row in facts["steps"]], marker=".", color=colour,
                     label=word)
     bottom.set_ylim(bottom=0)
+    bottom.set_xlim(left=0)
     bottom.set_ylabel("a step in ms")
     bottom.set_xlabel("minutes")
     bottom.legend(frameon=False)

@@ -32,9 +32,9 @@ def markdown(facts: Mapping[str, Any]) -> str:
         f"{number(memory['most'])} MiB, {100 * memory['growth']:+.1f} % from its first tenth to "
         f"its last, {memory['mib_per_hour']:+.1f} MiB an hour by a line through the samples (one a "
         "second).",
-        f"The median step takes {100 * facts['drift']:+.1f} % of time more in the last tenth of "
-        "the minutes than in the first. What a step takes includes all that is done between two "
-        "lines of the metrics: drawing points, checkpoints, figures.",
+        f"The median time of a step changes by {100 * facts['drift']:+.1f} % from the first tenth "
+        "of the minutes to the last. It includes all that is done between two lines of the "
+        "metrics: drawing points, checkpoints, figures.",
         f"Files read: {reads} ({kinds}). Invalid ones: {invalid}.",
         table(
             ["minute", "samples", "median ms", "90 %", "99 %"],

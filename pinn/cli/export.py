@@ -47,7 +47,7 @@ def add_parser(commands: Any) -> None:
         help="what to write; where left out, what the name in --out ends in",
     )  # fmt: skip
     parser.add_argument(
-        "--out", metavar="FILE", help="where to; named after the run, in this folder, if left out"
+        "--out", metavar="FILE", help="where to; exports/NAME..., like the run, where left out"
     )
     parser.add_argument(
         "--grid", metavar="x=101,t=51", action="append", default=[],
@@ -108,14 +108,14 @@ def _name(
     grid: dict[str, int],
     held: dict[str, float],
 ) -> Path:
-    """Return where files go that nobody named: called like the run, in the working directory."""
+    """Return where files go that nobody named: called like the run, below exports."""
     from pinn.solution.exported import suffix_of
 
     called = Path(arguments.run).resolve()
     stem = called.stem if called.is_file() else called.name
     if arguments.format == "weights":
-        return Path(stem, "evaluate.py")
-    return Path(stem + suffix_of(solution, arguments.format, grid, held))
+        return Path("exports", stem, "evaluate.py")
+    return Path("exports", stem + suffix_of(solution, arguments.format, grid, held))
 
 
 def _assigned(option: str, given: list[str], number: type, expected: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from autograd.plan import Program
 from pinn.export.numpy_source import numpy_source
+from pinn.export.operations import HELPERS
 from pinn.files import write_npz, write_text
 
 # What the module calls by these names, which no argument of `evaluate` may hide.
@@ -37,7 +38,10 @@ def write_evaluator(
     weights = path.with_suffix(".npz")
     text = "\n".join([*source.helpers, *source.lines, *source.results])
     needs = "numpy and scipy" if "special." in text else "numpy"
-    title, *others = about
+    # A unit is any text; no quotes, so that it cannot end the one that it is written in.
+    title, *others = (
+        line.replace('"', "'").encode("utf-8", "replace").decode("utf-8") for line in about
+    )
     given, example = ", ".join(arguments), ", ".join(f"{one}=..." for one in arguments)
     columns = f"{given}{',' * (len(arguments) == 1)}"
     lines = [
@@ -79,4 +83,5 @@ def write_evaluator(
 
 
 def _is_taken(name: str) -> bool:
-    return name in _TAKEN or keyword.iskeyword(name) or name[:1] == "v" and name[1:].isdigit()
+    made = name[:1] == "v" and name[1:].isdigit()
+    return made or name in _TAKEN or name in HELPERS or keyword.iskeyword(name)

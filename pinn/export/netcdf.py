@@ -16,13 +16,14 @@ def write_netcdf(
     axes: Mapping[str, np.ndarray],
     values: Mapping[str, np.ndarray],
     held: Mapping[str, float],
+    units: Mapping[str, str],
     about: Mapping[str, str | int | float],
 ) -> None:
     """Write arrays in float64 whose dimensions are the axes, as NetCDF 3 with 64-bit offsets.
 
     axes: name -> (n_k,). values: name -> (n_1, ..., n_d), nan where there is no value. held: the
-    coordinates that are the same everywhere, variables without a dimension. about: attributes of
-    the file. Raises OSError naming the path.
+    coordinates that are the same everywhere, variables without a dimension. units: of any of
+    these. about: attributes of the file. Raises OSError naming the path.
     """
     from scipy.io import netcdf_file
 
@@ -40,6 +41,8 @@ def write_netcdf(
         for name, (dimensions, array) in (coordinates | fields).items():
             variable = file.createVariable(name, "f8", dimensions)
             variable[...] = array
+            if name in units:
+                variable.units = units[name].encode("utf-8", "replace")
         for name in fields if held else ():
             file.variables[name].coordinates = " ".join(held)
         file.flush()

@@ -60,7 +60,7 @@ def numpy_source(
     """
     called = _names_of(programs[0], names)
     first, second = (_simplified(program) for program in programs)
-    if [one.op for one in first.instructions] != [one.op for one in second.instructions]:
+    if _wiring(first) != _wiring(second):
         raise NoSource("what is computed depends on how many points there are")
     return _Writer(first, second, _Rows(*rows), columns, called).source()
 
@@ -77,6 +77,18 @@ def _names_of(program: Program, names: Mapping[str, np.ndarray]) -> dict[Value, 
     }
     common = len(os.path.commonprefix([name[:-1] for name in found.values()]))
     return {value: ".".join(name[common:]) for value, name in found.items()}
+
+
+def _wiring(program: Program) -> list[tuple[Any, ...]]:
+    """Return which operation reads what, with values numbered as they come up."""
+    numbers: dict[Value, int] = {}
+
+    def number(argument: Any) -> int | None:
+        known = isinstance(argument, Value)
+        return numbers.setdefault(argument, len(numbers)) if known else None
+
+    made = [(i.op.name, *map(number, (*i.inputs, *i.outputs))) for i in program.instructions]
+    return [*made, ("results", *map(number, program.outputs))]
 
 
 def _simplified(program: Program) -> Program:
@@ -245,9 +257,12 @@ class _Writer:
         if data.ndim == 0 and shape == ():
             text = _written(data.item())
             return text, SUM if text.startswith("-") else ATOM
-        name = self._called.get(mine)
-        if name is None:
-            name = self._called[mine] = f"constant{len(self._arrays)}"
+        if mine not in self._called:
+            taken, count = {*self._called.values()}, len(self._arrays)
+            while f"constant{count}" in taken:
+                count += 1
+            self._called[mine] = f"constant{count}"
+        name = self._called[mine]
         self._arrays[name] = data
         text = f"w[{json.dumps(name)}]"
         if shape == mine.shape:

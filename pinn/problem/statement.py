@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from pinn.problem.problem import Problem
 
 _LONGEST = 160
+# Of a condition: said beside it, and of no use to people.
+_NOT_TOLD = ("hard", "digest")
+# Which no file holds, and no text can show.
+_FUNCTION = "a Python function"
 
 
 def statement(problem: Problem) -> Html:
@@ -39,30 +43,35 @@ def statement(problem: Problem) -> Html:
 
 def _made_of(problem: Problem) -> Iterator[tuple[str, str]]:
     stated = dump(problem)
+
+    def value(name: str, text: str) -> str:
+        unit = problem.units.get(name)
+        return f"{text} {unit}" if unit else text
+
     for name, (low, high) in problem.domain.bounds.items():
         kind = "time" if name == problem.domain.time else "coordinate"
         kind = "family" if name in stated["families"] else kind
-        yield f"{kind} {name}", _text([low, high])
+        yield f"{kind} {name}", value(name, _text([low, high]))
     shapes = {
         name: one for name, one in stated["domain"].items() if name not in problem.domain.bounds
     }
     if shapes:
         yield "domain", code(_text(shapes))
-    yield "unknowns", ", ".join(problem.unknowns)
+    yield "unknowns", ", ".join(value(name, name) for name in problem.unknowns)
     for title, key in (
         ("constant", "constants"), ("coefficient", "parameters"), ("field", "fields"),
         ("table", "tables"), ("region", "regions"), ("piecewise", "piecewise"),
     ):  # fmt: skip
         given = stated[key]
-        for name, value in given.items():
-            yield f"{title} {name}", code(_text(value))
+        for name, one in given.items():
+            yield f"{title} {name}", code(value(name, _text(one)))
     if problem.reference is not None:
         yield "reference", code(_text(stated["reference"]))
 
 
 def _formula(given: Any) -> Html:
     expression = getattr(given, "expression", given)
-    return code(expression) if isinstance(expression, str) else element("i", "a Python function")
+    return code(expression) if isinstance(expression, str) else element("i", _FUNCTION)
 
 
 def _place(given: Any) -> str:
@@ -75,9 +84,11 @@ def _settings(condition: Any) -> Html:
     defaults = {name: entry.default for name, entry in fields_of(type(condition)).items()}
     parts: list[str] = []
     for name, value in dump(condition).items():
-        if name == "hard" or not _says(value) or _is(value, defaults.get(name)):
-            continue
-        parts += [" \N{MIDDLE DOT} " if parts else "", f"{name}: ", code(_text(value))]
+        function = callable(getattr(condition, name))
+        told = name not in _NOT_TOLD and _says(value) and not _is(value, defaults.get(name))
+        if function or told:
+            said = element("i", _FUNCTION) if function else code(_text(value))
+            parts += [" \N{MIDDLE DOT} " if parts else "", f"{name}: ", said]
     return joined(parts)
 
 
@@ -101,7 +112,7 @@ def _text(value: Any) -> str:
 
 def _line(value: Any) -> str:
     if value is None:
-        return "a Python function"  # which no file holds, and no text can show
+        return _FUNCTION
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

@@ -21,6 +21,7 @@ import numpy as np
 from pinn.figures.rim import rim_of
 from pinn.figures.scales import scale_of
 from pinn.geometry import Shape
+from pinn.problem import Problem
 from pinn.solution.pictured import measured_at
 from pinn.solution.sampled import Sampled, sampled
 from pinn.solution.solution import Solution
@@ -53,11 +54,11 @@ def fields_data(solution: Solution, numbers: int = MOST_NUMBERS) -> list[dict[st
     """Return the groups of unknowns of a solution, as plain data and texts.
 
     numbers: how many there may be in all arrays, as far as a picture can be coarse.
-    Each has "axes" (the drawn coordinates with low, high and count, the horizontal one first),
-    "sliders" (the same), "held", "equal" (whether lengths are drawn to scale), "rims" (the outlines
-    of a domain that is no box, one for all places of the sliders or one each) and "unknowns": name,
-    values and, with a reference, error (value - reference), each base64 of float32 in the order
-    sliders, vertical, horizontal; nan outside of the domain; and the scales of both.
+    Each has "axes" (the drawn coordinates with their label, low, high and count, the horizontal one
+    first), "sliders" (the same), "held", "equal" (whether lengths are drawn to scale) and
+    "unknowns": name, label, values and, with a reference, error (value - reference), each base64 of
+    float32 in the order sliders, vertical, horizontal, nan outside of the domain; the scales of
+    both; the outlines of a domain that is no box ("rims") and where it was measured.
     """
     groups: dict[tuple[str, ...], list[str]] = {}
     for name in solution.problem.solved:
@@ -118,38 +119,52 @@ def _group(solution: Solution, names: Sequence[str], numbers: int) -> dict[str, 
     meshed = dict(zip(order, np.meshgrid(*grids.values(), indexing="ij"), strict=True))
     places = {**shown.held, **meshed}
     found = {name: sampled(solution, name, places) for name in names}
+    labels = {name: labelled(solution.problem, name) for name in (*names, *order)}
+
+    def axis(name: str) -> dict[str, Any]:
+        low, *_, high = grids[name].tolist()
+        return {
+            "name": name, "label": labels[name], "low": low, "high": high,
+            "count": shown.counts[name],
+        }  # fmt: skip
+
     return {
-        "axes": [_axis(name, grids[name]) for name in shown.drawn],
+        "axes": [axis(name) for name in shown.drawn],
         "sliders": [
-            _axis(name, grids[name])
+            axis(name)
             | {"start": 0 if name == domain.time else (shown.counts[name] - 1) // 2}
             for name in shown.sliders
         ],
         "held": dict(shown.held),
         "time": domain.time,
-        "equal": _to_scale(domain, shown.drawn),
+        "equal": _to_scale(solution.problem, domain, shown.drawn),
         "unknowns": [
-            _unknown(name, one)
-            | {"rims": _rims(domain, shown, grids, one), "measured": _measured(
-                solution, name, shown)}
+            {
+                "name": name, "label": labels[name], **_numbers(one),
+                "rims": _rims(domain, shown, grids, one),
+                "measured": _measured(solution, name, shown),
+            }
             for name, one in found.items()
         ],
     }  # fmt: skip
 
 
-def _axis(name: str, grid: np.ndarray) -> dict[str, Any]:
-    return {"name": name, "low": float(grid[0]), "high": float(grid[-1]), "count": grid.size}
+def labelled(problem: Problem, name: str) -> str:
+    """Return a name with its unit, as in "x (m)"."""
+    unit = problem.units.get(name)
+    return f"{name} ({unit})" if unit else name
 
 
-def _to_scale(domain: Shape, drawn: Sequence[str]) -> bool:
-    if len(drawn) == 1 or not set(drawn) <= set(domain.space):
+def _to_scale(problem: Problem, domain: Shape, drawn: Sequence[str]) -> bool:
+    if len(drawn) == 1 or not problem.to_scale(drawn):
         return False
     wide, high = (domain.bounds[name][1] - domain.bounds[name][0] for name in drawn)
     return 0.2 <= high / wide <= 5.0
 
 
-def _unknown(name: str, found: Sampled) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": name, "values": packed(found.values), "error": None}
+def _numbers(found: Sampled) -> dict[str, Any]:
+    """Return values and errors with their scales."""
+    told: dict[str, Any] = {"values": packed(found.values), "error": None}
     shown = found.values
     if found.reference is not None and np.isfinite(found.reference).any():
         with np.errstate(invalid="ignore"):
@@ -158,6 +173,9 @@ def _unknown(name: str, found: Sampled) -> dict[str, Any]:
         size = scale_of(np.abs(error), robust=True).high
         told |= {"error": packed(error), "error_scale": {"low": -size, "high": size}}
     scale = scale_of(shown, centred=True, robust=True)
+    # A line has no use for an axis that is symmetric about zero.
+    ends = scale_of(shown, robust=True)
+    told["range"] = [ends.low, ends.high]
     told["scale"] = {
         "low": scale.low, "high": scale.high, "note": scale.note,
         "colours": "diverging" if scale.low == -scale.high else "sequential",
@@ -175,7 +193,10 @@ def _measured(solution: Solution, name: str, shown: Layout) -> list[list[float]]
     """Return where an unknown was measured, by drawn coordinate, if a map shows all there is."""
     if shown.sliders or len(shown.drawn) != 2:
         return None
-    points = measured_at(solution.problem, name, shown.drawn, shown.held)
+    try:
+        points = measured_at(solution.problem, name, shown.drawn, shown.held)
+    except (OSError, ValueError):
+        return None  # of a solution whose data have changed, or cannot be read
     return None if points is None else [column.tolist() for column in points.T]
 
 

@@ -224,7 +224,7 @@
       cuts = (one.error ? ["values", "error"] : ["values"]).map(
         kind => ({kind, place: make("div", {class: "plot"})}));
       cutPlots.replaceChildren(...cuts.map(cut => make("figure", {},
-        make("figcaption", {}, cut.kind === "error" ? `error, network ${MINUS} reference` : one.name),
+        make("figcaption", {}, cut.kind === "error" ? `error, network ${MINUS} reference` : one.label),
         cut.place)));
       show();
       link(maps.map(map => map.place), "xy");
@@ -323,7 +323,7 @@
     function show() {
       const start = frameOf(group, state) * size, marks = shapes();
       const heightOf = width => {
-        const room = Math.max(width - 54 - 70, 100);
+        const room = Math.max(width - 54 - 90, 100);
         const share = group.equal ? (up.high - up.low) / (across.high - across.low) : 0.82;
         return clamp(room * share, 110, 620) + 50;
       };
@@ -338,14 +338,14 @@
         }];
         if (one.measured && map.kind === "network") traces.push({
           type: "scatter", mode: "markers", x: one.measured[0], y: one.measured[1], name: "data",
-          hoverinfo: "skip", marker: {symbol: "circle-open", size: 6, color: INK},
+          hoverinfo: "skip", cliponaxis: false, marker: {symbol: "circle-open", size: 6, color: INK},
         });
         const equal = group.equal ? {scaleanchor: "x", constrain: "domain"} : {};
         draw(map.place, traces, {
-          uirevision: "kept", shapes: marks, margin: {l: 54, r: 70, t: 10, b: 40},
-          xaxis: axis(across.name, {range: [across.low, across.high], constrain: "domain",
+          uirevision: "kept", shapes: marks, margin: {l: 54, r: 90, t: 10, b: 40},
+          xaxis: axis(across.label, {range: [across.low, across.high], constrain: "domain",
                                     showgrid: false}),
-          yaxis: axis(up.name, {range: [up.low, up.high], showgrid: false, ...equal}),
+          yaxis: axis(up.label, {range: [up.low, up.high], showgrid: false, ...equal}),
         }, heightOf);
       }
       const indices = Array.from({length: alongAxis.count}, (_, i) =>
@@ -357,15 +357,15 @@
           ? [line(along, values("error"), "error", RED, "solid")]
           : [line(along, values("network"), "network", BLUE, "solid"),
              ...(one.error ? [line(along, values("reference"), "reference", INK, "dash")] : [])];
-        const scale = isError ? one.error_scale : one.scale;
-        const space = 0.06 * (scale.high - scale.low);
+        const [low, high] = isError ? [one.error_scale.low, one.error_scale.high] : one.range;
+        const space = 0.06 * (high - low);
         draw(cut.place, traces, {
           uirevision: "kept", hovermode: "x unified", showlegend: !isError && !!one.error,
           legend: {orientation: "h", x: 1, xanchor: "right", y: 1, yanchor: "bottom"},
           margin: {l: 70, r: 12, t: isError ? 8 : 26, b: 40},
-          xaxis: axis(alongAxis.name, {range: [alongAxis.low, alongAxis.high]}),
-          yaxis: axis(isError ? "error" : one.name, {
-            range: [scale.low - space, scale.high + space]}),
+          xaxis: axis(alongAxis.label, {range: [alongAxis.low, alongAxis.high]}),
+          yaxis: axis(isError ? "error" : one.label, {
+            range: [low - space, high + space]}),
         }, () => isError ? 170 : 250);
       }
     }
@@ -400,13 +400,14 @@
     const controls = make("div", {class: "controls"}, ...slidersOf(group, state, update));
     const kinds = compared ? ["values", "error"] : ["values"];
     const places = kinds.map(kind => make("div", {class: "plot"}));
-    const names = group.unknowns.map(one => one.name).join(", ");
+    const names = group.unknowns.map(one => one.label).join(", ");
     plotsHere.append(...kinds.map((kind, i) => make("figure", {}, make("figcaption", {},
       kind === "error" ? `error, network ${MINUS} reference` : names), places[i])));
     box.append(controls, plotsHere);
-    const ends = key => [
-      Math.min(...group.unknowns.map(one => one[key] ? one[key].low : Infinity)),
-      Math.max(...group.unknowns.map(one => one[key] ? one[key].high : -Infinity))];
+    const rangeOf = (one, isError) =>
+      !isError ? one.range : one.error ? [one.error_scale.low, one.error_scale.high] : [0, 0];
+    const ends = isError => group.unknowns.map(one => rangeOf(one, isError)).reduce(
+      (a, b) => [Math.min(a[0], b[0]), Math.max(a[1], b[1])]);
     show();
     link(places, "x");
 
@@ -427,13 +428,13 @@
           traces.push(line(xs, values.map((value, j) => value - error[j]),
                            `${one.name}, reference`, INK, "dot"));
         });
-        const [low, high] = ends(kind === 1 ? "error_scale" : "scale");
+        const [low, high] = ends(kind === 1);
         const space = 0.06 * (high - low);
         draw(place, traces, {
           uirevision: "kept", hovermode: "x unified", showlegend: traces.length > 1,
           legend: {orientation: "h", x: 1, xanchor: "right", y: 1.02, yanchor: "bottom"},
           margin: {l: 70, r: 12, t: 34, b: 40},
-          xaxis: axis(along.name, {range: [along.low, along.high]}),
+          xaxis: axis(along.label, {range: [along.low, along.high]}),
           yaxis: axis("", {range: [low - space, high + space]}),
         }, () => kind === 1 ? 230 : 360);
       });
@@ -494,7 +495,8 @@
         legend: wide ? {x: 1.01, y: 1, font: {size: 11}}
                      : {orientation: "h", x: 0, y: -0.28, yanchor: "top", font: {size: 11}},
         xaxis: axis(title, range[1] > range[0] ? {range} : {}),
-        yaxis: axis("", isLog ? {type: "log", dtick: decades(panel), exponentformat: "power"} : {}),
+        yaxis: axis("", isLog ? {type: "log", dtick: decades(panel), exponentformat: "power",
+                                 tickfont: {size: 11}} : {}),
       }, () => (p === 0 ? 330 : 200) + (wide || !many ? 0 : 16 * traces.length));
       return place;
     });

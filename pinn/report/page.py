@@ -181,17 +181,23 @@ def _sections(texts: Mapping[str, Html]) -> list[Html]:
     return found
 
 
-def _pictures(pictures: Mapping[str, bytes]) -> Html | None:
+def _pictures(pictures: Mapping[str, bytes | None]) -> Html | None:
     if not pictures:
         return None
-    made = []
+    made, left = [], [name for name, data in pictures.items() if data is None]
     for name, data in pictures.items():
+        if data is None:
+            continue
         source = f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}"
         title = name.replace("_", " ", 1)
         made.append(element(
             "figure", element("figcaption", title), element("img", src=source, alt=title)
         ))  # fmt: skip
-    return element("div", *made, class_="pictures")
+    more = f"This page has no room for {', '.join(left)}: see the folder figures." if left else ""
+    return joined([
+        element("div", *made, class_="pictures"),
+        element("p", more, class_="note") if more else None,
+    ])
 
 
 def _config(text: str) -> Html | None:

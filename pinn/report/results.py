@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pinn.markup import Html, bullets, element, facts, joined, table
+from pinn.markup import Html, element, facts, joined, table
+from pinn.report.fields import labelled
 from pinn.report.subject import Subject
 from pinn.solution.report import Report
 
@@ -90,10 +91,14 @@ def _told(report: Report) -> Iterator[Html]:
     if names:
         yield element("h3", "Errors")
         yield _errors(report, names)
-        yield element(
-            "p", "Relative L2 and maximum are those of the difference from the reference; the "
-            "estimates are made without it, from the equations alone.", class_="note",
-        )  # fmt: skip
+        said = [
+            *(["Errors are those of the difference from the reference."] if report.rel_l2 else []),
+            *(["Estimates are made without a reference, from the equations alone."]
+              if estimate.relative_l2 else []),
+        ]  # fmt: skip
+        yield element("p", " ".join(said), class_="note")
+    for remark in estimate.remarks:
+        yield element("p", remark)
     if report.residual:
         yield element("h3", "How far each block is from holding")
         yield table(
@@ -106,8 +111,6 @@ def _told(report: Report) -> Iterator[Html]:
             "p", "The residual is relative to the size of its terms: 0 is exactly, 1 or more not "
             "at all.", class_="note",
         )  # fmt: skip
-    if estimate.remarks:
-        yield bullets(estimate.remarks)
 
 
 def _errors(report: Report, names: Sequence[str]) -> Html:
@@ -144,7 +147,8 @@ def coefficients(subject: Subject) -> Html | None:
         parts.append(table(
             ["coefficient", "value", "standard error", "of the value"],
             [
-                [name, f"{value:.8g}".replace("-", "\N{MINUS SIGN}"), short(errors.get(name)),
+                [labelled(subject.solution.problem, name),
+                 f"{value:.8g}".replace("-", "\N{MINUS SIGN}"), short(errors.get(name)),
                  _share(errors.get(name), value)]
                 for name, value in values.items()
             ],
@@ -226,4 +230,4 @@ def _number(value: Any) -> float:
 def _share(error: float | None, value: float) -> str:
     if error is None or math.isnan(error) or not value:
         return "\N{EN DASH}"
-    return f"{abs(error / value):.2%}"
+    return f"{short(abs(100 * error / value))} %"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ from pinn.runs.metrics import wrong_key
 from pinn.runs.overview import Overview
 from pinn.solution.solution import Solution, load
 
-# Pictures of a run beyond these would make a page that no mail takes: the largest are left out.
+# With more than this in pictures a page would be too large to send.
 _MOST_PICTURE_BYTES = 900_000
 _PNG_BEGIN = b"\x89PNG\r\n\x1a\n"
 
@@ -31,7 +30,7 @@ class Subject:
     records    the lines of the metrics
     config     the text of the resolved config, "" where there is none
     machine    what the run was computed with, by "machine", "versions" and more; empty: not known
-    pictures   the PNG files of its figures, by name
+    pictures   the PNG files of its figures, by name; None of those that the page has no room for
     directory  of the run, "" of a solution alone
     """
 
@@ -41,7 +40,7 @@ class Subject:
     records: Sequence[Mapping[str, Any]] = ()
     config: str = ""
     machine: Mapping[str, Any] = field(default_factory=dict)
-    pictures: Mapping[str, bytes] = field(default_factory=dict)
+    pictures: Mapping[str, bytes | None] = field(default_factory=dict)
     directory: str = ""
     trouble: str = ""
 
@@ -106,17 +105,18 @@ def read_solution(run: Run) -> tuple[Solution | None, str]:
         return None, f"The solution cannot be shown: {error}."
 
 
-def _pictures(folder: Path) -> dict[str, bytes]:
-    """Return the figures of a run by name, as many as the page has room for."""
+def _pictures(folder: Path) -> dict[str, bytes | None]:
+    """Return the figures of a run by name, None for those that the page has no room for."""
     if folder.is_symlink() or not folder.is_dir():
         return {}
-    found, room = {}, _MOST_PICTURE_BYTES
-    paths = [path for path in sorted(folder.iterdir()) if re.fullmatch(r"[\w.+-]+\.png", path.name)]
-    for path in paths:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > room:
+    found: dict[str, bytes | None] = {}
+    room = _MOST_PICTURE_BYTES
+    for path in sorted(folder.iterdir()):
+        if path.suffix != ".png" or path.is_symlink() or not path.is_file():
             continue
-        data = path.read_bytes()
-        if data.startswith(_PNG_BEGIN):
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= room else None
+        if data is None or data.startswith(_PNG_BEGIN):
             found[path.stem] = data
-            room -= len(data)
+            room -= 0 if data is None else len(data)
     return found

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pinn.markup import Html, element, facts, joined, table
 from pinn.report.results import duration, short
 from pinn.report.subject import Subject
+from pinn.training.records import StageReport
 
 
 def training(subject: Subject) -> Html | None:
@@ -19,17 +22,7 @@ def training(subject: Subject) -> Html | None:
         ("seed", str(run.seed)),
     ])]  # fmt: skip
     if report.stages:
-        parts.append(element("h3", "Stages"))
-        parts.append(table(
-            ["stage", "why it ended", "why it was chosen", "steps", "time", "loss",
-             "on fresh points"],
-            [
-                [one.name, one.message, one.chosen, str(one.steps), duration(one.seconds),
-                 short(one.loss), short(one.fresh_loss)]
-                for one in report.stages
-            ],
-            numbers=4,
-        ))  # fmt: skip
+        parts += [element("h3", "Stages"), _stages(report.stages)]
     if report.decisions:
         parts.append(element("h3", "Decisions"))
         parts.append(table(
@@ -43,3 +36,17 @@ def training(subject: Subject) -> Html | None:
             [[str(one.step), one.stage, str(one)] for one in report.setbacks],
         ))
     return joined(parts)
+
+
+def _stages(stages: Sequence[StageReport]) -> Html:
+    chosen = any(one.chosen for one in stages)
+    return table(
+        ["stage", "why it ended", *(["why it was chosen"] if chosen else []), "steps", "time",
+         "loss", "on fresh points"],
+        [
+            [one.name, one.message, *([one.chosen] if chosen else []), str(one.steps),
+             duration(one.seconds), short(one.loss), short(one.fresh_loss)]
+            for one in stages
+        ],
+        numbers=4,
+    )  # fmt: skip

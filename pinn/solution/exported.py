@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,7 +73,8 @@ def export(
     if path.suffix == ".npz":
         write_npz(path, {**grid.axes, **grid.held, **values})
     else:
-        write_netcdf(path, grid.axes, values, grid.held, _about(solution))
+        units = _units(solution, {*grid.axes, *grid.held, *values})
+        write_netcdf(path, grid.axes, values, grid.held, units, _about(solution))
     return [path]
 
 
@@ -223,22 +224,35 @@ def _export_module(solution: Solution, path: Path, given: object, overwrite: boo
     evaluation = Evaluation(on_cpu, parameters)
     problem = solution.problem
     about = _about(solution)
-    title = f"{', '.join(problem.solved)} of the problem {about['problem']!r}, seed {about['seed']}"
     errors = [f"Relative L2 error of {n}: {e:.3g}." for n, e in solution.report.rel_l2.items()]
     try:
         first, second = (evaluation.recorded(rows) for rows in _ROWS)
         left_out = [name for name in problem.solved if name not in first.outputs]
+        title = f"{', '.join(first.outputs)} of the problem {about['problem']!r}, "
+        title += f"seed {about['seed']}."
         less = [f"Without {', '.join(left_out)}: made of derivatives."] if left_out else []
-        written_by = [f"Written by pinn {about['pinn']}, which it does not need.", *errors, *less]
+        units = _units(solution, (*problem.domain.coordinates, *first.outputs))
+        shown = ", ".join(f"{name} in {unit}" for name, unit in units.items())
+        written_by = [
+            f"Written by pinn {about['pinn']}, which it does not need.",
+            *([f"Units: {shown}."] if shown else []), *errors, *less,
+        ]  # fmt: skip
         return write_evaluator(
             path, (first.program, second.program), _ROWS, problem.domain.coordinates,
-            first.outputs, first.arrays, [f"{title}.", *written_by],
+            first.outputs, first.arrays, [title, *written_by],
         )  # fmt: skip
     except (NoSource, TraceError) as error:
         raise ValueError(
             f"the model cannot be written as plain numpy: {error}; write its values on a grid "
             "(.npz, .csv), or keep solution.npz, which pinn.load reads"
         ) from error
+
+
+def _units(solution: Solution, names: Iterable[str]) -> dict[str, str]:
+    """Return the units of what a file has, by name; those of an error are the unknown's."""
+    units = solution.problem.units
+    plain = {name: name.removesuffix("_reference").removesuffix("_error") for name in names}
+    return {name: units[of] for name, of in plain.items() if of in units}
 
 
 def _inside(solution: Solution, grid: Grid) -> np.ndarray:

@@ -40,4 +40,5 @@ def solution_html(solution: Solution) -> Html:
 
 def _picture(solution: Solution, name: str) -> Html:
     data = base64.b64encode(figure_png(solution.plot(name), _DPI)).decode("ascii")
-    return element("img", src=f"data:image/png;base64,{data}", alt=name)
+    source = f"data:image/png;base64,{data}"
+    return element("img", src=source, alt=name, style="max-width: 100%")

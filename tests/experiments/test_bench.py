@@ -218,3 +218,31 @@ def test_rows_measured_apart_are_taken_over(tmp_path):
     (tmp_path / "apart.json").write_text(json.dumps({**apart, "machine": {"cpu": "another"}}))
     done = run("--merge", str(tmp_path / "apart.json"), "--out", str(tmp_path))
     assert done.returncode == 2 and "expected machine" in done.stderr
+
+
+def test_loops_of_both_libraries_give_one_gradient(tmp_path):
+    pytest.importorskip("torch")
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, "-m", "experiments.bench.loops", "--quick", "--rounds", "1",
+         "--out", str(tmp_path)],
+        capture_output=True, text=True, cwd=ROOT, timeout=300,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "loops_quick.json").read_text())
+    for row in results["rows"]:
+        for way in ("eager", "compiled", "compiled-numba"):
+            assert row["engines"]["loop"][way]["gradient_difference"] < 1e-3, row["name"]
+    assert "torch / numba" in (tmp_path / "loops_quick.md").read_text()
+
+
+def test_a_compiled_loop_gives_the_gradient_of_the_eager_one():
+    from experiments.bench import workloads
+    from experiments.bench.engines import loop
+
+    workload = replace(workloads.LOOPS[2], points=200)
+    eager, compiled = (loop.prepare(workload, way, 0, 1) for way in ("eager", "compiled"))
+    losses = [step.step() for step in (eager, compiled)]
+    assert losses[1] == pytest.approx(losses[0], rel=1e-12)
+    np.testing.assert_allclose(compiled.first_moment(), eager.first_moment(), atol=1e-15)

@@ -84,6 +84,10 @@ def archive(source, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wheel(source, tmp_path_factory):
+    """The wheel of a checkout in which a version before was built."""
+    old = source / "build" / "lib" / "pinn" / "a_module_that_is_gone.py"
+    old.parent.mkdir(parents=True)
+    old.write_text("")
     return build("wheel", source, tmp_path_factory.mktemp("wheel") / "dist")
 
 

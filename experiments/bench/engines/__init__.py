@@ -55,7 +55,14 @@ ENGINES: dict[str, Engine] = {
         Engine("products", f"{_HERE}.products", ("plain", "ours")),
     )
 }
-"""All engines: ours by executor, "objective" as training runs it; "products" is the floor."""
+"""Ours by executor, "objective" as training runs it; "products" is the floor."""
+
+
+LOOPS: dict[str, Engine] = {
+    "torch": ENGINES["torch"],
+    "loop": Engine("loop", f"{_HERE}.loop", ("eager", "compiled", "compiled-numba"), ("numba",)),
+}
+"""Those of loops as research code writes them, in the same words for both."""
 
 
 class CannotRun(Exception):

@@ -24,11 +24,11 @@ def test_a_table_of_a_run_has_its_values(finished, folder, capsys):
 @pytest.mark.parametrize(
     ("kind", "names"),
     [
-        ("csv", ["run.csv"]),
-        ("npz", ["run.npz"]),
-        ("netcdf", ["run.nc"]),
-        ("vtk", ["run.pvd", "run/run_0000.vti", "run/run_0001.vti"]),
-        ("weights", ["run/evaluate.py", "run/evaluate.npz"]),
+        ("csv", ["exports/run.csv"]),
+        ("npz", ["exports/run.npz"]),
+        ("netcdf", ["exports/run.nc"]),
+        ("vtk", ["exports/run.pvd", "exports/run/run_0000.vti", "exports/run/run_0001.vti"]),
+        ("weights", ["exports/run/evaluate.py", "exports/run/evaluate.npz"]),
     ],
 )
 def test_files_without_a_name_are_called_like_the_run(finished, folder, capsys, kind, names):
@@ -43,7 +43,7 @@ def test_a_saved_solution_and_a_checkpoint_will_do(finished, folder):
     shutil.copytree(finished, "run")
     Path("run/solution.npz").unlink()
     assert main(["export", "run", "--out", "b.csv", "--hold", "t=1"]) == 0
-    assert Path("solution.csv").read_bytes() == Path("b.csv").read_bytes()
+    assert Path("exports/solution.csv").read_bytes() == Path("b.csv").read_bytes()
 
 
 def test_files_that_are_there_are_written_over_when_asked(finished, folder, capsys):

@@ -65,14 +65,14 @@ def trained(experiment):
     return parameters
 
 
-def write(experiment, folder):
+def write(experiment, folder, about=("A title.",)):
     """Write the module of a run; return its path and what gives the values that it should."""
     evaluation = Evaluation(experiment, trained(experiment))
     folder.mkdir(parents=True, exist_ok=True)
     first, second = (evaluation.recorded(rows) for rows in ROWS)
     path, _ = write_evaluator(
         folder / "evaluate.py", (first.program, second.program), ROWS,
-        experiment.problem.domain.coordinates, first.outputs, first.arrays, ["A title."],
+        experiment.problem.domain.coordinates, first.outputs, first.arrays, about,
     )  # fmt: skip
     return path, evaluation
 
@@ -190,6 +190,14 @@ def test_a_small_network_takes_few_lines_of_named_arrays(tmp_path):
         assert all(f"w[{json.dumps(name)}]" in text for name in arrays)
 
 
+def test_what_is_said_of_it_is_never_code(tmp_path):
+    about = ["A title.", 'Units: x in """; raise SystemExit(3); """', 'u in "']
+    path, _ = write(heat(), tmp_path, about)
+    np.save(tmp_path / "given.npy", np.array([0.5, 0.25]))
+    evaluated_alone(tmp_path)
+    assert "raise SystemExit(3)" in path.read_text()
+
+
 def test_coordinates_with_names_of_the_language_get_others(tmp_path):
     space = pinn.Interval("np", 0, 1) * pinn.Interval("lambda", 0, 1)
     problem = pinn.Problem(space, ["u"], {"poisson": "laplacian(u)"})
@@ -220,6 +228,8 @@ class Own(T.nn.Module):
         (lambda y: T.cumsum(y, 0), "'cumsum' has no counterpart"),
         (lambda y: y * T.arange(len(y), dtype=T.float64)[:, None], "differ from point to point"),
         (lambda y: y * (len(y) + 1), "a number in it depends on how many"),
+        (lambda y: T.sin(y) + T.cos(y) if len(y) > 5 else T.cos(T.sin(y)) + y,
+         "how many points there are"),
         (lambda y: y.sum() + y if len(y) > 5 else y, "how many points there are"),
     ],
 )
@@ -227,6 +237,22 @@ def test_what_numpy_cannot_repeat_is_refused_with_the_reason(tmp_path, what, sai
     with pytest.raises(NoSource, match=said):
         write(heat(Own(what)), tmp_path)
     assert not list(tmp_path.rglob("*.py"))
+
+
+def test_arrays_without_a_name_get_one_that_is_free(tmp_path):
+    own = Own(lambda y: y * T.tensor([[3.0]], dtype=T.float64) + own.constant0)
+    own.constant0 = T.nn.Parameter(T.tensor([[5.0]], dtype=T.float64))
+    assert compared({"own": heat(own)}, tmp_path)["own"] < 1e-12
+
+
+def test_sizes_that_follow_the_number_of_points_do_so(tmp_path):
+    def halves(y):
+        pairs = T.cat([y, 2 * y], 1).reshape(2 * len(y), 1)
+        return pairs.reshape(len(y), 2)[:, 1:] + T.ones(len(y), 1, dtype=T.float64)
+
+    path, _ = write(heat(Own(halves)), tmp_path / "halves")
+    assert "n = len(points)" in path.read_text()
+    assert compared({"halves": heat(Own(halves))}, tmp_path)["halves"] < 1e-12
 
 
 def test_a_module_of_ones_own_is_repeated(tmp_path):

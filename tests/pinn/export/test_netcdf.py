@@ -14,7 +14,7 @@ ABOUT = {"problem": "heat", "seed": 3, "rel_l2_u": 1 / 3}
 @pytest.fixture
 def path(tmp_path):
     VALUES["u"][1, 2] = np.nan
-    write_netcdf(tmp_path / "grid.nc", AXES, VALUES, {"nu": 0.1}, ABOUT)
+    write_netcdf(tmp_path / "grid.nc", AXES, VALUES, {"nu": 0.1}, {"u": "µK", "t": "s"}, ABOUT)
     return tmp_path / "grid.nc"
 
 
@@ -28,8 +28,9 @@ def test_scipy_reads_every_bit(path):
 
 def test_xarray_has_axes_and_held_coordinates(path):
     xarray = pytest.importorskip("xarray")
-    with xarray.open_dataset(path, engine="scipy") as data:
+    with xarray.open_dataset(path, engine="scipy", decode_times=False) as data:
         assert data["u"].dims == ("x", "t")
         np.testing.assert_array_equal(data["u"].sel(t=0.1), VALUES["u"][:, 1])
+        assert (data["u"].attrs["units"], data["t"].attrs["units"]) == ("µK", "s")
         assert float(data["u"].coords["nu"]) == 0.1
         assert data.attrs["problem"] == "heat"

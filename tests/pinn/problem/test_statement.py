@@ -35,6 +35,7 @@ def test_functions_and_long_data_are_named_and_not_printed():
         reference=lambda s: s.exp(s.x),
     ))  # fmt: skip
     assert "ode a Python function everywhere" in text
+    assert "value: a Python function" in text and "reference a Python function" in text
     assert "5000 numbers" in text
     assert len(text) < 1500
 

@@ -149,6 +149,36 @@ def test_lengths_are_drawn_to_scale_in_space_alone(heat, plate):
     assert fields_data(heat)[0]["equal"] is False
 
 
+def test_names_have_their_units_and_other_units_are_not_drawn_to_scale():
+    problem = pinn.Problem(
+        domain=pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1), unknowns=["T"],
+        equations={"heat": "laplacian(T)"}, conditions=[pinn.Dirichlet("T", 0)],
+        units={"x": "m", "y": "mm", "T": "K"},
+    )  # fmt: skip
+    (group,) = fields_data(solved(problem))
+    assert [axis["label"] for axis in group["axes"]] == ["x (m)", "y (mm)"]
+    assert group["unknowns"][0]["label"] == "T (K)"
+    assert group["equal"] is False
+
+
+def measured_in(path):
+    return solved(pinn.Problem(
+        domain=pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), unknowns=["u"],
+        equations={"heat": "u_t - u_xx"}, conditions=[pinn.Data("u", str(path))],
+    ))  # fmt: skip
+
+
+def test_places_of_measurements_are_marked_and_data_that_have_changed_are_not(tmp_path):
+    table = tmp_path / "data.csv"
+    table.write_text("x,t,u\n0.25,0.5,1\n0.75,1,2\n")
+    measured_in(table).save(tmp_path / "solution.npz")
+    (group,) = fields_data(pinn.load(tmp_path / "solution.npz"))
+    assert group["unknowns"][0]["measured"] == [[0.5, 1.0], [0.25, 0.75]]  # time to the right
+    table.write_text("x,t,u\n0.25,0.5,7\n")
+    (group,) = fields_data(pinn.load(tmp_path / "solution.npz"))
+    assert group["unknowns"][0]["measured"] is None
+
+
 def test_numbers_beyond_float32_are_infinite_and_give_no_warning():
     assert unpacked(packed(np.array([1e300, -1e300, np.nan])), 3)[:2].tolist() == [np.inf, -np.inf]
 

@@ -178,7 +178,8 @@ def test_a_page_stays_small_whatever_it_has_to_show(plate, tmp_path):
     for name in ("field_u", "history", "slices_u"):
         run.figure_path(name).write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(600_000))
     path = write_report(run)
-    assert len(pictures(path)) == 1  # others had no room
+    assert len(pictures(path)) == 1
+    assert "no room for history, slices_u: see the folder figures" in seen(path).text
     assert path.stat().st_size < 8_000_000
 
 

@@ -137,6 +137,18 @@ def test_a_mesh_keeps_its_cells_unless_a_grid_is_asked_for(tmp_path):
     assert sum(len(block.data) for block in meshio.read(tmp_path / "grid.vtu").cells) == 16
 
 
+def test_units_are_told(tmp_path):
+    from scipy.io import netcdf_file
+
+    rod = solution_of(X, reference={"u": "x"}, units={"x": "m", "u": "K"})
+    rod.export(tmp_path / "a.nc", grid={"x": 3})
+    with netcdf_file(tmp_path / "a.nc", mmap=False) as file:
+        units = {name: variable.units for name, variable in file.variables.items()}
+    assert units == {"x": b"m", "u": b"K", "u_reference": b"K", "u_error": b"K"}
+    path, _ = rod.export(tmp_path / "evaluate.py")
+    assert "Units: x in m, u in K." in path.read_text()
+
+
 def test_an_unknown_has_no_value_outside_of_its_part(tmp_path):
     media = solution_of(
         X, ("a", "b"),

@@ -2,6 +2,7 @@
 
 import json
 import struct
+import time
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,14 @@ def records(folder):
     from wandb.proto import wandb_internal_pb2
 
     (path,) = Path(folder).rglob("*.wandb")
-    return [wandb_internal_pb2.Record.FromString(data) for data in journal(path.read_bytes())]
+    deadline = time.monotonic() + 60
+    while True:  # W&B's own process may still be writing when the run is finished
+        data = path.read_bytes()
+        found = [wandb_internal_pb2.Record.FromString(one) for one in journal(data)]
+        kinds = [one.WhichOneof("record_type") for one in found]
+        if "exit" in kinds or time.monotonic() > deadline:
+            return found
+        time.sleep(0.1)
 
 
 def journal(data):
