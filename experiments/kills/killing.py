@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from experiments.resumable import ROOT
 from pinn.runs.run import Run
 
 _LONGEST = 600.0
+# The part of the kills whose moment is one of time, and the seconds that others wait at a step.
+_BY_TIME, _A_STEP = 0.3, 0.1
 
 
 class NotAsMeant(RuntimeError):
@@ -27,8 +29,9 @@ class NotAsMeant(RuntimeError):
 def kill_and_compare(case: Kill, times: int, seed: int) -> dict[str, Any]:
     """Kill runs of a case so often in all, and return what came of it.
 
-    A run is begun, killed after a random part of the time that a whole one takes, and gone on
-    with, until it ends before its kill; then the next is begun. The last one goes on to its end.
+    A run is begun, killed at a random moment and gone on with, until it ends before its kill; then
+    the next is begun. The last one goes on to its end. A moment is, as chance has it, after a
+    random part of the time that a whole run takes, or a random step that is still to come.
     `kills` has what each hit: the steps that had been logged, and the number of the run; `differ`
     the parts of each run that are not those of the whole one.
     """
@@ -36,12 +39,12 @@ def kill_and_compare(case: Kill, times: int, seed: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "whole"
         seconds = _run(case, whole)
-        expected = left(whole / "run")
+        expected, steps = left(whole / "run"), _steps(whole)
         kills: list[dict[str, Any]] = []
         differ: list[list[str]] = []
         while len(kills) < times:
             place = Path(folder) / f"run{len(differ)}"
-            while len(kills) < times and _killed(case, place, draw.uniform(0.0, seconds)):
+            while len(kills) < times and _killed(case, place, _moment(draw, place, steps, seconds)):
                 kills.append({"run": len(differ), "steps": _steps(place)})
             _run(case, place)  # goes on to the end, or finds that it is there
             differ.append(differences(expected, left(place / "run")))
@@ -73,11 +76,27 @@ def _run(case: Kill, folder: Path) -> float:
     return time.monotonic() - began
 
 
-def _killed(case: Kill, folder: Path, moment: float) -> bool:
-    """Start or go on, and kill after so many seconds; False where it had ended before."""
+class Moment(NamedTuple):
+    """When a run is killed: so many seconds after it has logged a step, or its start at step 0."""
+
+    step: int
+    seconds: float
+
+
+def _moment(draw: np.random.Generator, folder: Path, steps: int, seconds: float) -> Moment:
+    done = _steps(folder)
+    if done >= steps or draw.random() < _BY_TIME:
+        return Moment(0, draw.uniform(0.0, seconds))
+    return Moment(int(draw.integers(done + 1, steps, endpoint=True)), draw.uniform(0.0, _A_STEP))
+
+
+def _killed(case: Kill, folder: Path, moment: Moment) -> bool:
+    """Start or go on, and kill at a moment; False where it had ended before."""
     process = _started(case, folder)
+    while process.poll() is None and _steps(folder) < moment.step:
+        time.sleep(0.002)
     try:
-        process.wait(moment)
+        process.wait(moment.seconds)
     except subprocess.TimeoutExpired:
         process.kill()
     _, said = process.communicate()

@@ -20,13 +20,13 @@ def markdown(rows: Sequence[Row]) -> str:
         "# Runs that are killed",
         "\n".join(sorted({f"`{row['measured']['command']}`" for row in rows})),
         "\n".join(sorted({machine_line(row) for row in rows})),
-        "Each run is a process of `pinn train --resume`, ended by SIGKILL at a random moment of "
-        "the time that a whole one takes (imports, the trial of models, the writing of files and "
-        "figures included), and gone on with until it ends by itself. Then all that it left is "
-        "compared with what a run left that never stopped: every line of the metrics and every "
-        "number of the summary but times, the arrays of the solution and the last checkpoint "
-        "(parameters, points, weights, the solver's memory), the figures' bytes. `parts` counts "
-        "what is compared, `at steps` is the last step logged when each kill came.",
+        "Each run is a process of `pinn train --resume`, ended by SIGKILL at a random step, or at "
+        "a random moment of the time that a whole one takes (imports, the trial of models, the "
+        "writing of files and figures), and gone on with until it ends by itself. Then all that "
+        "it left is compared with what a run left that never stopped: every line of the metrics "
+        "and every number of the summary but times, the arrays of the solution and the last "
+        "checkpoint (parameters, points, weights, the solver's memory), the figures' bytes. "
+        "`parts` counts what is compared, `at steps` is the last step logged when each kill came.",
         f"{kills} kills in {runs} runs: {equal} of {runs} ended as the run that never stopped.",
         table(
             ["case", "what it trains", "seconds", "parts", "kills", "at steps", "runs", "equal"],

@@ -19,15 +19,18 @@ _CELLS = 512
 _HALVINGS = 24
 
 
-def rim_of(first: np.ndarray, second: np.ndarray, contains: Contains) -> Path:
+def rim_of(
+    first: np.ndarray, second: np.ndarray, contains: Contains, cells: int = _CELLS
+) -> Path:
     """Return the rim of a domain as closed curves, holes turning the other way.
 
-    first, second: increasing grids that span a box around the domain. The points of the curves lie
+    first, second: increasing grids that span a box around the domain. cells: of the grid that it is
+    looked for on, in each direction. The points of the curves lie
     on the rim itself to about 1e-10 of the box, whatever the shape: where two neighbours of a fine
     grid lie on different sides, the place in between is halved until it is found. Corners between
     the lines of this grid are cut off by less than one of its cells.
     """
-    grids = [_padded(grid) for grid in (first, second)]
+    grids = [_padded(np.linspace(grid[0], grid[-1], cells + 1)) for grid in (first, second)]
     shape = tuple(grid.size for grid in grids)
     mesh = np.stack(np.meshgrid(*grids, indexing="ij"), -1).reshape(-1, 2)
     inside = np.asarray(contains(mesh)).reshape(shape)
@@ -40,7 +43,7 @@ def rim_of(first: np.ndarray, second: np.ndarray, contains: Contains) -> Path:
 
 def rim_of_mask(first: np.ndarray, second: np.ndarray, inside: np.ndarray) -> Path:
     """Return the rim of a bool mask on a grid, (n1, n2): halfway between inside and outside."""
-    grids = [_padded(grid, cells=grid.size - 1) for grid in (first, second)]
+    grids = [_padded(grid) for grid in (first, second)]
 
     def to_points(places: np.ndarray) -> np.ndarray:
         indices = [np.arange(grid.size) for grid in grids]
@@ -72,10 +75,9 @@ def filled_across(values: np.ndarray, inside: np.ndarray, rings: int = 2) -> np.
     return values
 
 
-def _padded(grid: np.ndarray, cells: int = 0) -> np.ndarray:
+def _padded(grid: np.ndarray) -> np.ndarray:
     """Return a grid with a line beyond each end, where nothing is inside."""
-    fine = grid if cells else np.linspace(grid[0], grid[-1], _CELLS + 1)
-    return np.concatenate([[2 * fine[0] - fine[1]], fine, [2 * fine[-1] - fine[-2]]])
+    return np.concatenate([[2 * grid[0] - grid[1]], grid, [2 * grid[-1] - grid[-2]]])
 
 
 def _curves(inside: np.ndarray, to_points: Callable[[np.ndarray], np.ndarray]) -> Path:

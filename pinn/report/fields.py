@@ -32,6 +32,8 @@ MOST_NUMBERS = 300_000
 _LINE, _MAP, _MAP_OF_MANY = 401, 129, 61
 _LEAST_LINE, _LEAST_MAP = 101, 33
 _PLACES = ((31,), (13, 7))
+# Rims are looked for on grids of so many cells: those of many places may be needed.
+_RIM_CELLS = 256
 # Corners of a rim closer to the line between their neighbours, as a share of the box, are left out.
 _STRAIGHT = 5e-4
 
@@ -119,6 +121,10 @@ def _group(solution: Solution, names: Sequence[str], numbers: int) -> dict[str, 
     meshed = dict(zip(order, np.meshgrid(*grids.values(), indexing="ij"), strict=True))
     places = {**shown.held, **meshed}
     found = {name: sampled(solution, name, places) for name in names}
+    rims: dict[bytes, Any] = {}  # most often that of one unknown is that of all
+    for one in found.values():
+        mask = one.inside.tobytes()
+        rims[mask] = rims[mask] if mask in rims else _rims(domain, shown, grids, one)
     labels = {name: labelled(solution.problem, name) for name in (*names, *order)}
 
     def axis(name: str) -> dict[str, Any]:
@@ -141,7 +147,7 @@ def _group(solution: Solution, names: Sequence[str], numbers: int) -> dict[str, 
         "unknowns": [
             {
                 "name": name, "label": labels[name], **_numbers(one),
-                "rims": _rims(domain, shown, grids, one),
+                "rims": rims[one.inside.tobytes()],
                 "measured": _measured(solution, name, shown),
             }
             for name, one in found.items()
@@ -224,7 +230,7 @@ def _rims(
             columns = [np.broadcast_to(known[n], len(points)) for n in domain.coordinates]
             return found.contains(np.stack(columns, axis=-1))
 
-        rim = rim_of(grids[horizontal], grids[vertical], contains)
+        rim = rim_of(grids[horizontal], grids[vertical], contains, _RIM_CELLS)
         curves.append([
             [[float(f"{number:.5g}") for number in column] for column in curve.T]
             for curve in _closed_curves(rim, box)

@@ -173,16 +173,19 @@
   const frameOf = (group, state) =>
     group.sliders.reduce((index, one, k) => index * one.count + state.places[k], 0);
 
+  const heldAt = group =>
+    Object.entries(group.held).map(([name, value]) => `${name} = ${number(value, 4)}`);
+
+  /* The sliders of a group, and what is said of coordinates that have none. */
   function slidersOf(group, state, update) {
-    return group.sliders.map((one, k) =>
+    const made = group.sliders.map((one, k) =>
       slider(`at ${one.name}`, one, state.places[k], i => { state.places[k] = i; update(); }));
+    const held = heldAt(group).join(", ");
+    return held ? [...made, make("span", {class: "note"}, `held: ${held}`)] : made;
   }
 
-  function heldText(group, state) {
-    const held = Object.entries(group.held).map(([name, value]) => `${name} = ${number(value, 4)}`);
-    return held.concat(group.sliders.map(
-      (one, k) => `${one.name} = ${number(at(one, state.places[k]), 4)}`));
-  }
+  const whereElse = (group, state) => heldAt(group).concat(group.sliders.map(
+    (one, k) => `${one.name} = ${number(at(one, state.places[k]), 4)}`));
 
   /* Maps of one unknown in two coordinates: network, reference and error, and a cut through them. */
   function drawMaps(box, group, colours, state) {
@@ -306,7 +309,7 @@
     function tell(row, column, pointer) {
       const index = frameOf(group, state) * size + row * columns + column;
       const where = [`${across.name} = ${number(xs[column], 5)}`, `${up.name} = ${number(ys[row], 5)}`,
-                     ...heldText(group, state)].join(", ");
+                     ...whereElse(group, state)].join(", ");
       const inside = !Number.isNaN(one.values[index]);
       const values = inside
         ? maps.map(map => `${map.kind} ${number(valueAt(map.kind, index))}`)

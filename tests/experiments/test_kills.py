@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -100,7 +102,34 @@ def test_runs_are_killed_until_there_are_so_many_kills(monkeypatch):
     row = killing.kill_and_compare(CASES[0], 4, seed=0)
     assert [kill["run"] for kill in row["kills"]] == [0, 0, 2, 2]
     assert row["runs"] == 3 and row["differ"] == [[], [], []]
-    assert all(0 <= moment <= 5 for moment in played.moments) and len(set(played.moments)) == 6
+    assert all(0 <= moment.seconds <= 5 for moment in played.moments)
+    assert len(set(played.moments)) == 6
+
+
+def test_moments_are_of_time_and_at_steps_that_are_still_to_come(monkeypatch, tmp_path):
+    monkeypatch.setattr(killing, "_steps", lambda folder: 10)
+    draw = np.random.default_rng(0)
+    moments = [killing._moment(draw, tmp_path, 40, 5.0) for _ in range(500)]
+    steps = [moment.step for moment in moments if moment.step]
+    assert 300 < len(steps) < 400 and set(steps) == set(range(11, 41))
+    assert max(moment.seconds for moment in moments if not moment.step) > 4.5
+    ended = [killing._moment(draw, tmp_path, 10, 5.0) for _ in range(50)]
+    assert {moment.step for moment in ended} == {0}
+
+
+def test_a_run_is_killed_when_it_has_logged_the_step(monkeypatch, tmp_path):
+    writes = (
+        "import time\n"
+        "for step in range(1, 1000):\n"
+        "    line = f'{{\"step\": {step}, \"stage\": \"adam\", \"loss\": 1}}\\n'\n"
+        "    open('run/metrics.jsonl', 'a').write(line); time.sleep(0.005)\n"
+    )
+    (tmp_path / "run").mkdir()
+    monkeypatch.setattr(killing, "_started", lambda case, folder: subprocess.Popen(
+        [sys.executable, "-c", writes], cwd=folder, text=True, stderr=subprocess.PIPE
+    ))  # fmt: skip
+    assert killing._killed(CASES[0], tmp_path, killing.Moment(30, 0.01))
+    assert 30 <= killing._steps(tmp_path) < 900
 
 
 def test_what_differs_is_told_by_run(monkeypatch):
