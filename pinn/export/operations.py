@@ -151,8 +151,9 @@ def text_of(
     if op.ufunc is not None:
         return f"np.{op.ufunc}({', '.join(operands)})", ATOM
     if name in CALLS:
-        written = {key: write(value) for key, value in attributes.items()}
-        return CALLS[name].format(*operands, **written), ATOM
+        call = CALLS[name]
+        asked = {key: write(one) for key, one in attributes.items() if f"{{{key}}}" in call}
+        return call.format(*operands, **asked), ATOM
     return None
 
 

@@ -113,6 +113,7 @@ MODELS = {
     "siren": pinn.Siren(width=5),
     "multi_scale": pinn.MultiScale(),
     "kan": pinn.KAN(),
+    "kan_of_splines": pinn.KAN(basis="spline", width=4, depth=1, degree=4),
     "random_features": pinn.RandomFeatures(),
     "separable": pinn.Separable(),
     "features": pinn.MLP(width=5, depth=1, features=["x", "t", "exp(-t)"], enrichment=["x*t"],
@@ -258,3 +259,57 @@ def test_sizes_that_follow_the_number_of_points_do_so(tmp_path):
 def test_a_module_of_ones_own_is_repeated(tmp_path):
     run = heat(Own(lambda y: T.relu(y) + y.reshape(-1, 1) ** 2 + T.nn.functional.softplus(-y)))
     assert compared({"own": run}, tmp_path)["own"] < 1e-12
+
+
+OPERATIONS = {
+    "reductions": lambda y: T.cat(
+        [y.sum(1, keepdim=True), y.mean(1, keepdim=True), y.amax(1, keepdim=True),
+         y.amin(1, keepdim=True), y.prod(1, keepdim=True)], 1
+    ).sum(1, keepdim=True),
+    "rounding": lambda y: (
+        T.floor(3 * y) + 2 * T.ceil(5 * y) + 4 * T.trunc(7 * y) + T.round(9 * y) + y.clone()
+    )[:, :1],
+    "remainders": lambda y: (T.fmod(y, 0.3) + 2 * T.remainder(y, 0.3) + y.clamp(-0.1, 0.2))[:, :1],
+    "logic": lambda y: T.where(
+        T.logical_or(T.logical_and(y > 0, y < 0.5), T.logical_not(y <= 1)), y, -y
+    )[:, :1],
+    "masks": lambda y: T.where(
+        T.logical_xor(T.isfinite(y), T.isnan(y)), y.masked_fill(y >= 0.2, 0.25), 3.0
+    )[:, :1],
+    "special": lambda y: (
+        T.erf(y) + T.erfc(y) * y + T.lgamma(2 + T.relu(y)) + T.digamma(3 + T.relu(y))
+        + T.polygamma(1, 3 + T.relu(y)) + T.sinc(y) + T.rsqrt(1 + y * y)
+    )[:, :1],
+    "shapes": lambda y: T.stack(
+        [y.flip([1])[:, 0], y.T[0], y[:, :1].expand(len(y), 3)[:, 2], y.reshape(-1)[::3]], 1
+    ).sum(1, keepdim=True),
+    "pieces": lambda y: T.split(y, [1, 2], 1)[1][:, :1] * T.split(y, [1, 2], 1)[0],
+    "products": lambda y: (
+        (y[:, :2] @ T.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=T.float64).T) ** y[:, 2:].exp()
+    ).abs()[:, :1],
+    "powers": lambda y: (y.abs() ** 1.5 - 2 ** y + (1 / (2 + y * y)) ** -3 - (-y) ** 2)[:, :1],
+    "signs": lambda y: (-(y - (1 - y)) / (2 / (3 - (-y))) - (y + 1) * -2.0 - (y == y) * y
+                        - (y != 0) * y)[:, :1],
+}  # fmt: skip
+
+
+class Wide(Own):
+    """The same with three columns."""
+
+    def __init__(self, what):
+        super().__init__(what)
+        self.layer = T.nn.Linear(2, 3, dtype=T.float64)
+
+
+def test_every_operation_of_the_table_is_repeated(tmp_path):
+    from pinn.export.operations import CALLS, JOINS, OPERATORS
+
+    runs = {name: heat(Wide(what)) for name, what in OPERATIONS.items()}
+    assert max(compared(runs, tmp_path).values()) < 1e-12
+    met = set()
+    for run in (*runs.values(), heat(pinn.KAN(basis="spline", width=2)), *(
+        heat(pinn.MLP(width=2, depth=1, activation=one)) for one in ACTIVATIONS
+    )):  # fmt: skip
+        recorded = Evaluation(run, trained(run)).recorded(5)
+        met |= {one.op.name for one in recorded.program.instructions}
+    assert met >= {*CALLS, *JOINS, *OPERATORS} | {"linear", "matmul", "monomial", "neg", "pow"}
