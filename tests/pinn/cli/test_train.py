@@ -26,6 +26,7 @@ def test_a_run_leaves_everything_in_its_directory(finished):
         "figures/error_u.png",
         "figures/field_u.png",
         "figures/history.png",
+        "figures/points.png",
         "figures/reference_u.png",
         "figures/slices_u.png",
         "metrics.jsonl",
