@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
@@ -15,6 +16,9 @@ R = TypeVar("R")
 # A name of anything that an expression can mention.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
+
+# A name is looked for among so many others, and none that is longer: it takes time for each.
+_MOST_COMPARED, _LONGEST_COMPARED = 1000, 200
 
 # What other libraries call the things that have a name here, in small letters.
 PEERS: dict[str, tuple[str, ...]] = {
@@ -81,7 +85,9 @@ def argument_names_checked(function: Callable[P, R]) -> Callable[P, R]:
 
 def nearest(name: object, names: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" for the name most like `name`, or "" where none is near."""
-    names = list(names)
+    names = list(itertools.islice(names, _MOST_COMPARED))
+    if len(str(name)) > _LONGEST_COMPARED:
+        return ""
     peers = [one for one in PEERS.get(str(name).lower(), ()) if one in names]
     if peers:
         return f"; did you mean {' and '.join(map(repr, peers))}?"
@@ -89,6 +95,19 @@ def nearest(name: object, names: Iterable[str]) -> str:
     if not close:  # mlp for MLP
         close = [one for one in names if str(one).lower() == str(name).lower()][:1]
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def printable(text: str, kept: str = "") -> str:
+    """Return a text with escapes for what a terminal would act on instead of showing it.
+
+    That is all that is no letter, mark or blank: control characters and line ends, those that turn
+    the direction of writing, halves of surrogates. kept: characters that stay as they are.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c in kept or c.isprintable() else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 def is_name(name: object) -> bool:

@@ -25,6 +25,7 @@ from pinn.diagnosis import (
     unsolved,
 )
 from pinn.estimates import ErrorEstimate, error_estimate
+from pinn.files import DamagedFile
 from pinn.models import Windows
 from pinn.objective import Objective
 from pinn.objective.weighting import Weighting
@@ -209,10 +210,13 @@ def solve(
         said = [*preflight(objective), *said]
         for sentence in said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
-        run = _training(
-            experiment, objective, callbacks, fresh=fresh, started=started, decisions=decisions,
-            spent=spent, resume=point.resume,
-        )  # fmt: skip
+        try:
+            run = _training(
+                experiment, objective, callbacks, fresh=fresh, started=started,
+                decisions=decisions, spent=spent, resume=point.resume,
+            )  # fmt: skip
+        except DamagedFile as error:
+            raise DamagedFile(f"{point.path}: {error}") from error
         session = Session(asked, experiment, objective, test, fresh, run, point)
         with _failure_told(callbacks):
             to_stop = notify(callbacks, "on_start", session)

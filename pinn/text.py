@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from pinn.checks import printable
+
 WIDTH = 80
 """Columns that what is printed keeps to."""
 
@@ -14,6 +16,8 @@ _LABEL = 10
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Return rows of cells as text, the first `left` columns flush left, others flush right."""
+    # A cell may have come from anybody's file, and must not look like further rows.
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def line(cells: Sequence[str]) -> Iterator[str]:

@@ -44,7 +44,7 @@ def check(arguments: argparse.Namespace) -> int:
 
     with mistakes_of(config):
         found = pinn.check(**config.experiment.arguments)
-    say(to_json(found.as_dict()) if arguments.json else str(found))
+    say(to_json(found.as_dict(), ascii=True) if arguments.json else str(found))
     for error in found.errors:
         tell(f"{config.source}: {error}")
     return DONE if found.works else USAGE

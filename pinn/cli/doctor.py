@@ -50,5 +50,5 @@ def doctor(arguments: argparse.Namespace) -> int:
             raise
         raise Misuse(f"{arguments.run}: {error}; pinn.doctor(solution) looks at it in Python") \
             from error
-    say(to_json(found.as_dict()) if arguments.json else str(found))
+    say(to_json(found.as_dict(), ascii=True) if arguments.json else str(found))
     return DONE

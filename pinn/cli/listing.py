@@ -9,6 +9,8 @@ from typing import Any
 from pinn.cli.output import say
 from pinn.cli.verdict import DONE
 
+_LONGEST_COMMENT = 400  # bytes
+
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
@@ -45,6 +47,11 @@ def list_shipped(_: argparse.Namespace) -> int:
 
 
 def _first_comment(path: Path) -> str:
-    with path.open(encoding="utf-8", errors="replace") as file:
-        line = file.readline().strip()
+    from pinn.files import open_plain, sentence_of
+
+    try:
+        with open_plain(path) as file:
+            line = file.readline(_LONGEST_COMMENT).decode("utf-8", "replace").strip()
+    except OSError as error:
+        return sentence_of(error)
     return line.lstrip("# ") if line.startswith("#") else ""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from pinn.cli import check, doctor, evaluate, export, listing, new, plot, report, runs, sweep, train
-from pinn.cli.output import flush_all, open_missing_streams, say, tell
+from pinn.cli.output import flush_all, open_missing_streams, say, shown, tell
 from pinn.cli.verdict import INTERRUPTED, verdict
 
 # The commands import what they need when they run: `--help` should not wait for numpy.
@@ -34,7 +34,7 @@ def run() -> NoReturn:
     """Run the command line as a process of its own: `python -m pinn`, and the script `pinn`."""
     open_missing_streams()
     # One sentence each, as of all that is said; the file and line are of no use here.
-    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {shown(str(message))}\n"
     code = main()
     # All is written and said; an impatient Ctrl-C must not turn the exit into a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

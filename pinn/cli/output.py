@@ -10,6 +10,11 @@ import os
 import sys
 from typing import Any, TextIO
 
+from pinn.checks import printable
+
+# Of a line that is told: whatever else a terminal would act on may come from somebody's file.
+_KEPT = "\n\t"
+
 
 class QuietStream:
     """A stream whose writing never fails; `stream` may be None, as sys.stderr is when closed."""
@@ -50,14 +55,19 @@ class QuietStream:
             _abandon(self._stream)
 
 
+def shown(line: str) -> str:
+    """Return a line as it is printed, with escapes for all but line ends and tabs."""
+    return printable(line, _KEPT)
+
+
 def say(line: str) -> None:
-    """Print a line of results to stdout."""
-    print(line, file=QuietStream(sys.stdout), flush=True)
+    """Print a line of results to stdout, with escapes for control characters."""
+    print(shown(line), file=QuietStream(sys.stdout), flush=True)
 
 
 def tell(line: str) -> None:
-    """Print a line about what is going on to stderr."""
-    print(line, file=QuietStream(sys.stderr), flush=True)
+    """Print a line about what is going on to stderr, with escapes for control characters."""
+    print(shown(line), file=QuietStream(sys.stderr), flush=True)
 
 
 def flush_all() -> None:

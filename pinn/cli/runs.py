@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pinn.checks import printable
 from pinn.cli.output import say
 from pinn.cli.verdict import DONE, Misuse
 
@@ -66,16 +67,18 @@ def show(arguments: argparse.Namespace) -> int:
     say(aligned([[name, *row] for name, row in results([run]).items()]))
     if run.summary_path.exists():
         summary = run.summary()
-        for stage in summary.get("stages", []):
-            say(f"{stage['name']}: {stage['message']}; loss {_loss(stage['loss'])}")
-        for kind in ("decisions", "warnings"):
-            for one in summary.get(kind, []):
-                said = one if isinstance(one, str) else f"{one['what']}: {one['why']}"
-                say(f"{kind[:-1]}: {said}")
-        say(f"stopped: {summary.get('message')}")
+        told = [
+            *(f"{one['name']}: {one['message']}; loss {_loss(one.get('loss'))}"
+              for one in summary.get("stages") or ()),
+            *(f"decision: {one['what']}: {one['why']}" for one in summary.get("decisions") or ()),
+            *(f"warning: {one}" for one in summary.get("warnings") or ()),
+            f"stopped: {summary.get('message')}",
+        ]  # fmt: skip
+        for line in told:
+            say(printable(line))
     for path in sorted(path for path in run.directory.rglob("*") if path.is_file()):
         if not path.name.startswith("."):
-            say(str(path))
+            say(printable(str(path)))
     return DONE
 
 

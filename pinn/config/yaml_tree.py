@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
 
 from pinn.config.errors import ConfigError
+from pinn.files import open_plain
 from pinn.schema.reader import Complaint
 from pinn.schema.tree import Mapping, Node, Place, Scalar, Sequence
 
 MAX_BYTES = 10_000_000
-MAX_NODES = 100_000
+MAX_LINES = 50_000
+MAX_NODES = 50_000
+# A line end or a tab may stand in a text; no other control character, nor half of a surrogate.
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_ELSEWHERE = "; long lists of numbers belong in a CSV or npz file"
+_TOO_MANY = f"expected at most {MAX_NODES} values{_ELSEWHERE}"
 _STANDARD = "tag:yaml.org,2002:"
 _STANDARD_TAGS = {
     _STANDARD + kind
@@ -58,11 +65,18 @@ def parse_yaml(text: str, source: str, line: int | None = 1) -> Node:
             return Place(source, line)
         return Place(source, mark.line + line)
 
+    if text.count("\n") > MAX_LINES:
+        message = f"expected at most {MAX_LINES} lines{_ELSEWHERE}"
+        raise ConfigError([Complaint(place(None), "", message)])
+    loader = None
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        loader = _Loader(text)
+        root = loader.get_single_node()
         if root is None:
             return Scalar("", place(None))
         return _Locator(place).convert(root)
+    except _TooMany as error:
+        raise ConfigError([Complaint(place(error.mark), "", _TOO_MANY)]) from None
     except yaml.reader.ReaderError as error:
         at = Place(source, None if line is None else line + text.count("\n", 0, error.position))
         raise ConfigError(
@@ -70,6 +84,12 @@ def parse_yaml(text: str, source: str, line: int | None = 1) -> Node:
         ) from None
     except yaml.MarkedYAMLError as error:
         raise ConfigError([_yaml_complaint(error, place, text.splitlines())]) from None
+    except ConfigError:
+        raise
+    except (OverflowError, ValueError):  # of "\\UFFFFFFFF" and "%YAML 9...9", in PyYAML itself
+        message = "not valid YAML: an escape or a version has a number that is too large"
+        at = place(None if loader is None else loader.get_mark())
+        raise ConfigError([Complaint(at, "", message)]) from None
     except RecursionError:
         message = "not valid YAML for a config: lists or mappings are nested too deeply"
         raise ConfigError([Complaint(place(None), "", message)]) from None
@@ -82,7 +102,7 @@ def _read_text(path: Path, shown: str) -> str:
     if path.is_dir():
         raise refuse("expected a YAML file, got a directory")
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise refuse(f"no such file{_neighbours(path)}") from None
@@ -183,6 +203,28 @@ def _partner(lines: list[str], number: int, width: int) -> int | None:
     return found
 
 
+class _TooMany(Exception):
+    """There are more nodes than MAX_NODES; mark: where the first is that is too many."""
+
+    def __init__(self, mark: yaml.Mark) -> None:
+        super().__init__()
+        self.mark = mark
+
+
+class _Loader(yaml.SafeLoader):
+    """Composes nodes up to a number, before they take more time and memory than a config may."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.count = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node:
+        self.count += 1
+        if self.count > MAX_NODES:
+            raise _TooMany(self.peek_event().start_mark)
+        return super().compose_node(parent, index)
+
+
 class _Locator:
     """Turns PyYAML's nodes into ours; counts them, so that nested aliases cannot explode."""
 
@@ -194,12 +236,13 @@ class _Locator:
         place = self.place(node.start_mark)
         self.count += 1
         if self.count > MAX_NODES:
-            raise ConfigError([Complaint(place, "", f"expected at most {MAX_NODES} values")])
+            raise ConfigError([Complaint(place, "", _TOO_MANY)])
         if node.tag not in _STANDARD_TAGS:
             tag = node.tag.replace(_STANDARD, "!!")
             message = f"the tag {tag} is not allowed; write plain lists, mappings and texts"
             raise ConfigError([Complaint(place, "", message)])
         if isinstance(node, yaml.ScalarNode):
+            self.check_text(node)
             return Scalar(node.value, place, quoted=node.style is not None)
         if isinstance(node, yaml.SequenceNode):
             return Sequence([self.convert(item) for item in node.value], place)
@@ -210,9 +253,17 @@ class _Locator:
                 raise ConfigError(
                     [Complaint(key_place, "", "expected a text as a key, got a list or a mapping")]
                 )
+            self.check_text(key)
             if key.value in mapping.entries:
                 first = mapping.key_places[key.value]
-                message = f"the key {key.value!r} is given twice (first at {first}); keep one"
+                message = f"the key {key.value!r:.80} is given twice (first at {first}); keep one"
                 raise ConfigError([Complaint(key_place, "", message)])
             mapping.put(key.value, self.convert(value), key_place)
         return mapping
+
+    def check_text(self, node: yaml.ScalarNode) -> None:
+        """Refuse what only an escape in quotes can put into a text: "\\0" or "\\e"."""
+        found = _NO_TEXT.search(node.value)
+        if found is not None:
+            message = f"{_character(found.group())} is not allowed in a text"
+            raise ConfigError([Complaint(self.place(node.start_mark), "", message)])

@@ -23,6 +23,7 @@ from pinn.expressions import (
     Number,
     Unary,
     evaluate_leaves,
+    fold,
 )
 from pinn.expressions.algebra import origin
 
@@ -33,8 +34,9 @@ def combine(tree: Expression, scope: Scope, dtype: np.dtype) -> Expression:
     Only derivatives with constant weights that appear nowhere else in the tree are taken, and only
     together where a sum of them is as good in the dtype as its terms: see `_alike`.
     """
+    varying = _varying(tree)
     linear = [
-        (sign, node, _weighted(node, scope.constants)) for sign, node in _summands(tree)
+        (sign, node, _weighted(node, scope.constants, varying)) for sign, node in _summands(tree)
     ]
     elsewhere = {
         leaf
@@ -117,7 +119,23 @@ def _summands(tree: Expression) -> list[tuple[float, Expression]]:
     return found
 
 
-def _weighted(node: Expression, constants: Mapping[str, float]) -> _Weighted | None:
+def _varying(tree: Expression) -> set[Expression]:
+    """Return the parts of a tree that are not made of numbers and constants alone."""
+    found: set[Expression] = set()
+
+    def rule(node: Expression, below: list[bool]) -> bool:
+        varies = any(below) or not (node.children or isinstance(node, Number | Constant))
+        if varies:
+            found.add(node)
+        return varies
+
+    fold(tree, rule)
+    return found
+
+
+def _weighted(
+    node: Expression, constants: Mapping[str, float], varying: set[Expression]
+) -> _Weighted | None:
     """Read a term as a constant times a derivative; None for anything else."""
     weight = 1.0
     while not isinstance(node, Derivative | Laplacian):
@@ -127,7 +145,10 @@ def _weighted(node: Expression, constants: Mapping[str, float]) -> _Weighted | N
             continue
         if not isinstance(node, Binary) or node.operator not in ("*", "/"):
             return None
-        left, right = _constant(node.left, constants), _constant(node.right, constants)
+        left, right = (
+            None if side in varying else _constant(side, constants)
+            for side in (node.left, node.right)
+        )
         if right is not None and (node.operator == "*" or right != 0):
             weight = weight * right if node.operator == "*" else weight / right
             node = node.left

@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+# A taller picture is beyond what can be drawn, and read.
+_MOST_PANELS = 60
+
+
 def plot_coefficients(
     records: Sequence[Mapping[str, Any]],
     errors: Mapping[str, float] | None = None,
     units: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw each coefficient against the step, with the stages marked, a panel each.
+    """Draw each coefficient against the step, with the stages marked, a panel each, 60 at most.
 
     records: the lines of metrics.jsonl in order, with `step`, `stage` and, by name, `parameters`;
     values that are missing or not finite leave a gap. errors: coefficient -> standard error, drawn
@@ -28,7 +32,7 @@ def plot_coefficients(
     where no record has any.
     """
     rows = [record.get("parameters") or {} for record in records]
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = list(dict.fromkeys(name for row in rows for name in row))[:_MOST_PANELS]
     if not names:
         raise ValueError("no coefficients to draw: the records have no parameters")
     steps = np.array([float(record["step"]) for record in records])

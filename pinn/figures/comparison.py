@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pinn.figures.history import kept
-from pinn.figures.style import LINE_COLOURS, log_ticks, new_figure, style_axes
+from pinn.figures.style import LINE_COLOURS, log_ticks, new_figure, plain, style_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +42,7 @@ def plot_comparison(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
         }  # fmt: skip
         for place, (key, _) in enumerate(rows):
             for axes, along in zip(panels[place], ("step", "wall_s"), strict=True):
-                axes.plot(_column(lines, along), columns[name][key], label=name, **look)
+                axes.plot(_column(lines, along), columns[name][key], label=plain(name), **look)
     for place, (_, title) in enumerate(rows):
         panels[place][0].set_ylabel(title, fontsize=11)
         for axes in panels[place]:

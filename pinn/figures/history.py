@@ -15,6 +15,7 @@ from pinn.figures.style import (
     log_ticks,
     new_figure,
     short,
+    shortened,
     step_axis,
     style_axes,
     symbol,
@@ -23,9 +24,6 @@ from pinn.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-# Letters of a name in the legend, which stands beside the panels.
-_LONGEST = 24
 
 _DASHES = ("-", "--", "-.", ":")
 _OF_ROWS = ("least", "mean", "largest")
@@ -62,7 +60,9 @@ def plot_history(records: Sequence[Mapping[str, Any]]) -> Figure:
     )[:, 0]  # fmt: skip
     top = panels[0]
     for index, (name, values) in enumerate(losses.items()):
-        _draw_history(top, steps, values, name, linewidth=1.3, **_look_of([], name, index))
+        _draw_history(
+            top, steps, values, shortened(name), linewidth=1.3, **_look_of([], name, index)
+        )
     total = _column(records, "loss")
     if not any(np.array_equal(total, values) for values in losses.values()):
         _draw_history(top, steps, total, "total", color=INK, linewidth=2.2, zorder=3)
@@ -167,16 +167,8 @@ def _draw_history(
     known = values[np.isfinite(values)]
     last = short(known[-1]) if known.size else "none above zero"
     marker = "o" if known.size == 1 else None  # one value makes no line
-    label = f"{_shortened(name)}  {last}".strip()
+    label = f"{name}  {last}" if name else last
     axes.plot(steps, values, label=label, marker=marker, markersize=4, **look)
-
-
-def _shortened(name: str) -> str:
-    """Return a name without its middle where it would squeeze the panels beside it."""
-    if len(name) <= _LONGEST or name.startswith("$"):
-        return name
-    half = (_LONGEST - 1) // 2
-    return f"{name[: _LONGEST - 1 - half]}\N{HORIZONTAL ELLIPSIS}{name[-half:]}"
 
 
 def _mark_draws(axes: Axes, steps: np.ndarray, draws: Sequence[Any]) -> None:
@@ -205,9 +197,10 @@ def mark_stages(panels: Sequence[Axes], steps: np.ndarray, stages: Sequence[Any]
         # The names of short stages would run into each other: the next one goes a line higher.
         if stages[i] is not None:
             level = level + 1 if begin < free_from else 0
-            free_from = begin + 0.014 * (len(str(stages[i])) + 1) * (steps[-1] - steps[0])
+            name = shortened(str(stages[i]))
+            free_from = begin + 0.014 * (len(name) + 1) * (steps[-1] - steps[0])
             panels[0].annotate(
-                str(stages[i]), (begin, 1.0), xycoords=("data", "axes fraction"),
+                name, (begin, 1.0), xycoords=("data", "axes fraction"),
                 xytext=(3, 4 + 12 * (level % 3)), textcoords="offset points",
                 fontsize=10, color="#555555",
             )  # fmt: skip

@@ -11,11 +11,16 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pinn.checks import is_name, printable
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 DPI = 150
+
+# Letters of a name in a legend or on an axis.
+_LONGEST = 24
 
 # What a figure's file says drew it.
 AUTHOR = "pinn"
@@ -74,8 +79,29 @@ def style_axes(axes: Axes) -> None:
     axes.set_axisbelow(True)
 
 
+def plain(text: str) -> str:
+    """Return a text of anybody's as it is shown in a figure.
+
+    There $ would begin mathematics, and what begins with _ would not be in a legend.
+    """
+    return " " * text.startswith("_") + printable(text).replace("$", r"\$")
+
+
+def shortened(name: str) -> str:
+    """Return a name without its middle where it would squeeze the panels beside it."""
+    if len(name) <= _LONGEST:
+        return plain(name)
+    half = (_LONGEST - 1) // 2
+    return plain(f"{name[: _LONGEST - 1 - half]}\N{HORIZONTAL ELLIPSIS}{name[-half:]}")
+
+
 def symbol(name: str) -> str:
-    """Return a name as mathematics: italic letters, Greek ones as such, u_1 with an index."""
+    """Return a name as mathematics: italic letters, Greek ones as such, u_1 with an index.
+
+    What is no name of an expression stays as it is, and a long one loses its middle.
+    """
+    if not is_name(name) or len(name) > _LONGEST:
+        return shortened(name)
     base, _, index = name.partition("_")
     head = rf"\{base}" if base in GREEK else base if len(base) == 1 else rf"\mathrm{{{base}}}"
     if base[1:].isdigit() and base[:1].isalpha():

@@ -5,27 +5,37 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import math
+import itertools
+import os
 import re
+import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
 from pinn.checks import nearest
 from pinn.files.errors import sentence_of
+from pinn.files.npz import array_of, check_directory
+from pinn.files.plain import open_plain
 
 # Of a file, and of the arrays of an npz together: so much is read into memory at once.
 MOST_BYTES = 2**31
 # What the names of such files end in; a name that ends otherwise is taken for a text as well.
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".npz")
-_MOST_SHOWN = 20
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.I)
+# Compressed arrays may be so large, or so many times the file; zeros may be a thousand times.
+_MOST_GROWN, _MOST_GROWTH = 2**26, 100
+_LONGEST_LINE = 1_000_000
+_MOST_SHOWN, _LONGEST_SHOWN = 20, 60
+_NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.I | re.ASCII
+)
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
 
 
 class Columns:
@@ -192,8 +202,7 @@ class Columns:
                 "alone", where,
             )
         names = self.names
-        shown = ", ".join(names[:_MOST_SHOWN]) + ", ..." * (len(names) > _MOST_SHOWN)
-        self.refuse(f"no column {name!r}; its columns are {shown}{nearest(name, names)}")
+        self.refuse(f"no column {name!r}; its columns are {_some(names)}{nearest(name, names)}")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Columns):
@@ -233,7 +242,7 @@ class _Content:
             return cells.astype(np.float64, copy=False)
         for row, cell in enumerate(cells):
             if not _NUMBER.fullmatch(cell):
-                got = repr(cell) if cell else "an empty cell"
+                got = _shortened(repr(cell)) if cell else "an empty cell"
                 raise ValueError(
                     f"{self.source}:{self.lines[row]}: column {name!r}: expected a number, got "
                     f"{got}"
@@ -252,6 +261,17 @@ def numbers_of(value: Any) -> np.ndarray:
     return np.array(array, dtype=np.float64, order="C")
 
 
+def _some(names: Iterable[str]) -> str:
+    """Return names for a message, the first of many."""
+    names = list(itertools.islice(names, _MOST_SHOWN + 1))
+    more = ["..."] if len(names) > _MOST_SHOWN else []
+    return ", ".join([*map(_shortened, names[:_MOST_SHOWN]), *more])
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
+
+
 def _line(array: np.ndarray) -> np.ndarray:
     """Return a column of a matrix, or a number, as a line."""
     return array.reshape(-1) if array.ndim == 0 or array.shape[1:] == (1,) else array
@@ -260,16 +280,24 @@ def _line(array: np.ndarray) -> np.ndarray:
 def _read(path: Path) -> _Content:
     shown = _shown(path)
     try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= MOST_BYTES else b""
+        with open_plain(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MOST_BYTES:
+                much = f"{size / 2**30:.1f} GiB"
+                raise _Refused(f"{shown}: expected 2 GiB at most, got {much}; thin it out")
+            content = (_of_npz if path.suffix.lower() == ".npz" else _of_text)(shown, file)
+            file.seek(0)
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except _Refused:
+        raise
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         what = sentence_of(error) if isinstance(error, OSError) else str(error)
         raise ValueError(f"cannot read {shown}: {what}") from None
-    if size > MOST_BYTES:
-        much = f"{size / 2**30:.1f} GiB"
-        raise ValueError(f"{shown}: expected 2 GiB at most, got {much}; thin it out")
-    content = (_of_npz if path.suffix.lower() == ".npz" else _of_text)(shown, data)
-    return replace(content, source=shown, digest=hashlib.sha256(data).hexdigest())
+    return replace(content, source=shown, digest=digest)
+
+
+class _Refused(ValueError):
+    """A sentence that already has the file's name."""
 
 
 def _shown(path: Path) -> str:
@@ -280,16 +308,30 @@ def _shown(path: Path) -> str:
         return str(path)
 
 
-def _of_npz(path: str, data: bytes) -> _Content:
+def _of_npz(path: str, file: BinaryIO) -> _Content:
+    size = os.fstat(file.fileno()).st_size
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        check_directory(file)
+        with zipfile.ZipFile(file) as archive:
             members = [m for m in archive.infolist() if m.filename.endswith(".npy")]
+            if len({member.filename for member in members}) < len(members):
+                raise ValueError("two of its arrays have one name")
             declared = sum(member.file_size for member in members)
             if declared > MOST_BYTES:
                 raise ValueError(f"its arrays have {declared / 2**30:.1f} GiB, more than 2 GiB")
-            arrays = {m.filename.removesuffix(".npy"): _npy(archive.read(m)) for m in members}
+            if declared > max(_MOST_GROWN, _MOST_GROWTH * size):
+                raise ValueError(
+                    f"its arrays have {declared / 2**20:.0f} MiB, more than {_MOST_GROWTH} times "
+                    "as much as the file; write it with numpy.savez, which compresses nothing"
+                )
+            arrays = {
+                member.filename.removesuffix(".npy"): array_of(
+                    member.filename, archive.read(member)
+                )
+                for member in members
+            }
     except _SIGNS_OF_DAMAGE as error:
-        raise ValueError(
+        raise _Refused(
             f"{path}: expected an npz file of plain arrays, as numpy.savez writes it: {error}"
         ) from None
     return _Content(arrays)
@@ -297,37 +339,13 @@ def _of_npz(path: str, data: bytes) -> _Content:
 
 _SIGNS_OF_DAMAGE = (
     ValueError, LookupError, EOFError, OSError, RuntimeError, OverflowError, zipfile.BadZipFile,
-    zlib.error,
+    zlib.error, struct.error, MemoryError,
 )  # fmt: skip
 
 
-def _npy(data: bytes) -> np.ndarray:
-    """Return the array of an npy file's bytes, whose size is that of the bytes that are there."""
-    stream = io.BytesIO(data)
-    version = np.lib.format.read_magic(stream)
-    read_header = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }[version]
-    shape, by_columns, dtype = read_header(stream)
-    if dtype.hasobject:
-        raise ValueError("an array of it has Python objects")
-    values = data[stream.tell() :]
-    if math.prod(shape) * dtype.itemsize != len(values):
-        raise ValueError(f"an array of shape {shape} has {len(values)} bytes")
-    return np.frombuffer(values, dtype).reshape(shape, order="F" if by_columns else "C")
-
-
-def _of_text(path: str, data: bytes) -> _Content:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{path}:{line}: expected a text in UTF-8, or a file that ends in .npz"
-        ) from None
+def _of_text(path: str, file: BinaryIO) -> _Content:
     lines, remark = [], ""
-    for number, raw in enumerate(text.splitlines(), 1):
+    for number, raw in _lines(path, file):
         line = raw.strip()
         line = "" if line.startswith("%") else line.partition("#")[0].strip()
         if line:
@@ -335,7 +353,7 @@ def _of_text(path: str, data: bytes) -> _Content:
         elif not lines:
             remark = raw.strip().lstrip("#% ") or remark
     if not lines:
-        raise ValueError(f"{path}: expected a line of names and lines of numbers, got nothing")
+        raise _Refused(f"{path}: expected a line of names and lines of numbers, got nothing")
     (first, head), *rows = lines
     separator = next((mark for mark in (",", ";", "\t") if mark in head), None)
     names, by_position = _cells(head, separator), False
@@ -344,15 +362,39 @@ def _of_text(path: str, data: bytes) -> _Content:
         by_position = len(above) != len(names)  # numpy.savetxt writes the names behind a "#"
         names = [str(k) for k in range(len(names))] if by_position else above
     if len(set(names)) < len(names) or not all(names):
-        shown = ", ".join(map(repr, names))
-        raise ValueError(
-            f"{path}:{first}: expected a name of its own for each column, got {shown}"
+        raise _Refused(
+            f"{path}:{first}: expected a name of its own for each column, got "
+            f"{_some(map(repr, names))}"
         )
     if not rows:
-        raise ValueError(f"{path}:{first}: expected lines of numbers below the names, got none")
+        raise _Refused(f"{path}:{first}: expected lines of numbers below the names, got none")
     columns = _columns(path, rows, names, separator)
     cells = dict(zip(names, columns, strict=True))
     return _Content(cells, lines=[number for number, _ in rows], by_position=by_position)
+
+
+def _lines(path: str, file: BinaryIO) -> Iterator[tuple[int, str]]:
+    """Give the lines of a text in UTF-8 with their numbers, whatever their ends are.
+
+    A byte that is no UTF-8 comes as half of a surrogate, so that its line is known.
+    """
+    text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape")
+    try:
+        number = 0
+        while raw := text.readline(_LONGEST_LINE + 1):
+            number += 1
+            if len(raw) > _LONGEST_LINE:
+                raise _Refused(
+                    f"{path}:{number}: expected lines of at most {_LONGEST_LINE:,} characters, got "
+                    "a longer one"
+                )
+            if not raw.isascii() and _NO_UTF8.search(raw):
+                raise _Refused(
+                    f"{path}:{number}: expected a text in UTF-8, or a file that ends in .npz"
+                )
+            yield number, raw
+    finally:
+        text.detach()  # it would close the file
 
 
 def _columns(
@@ -367,14 +409,21 @@ def _columns(
             return np.ascontiguousarray(array.T)
     except ValueError:
         pass
-    cells = [(number, _cells(line, separator)) for number, line in rows]
+    cells = [(number, _cells_at(path, number, line, separator)) for number, line in rows]
     for number, row in cells:
         if len(row) != len(names):
-            raise ValueError(
+            raise _Refused(
                 f"{path}:{number}: expected {len(names)} cells, one for each of "
-                f"{', '.join(names)}, got {len(row)}"
+                f"{_some(names)}, got {len(row)}"
             )
     return map(list, zip(*(row for _, row in cells), strict=True))
+
+
+def _cells_at(path: str, number: int, line: str, separator: str | None) -> list[str]:
+    try:
+        return _cells(line, separator)
+    except csv.Error as error:
+        raise _Refused(f"{path}:{number}: a cell in quotes cannot be read: {error}") from None
 
 
 def _cells(line: str, separator: str | None) -> list[str]:

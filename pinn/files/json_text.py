@@ -13,25 +13,26 @@ import numpy as np
 from pinn.files.atomic import write_text
 
 
-def to_json(value: Any, indent: int | None = None) -> str:
+def to_json(value: Any, indent: int | None = None, ascii: bool = False) -> str:
     """Return strict JSON of dicts with text keys, sequences, text, numbers, booleans and None.
 
     numpy scalars and arrays become numbers and lists. JSON has no nan or inf: they become null.
+    ascii: with escapes for all other characters, as for a terminal.
     Raises TypeError, naming the place, for anything else.
     """
-    return json.dumps(_plain(value, "value"), indent=indent, allow_nan=False, ensure_ascii=False)
+    return json.dumps(_plain(value, "value"), indent=indent, allow_nan=False, ensure_ascii=ascii)
 
 
 def from_json(text: str | bytes) -> Any:
     """Return the value of a JSON text; bytes are UTF-8.
 
-    Raises ValueError for text that is no JSON, for NaN and Infinity, which JSON does not have, and
-    for lists and objects nested deeper than Python can follow.
+    Raises ValueError for text that is no JSON, for NaN and Infinity, which JSON does not have, for
+    numbers beyond float64, and for lists and objects nested deeper than Python can follow.
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8")
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except RecursionError:
         raise ValueError("lists or objects are nested too deeply") from None
 
@@ -39,6 +40,13 @@ def from_json(text: str | bytes) -> Any:
 def write_json(path: str | Path, value: Any) -> None:
     """Write a value atomically as indented JSON; see `to_json` for what may be in it."""
     write_text(path, to_json(value, indent=2) + "\n")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text:.40} is beyond the largest float64")
+    return number
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -22,15 +22,18 @@ import numpy as np
 
 from pinn.files.atomic import atomic_file
 from pinn.files.errors import DamagedFile, disk_error
+from pinn.files.plain import open_plain
 
 _DTYPE = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|[<>]c(?:8|16)|[<>]U[1-9]\d{0,8}")
 _HEADER = re.compile(
     rb"\{'descr': '([^']{1,12})', 'fortran_order': (True|False), "
-    rb"'shape': \(((?:\d{1,18}, ?)*(?:\d{1,18})?)\), \} *\n"
+    rb"'shape': \(((?:\d{1,18}, ?)*(?:\d{1,18})?)\),? ?\} *\n?"
 )
+_MOST_HEADER = 2000
 # Of version 1.0, the only one that such short headers ever need; then the header's length.
 _MAGIC = b"\x93NUMPY\x01\x00"
-_PREFIX = len(_MAGIC) + 2
+# The list of entries at the end of an archive; it ends within so many bytes, a comment included.
+_MOST_LISTED, _TAIL = 2**21, 2**16 + 128
 
 
 def write_npz(
@@ -52,6 +55,8 @@ def write_npz(
                 f"{path}: array {name!r} has the dtype {array.dtype}; a file holds booleans, "
                 "integers, real and complex numbers, and text"
             )
+    if sum(len(name.encode()) + 80 for name in members) > _MOST_LISTED:
+        raise ValueError(f"{path}: {len(members)} arrays are more than one file can list")
     with (
         atomic_file(path, keep_as=keep_as) as file,
         zipfile.ZipFile(file, "w", allowZip64=True) as archive,
@@ -71,7 +76,7 @@ def read_npz(path: str | Path, remedy: str = "restore it from a copy") -> dict[s
     """
     path = Path(path)
     try:
-        with open(path, "rb") as file:
+        with open_plain(path) as file:
             return _arrays_in(file)
     except _SIGNS_OF_DAMAGE as error:
         cause: Exception = error
@@ -100,8 +105,27 @@ _SIGNS_OF_DAMAGE = (
 )
 
 
+def check_directory(file: BinaryIO) -> None:
+    """Raise ValueError for an archive whose list of entries is longer than that of any table.
+
+    zipfile makes objects of all entries before anybody can count them.
+    """
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _TAIL))
+    tail = file.read(_TAIL)
+    announced = [
+        struct.unpack_from(form, tail, at + offset)[0]
+        for mark, form, offset in ((b"PK\x05\x06", "<L", 12), (b"PK\x06\x06", "<Q", 40))
+        if 0 <= (at := tail.rfind(mark)) <= len(tail) - offset - 8
+    ]
+    if any(length > _MOST_LISTED and length != 0xFFFFFFFF for length in announced):
+        raise ValueError(f"its list of entries has {max(announced) / 1e6:.3g} MB")
+    file.seek(0)
+
+
 def _arrays_in(file: BinaryIO) -> dict[str, np.ndarray]:
     size = os.fstat(file.fileno()).st_size
+    check_directory(file)
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         # zipfile does not notice when an altered length makes one entry swallow the others.
@@ -135,23 +159,42 @@ def _array(name: str, data: bytes) -> np.ndarray:
     """Return the array of an npy file's bytes; ValueError unless it has just these bytes."""
     if data[: len(_MAGIC)] != _MAGIC:
         raise ValueError(f"{name} does not begin as an array of numpy does")
-    (length,) = struct.unpack("<H", data[len(_MAGIC) : _PREFIX])
-    header = _HEADER.fullmatch(data[_PREFIX : _PREFIX + length])
-    if header is None or not _DTYPE.fullmatch(header[1].decode("latin-1")):
+    array = array_of(name, data)
+    if not _DTYPE.fullmatch(array.dtype.str):
         raise ValueError(f"{name} has a header that was not written here")
-    dtype = np.dtype(header[1].decode("latin-1"))
+    _check_values(name, array.dtype, memoryview(data)[len(data) - array.nbytes :])
+    return array.copy(order="K")
+
+
+def array_of(name: str, data: bytes) -> np.ndarray:
+    """Return the array of an npy file's bytes, which it shares.
+
+    Its header is matched and never evaluated. name: for messages. Raises ValueError for a header
+    of another form, for arrays of Python objects, bytes that nobody named or records, and for
+    another size than that of the bytes that are there.
+    """
+    start = 10 if data[6:7] == b"\x01" else 12
+    length = int.from_bytes(data[8:start], "little")
+    header = _HEADER.fullmatch(data, start, start + length) if length <= _MOST_HEADER else None
+    if data[:6] != _MAGIC[:6] or header is None:
+        raise ValueError(f"{name} does not begin as an array of numbers does")
+    try:
+        dtype = np.dtype(header[1].decode("latin-1"))
+    except (TypeError, ValueError, SyntaxError):
+        dtype = np.dtype(object)
+    if dtype.kind in "OV":
+        raise ValueError(f"{name} has neither numbers nor texts but {header[1].decode('latin-1')}")
     shape = tuple(int(number) for number in re.findall(rb"\d+", header[3]))
-    values = data[_PREFIX + length :]
-    if math.prod(shape) * dtype.itemsize != len(values):
-        raise ValueError(f"{name} declares shape {shape} of {dtype} and has {len(values)} bytes")
-    _check_values(name, dtype, values)
-    flat = np.frombuffer(values, dtype).copy()
+    count = len(data) - start - length
+    if math.prod(shape) * dtype.itemsize != count:
+        raise ValueError(f"{name} declares shape {shape} of {dtype} and has {count} bytes")
+    flat = np.frombuffer(data, dtype, offset=start + length) if count else np.empty(0, dtype)
     return flat.reshape(shape, order="F" if header[2] == b"True" else "C")
 
 
-def _check_values(name: str, dtype: np.dtype, values: bytes) -> None:
+def _check_values(name: str, dtype: np.dtype, values: memoryview) -> None:
     """Raise ValueError for bytes that no boolean and no text has."""
-    if dtype.kind == "b" and values.translate(None, b"\x00\x01"):
+    if dtype.kind == "b" and bytes(values).translate(None, b"\x00\x01"):
         raise ValueError(f"{name} has a boolean that is neither true nor false")
     if dtype.kind == "U":
         codes = np.frombuffer(values, dtype.str[0] + "u4")

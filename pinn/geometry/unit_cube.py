@@ -50,6 +50,9 @@ def draw(
         return _placed(place, np.empty((1, 0)))
     if share < 1 and np.array_equal(*(sampler(2, dimensions, rng) for _ in range(2))):
         return _lattice(n, dimensions, place, sampler, rng)
+    if n > _MOST_ROWS:
+        # More than there is memory for is refused at once, and not when the memory is full.
+        np.empty((n, dimensions))
     found: list[np.ndarray] = []
     missing = n
     for _ in range(_MOST_DRAWS):

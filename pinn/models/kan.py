@@ -11,7 +11,7 @@ import autograd as T
 from autograd.ops.bspline import bspline
 from pinn.models.network import Network
 from pinn.models.parts import Layer, Part
-from pinn.schema import Count, declared
+from pinn.schema import Count, Few, declared
 
 # The spread of a spline's coefficients at the start (Liu et al., section 2.2).
 _SPREAD = 0.1
@@ -31,7 +31,7 @@ class KAN(Network):
     """
 
     width: Count = 8
-    depth: Count = 2
+    depth: Few = 2
     basis: Literal["chebyshev", "spline"] = "chebyshev"
     degree: Count = 5
     grid: Count = 5

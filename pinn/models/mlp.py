@@ -9,7 +9,7 @@ import autograd as T
 from pinn.models.activations import ACTIVATIONS, Activation
 from pinn.models.network import Network
 from pinn.models.parts import Layer, Part
-from pinn.schema import Count, declared
+from pinn.schema import Few, declared
 from pinn.schema.errors import refuse
 from pinn.schema.kinds import Integer, Items, OneOrList
 
@@ -32,7 +32,7 @@ class MLP(Network):
     """
 
     width: Widths = 20
-    depth: Count = 3
+    depth: Few = 3
     activation: Activation = "tanh"
     adaptive: Literal["layer", "neuron"] | None = None
 

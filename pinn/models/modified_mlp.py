@@ -9,7 +9,7 @@ import autograd as T
 from pinn.models.activations import ACTIVATIONS, Activation
 from pinn.models.network import Network
 from pinn.models.parts import Layer, Part
-from pinn.schema import Count, declared
+from pinn.schema import Count, Few, declared
 
 
 @declared
@@ -22,7 +22,7 @@ class ModifiedMLP(Network):
     """
 
     width: Count = 20
-    depth: Count = 3
+    depth: Few = 3
     activation: Activation = "tanh"
 
     def parts(self, inputs: int, outputs: int) -> dict[str, Part]:

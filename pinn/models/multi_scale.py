@@ -9,7 +9,7 @@ import autograd as T
 from pinn.models.activations import ACTIVATIONS, Activation
 from pinn.models.network import Network
 from pinn.models.parts import Frequencies, Layer, Part
-from pinn.schema import Count, declared
+from pinn.schema import Count, Few, declared
 from pinn.schema.kinds import Number, Several
 
 _SCALES = Several(Number(above=0.0), "a number > 0 or a list of them")
@@ -28,7 +28,7 @@ class MultiScale(Network):
     scales: Annotated[float | Sequence[float], _SCALES] = (1.0, 10.0)
     count: Count = 16
     width: Count = 20
-    depth: Count = 2
+    depth: Few = 2
     activation: Activation = "tanh"
 
     def parts(self, inputs: int, outputs: int) -> dict[str, Part]:

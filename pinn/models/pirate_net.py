@@ -10,7 +10,7 @@ from pinn.models.activations import ACTIVATIONS, Activation
 from pinn.models.embeddings import Embedding, FourierEmbedding
 from pinn.models.network import Network
 from pinn.models.parts import Layer, Part, Scalar
-from pinn.schema import Count, Positive, declared
+from pinn.schema import Count, Few, Positive, declared
 from pinn.schema.errors import refuse
 
 
@@ -29,7 +29,7 @@ class PirateNet(Network):
     """
 
     width: Count = 64
-    depth: Count = 3
+    depth: Few = 3
     activation: Activation = "tanh"
     frequency: Positive = 1.0
 

@@ -9,7 +9,7 @@ import autograd as T
 from pinn.models.activations import ACTIVATIONS, Activation
 from pinn.models.network import Network
 from pinn.models.parts import Layer, Part
-from pinn.schema import Count, declared
+from pinn.schema import Count, Few, declared
 
 
 @declared
@@ -21,7 +21,7 @@ class ResidualMLP(Network):
     """
 
     width: Count = 20
-    depth: Count = 2
+    depth: Few = 2
     activation: Activation = "tanh"
 
     def parts(self, inputs: int, outputs: int) -> dict[str, Part]:

@@ -10,7 +10,7 @@ import numpy as np
 import autograd as T
 from pinn.models.network import Network
 from pinn.models.parts import Layer, Part
-from pinn.schema import Count, Positive, declared
+from pinn.schema import Count, Few, Positive, declared
 
 
 @declared
@@ -24,7 +24,7 @@ class Siren(Network):
     """
 
     width: Count = 64
-    depth: Count = 3
+    depth: Few = 3
     first_frequency: Positive = 30.0
     frequency: Positive = 30.0
 

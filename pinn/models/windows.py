@@ -20,7 +20,7 @@ from pinn.models.model import (
     parameter_count,
     settled_model,
 )
-from pinn.schema import Count, declared
+from pinn.schema import Count, Few, declared
 from pinn.schema.errors import at, refuse
 
 # The time in which a window that takes over a slope as well lets go of what was before, as a share
@@ -47,7 +47,7 @@ class Windows(Model):
     Raises DeclarationError, once it is used, for a problem without time.
     """
 
-    count: Count = 4
+    count: Few = 4
     model: AnyModel = MLP()
     order: Count | None = None
 

@@ -2,8 +2,8 @@
 /* Draws the figures of a report from the numbers in it, and follows a run that is going on. */
 (() => {
   const INK = "#222222", FAINT = "#8a8a8a", GRID = "#e6e6e6", RED = "#d1495b", BLUE = "#1f5fa8";
-  const LINES = ["#1f77b4", "#e07b00", "#2ca02c", "#c0392b", "#8e5ea2",
-                 "#8c564b", "#d65db1", "#17a2b8", "#9a9a00", "#5c6b7a"];
+  // Those of pinn.figures.style.LINE_COLOURS, told apart with any colour vision.
+  const LINES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5c6b7a"];
   const CONFIG = {displayModeBar: false, responsive: false, showTips: false};
   // Where fingers point, a touch of a figure scrolls the page.
   const DRAG = matchMedia("(pointer: coarse)").matches ? false : "zoom";

@@ -11,7 +11,7 @@ from typing import Any
 from pinn.files import DamagedFile, sentence_of
 from pinn.runs import Run
 from pinn.runs.claim import FIGURES
-from pinn.runs.metrics import wrong_key
+from pinn.runs.forms import RECORD, wrong_key
 from pinn.runs.overview import Overview
 from pinn.solution.solution import Solution, load
 
@@ -54,7 +54,7 @@ class Subject:
         """Return a solution that is told of without the run that it may have come from."""
         report = solution.report
         # That of a file may be of anybody's making.
-        records = [one for one in report.history if wrong_key(one) is None]
+        records = [one for one in report.history if wrong_key(one, RECORD) is None]
         return cls(solution.problem.name, str(report.stop_reason), solution, records)
 
     @classmethod

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pinn.figures.style import AUTHOR, FILM
-from pinn.files import FileLock, disk_error, is_leftover
+from pinn.files import FileLock, disk_error, is_leftover, open_plain
 from pinn.solution.checkpoint import CHECKPOINT, PREVIOUS_CHECKPOINT
 from pinn.tracking import tensorboard
 from pinn.tracking.log import memory_name
@@ -158,7 +158,8 @@ def _lock(directory: Path, text: str | None = None) -> FileLock:
 
 def _text_of(marker: Path) -> str:
     try:
-        return marker.read_text(encoding="utf-8", errors="replace")[:80].strip()
+        with open_plain(marker) as file:
+            return file.read(80).decode("utf-8", "replace").strip()
     except OSError:
         return ""  # gone, or not for us to read
 

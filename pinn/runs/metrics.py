@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pinn.files import DamagedFile, disk_error, from_json, to_json
+from pinn.files import DamagedFile, disk_error, from_json, read_plain, to_json
 from pinn.runs.claim import check_no_link
+from pinn.runs.forms import RECORD, wrong_key
+
+# Of all lines together, a few million of them.
+_MOST_BYTES = 2**30
 
 
 def append_record(path: Path, record: Mapping[str, Any]) -> None:
@@ -66,7 +70,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
     object with the step (a whole number), the stage (a text), the loss and, by name, the losses.
     """
     try:
-        lines = path.read_bytes().split(b"\n")[:-1]
+        lines = read_plain(path, _MOST_BYTES).split(b"\n")[:-1]
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -79,16 +83,11 @@ def read_records(path: Path) -> list[dict[str, Any]]:
             record = None
         if not isinstance(record, dict):
             raise _damaged(path, number, line, "one JSON object a line")
-        wrong = wrong_key(record)
+        wrong = wrong_key(record, RECORD)
         if wrong is not None:
             raise _damaged(path, number, line, f"a record of a step with a valid {wrong!r}")
         records.append(record)
     return records
-
-
-def wrong_key(record: Mapping[str, Any]) -> str | None:
-    """Return the first key whose value cannot be one of a record of a step, None where all can."""
-    return next((key for key, holds in _FORM.items() if not holds(record.get(key))), None)
 
 
 def _damaged(path: Path, number: int, line: bytes, expected: str) -> DamagedFile:
@@ -96,34 +95,6 @@ def _damaged(path: Path, number: int, line: bytes, expected: str) -> DamagedFile
         f"{path}:{number}: expected {expected}, got "
         f"{line[:60].decode('utf-8', 'replace')!r}; remove or mend this line"
     )
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
-
-
-def _is_step(value: Any) -> bool:
-    return _is_whole(value) and value >= 0
-
-
-def _is_number(value: Any) -> bool:
-    """A number, or the null that stands for nan and inf."""
-    return value is None or isinstance(value, float) or _is_whole(value)
-
-
-def _is_numbers(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_is_number, value.values()))
-
-
-_FORM = {
-    "step": _is_step,
-    "stage": lambda value: value is None or isinstance(value, str),
-    "loss": _is_number,
-    "losses": lambda value: value is None or _is_numbers(value),
-    "parameters": lambda value: value is None or _is_numbers(value),
-    "weights": lambda value: value is None or _is_numbers(value),
-    "rel_l2": lambda value: _is_number(value) or _is_numbers(value),
-}
 
 
 def _end_of_last_line(file: BinaryIO) -> int:

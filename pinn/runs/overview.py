@@ -45,6 +45,8 @@ class Overview:
         except RunExists:
             # A copy without its marker is nobody's to write in.
             state = "running" if os.path.lexists(run.directory / MARKER) else "cut short"
+        except OSError as error:
+            return cls(run.directory, sentence_of(error))
         try:
             lines = run.metrics()
             summary = run.summary() if run.summary_path.exists() else {}
@@ -52,11 +54,11 @@ class Overview:
             return cls(run.directory, sentence_of(error))
         last = lines[-1] if lines else {}
         told = {**last, **summary} if state != "running" else last
-        if summary and state != "running" and summary.get("steps", 0) >= last.get("step", 0):
+        if summary and state != "running" and (summary.get("steps") or 0) >= last.get("step", 0):
             state = str(summary.get("stop_reason"))
         estimate = summary.get("error_estimate") if told is not last else None
         return cls(
-            run.directory, state, steps=told.get("steps", told.get("step", 0)),
+            run.directory, state, steps=told.get("steps") or told.get("step", 0),
             seconds=_number(told.get("wall_s")), loss=_number(told.get("loss")),
             error=_largest(told.get("rel_l2")),
             estimate=_largest((estimate or {}).get("relative_l2")), summary=summary,
@@ -87,7 +89,7 @@ def _number(value: Any) -> float:
 
 
 def _largest(values: Any) -> float:
-    numbers = [_number(value) for value in (values or {}).values()]
+    numbers = [_number(v) for v in (values.values() if isinstance(values, Mapping) else [values])]
     return max(numbers, default=math.nan)
 
 

@@ -69,6 +69,7 @@ class Recorder(Callback):
         self._warn = _warn if warn is None else warn
         self._session: Any = None
         self._last: StepRecord | None = None
+        self._from: StepRecord | None = None  # where a run was gone on with
         # What was decided before the first step.
         self._early: list[str] = []
         self._logged = 0
@@ -116,7 +117,7 @@ class Recorder(Callback):
                 "the metrics there belong to"
             )
         self.run = Run.go_on(self.directory)
-        self._last = resumed.resume.last
+        self._last = self._from = resumed.resume.last
         self._lines = self._lines_then = resumed.lines
         self._keeps = resumed.path.name != PREVIOUS_CHECKPOINT
         self.run.keep_metrics(self._lines)
@@ -238,9 +239,10 @@ class Recorder(Callback):
     def write_reached(self, error: BaseException) -> bool:
         """Write the results as they stand at the last step, for training that an exception ended.
 
-        Returns whether there was a step; before the first nothing is written. Raises NotWritten.
+        Returns whether there was a step; before the first nothing is written, as the checkpoint of
+        a run that is gone on with is there. Raises NotWritten.
         """
-        if self._last is None:
+        if self._last is self._from:
             return False
         # pinn.solve leaves it there, history and stages included; not so for a second Ctrl-C.
         solution = getattr(error, "solution", None)

@@ -11,15 +11,19 @@ from pinn.files import (
     FileLock,
     disk_error,
     from_json,
+    read_plain,
     write_json,
     write_npz,
     write_text,
 )
 from pinn.runs.claim import FIGURES, HISTORY, check_no_link, claim, reclaim
+from pinn.runs.forms import SUMMARY, wrong_key
 from pinn.runs.metrics import append_record, keep_records, read_records
 from pinn.solution.checkpoint import CHECKPOINT, PREVIOUS_CHECKPOINT, read_checkpoint
 from pinn.training.records import StepRecord
 
+# Of a summary or a config, which are a few thousand long.
+_MOST_BYTES = 2**23
 # How training ends that may go on as it was.
 _CUT_SHORT = ("interrupted", "failed", "stopped by callback")
 
@@ -123,21 +127,36 @@ class Run:
         write_text(self.config_path, text)
 
     def config(self) -> str:
-        """Return the text of the resolved config."""
-        return self.config_path.read_text(encoding="utf-8")
+        """Return the text of the resolved config; DamagedFile for what is no text."""
+        try:
+            return read_plain(self.config_path, _MOST_BYTES).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise DamagedFile(
+                f"{self.config_path}: expected a text in UTF-8, but {error}"
+            ) from error
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Write the summary as JSON; nan and inf become null."""
         write_json(self.summary_path, summary)
 
     def summary(self) -> dict[str, Any]:
-        """Return the summary; FileNotFoundError before there is one, DamagedFile for bad JSON."""
+        """Return the summary, whose values are of the form that `write_summary` gave them.
+
+        Any of them may be missing. FileNotFoundError before there is one, DamagedFile for bad JSON
+        and for values of another form.
+        """
         try:
-            summary = from_json(self.summary_path.read_bytes())
+            summary = from_json(read_plain(self.summary_path, _MOST_BYTES))
         except ValueError as error:
             raise DamagedFile(f"{self.summary_path}: expected JSON, but {error}") from error
         if not isinstance(summary, dict):
             raise DamagedFile(f"{self.summary_path}: expected a JSON object")
+        wrong = wrong_key(summary, SUMMARY)
+        if wrong is not None:
+            raise DamagedFile(
+                f"{self.summary_path}: expected the summary of a run, but its {wrong!r} is "
+                f"{summary.get(wrong)!r:.60}"
+            )
         return summary
 
     def end(self) -> str | None:

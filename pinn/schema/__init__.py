@@ -8,6 +8,7 @@ is written there, and what `pinn list` and the reference page say of it.
 from pinn.schema.annotations import (
     Choice,
     Count,
+    Few,
     Fraction,
     Name,
     Natural,
@@ -20,7 +21,7 @@ from pinn.schema.errors import DeclarationError, DeclarationTypeError, Mistakes
 from pinn.schema.family import Family
 
 __all__ = [
-    "Choice", "Count", "DeclarationError", "DeclarationTypeError", "Family", "Fraction",
+    "Choice", "Count", "DeclarationError", "DeclarationTypeError", "Family", "Few", "Fraction",
     "Mistakes", "Name", "Natural", "NonNegative", "Positive", "Text", "declared", "dump",
     "fields_of",
 ]

@@ -10,6 +10,9 @@ from pinn.schema.kinds import Choice
 Count = Annotated[int, kinds.Integer(low=1)]
 """A whole number of one or more."""
 
+Few = Annotated[int, kinds.Integer(low=1, high=1000)]
+"""A whole number from 1 to 1000, of what is built one by one: layers, windows."""
+
 Natural = Annotated[int, kinds.Integer(low=0)]
 """A whole number of zero or more."""
 
@@ -28,4 +31,6 @@ Name = Annotated[str, kinds.NAME]
 Text = Annotated[str, kinds.Text()]
 """A text that is not empty."""
 
-__all__ = ["Choice", "Count", "Fraction", "Name", "Natural", "NonNegative", "Positive", "Text"]
+__all__ = [
+    "Choice", "Count", "Few", "Fraction", "Name", "Natural", "NonNegative", "Positive", "Text",
+]

@@ -144,12 +144,16 @@ class Integer(Kind):
 
     @property
     def what(self) -> str:
+        if self.low is not None and self.high < MOST:
+            return f"a whole number from {self.low} to {self.high}"
         return "a whole number" if self.low is None else f"a whole number >= {self.low}"
 
     def check(self, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
             refuse_kind(self.what, value)
         if self.low is not None and value < self.low:
+            refuse(f"expected {self.what}, got {shown(value)}")
+        if MOST > self.high < value:
             refuse(f"expected {self.what}, got {shown(value)}")
         if value > self.high:
             refuse(f"expected {self.what} and at most {self.high}, got {shown(value)}")

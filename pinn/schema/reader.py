@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pinn.checks import printable
 from pinn.schema.errors import DeclarationError, Path
 from pinn.schema.tree import Node, Place
 
@@ -28,7 +29,8 @@ class Complaint:
     message: str
 
     def __str__(self) -> str:
-        key = f"{self.key}: " if self.key else ""
+        # A key that is a mistake may be any text, and must not look like further messages.
+        key = f"{printable(self.key)}: " if self.key else ""
         return f"{self.place}: {key}{self.message}"
 
 

@@ -11,6 +11,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from pinn.checks import printable
+
 
 @dataclass(frozen=True)
 class Place:
@@ -64,13 +66,17 @@ class Mapping:
         if not self.entries:
             return "an empty mapping"
         keys = list(self.entries)
-        shown = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "")
+        shown = ", ".join(map(_abridged, keys[:5])) + (", ..." if len(keys) > 5 else "")
         return f"a mapping with the {'key' if len(keys) == 1 else 'keys'} {shown}"
 
     def put(self, key: str, value: Node, place: Place) -> None:
         """Set one entry and where its key stands."""
         self.entries[key] = value
         self.key_places[key] = place
+
+
+def _abridged(key: str) -> str:
+    return printable(key if len(key) <= 60 else key[:57] + "...")
 
 
 Node = Scalar | Sequence | Mapping

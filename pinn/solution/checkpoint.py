@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pinn.expressions import abridge
 from pinn.files import DamagedFile, from_json, read_npz, to_json
 from pinn.optimizers import STAGES
 from pinn.sampling import Points
@@ -32,6 +33,7 @@ from pinn.schema.reader import Reader
 from pinn.schema.tree import Place, tree_of
 from pinn.solution.restored import restored
 from pinn.solution.storage import (
+    LONGEST,
     SIGNS_OF_DAMAGE,
     read_arrays,
     short_json,
@@ -162,7 +164,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     except SIGNS_OF_DAMAGE as error:
         what = str(error) or type(error).__name__
         raise DamagedFile(
-            f"{path}: expected a checkpoint to go on from, but {what}"
+            f"{path}: expected a checkpoint to go on from, but {abridge(what, LONGEST)}"
         ) from error
 
 
@@ -229,6 +231,9 @@ def _resume(told: _Progress, arrays: Mapping[str, np.ndarray], path: Path) -> Re
         told.decisions, told.drawn_at, told.grown,
     )  # fmt: skip
     numbers = {name: getattr(told, name) for name in _OF_STEP}
+    for name in ("step", "stage_index", "stage_step", "draw"):
+        if numbers[name] < 0:
+            raise ValueError(f"progress.{name}: expected zero or more, got {numbers[name]}")
     if math.isnan(told.lowest):  # before the first
         numbers["lowest"] = math.inf
     record = StepRecord(

@@ -38,6 +38,8 @@ def restored(kind: Any, value: Any, place: str) -> Any:
     if kind is bool and isinstance(value, bool):
         return value
     if kind is int and isinstance(value, int) and not isinstance(value, bool):
+        if abs(value) >= 2**63:
+            raise ValueError(f"{place}: expected a whole number of 64 bits")
         return value
     if isinstance(kind, type) and issubclass(kind, str) and isinstance(value, str):
         return kind(value)

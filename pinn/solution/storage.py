@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pinn.expressions import abridge
 from pinn.files import DamagedFile, from_json, to_json
 from pinn.schema import dump
 from pinn.schema.arrays import digest, with_arrays_beside, with_texts
@@ -27,6 +28,8 @@ from pinn.training.experiment import Experiment
 
 FORMAT = "pinn solution 2"
 _BESIDE = "arrays/"
+# Of what is told about a file that is damaged: it may quote anything.
+LONGEST = 1000
 
 # What constructors raise when they are given the values of another type or size than declared.
 # A file's text reaches all of them, so each means here that the file is not one of ours.
@@ -79,7 +82,8 @@ def read_arrays(arrays: Mapping[str, np.ndarray], path: str) -> Contents:
     except SIGNS_OF_DAMAGE as error:
         what = str(error).removeprefix(f"{path}: ") or type(error).__name__
         raise DamagedFile(
-            f"{path}: expected a solution or checkpoint that pinn wrote, but {what}"
+            f"{path}: expected a solution or checkpoint that pinn wrote, but "
+            f"{abridge(what, LONGEST)}"
         ) from error
     return Contents(experiment, theta, report)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pinn.files import DamagedFile
 from pinn.objective import Objective
 from pinn.objective.weighting import State, View, Weighting, reweigh
 from pinn.optimizers import Diverged, Stage, StageEnd, Step, StopReason
@@ -144,7 +145,14 @@ class Training:
         )
         self._reason, self._message = StopReason.STEPS, "no stage to run"
         if resume is not None:
-            self._take_up(resume)
+            try:
+                self._take_up(resume)
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+                # Made by hand, or damaged before it was written: a checksum is no proof.
+                what = str(error) or type(error).__name__
+                raise DamagedFile(
+                    f"the checkpoint does not fit the run that goes on with it: {what}"
+                ) from error
 
     # ---- the whole
 

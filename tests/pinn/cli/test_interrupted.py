@@ -42,7 +42,7 @@ def test_a_request_to_end_saves_and_draws_and_exits_with_130(running, number):
     assert out.startswith("heat: stopped: interrupted; loss ")
     assert "relative L2 error of u " in out and out.endswith("; results in run\n")
     assert sorted(path.stem for path in Path("run/figures").iterdir()) == [
-        "error_u", "field_u", "history", "reference_u", "slices_u"
+        "error_u", "field_u", "history", "points", "reference_u", "slices_u"
     ]  # fmt: skip
     assert json.loads(Path("run/summary.json").read_text())["stop_reason"] == "interrupted"
     assert pinn.load("run/solution.npz").report.stop_reason == "interrupted"

@@ -54,7 +54,7 @@ class Browser:
     def run(self, script):
         return self.driver.execute_script(f"return {script}")
 
-    def until(self, script, seconds=10):
+    def until(self, script, seconds=30):
         end = time.monotonic() + seconds
         while not (value := self.run(script)):
             assert time.monotonic() < end, f"never came true: {script}"
@@ -85,6 +85,7 @@ class Browser:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
+    pytest.importorskip("selenium", reason="needs selenium")
     found = Browser(tmp_path_factory.mktemp("profile"))
     yield found
     found.driver.quit()
