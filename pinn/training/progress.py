@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, TextIO
 
+from pinn.checks import printable
 from pinn.training.callbacks import Callback
 from pinn.training.course import Decision
 from pinn.training.display import display_for
@@ -41,8 +42,11 @@ class Progress(Callback):
         self._errors_due = 0.0
 
     def tell(self, sentence: str) -> None:
-        """Write a sentence, above the line that changes where there is one."""
-        self._display.tell(sentence)
+        """Write a sentence, above the line that changes where there is one.
+
+        Control characters, which a name or a message of the user's may have, are escaped.
+        """
+        self._display.tell(printable(sentence, "\n\t"))
 
     def on_start(self, session: Any) -> None:
         self._session, self._errors, self._errors_due = session, {}, 0.0

@@ -158,6 +158,12 @@ def test_a_run_ends_with_its_report():
     assert stream.getvalue().endswith(f"{solution.report}\n")
 
 
+def test_control_characters_reach_no_terminal():
+    stream = io.StringIO()
+    Progress(stream).tell("a\x1b[2Jb\nc")
+    assert "\x1b" not in stream.getvalue() and stream.getvalue().endswith("b\nc\n")
+
+
 def test_an_exception_leaves_no_line_behind():
     stream = Screen()
 
