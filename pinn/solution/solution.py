@@ -70,6 +70,12 @@ class Solution:
     def __repr__(self) -> str:
         return f"<Solution of {self.problem.name!r}: {self.report.summary()}>"
 
+    def _repr_html_(self) -> str:
+        """Return its errors and small figures of its unknowns, as a notebook shows it."""
+        from pinn.solution.notebook import solution_html
+
+        return solution_html(self)
+
     @property
     def problem(self) -> Problem:
         """The problem that is solved."""
