@@ -30,7 +30,8 @@ def vectors_of(
     number = {name: i for i, name in enumerate(unknowns)}
     return named + tuple(
         vector for vector in found
-        if vector not in named and number.keys() >= set(vector) and sorted(vector, key=number.__getitem__) == list(vector)
+        if vector not in named and number.keys() >= set(vector)
+        and sorted(vector, key=number.__getitem__) == list(vector)
         and all(counts[name] == 1 for name in vector)
     )  # fmt: skip
 
