@@ -114,6 +114,7 @@ if TYPE_CHECKING:
     from pinn.solution import Report, Solution, load
     from pinn.solving import check, solve
     from pinn.tables import Table
+    from pinn.tracking import MLflow, TensorBoard, Tracker, WandB
     from pinn.training import Auto, Callback, Plan, Progress, default_training
 
 __version__ = "0.1.0"
@@ -183,6 +184,7 @@ __all__ = [
     "LBFGS",
     "LRA",
     "MLP",
+    "MLflow",
     "NNCG",
     "NTK",
     "SOAP",
@@ -265,11 +267,14 @@ __all__ = [
     "StopReason",
     "Surface",
     "Table",
+    "TensorBoard",
     "Terminal",
     "Time",
+    "Tracker",
     "Triangle",
     "Union",
     "UnsolvedWarning",
+    "WandB",
     "Weighting",
     "Windows",
     "check",
@@ -358,6 +363,7 @@ _HOMES = {
     "pinn.solution": ("Report", "Solution", "load"),
     "pinn.solving": ("check", "solve"),
     "pinn.tables": ("Table",),
+    "pinn.tracking": ("MLflow", "TensorBoard", "Tracker", "WandB"),
     "pinn.training": ("Auto", "Callback", "Plan", "Progress", "default_training"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

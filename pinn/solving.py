@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -82,6 +84,8 @@ class Session:
         self._test = test
         self._fresh = fresh
         self._run = run
+        # What was computed of the last step that was asked for: several callbacks may ask.
+        self._looked: tuple[StepRecord | None, dict[str, Any]] = (None, {})
 
     def solution(self, record: StepRecord) -> Solution:
         """Return the solution as it stands at a step, without its errors: a checkpoint.
@@ -101,11 +105,23 @@ class Session:
 
     def errors(self, record: StepRecord) -> Errors:
         """Return the errors against the reference at a step, for display only."""
-        return self._test.errors(self.solution(record).evaluate_anywhere)
+        solution = functools.cache(lambda: self.solution(record))  # none without a reference
+        errors = self._test.errors
+        return self._once(
+            record, "errors", lambda: errors(lambda **at: solution().evaluate_anywhere(**at))
+        )
 
     def fresh_loss(self, record: StepRecord) -> float:
         """Return the loss at a step on points that training never sees, for display only."""
-        return self._fresh(record.theta)
+        return self._once(record, "fresh_loss", lambda: self._fresh(record.theta))
+
+    def _once(self, record: StepRecord, what: str, compute: Callable[[], Any]) -> Any:
+        if self._looked[0] is not record:
+            self._looked = record, {}
+        known = self._looked[1]
+        if what not in known:
+            known[what] = compute()
+        return known[what]
 
 
 @argument_names_checked
@@ -202,22 +218,23 @@ def solve(
         except DamagedFile as error:
             raise DamagedFile(f"{point.path}: {error}") from error
         session = Session(asked, experiment, objective, test, fresh, run, point)
-        to_stop = notify(callbacks, "on_start", session)
-        for decision in decisions:
-            to_stop = to_stop or notify(callbacks, "on_decision", decision)
-        try:
-            if interrupted:
-                result = run.interrupt()
-            else:
-                result = run.run() if to_stop is None else run.stop(to_stop)
-        except Exception as error:
-            _hand_over(_solution(asked, experiment, run.fail(error)), error)
-            raise
-        try:
-            solution, doubts = _judged(asked, experiment, objective, test, result, said)
-        except Exception as error:
-            _hand_over(_solution(asked, experiment, result), error)
-            raise
+        with _failure_told(callbacks):
+            to_stop = notify(callbacks, "on_start", session)
+            for decision in decisions:
+                to_stop = to_stop or notify(callbacks, "on_decision", decision)
+            try:
+                if interrupted:
+                    result = run.interrupt()
+                else:
+                    result = run.run() if to_stop is None else run.stop(to_stop)
+            except Exception as error:
+                _hand_over(_solution(asked, experiment, run.fail(error)), error)
+                raise
+            try:
+                solution, doubts = _judged(asked, experiment, objective, test, result, said)
+            except Exception as error:
+                _hand_over(_solution(asked, experiment, result), error)
+                raise
     notify(callbacks, "on_end", solution)
     for doubt in doubts:
         warnings.warn(doubt, stacklevel=3)
@@ -364,6 +381,16 @@ def _judged(
     if result.reason is StopReason.DIVERGED:
         found.insert(0, UnsolvedWarning(f"training diverged: {result.message}"))
     return solution, found
+
+
+@contextmanager
+def _failure_told(callbacks: Sequence[Any]) -> Iterator[None]:
+    """Tell callbacks of an exception that passes through: they close what they hold open."""
+    try:
+        yield
+    except BaseException as error:
+        notify(callbacks, "on_failure", error)
+        raise
 
 
 def _hand_over(solution: Solution, error: Exception) -> None:

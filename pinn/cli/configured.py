@@ -49,6 +49,10 @@ def read_config(arguments: argparse.Namespace) -> Config:
         text = getattr(arguments, option, None)
         if text is not None:
             overrides.append(Override.of(path, text, f"--{option} {text}"))
+    trackers = getattr(arguments, "track", None)
+    if trackers:
+        source = " ".join(f"--track {name}" for name in trackers)
+        overrides.append(Override.parse(f"output.tracking=[{', '.join(trackers)}]", source))
     overrides += getattr(arguments, "overrides", [])  # of a sweep
     try:
         path = found_config(arguments.config)

@@ -61,7 +61,7 @@ def list_runs(arguments: argparse.Namespace) -> int:
 def show(arguments: argparse.Namespace) -> int:
     """Print what a run ended with, or how far it came; return the exit code."""
     from pinn.runs.comparison import results
-    from pinn.runs.overview import aligned
+    from pinn.text import aligned
 
     run = opened(arguments.run)
     say(aligned([[name, *row] for name, row in results([run]).items()]))

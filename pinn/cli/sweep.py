@@ -59,7 +59,8 @@ def add_parser(commands: Any) -> None:
 
 def sweep(arguments: argparse.Namespace) -> int:
     """Train what is not there yet, and print the table; return the first exit code but 0."""
-    from pinn.runs.overview import HEADINGS, Overview, aligned
+    from pinn.runs.overview import HEADINGS, Overview
+    from pinn.text import aligned
 
     axes = [_axis(text) for text in arguments.grid]
     repeated = [axis.key for axis in axes if [one.key for one in axes].count(axis.key) > 1]

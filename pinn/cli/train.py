@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pinn.runs.recorder import Recorder
     from pinn.solution.solution import Solution
     from pinn.solving import Session
+    from pinn.tracking import Tracker
+    from pinn.training.progress import Progress
 
 _ABOUT = """\
 Train a network on the problem of a config file. Everything goes to one directory
@@ -53,6 +56,10 @@ def add_parser(commands: Any) -> None:
         "--extend", action="store_true",
         help="go on with a run that has ended, with the higher limits that are now given",
     )
+    parser.add_argument(
+        "--track", metavar="TOOL", action="append",
+        help="log the run with tensorboard, wandb or mlflow as well; may be given many times",
+    )
     parser.add_argument("--quiet", action="store_true", help="print only the final line")
     parser.set_defaults(command=train)
 
@@ -73,21 +80,28 @@ def train(arguments: argparse.Namespace) -> int:
         overwrite = checkpoint is None
     if checkpoint is None:
         check_free(config.directory, overwrite)
+    shown = [] if arguments.quiet else [_shown()]
+    warn = shown[0].tell if shown else tell
     recorder = Recorder(
         config.directory, config.text(), config.log_every, config.output.checkpoint_seconds,
-        overwrite, warn=tell,
+        overwrite, warn=warn,
     )  # fmt: skip
+    trackers = [
+        tracker.within(config.directory, config.log_every, warn)
+        for tracker in config.output.tracking
+    ]
     with recorder, Interrupts() as interrupts:
-        callbacks = [_Rehearsal(), recorder, *_progress(arguments.quiet), interrupts]
+        callbacks = [_Rehearsal(), recorder, *trackers, *shown, interrupts]
         try:
             solution = _solve(config, recorder, callbacks, arguments.quiet, checkpoint)
         except BaseException as error:
             with interrupts.held():
                 _save_reached(recorder, error)
+                _finish_logs(trackers)
             if isinstance(error, KeyboardInterrupt) and recorder.run is not None:
                 return INTERRUPTED
             raise
-        return _finish(recorder, interrupts, solution, arguments.quiet)
+        return _finish(recorder, interrupts, solution, trackers, arguments.quiet)
 
 
 def _left_there(
@@ -156,27 +170,27 @@ class _Rehearsal:
         session.objective.value_and_gradient(session.objective.theta)
 
 
-def _progress(quiet: bool) -> list:
-    """The callbacks that show progress on stderr; the final line is printed by the command."""
-    if quiet:
-        return []
-    from types import SimpleNamespace
+def _shown() -> Progress:
+    """Progress on stderr, without its end, which the command prints with the names of files."""
+    from pinn.training.progress import Progress
 
-    import pinn
+    class Shown(Progress):
+        """What a run is made of, and its progress."""
 
-    progress = pinn.Progress(QuietStream(sys.stderr))
-    events = ("on_stage_start", "on_step", "on_setback", "on_decision", "on_stage_end")
-    shown = {event: getattr(progress, event) for event in events}
-    return [SimpleNamespace(on_start=_announce, **shown)]
+        def on_start(self, session: Session) -> None:
+            super().on_start(session)
+            experiment = session.experiment
+            blocks = session.objective.blocks
+            points = ", ".join(f"{block.name} {len(block.points)}" for block in blocks)
+            self.tell(
+                f"{experiment.problem.name}: {session.objective.size} trainable numbers, "
+                f"{experiment.precision} on {experiment.device}; points: {points}"
+            )
 
+        def on_end(self, solution: Solution) -> None:
+            return None
 
-def _announce(session: Session) -> None:
-    experiment = session.experiment
-    points = ", ".join(f"{block.name} {len(block.points)}" for block in session.objective.blocks)
-    tell(
-        f"{experiment.problem.name}: {session.objective.size} trainable numbers, "
-        f"{experiment.precision} on {experiment.device}; points: {points}"
-    )
+    return Shown(QuietStream(sys.stderr))
 
 
 # ---- after training
@@ -197,12 +211,26 @@ def _save_reached(recorder: Recorder, error: BaseException) -> None:
         tell(f"interrupted before the first step; the run is in {recorder.directory}")
 
 
+def _finish_logs(trackers: list[Tracker], quiet: bool = True) -> None:
+    """Wait until other tools have what was sent to them, and say where they keep it."""
+    for tracker in trackers:
+        where = tracker.where
+        tracker.wait()
+        if where and not quiet:
+            tell(f"{type(tracker).__name__}: the log is in {where}")
+
+
 def _finish(
-    recorder: Recorder, interrupts: Interrupts, solution: Solution, quiet: bool
+    recorder: Recorder,
+    interrupts: Interrupts,
+    solution: Solution,
+    trackers: list[Tracker],
+    quiet: bool,
 ) -> int:
     """Save the results, say what they are, draw the figures; return the exit code."""
     from pinn.files import sentence_of
     from pinn.runs.figures import draw_run
+    from pinn.solution.report_text import report_text
 
     directory, report = recorder.directory, solution.report
     code = {"diverged": DIVERGED, "interrupted": INTERRUPTED}.get(str(report.stop_reason), DONE)
@@ -213,12 +241,10 @@ def _finish(
             except OSError as error:
                 tell(str(error))
                 code = DISK_OR_DEVICE
-            say(f"{solution.problem.name}: {report.summary()}; results in {directory}")
             if not quiet:
-                for doubt in report.error_estimate.doubts:
-                    tell(f"the estimated error is not to be trusted: {doubt}")
-                for remark in report.error_estimate.remarks:
-                    tell(remark)
+                tell(f"\n{report_text(report, f'{directory}{os.sep}')}\n")
+            _finish_logs(trackers, quiet)
+            say(f"{solution.problem.name}: {report.summary()}; results in {directory}")
             if report.stop_reason == "diverged":
                 tell(_about_divergence(solution, directory, quiet))
             elif report.stop_reason == "interrupted":

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pinn.config.errors import ConfigError
 from pinn.config.overrides import Override
@@ -16,14 +16,17 @@ from pinn.models import MLP
 from pinn.sampling import Sampling
 from pinn.schema import Count, NonNegative, declared, dump
 from pinn.schema.arrays import with_texts
-from pinn.schema.declared import Field, Record, built, fields_of, read_fields
+from pinn.schema.declared import Field, Member, Record, built, fields_of, read_fields
 from pinn.schema.errors import DeclarationError
+from pinn.schema.kinds import Items
 from pinn.schema.reader import INVALID, Complaint, Reader
 from pinn.schema.tree import Mapping, Place, Scalar, tree_of
+from pinn.tracking import TRACKERS, Tracker
 from pinn.training.auto import default_training
 from pinn.training.experiment import Experiment
 
 _OUTPUT = "output"
+_TRACKING = Items(Member(TRACKERS), "a list of trackers such as [tensorboard]")
 
 
 @declared
@@ -31,12 +34,14 @@ class Output:
     """What a run writes: where and how often.
 
     directory: runs/NAME-SEED where left out. log_every: steps between two lines of the metrics.
-    checkpoint_seconds: wall seconds between two checkpoints, 0 for one after every step.
+    checkpoint_seconds: wall seconds between two checkpoints, 0 for one after every step. tracking:
+    other tools that log the run as well, such as [tensorboard, {wandb: {project: heat}}].
     """
 
     directory: str | None = None
     log_every: Count = 100
     checkpoint_seconds: NonNegative = 60.0
+    tracking: Annotated[tuple[Tracker, ...], _TRACKING] = ()
 
 
 def sections() -> dict[str, Field]:

@@ -156,6 +156,16 @@ class Problem:
         blocks = ", ".join(residual.name for residual in self.residuals)
         return f"<Problem {self.name!r}: {', '.join(self.unknowns)} on {self.domain!r}; {blocks}>"
 
+    def _repr_html_(self) -> str:
+        """Return the equations, conditions and what else it is made of, as a notebook shows it."""
+        from pinn.markup import element, shown_as
+        from pinn.problem.statement import statement
+
+        def made() -> str:
+            return element("div", element("b", f"Problem {self.name}"), statement(self))
+
+        return shown_as(made, self)
+
     @cached_property
     def scope(self) -> Scope:
         """The names that an equation may use."""

@@ -15,23 +15,32 @@ def vectors_of(
 ) -> tuple[tuple[str, ...], ...]:
     """Return the unknowns that are components of one vector, in the order of the coordinates.
 
-    Those are a vector whose divergence is all that an equation has of derivatives in space:
-    u_x + v_y, also with one factor, with a source and with derivatives in time, where u comes
-    before v among the unknowns: the shear u_y + v_x is none. Unknowns that are in two of them are
-    components of a tensor, and none of a vector. equations: resolved trees, None for functions, of
-    which nothing is known.
+    Those are a vector that are named after the coordinates, ux and uy, and those whose divergence
+    is all that an equation has of derivatives in space: u_x + v_y, also with one factor, with a
+    source and with derivatives in time, where u comes before v among the unknowns: the shear
+    u_y + v_x is none. Unknowns that are in two of them are components of a tensor, and none of a
+    vector. equations: resolved trees, None for functions, of which nothing is known.
     """
     if len(space) not in (2, 3):
         return ()
+    named = _named(space, unknowns)
     found = dict.fromkeys(_divergence(tree, space) for tree in equations if tree is not None)
     found.pop(None, None)
     counts = Counter(name for vector in found for name in vector)
     number = {name: i for i, name in enumerate(unknowns)}
-    return tuple(
+    return named + tuple(
         vector for vector in found
-        if number.keys() >= set(vector) and sorted(vector, key=number.__getitem__) == list(vector)
+        if vector not in named and number.keys() >= set(vector)
+        and sorted(vector, key=number.__getitem__) == list(vector)
         and all(counts[name] == 1 for name in vector)
     )  # fmt: skip
+
+
+def _named(space: Sequence[str], unknowns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the vectors whose components end in the coordinates."""
+    stems = [name.removesuffix(space[0]) for name in unknowns if name.endswith(space[0])]
+    vectors = (tuple(stem + name for name in space) for stem in stems if stem)
+    return tuple(vector for vector in vectors if set(vector) <= set(unknowns))
 
 
 def _divergence(tree: Expression, space: Sequence[str]) -> tuple[str, ...] | None:

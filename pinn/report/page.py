@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from pinn.files import to_json, write_text
+from pinn.markup import Html, element, joined
+from pinn.problem.statement import statement
 from pinn.report.curves import curves_data
 from pinn.report.fields import MOST_NUMBERS, fields_data
-from pinn.report.markup import Html, element, joined
 from pinn.report.results import coefficients, machine, results, state
-from pinn.report.statement import statement
 from pinn.report.subject import Subject, read_solution
 from pinn.report.training import training
 from pinn.runs import Run

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pinn.markup import Html, element, facts, joined, table
 from pinn.report.fields import labelled
-from pinn.report.markup import Html, element, facts, joined, table
 from pinn.report.subject import Subject
 from pinn.solution.report import Report
 

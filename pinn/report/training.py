@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pinn.report.markup import Html, element, facts, joined, table
+from pinn.markup import Html, element, facts, joined, table
 from pinn.report.results import duration, short
 from pinn.report.subject import Subject
 from pinn.training.records import StageReport

@@ -18,6 +18,8 @@ from pathlib import Path
 from pinn.figures.style import AUTHOR, FILM
 from pinn.files import FileLock, disk_error, is_leftover, open_plain
 from pinn.solution.checkpoint import CHECKPOINT, PREVIOUS_CHECKPOINT
+from pinn.tracking import tensorboard
+from pinn.tracking.log import memory_name
 
 MARKER = ".pinn-run"
 FIGURES = "figures"
@@ -30,8 +32,11 @@ RUN_FILES = (
     CHECKPOINT,
     PREVIOUS_CHECKPOINT,
     "solution.npz",
+    memory_name("wandb"),
+    memory_name("mlflow"),
     REPORT,
 )
+_FOLDERS = (FIGURES, tensorboard.FOLDER)
 
 # Every figure says who drew it, near its front or its end: how, by the suffix of its name.
 _DRAWN_BY = {
@@ -174,10 +179,10 @@ def _check_contents(directory: Path, overwrite: bool) -> None:
             f"{directory}: --overwrite replaces runs only, and this is not a run (it holds "
             f"{min(present)!r} and no {MARKER}); give another directory with --out"
         )
-    for name in (*RUN_FILES, FIGURES):
+    for name in (*RUN_FILES, *_FOLDERS):
         path = directory / name
-        expected = "a folder" if name == FIGURES else "a plain file"
-        is_kind = stat.S_ISDIR if name == FIGURES else stat.S_ISREG
+        expected = "a folder" if name in _FOLDERS else "a plain file"
+        is_kind = stat.S_ISDIR if name in _FOLDERS else stat.S_ISREG
         if name in present and not is_kind(path.lstat().st_mode):
             raise RunExists(
                 f"{path}: --overwrite replaces what a run wrote, and this is not {expected} that "
@@ -197,6 +202,10 @@ def _written_by_a_run(directory: Path) -> Iterator[Path]:
         if leftover is not None and Path(leftover).suffix in _DRAWN_BY:
             yield path
         elif path.suffix in _DRAWN_BY and _is_our_figure(path):
+            yield path
+    events = directory / tensorboard.FOLDER
+    for path in list(events.iterdir()) if events.is_dir() else ():
+        if path.name.startswith(tensorboard.EVENTS) and stat.S_ISREG(path.lstat().st_mode):
             yield path
 
 

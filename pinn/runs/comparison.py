@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pinn.runs.overview import Overview, aligned
+from pinn.runs.overview import Overview
 from pinn.runs.run import Run
+from pinn.text import aligned
 
 # Where a run is written is no part of what it is.
 _NOT_COMPARED = ("output",)

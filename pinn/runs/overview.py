@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pinn.checks import printable
 from pinn.files import DamagedFile, sentence_of
 from pinn.runs.claim import MARKER, RunExists, is_run
 from pinn.runs.run import Run
-
-_GAP = "  "
+from pinn.text import aligned
 
 HEADINGS = ("run", "state", "steps", "seconds", "loss", "error", "estimated")
 """Those of the cells of an Overview."""
@@ -84,19 +82,6 @@ def overviews(folder: str | Path) -> list[Overview]:
 def table_of(runs: Iterable[Overview]) -> str:
     """Return a table with a line for each run."""
     return aligned([HEADINGS, *(run.cells for run in runs)], left=2)
-
-
-def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Return rows of cells as text, the first `left` columns flush left, others flush right."""
-    # A cell may have come from anybody's file, and must not look like further rows.
-    rows = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-
-    def line(cells: Sequence[str]) -> Iterator[str]:
-        for number, (cell, width) in enumerate(zip(cells, widths, strict=True)):
-            yield cell.ljust(width) if number < left else cell.rjust(width)
-
-    return "\n".join(_GAP.join(line(cells)).rstrip() for cells in rows)
 
 
 def _number(value: Any) -> float:

@@ -16,7 +16,6 @@ from autograd.plan import TraceError
 from pinn.evaluation import Evaluation
 from pinn.export import NoSource, write_columns, write_evaluator, write_netcdf
 from pinn.export.cells import Cells, cells_inside, cells_of_corners, cells_of_grid
-from pinn.export.vectors import vectors_of
 from pinn.export.vtk import image_text, structured_text, unstructured_text, write_series
 from pinn.files import write_npz, write_text
 from pinn.geometry import Mesh
@@ -186,7 +185,11 @@ class _Field:
     ) -> dict[str, np.ndarray]:
         """Return the values at points and the vectors among them, in the shape of the points."""
         found = {n: a.reshape(shape) for n, a in values_at(self._solution, columns).items()}
-        for name, parts in vectors_of(found, self._space).items():
+        for parts in self._solution.problem.vectors:
+            stem = parts[0].removesuffix(self._space[0]).rstrip("_")
+            name = stem if stem and stem != parts[0] else "".join(parts)
+            if name in found:
+                continue
             flat = np.zeros(shape)
             found[name] = np.stack([*(found[part] for part in parts), flat][:3], axis=-1)
         return found

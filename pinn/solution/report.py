@@ -10,6 +10,7 @@ from typing import Any
 from pinn.estimates import ErrorEstimate
 from pinn.solution.accuracy import Errors
 from pinn.solution.recovery import Recovery
+from pinn.solution.report_text import report_text
 from pinn.solution.restored import restored
 from pinn.training.course import Decision
 from pinn.training.records import Setback, StageReport, TrainingResult
@@ -101,8 +102,13 @@ class Report:
         return report
 
     def __str__(self) -> str:
-        table = str(self.error_estimate) if self.error_estimate.relative_l2 else ""
-        return "\n".join([self.summary(), *([table] if table else [])])
+        return report_text(self)
+
+    def _repr_html_(self) -> str:
+        """Return it as tables, as a notebook shows it."""
+        from pinn.solution.notebook import report_html
+
+        return report_html(self)
 
     def summary(self) -> str:
         """Return one line: why it stopped, the loss, the time, and the errors where known."""

@@ -70,6 +70,12 @@ class Solution:
     def __repr__(self) -> str:
         return f"<Solution of {self.problem.name!r}: {self.report.summary()}>"
 
+    def _repr_html_(self) -> str:
+        """Return its errors and small figures of its unknowns, as a notebook shows it."""
+        from pinn.solution.notebook import solution_html
+
+        return solution_html(self)
+
     @property
     def problem(self) -> Problem:
         """The problem that is solved."""
@@ -355,8 +361,8 @@ class Solution:
         evaluate(...) that gives the same values anywhere, and beside it an .npz of its arrays.
 
         Values are called by the unknowns, and where the problem has a reference by u_reference and
-        u_error, which is u - u_reference. In VTK files u, v, w, and names that end in the
-        coordinates, are vectors as well.
+        u_error, which is u - u_reference. In VTK files the components of a vector are one as well
+        (problem.vectors).
 
         grid: coordinate -> how many points from bound to bound, or the points themselves. held:
         coordinates at one value. The rest is chosen: up to three coordinates in space and the time

@@ -39,6 +39,9 @@ class Callback:
     def on_stage_end(self, report: StageReport) -> None:
         """Called when a stage has ended, whatever the reason."""
 
+    def on_failure(self, error: BaseException) -> None:
+        """Called by pinn.solve in place of on_end, before it passes an exception on."""
+
     def on_end(self, solution: Any) -> None:
         """Called once by pinn.solve, with the solution."""
 

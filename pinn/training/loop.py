@@ -286,7 +286,8 @@ class Training:
 
     def _run_stage(self, stage: Stage) -> None:
         began = self._stage_began = time.perf_counter() - self._stage_before
-        seconds = min(self._left(), math.inf if stage.seconds is None else stage.seconds)
+        own = math.inf if stage.seconds is None else stage.seconds - self._stage_before
+        seconds = min(self._left(), own)
         limit = None if math.isinf(seconds) else seconds
         why = self._course.choices[self._index].why
         info = StageInfo(self._index, self._plan.count, stage.name, stage.steps, limit, why)

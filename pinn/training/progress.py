@@ -1,109 +1,126 @@
-"""Training as it goes, on a terminal or as plain lines."""
+"""Training as it goes: a live line on a terminal, a bar in a notebook, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import math
-import sys
 import time
+from collections import deque
+from collections.abc import Mapping
 from typing import Any, TextIO
 
+from pinn.checks import printable
 from pinn.training.callbacks import Callback
 from pinn.training.course import Decision
+from pinn.training.display import display_for
 from pinn.training.records import StageInfo, StageReport, StepRecord
+from pinn.training.standing import Standing
+
+# The error against a reference is shown so often that it takes two hundredths of the time at most.
+_REST, _LEAST_REST = 50.0, 1.0
+# Moments from which the number of steps a second is taken.
+_MOMENTS = 50
 
 
 class Progress(Callback):
-    """Shows training as it goes: one bar a stage with named losses, rate and time left.
+    """Shows training as it goes: step, losses by name, error, rate and time left.
 
-    Where the stream is not a terminal, plain lines: one every `interval` seconds and one at the end
-    of each stage, which shows the loss on fresh points as well. The final line gives the stop
-    reason and the relative error, where there is a reference.
+    On a terminal one line that changes, with as much as fits its width: of many losses the largest
+    are named and the others counted. In a notebook tqdm's bar. Elsewhere plain lines: one every
+    `interval` seconds. Each stage ends with a sentence that has the loss on fresh points as well,
+    the run with its report. The error is that against the reference, where there is one. stream:
+    sys.stderr where left out.
     """
 
     def __init__(self, stream: TextIO | None = None, interval: float = 10.0) -> None:
-        self._stream = sys.stderr if stream is None else stream
-        self._interval = interval
-        self._terminal = bool(getattr(self._stream, "isatty", lambda: False)())
-        self._bar: Any = None
+        self._display = display_for(stream, interval)
+        self._session: Any = None
         self._info: StageInfo | None = None
-        self._began = 0.0
-        self._shown = 0.0
+        self._began = self._shown = 0.0
+        # When, and at which step of the stage, it was shown: the last ones.
+        self._moments: deque[tuple[float, int]] = deque(maxlen=_MOMENTS)
+        self._errors: Mapping[str, float] = {}
+        self._errors_due = 0.0
+
+    def tell(self, sentence: str) -> None:
+        """Write a sentence, above the line that changes where there is one.
+
+        Control characters, which a name or a message of the user's may have, are escaped.
+        """
+        self._display.tell(printable(sentence, "\n\t"))
+
+    def on_start(self, session: Any) -> None:
+        self._session, self._errors, self._errors_due = session, {}, 0.0
 
     def on_stage_start(self, info: StageInfo) -> None:
         self._info = info
         self._began = self._shown = time.perf_counter()
-        if self._terminal:
-            from tqdm import tqdm
-
-            # Beside a limit in time that of the steps is none: a bar of its share would mislead.
-            total = info.steps if info.seconds is None else None
-            self._bar = tqdm(
-                total=total, desc=info.name, unit="step", file=self._stream, dynamic_ncols=True
-            )
+        self._moments.clear()
 
     def on_step(self, record: StepRecord) -> None:
         now = time.perf_counter()
-        # Formatting the losses at every step would cost as much as a small network's step.
-        if now - self._shown < (0.1 if self._bar is not None else self._interval):
+        # A line at every step would cost as much as a small network's step.
+        if now - self._shown < self._display.every:
             return
+        self._display.show(self._standing(record, now))
         self._shown = now
-        losses, time_left = _losses_text(record), self._time_left(record, now - self._began)
-        if self._bar is not None:
-            if self._info.seconds is not None:
-                losses = f"{losses}, {time_left}"
-            self._bar.set_postfix_str(losses, refresh=False)
-            self._bar.update(record.stage_step - self._bar.n)
-        else:
-            count = f"/{record.stage_steps}" if self._info.seconds is None else ""
-            rate = record.stage_step / (now - self._began)
-            self._write(
-                f"{record.stage} {record.stage_step}{count}  {losses}  {rate:.0f} steps/s, "
-                f"{time_left}"
-            )
-
-    def _time_left(self, record: StepRecord, spent: float) -> str:
-        left = (record.stage_steps - record.stage_step) * spent / record.stage_step
-        if self._info.seconds is not None:
-            left = min(left, max(self._info.seconds - spent, 0.0))
-        return f"at most {_clock(left)} left"
 
     def on_setback(self, record: StepRecord) -> None:
-        self._tell(str(record.setbacks[-1]))
+        self.tell(str(record.setbacks[-1]))
 
     def on_decision(self, decision: Decision) -> None:
-        self._tell(str(decision))
+        self.tell(str(decision))
 
     def on_stage_end(self, report: StageReport) -> None:
-        if self._bar is not None:
-            self._bar.update(report.steps - self._bar.n)
-            self._bar.close()
-            self._bar = None
+        self._display.end()
         fresh = "" if math.isnan(report.fresh_loss) else f" ({report.fresh_loss:.3e} fresh)"
-        self._write(
+        steps = "1 step" if report.steps == 1 else f"{report.steps} steps"
+        self.tell(
             f"{report.name}: {report.message}; loss {report.loss:.3e}{fresh}, "
-            f"{report.steps} steps in {report.seconds:.1f} s"
+            f"{steps} in {report.seconds:.1f} s"
         )
 
+    def on_failure(self, error: BaseException) -> None:
+        self._display.end()
+
     def on_end(self, solution: Any) -> None:
-        self._write(solution.report.summary())
+        self.tell(str(solution.report))
 
-    def _tell(self, line: str) -> None:
-        """Write a line, above the bar where there is one."""
-        if self._bar is not None:
-            self._bar.write(line, file=self._stream)
+    def _standing(self, record: StepRecord, now: float) -> Standing:
+        rate = self._rate(record, now)
+        to_go = record.stage_steps - record.stage_step
+        left, share = to_go / rate, record.stage_step / max(1, record.stage_steps)
+        limit = self._info.seconds
+        if limit is not None:
+            spent = now - self._began
+            left, share = min(left, max(limit - spent, 0.0)), max(share, min(1.0, spent / limit))
+        return Standing(
+            stage=record.stage,
+            step=record.stage_step,
+            steps=record.stage_steps if limit is None else None,
+            share=share,
+            rate=rate,
+            left=left,
+            loss=record.loss,
+            losses=record.losses,
+            shares={n: record.weights.get(n, 1.0) * loss for n, loss in record.losses.items()},
+            errors=self._errors_at(record, now),
+            parameters=record.parameters,
+            learning_rate=record.learning_rate,
+            damping=record.damping,
+        )
+
+    def _rate(self, record: StepRecord, now: float) -> float:
+        """Return the steps a second of late; the first step may have recorded programs."""
+        if self._moments:
+            began, step = self._moments[0]
         else:
-            self._write(line)
+            began, step = now - max(record.stage_seconds, 1e-9), 0
+        self._moments.append((now, record.stage_step))
+        return max(record.stage_step - step, 1) / max(now - began, 1e-9)
 
-    def _write(self, line: str) -> None:
-        print(line, file=self._stream, flush=True)
-
-
-def _losses_text(record: StepRecord) -> str:
-    named = (f"{name} {loss:.2e}" for name, loss in record.losses.items())
-    return ", ".join([f"loss {record.loss:.2e}", *named])
-
-
-def _clock(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
+    def _errors_at(self, record: StepRecord, now: float) -> Mapping[str, float]:
+        if self._session is not None and now >= self._errors_due:
+            self._errors = self._session.errors(record).rel_l2
+            spent = time.perf_counter() - now
+            self._errors_due = now + spent + max(_REST * spent, _LEAST_REST)
+        return self._errors

@@ -18,8 +18,8 @@ from pinn.training.course import Course, Decision
 class StageInfo:
     """A stage that begins: its name, its place among `count` stages, and its limits.
 
-    count: None where the stages are chosen on the way. seconds: its own limit, or what is left of
-    that of all stages where that is less. why: why it was chosen, "" where it was given.
+    count: None where the stages are chosen on the way. seconds: what is left of its own limit, or
+    of that of all stages where that is less. why: why it was chosen, "" where it was given.
     """
 
     index: int
@@ -97,6 +97,12 @@ class StepRecord:
     stage_seconds: float = 0.0
 
     @property
+    def damping(self) -> float | None:
+        """That of the solver's next step, where it has one; unknown after that step."""
+        found = self.solver_state.get("damping")
+        return None if found is None else float(found)
+
+    @property
     def is_good(self) -> bool:
         """Whether training may go back to it: its loss has not exploded."""
         return sum(self.losses.values()) <= _GOOD * self.lowest
@@ -115,6 +121,8 @@ class StepRecord:
             "losses": dict(self.losses),
             "lr": self.learning_rate,
         }
+        if self.damping is not None:
+            line["damping"] = self.damping
         if self.weighting_state:
             line["weights"] = dict(self.weights)
         if self.row_weights:

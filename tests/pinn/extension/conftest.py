@@ -16,13 +16,14 @@ from pinn.objective.weighting import WEIGHTINGS
 from pinn.optimizers import SCHEDULES, STAGES
 from pinn.problem import references
 from pinn.sampling import ADAPTIVE, METHODS
+from pinn.tracking import TRACKERS
 from pinn.training import PLANS
 
 PAGE = Path(__file__).parents[3] / "docs" / "extending.md"
 FAMILIES = {
     "slope": CONDITIONS, "diamond": SHAPES, "ridges": MODELS, "gated": MODELS,
     "squares": EMBEDDINGS, "descent": STAGES, "signs": STAGES, "stairs": SCHEDULES,
-    "patient": PLANS, "even": WEIGHTINGS,
+    "patient": PLANS, "even": WEIGHTINGS, "printed": TRACKERS,
 }  # fmt: skip
 FUNCTIONS = {"thirds": METHODS, "largest": ADAPTIVE}
 REFERENCE = "heat-mode"

@@ -10,7 +10,7 @@ import pytest
 import pinn
 from pinn.cli import main
 from pinn.conditions import CONDITIONS
-from pinn.config import ConfigError, load
+from pinn.config import ConfigError, Override, load
 from pinn.files import DamagedFile, read_npz
 from pinn.geometry import SHAPES
 from pinn.models import MODELS
@@ -213,6 +213,18 @@ def test_a_saved_solution_gives_the_same_bits_and_declaration(page, tmp_path):
     assert loaded.experiment.weighting == page.Even(every=2)
     # What was loaded can be trained again: to the same bits.
     assert np.array_equal(pinn.solve(**vars(loaded.experiment)).theta, page.solution.theta)
+
+
+def test_a_tracker_logs_a_run(page, config, capsys):
+    tracked = load(config, [Override.parse("output.tracking=[printed]", "--track printed")])
+    assert tracked.output.tracking == (page.Printed(),)
+    pinn.solve(**vars(tracked.experiment), callbacks=[page.Printed(every=2)])
+    lines = capsys.readouterr().out.splitlines()
+    assert "0 descent begins" in lines[0] and lines[-1] == "finished"
+    numbers = [line.split() for line in lines if len(line.split()) == 2]
+    assert [step for step, loss in numbers if loss != "begins" and float(loss) > 0] == [
+        "1", "2", "4", "6",
+    ]
 
 
 def test_a_plan_chooses_while_training_runs(page, config, tmp_path):

@@ -49,3 +49,9 @@ def test_what_is_no_divergence_makes_no_vector(equations):
 
 def test_one_coordinate_has_no_vectors():
     assert vectors(["u_x"], ("u",), pinn.Interval("x", 0, 1)) == ()
+
+
+def test_unknowns_that_are_named_after_the_coordinates_are_a_vector():
+    equations = ["laplacian(ux) + p", "laplacian(uy)", "p + Ex"]
+    assert vectors(equations, ("ux", "uy", "p", "Ex")) == (("ux", "uy"),)
+    assert vectors([*equations, "ux_x + uy_y"], ("ux", "uy", "p", "Ex")) == (("ux", "uy"),)

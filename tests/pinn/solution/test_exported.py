@@ -108,7 +108,8 @@ def test_a_series_takes_the_simplest_files(heat, tmp_path):
 
 def test_a_shape_is_a_mesh_with_vectors(tmp_path):
     hole = pinn.Box(pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1)) - pinn.Disk((0.5, 0.5), 0.2)
-    flow = solution_of(hole, ("u", "v", "p"))
+    equations = {"continuity": "u_x + v_y", "pressure": "laplacian(p)", "u": "u", "v": "v"}
+    flow = solution_of(hole, ("u", "v", "p"), equations)
     flow.export(tmp_path / "a.vtu", grid={"x": 33, "y": 33})
     mesh = pyvista().read(tmp_path / "a.vtu")
     assert mesh.compute_cell_sizes()["Area"].sum() == pytest.approx(hole.measure, rel=1e-3)

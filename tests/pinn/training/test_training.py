@@ -1,7 +1,5 @@
-"""The training loop: reasons for stopping, callbacks, progress."""
+"""The training loop: reasons for stopping, callbacks."""
 
-import io
-import re
 import time
 
 import numpy as np
@@ -11,8 +9,7 @@ import pinn
 from pinn.optimizers import StopReason
 from pinn.training.callbacks import check_callbacks
 from pinn.training.experiment import Experiment
-from pinn.training.loop import HISTORY_STRIDE, Redraw, Training, train
-from pinn.training.progress import Progress
+from pinn.training.loop import HISTORY_STRIDE, Redraw, train
 
 PROBLEM = pinn.Problem(
     pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1)],
@@ -198,55 +195,3 @@ def test_an_error_in_a_callback_passes_through():
 def test_callbacks_are_functions_or_have_methods():
     with pytest.raises(TypeError, match="callbacks.0: expected a function .* on_step"):
         check_callbacks([3])
-
-
-def test_plain_progress_names_the_losses():
-    stream = io.StringIO()
-    train(objective(), [pinn.Adam(12), pinn.LBFGS(3)], [Progress(stream, interval=0.0)])
-    lines = stream.getvalue().splitlines()
-    assert len(lines) == 12 + 1 + 3 + 1
-    assert lines[0].startswith("adam 1/12  loss ")
-    for text in (", decay ", ", initial_u ", " steps/s, at most 0:"):
-        assert text in lines[0]
-    assert lines[12].startswith("adam: all 12 steps done; loss ")
-    assert lines[-1].startswith("lbfgs: all 3 steps done; loss ")
-
-
-def test_progress_under_a_limit_in_time_counts_no_steps_that_it_leaves_no_time_for():
-    stream = io.StringIO()
-    stages = [pinn.Adam(2), pinn.LBFGS(10_000_000)]
-    heard = []
-
-    def stop(record):
-        heard.append(record)
-        return len(heard) == 4
-
-    run = Training(objective(), stages, [stop, Progress(stream, interval=0.0)], seconds=3000)
-    run.run()
-    line = next(line for line in stream.getvalue().splitlines() if line.startswith("lbfgs 1"))
-    assert line.startswith("lbfgs 1  loss ") and "10000000" not in line
-    minutes = int(re.search(r"at most (\d+):\d\d left", line)[1])
-    assert 45 <= minutes <= 50
-
-
-def test_plain_progress_keeps_to_its_interval():
-    stream = io.StringIO()
-    train(objective(), [pinn.Adam(12)], [Progress(stream, interval=60)])
-    assert len(stream.getvalue().splitlines()) == 1
-
-
-def test_progress_on_a_terminal_is_a_bar_a_stage():
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    stream = Terminal()
-
-    def wait(record):
-        time.sleep(0.03)
-
-    train(objective(), [pinn.Adam(12), pinn.LBFGS(3)], [wait, Progress(stream)])
-    shown = stream.getvalue()
-    assert "adam:" in shown and "lbfgs:" in shown
-    assert "12/12" in shown and "3/3" in shown
-    assert "decay " in shown and "initial_u " in shown

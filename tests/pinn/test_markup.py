@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-from pinn.report.markup import Html, element, facts, joined, table
+from pinn.markup import Html, element, facts, joined, table
 
 
 class Seen(HTMLParser):

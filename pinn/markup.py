@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 # What makes a page without a network: none of them may load or send anything.
 _VOID = frozenset({"img", "input", "meta"})
@@ -64,6 +65,14 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Html:
     """Return names with what they stand for, as a list of descriptions."""
     rows = (element("div", element("dt", name), element("dd", what)) for name, what in pairs)
     return element("dl", *rows)
+
+
+def shown_as(make: Callable[[], Html], otherwise: Any) -> Html:
+    """Return what `make` does; where it cannot, as of a class of one's own, the object's repr."""
+    try:
+        return make()
+    except Exception:  # a notebook would show the error in place of the object
+        return element("pre", repr(otherwise))
 
 
 def code(text: str) -> Html:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pinn.conditions.condition import CONDITIONS
-from pinn.problem import Problem
-from pinn.report.markup import Html, code, element, facts, joined, table
+from pinn.markup import Html, code, element, facts, joined, table
 from pinn.schema import dump, fields_of
+
+if TYPE_CHECKING:
+    from pinn.problem.problem import Problem
 
 _LONGEST = 160
 # Of a condition: said beside it, and of no use to people.

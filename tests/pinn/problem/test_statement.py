@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 import pinn
-from pinn.report.statement import statement
+from pinn.problem.statement import statement
 
 
 def said(problem):

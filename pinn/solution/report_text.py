@@ -1,0 +1,113 @@
+"""A report as tables: what training ended with, for a terminal and for a notebook."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pinn.text import aligned, labelled, shortened
+
+if TYPE_CHECKING:
+    from pinn.solution.report import Report
+
+# Standard errors from a value within which it is with 95 %.
+_95 = 1.959964
+_LONGEST_NAME = 22
+
+# What stands beside an estimate that is not to be trusted.
+DOUBTED = "?"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells below headings; the first column has names."""
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def __str__(self) -> str:
+        named = [(shortened(row[0], _LONGEST_NAME), *row[1:]) for row in self.rows]
+        return aligned([self.headings, *named])
+
+
+def tables(report: Report) -> list[Table]:
+    """Return the errors by unknown, and the coefficients; none of what is not known."""
+    return [table for table in (_errors(report), _coefficients(report)) if table.rows]
+
+
+def facts(report: Report) -> list[tuple[str, str]]:
+    """Return what else is said of a run, as labels with a text each."""
+    steps = "1 step" if report.steps == 1 else f"{report.steps} steps"
+    stages = f" in {len(report.stages)} stages" if len(report.stages) > 1 else ""
+    fresh = "" if math.isnan(report.fresh_loss) else f" ({report.fresh_loss:.3e} on fresh points)"
+    found = [
+        ("loss", f"{report.loss:.3e}{fresh}"),
+        ("time", f"{report.wall_seconds:.1f} s, {steps}{stages}"),
+        ("stopped", f"{report.stop_reason}: {report.message}"),
+    ]
+    if report.setbacks:
+        count = len(report.setbacks)
+        times = "once" if count == 1 else f"{count} times"
+        found.append(("went back", f"{times}, after numbers that were not finite"))
+    if report.warnings:
+        found.append(("warnings", f"{len(report.warnings)}, in report.warnings"))
+    found += [
+        ("data", f"{name}: {fit.rows} rows, {fit.scatter:.2f} sigma from the solution")
+        for name, fit in report.recovery.data.items()
+    ]
+    estimate = report.error_estimate
+    mark = DOUBTED if estimate.relative_l2 else "no estimate"
+    found += [(mark, f"the estimated error is not to be trusted: {one}" if mark == DOUBTED else one)
+              for one in estimate.doubts]
+    return found + [("note", remark) for remark in estimate.remarks]
+
+
+def report_text(report: Report, files: str = "") -> str:
+    """Return a report as text of 80 columns; files: where its files are, if there are any."""
+    parts = [f"{table}\n" for table in tables(report)]
+    said = facts(report)
+    if files:
+        said.insert(3, ("files", files))
+    return "\n".join([*parts, *(labelled(*fact) for fact in said)])
+
+
+def _errors(report: Report) -> Table:
+    estimate = report.error_estimate
+    names = dict.fromkeys((*report.rel_l2, *estimate.relative_l2))
+    headings, columns = ["unknown"], []
+    if report.rel_l2:
+        headings += ["relative L2", "max error"]
+        columns += [(report.rel_l2, ".2e", ""), (report.max_error, ".2e", "")]
+    if estimate.relative_l2:
+        mark = "" if estimate.trusted else f" {DOUBTED}"
+        headings += ["estimated L2", "estimated max"]
+        columns += [(estimate.relative_l2, ".1e", mark), (estimate.maximum, ".1e", mark)]
+    rows = [
+        (name, *(
+            format(values[name], form) + mark if name in values else ""
+            for values, form, mark in columns
+        ))
+        for name in names
+    ]  # fmt: skip
+    return Table(headings, rows)
+
+
+def _coefficients(report: Report) -> Table:
+    errors = report.recovery.standard_errors
+    values = report.parameters.items()
+    if not errors:
+        return Table(["coefficient", "value"], [(name, f"{value:.6g}") for name, value in values])
+    rows = [(name, *_with_band(value, errors.get(name))) for name, value in values]
+    return Table(["coefficient", "value", "standard error", "95 % interval"], rows)
+
+
+def _with_band(value: float, error: float | None) -> tuple[str, str, str]:
+    if error is None or not math.isfinite(error) or error <= 0:
+        return f"{value:.6g}", "" if error is None else f"{error:.2g}", ""
+    low, high = value - _95 * error, value + _95 * error
+    # As many digits as tell the ends apart.
+    digits = math.ceil(math.log10(max(abs(low), abs(high)) / error)) + 2
+    form = f".{min(max(digits, 3), 12)}g"
+    return f"{value:{form}}", f"{error:.2g}", f"{low:{form}} to {high:{form}}"

@@ -1,0 +1,54 @@
+"""Text for people: columns that are aligned, names that fit, durations."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from pinn.checks import printable
+
+WIDTH = 80
+"""Columns that what is printed keeps to."""
+
+_GAP = "  "
+_LABEL = 10
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Return rows of cells as text, the first `left` columns flush left, others flush right."""
+    # A cell may have come from anybody's file, and must not look like further rows.
+    rows = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> Iterator[str]:
+        for number, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+            yield cell.ljust(width) if number < left else cell.rjust(width)
+
+    return "\n".join(_GAP.join(line(cells)).rstrip() for cells in rows)
+
+
+def labelled(label: str, text: str) -> str:
+    """Return a text beside its label, in lines of WIDTH columns that begin below each other."""
+    return textwrap.fill(
+        text, WIDTH, initial_indent=f"{label:<{_LABEL}}{_GAP}",
+        subsequent_indent=" " * (_LABEL + len(_GAP)), break_on_hyphens=False,
+        break_long_words=False,
+    )  # fmt: skip
+
+
+def shortened(name: str, width: int) -> str:
+    """Return a name of at most so many letters: of a longer one both ends, by which names differ.
+
+    dirichlet_u_x_high in 12 letters is dirich..high.
+    """
+    if len(name) <= width:
+        return name
+    end = (width - 2) // 2
+    return f"{name[: width - 2 - end]}..{name[len(name) - end :]}"
+
+
+def clock(seconds: float) -> str:
+    """Return a duration as on a clock: 0:07, 12:30, 1:02:03."""
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"

@@ -1,0 +1,88 @@
+"""What a report looks like printed."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from pinn.estimates import ErrorEstimate
+from pinn.optimizers import StopReason
+from pinn.solution import Report
+from pinn.solution.recovery import DataFit, Recovery
+from pinn.solution.report_text import report_text
+
+ESTIMATE = ErrorEstimate(
+    relative_l2={"u": 2.94e-6, "pressure": 4e-3}, maximum={"u": 1.1e-5, "pressure": 0.02},
+    where={"u": {"x": 0.0}, "pressure": {"x": 0.0}},
+)
+REPORT = Report(
+    stop_reason=StopReason.STEPS, message="all 300 steps done after step 340", loss=1.234e-12,
+    losses={"burgers": 1.234e-12}, wall_seconds=18.24, steps=340,
+    rel_l2={"u": 3.12e-6}, max_error={"u": 1.2e-5}, fresh_loss=1.3e-12, error_estimate=ESTIMATE,
+)
+
+
+def rows(report, files=""):
+    return report_text(report, files).splitlines()
+
+
+def test_errors_and_estimates_stand_beside_each_other():
+    head, u, pressure, blank, *facts = rows(REPORT)
+    assert head.split("  ")[0] == "unknown" and head.index("relative L2") < head.index("estimated")
+    assert u.split() == ["u", "3.12e-06", "1.20e-05", "2.9e-06", "1.1e-05"]
+    assert pressure.split() == ["pressure", "4.0e-03", "2.0e-02"]
+    assert blank == ""
+    assert facts == [
+        "loss        1.234e-12 (1.300e-12 on fresh points)",
+        "time        18.2 s, 340 steps",
+        "stopped     step limit: all 300 steps done after step 340",
+    ]
+    assert str(REPORT) == report_text(REPORT)
+
+
+def test_an_estimate_that_is_not_to_be_trusted_has_a_mark_and_the_reason():
+    doubted = replace(REPORT, error_estimate=replace(ESTIMATE, doubts=("it jumps",)))
+    assert rows(doubted)[1].split()[-4:] == ["2.9e-06", "?", "1.1e-05", "?"]
+    assert "?           the estimated error is not to be trusted: it jumps" in rows(doubted)
+
+
+def test_coefficients_have_their_interval():
+    report = replace(
+        REPORT, parameters={"nu": 0.0031831, "k": 2.0},
+        recovery=Recovery(
+            standard_errors={"nu": 1.2e-5},
+            data={"sensors": DataFit(rows=200, sigma=0.1, freedom=198.0, chi_square=198.0)},
+        ),
+    )
+    nu = next(row for row in rows(report) if row.startswith("nu "))
+    value, error, low, _, high = nu.split()[1:]
+    assert (value, error) == ("0.0031831", "1.2e-05")
+    assert float(low) == pytest.approx(0.0031831 - 1.96 * 1.2e-5, abs=1e-6)
+    assert float(high) == pytest.approx(0.0031831 + 1.96 * 1.2e-5, abs=1e-6)
+    assert next(row for row in rows(report) if row.startswith("k ")).split() == ["k", "2"]
+    assert "data        sensors: 200 rows, 1.00 sigma from the solution" in rows(report)
+    plain = replace(REPORT, parameters={"nu": 0.0031831})
+    assert "nu           0.0031831" in rows(plain)
+
+
+def test_a_report_of_nothing_known_says_the_rest():
+    bare = replace(
+        REPORT, rel_l2={}, max_error={}, error_estimate=ErrorEstimate(), fresh_loss=math.nan,
+        steps=1,
+    )
+    assert rows(bare)[:2] == ["loss        1.234e-12", "time        18.2 s, 1 step"]
+
+
+def test_eighty_columns_hold_it():
+    wide = replace(
+        REPORT, rel_l2={"a_very_long_name_of_an_unknown": 1.0},
+        max_error={"a_very_long_name_of_an_unknown": 1e-300}, message="it ended " * 30,
+        error_estimate=ErrorEstimate(
+            {"a_very_long_name_of_an_unknown": 1.0}, {"a_very_long_name_of_an_unknown": 1.0},
+            doubts=("it jumps " * 30,), remarks=("points are overfitted " * 9,),
+        ),
+    )
+    found = rows(wide, "runs/burgers-0/")
+    assert max(map(len, found)) <= 80
+    assert "a_very_lon..an_unknown" in found[1]
+    assert "files       runs/burgers-0/" in found
