@@ -79,7 +79,7 @@ def test_activations(name):
     ("arguments", "error", "message"),
     [
         ({"width": 0}, ValueError, "mlp: width: expected a whole number >= 1, got 0"),
-        ({"depth": 1.5}, TypeError, "mlp: depth: expected a whole number >= 1, got 1.5"),
+        ({"depth": 1.5}, TypeError, "mlp: depth: expected a whole number from 1 to 1000, got 1.5"),
         ({"activation": "tanhh"}, ValueError, "mlp: activation: .*did you mean 'tanh'"),
         ({"activation": "relu"}, ValueError, "second derivative is zero.*; take tanh or gelu"),
         ({"layers": [20, 20]}, TypeError,
