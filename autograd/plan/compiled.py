@@ -20,13 +20,14 @@ from ..nn.module import Module
 from ..ops.registry import cast
 from ..tensor import Tensor
 from .chunks import Chunked
-from .over_points import Result, results_over_points
+from .over_points import Result, check_chunk, results_over_points
 from .trace import TraceError, trace
 
 _FEW = 5  # points of the recording by which results are told apart: no multiple of what is common
 OfTensors = Callable[[list[Tensor], Tensor], list[Tensor]]
 """What is recorded: of the arguments, and the share of all points that is among them."""
 
+_MOST = 64  # forms of arguments that are kept, the one used last the longest
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -42,7 +43,8 @@ def compile(  # noqa: A001 - the field's name
     fn        any function, with `grad` inside or not: a loss, a gradient, a residual. It takes
               tensors and lists, tuples and dicts of them, and returns the same. Other arguments,
               and the numbers and texts that it reads from around itself, are frozen, and it is
-              recorded once for each of them.
+              recorded once for each of them. What the functions that it calls read, attributes
+              of objects and what is inside of a dict or an array are frozen for good.
     points    names of the arguments that have a row a point, equally many. Results are then
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.
@@ -125,13 +127,15 @@ class Compiled:
             return self.fn(*args, **kwargs)  # a part of another recording, or of a forward sweep
         key = (tuple(shape), _surroundings(self.fn))
         with self._lock:
-            if key not in self._recorded:
+            found = self._recorded.get(key)
+            if found is None:
                 results: list = []
                 flat = self._on_leaves(given, tuple(shape), results)
-                self._recorded[key] = (
+                found = (
                     Recorded(flat, points, self._name, self._threads, self._executor), results,
                 )  # fmt: skip
-            recorded, results = self._recorded[key]
+            _keep(self._recorded, key, found)
+        recorded, results = found
         return _put_together(results, iter(recorded(leaves)))
 
     def _taken_apart(self, name: str, value: Any, leaves: list[Tensor]) -> Hashable:
@@ -211,11 +215,44 @@ class _Frozen:
         return (
             isinstance(other, _Frozen)
             and type(other.value) is type(self.value)
-            and (other.value is self.value or bool(other.value == self.value))
+            and (other.value is self.value or bool(_exact(other.value) == _exact(self.value)))
         )
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        return hash(_exact(self.value))
+
+
+def _exact(value: Any) -> Any:
+    """Return what tells numbers apart by their bits: -0.0 is not 0.0, and nan is nan."""
+    if isinstance(value, float):
+        return float(value).hex()
+    if isinstance(value, complex):
+        return value.real.hex(), value.imag.hex()
+    return value
+
+
+class _Same:
+    """An object that is only equal to itself, also when it is gone and another has its address."""
+
+    __slots__ = ("reference", "address")
+
+    def __init__(self, value: Any) -> None:
+        self.reference, self.address = weakref.ref(value), id(value)
+
+    def __eq__(self, other: object) -> bool:
+        mine = self.reference()
+        return isinstance(other, _Same) and mine is not None and mine is other.reference()
+
+    def __hash__(self) -> int:
+        return hash(self.address)
+
+
+def _keep(kept: dict, key: Hashable, value: Any) -> None:
+    """Put a value last among those that are kept, and drop those that were not used for long."""
+    kept.pop(key, None)
+    kept[key] = value
+    while len(kept) > _MOST:
+        del kept[next(iter(kept))]
 
 
 def _put_together(form: Any, leaves: Any) -> Any:
@@ -234,8 +271,9 @@ def _put_together(form: Any, leaves: Any) -> Any:
 def _surroundings(fn: Callable) -> Hashable:
     """Return what a function branches on besides its arguments, as far as it can be seen.
 
-    The numbers and texts that it reads from its closure, its module and its defaults, and whether
-    the modules among them (and it itself, or what it is a method of) are in training mode.
+    The numbers and texts that it reads from its closure and its module, which tensors are there,
+    and of modules (it itself, or what it is a method of, too) the parameters, the buffers and
+    whether they are in training mode.
     """
     function = getattr(fn, "__func__", fn)
     seen: list[Any] = [getattr(fn, "__self__", None)]
@@ -252,11 +290,14 @@ def _surroundings(fn: Callable) -> Hashable:
     found: list[Hashable] = []
     for value in seen:
         if isinstance(value, Module):
-            found.append(tuple(module.training for module in value.modules()))
+            held = (*value.parameters(), *value.buffers())
+            found.append((
+                tuple(module.training for module in value.modules()), tuple(map(_Same, held)),
+            ))  # fmt: skip
         elif isinstance(value, _PLAIN):
             found.append(_Frozen(value))
         elif isinstance(value, Tensor):
-            found.append(id(value))
+            found.append(_Same(value))
     return tuple(found)
 
 
@@ -290,7 +331,8 @@ class Recorded:
         with self._lock:
             plan = self._plans.get(key)
             if plan is None or not plan.is_current():
-                plan = self._plans[key] = Plan(self, leaves)
+                plan = Plan(self, leaves)
+            _keep(self._plans, key, plan)
         results = _Replay.apply(plan, *leaves, *plan.parameters)
         return list(results)
 
@@ -326,6 +368,7 @@ class Plan:
             k: _place_for(t) for k, t in enumerate(leaves) if k not in self._rows
         }
         self._count = _like(leaves, 0.0)
+        self._probes: tuple | None = None  # recordings with few points, which all others are like
         self.found = self._read(leaves)
         kinds = ["rows" if one.joined else "sum" for one in self.found]
         self._value = self._chunked(lambda rows: self._results(rows)[1], kinds)
@@ -347,9 +390,9 @@ class Plan:
             more = self._trace(_some(leaves, self._rows, 2 * _FEW))
             program, outputs = few
             by_rows = sorted(self._rows)
-            found = results_over_points(
-                _points_first(program, by_rows), _points_first(more[0], by_rows), len(by_rows)
-            )
+            probes = _points_first(program, by_rows), _points_first(more[0], by_rows)
+            found = results_over_points(*probes, len(by_rows))
+            self._probes = probes
         self._is_number = [t._data.shape for t in outputs] == [()]
         self.differentiable = [t._requires_grad for t in outputs]
         read = [captured.tensor() for captured in program.captured]
@@ -398,9 +441,14 @@ class Plan:
 
     def _parts(self, leaves: list[Tensor], share: Tensor) -> list[Tensor]:
         """Return the results of a chunk that has such a share of the points."""
+        done = modes.state.tracer.program.instructions
+        before = len(done)
+        results = self.recorded.fn(leaves, share)
+        if self._probes is not None:
+            check_chunk(*self._probes, done[before:], len(leaves[self._rows[0]]._data))
         return [
             t * cast(share**one.power, t._data.dtype) if one.power else t
-            for t, one in zip(self.recorded.fn(leaves, share), self.found, strict=True)
+            for t, one in zip(results, self.found, strict=True)
         ]
 
     def _chunked(self, fn: Callable, kinds: list) -> Chunked:

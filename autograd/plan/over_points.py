@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
@@ -17,6 +18,10 @@ import numpy as np
 from .passes.dead import remove_dead_code
 from .program import CONSTANT, Argument, Instruction, Program, Value
 
+_BY_NUMBER = (
+    "what is done depends on how many points there are, and a chunk has fewer than all; compile it "
+    "without points, or give their number as an argument"
+)
 _RATIO_TOLERANCE = 1e-6  # of numbers that may have been rounded to single precision
 
 
@@ -61,6 +66,55 @@ def results_over_points(small: Program, large: Program, points: int) -> list[Res
     return _Reading(remove_dead_code(small), remove_dead_code(large), points).results()
 
 
+def check_chunk(
+    small: Program, large: Program, instructions: Sequence[Instruction], points: int
+) -> None:
+    """Raise MixesPoints where a chunk of so many points was computed in another way than few were.
+
+    small, large: as in `results_over_points`, points: how many of the chunk are there.  A function
+    may look at how many points it is given, and do something else from some number on.
+    """
+    few = small.inputs[0].shape[0]
+    trio = zip_longest(small.instructions, large.instructions, instructions)
+    for one, other, here in trio:
+        alike = one is not None and here is not None and one.op is here.op
+        if not (alike and all(map(partial(_scaled, points / few), one.outputs, here.outputs))):
+            raise MixesPoints(_BY_NUMBER)
+        for key, value in one.attributes.items():
+            if key not in _SHAPES and not _same(value, here.attributes[key]):
+                raise MixesPoints(_BY_NUMBER)
+        for numbers in zip(one.inputs, other.inputs, here.inputs, strict=True):
+            if not _follows(*numbers, points / few):
+                raise MixesPoints(_BY_NUMBER)
+
+
+def _number(argument: Argument) -> Any:
+    """Return a number, of a constant too; None for all else."""
+    if isinstance(argument, Value):
+        lone = argument.kind == CONSTANT and argument.shape == () and argument.dtype.kind in "iuf"
+        return float(argument.data) if lone else None
+    return argument
+
+
+def _follows(one: Argument, other: Argument, here: Argument, factor: float) -> bool:
+    """Return whether a number that n and 2n points have is what so many times n should have."""
+    few, more, now = map(_number, (one, other, here))
+    if few is None or now is None:
+        return True
+    if _same(few, more):  # a constant that is frozen may have been written to since
+        return isinstance(one, Value) or _same(few, now)
+    power = np.log2(few / more)
+    return not factor or abs(now * factor**power / few - 1) < _RATIO_TOLERANCE
+
+
+def _scaled(factor: float, one: Value, other: Value) -> bool:
+    """Return whether an array has the shape of another, one dimension scaled at most."""
+    if len(one.shape) != len(other.shape):
+        return False
+    changed = [(a, b) for a, b in zip(one.shape, other.shape, strict=True) if a != b]
+    return len(changed) <= 1 and all(a * factor == b for a, b in changed)
+
+
 class _Reading:
     def __init__(self, small: Program, large: Program, points: int) -> None:
         self.count = small.inputs[0].shape[0]
@@ -77,7 +131,7 @@ class _Reading:
         for one, other in instructions:
             alike = one and other and one.op is other.op
             if not (alike and len(one.inputs) == len(other.inputs)):
-                raise MixesPoints("what is done depends on how many points there are")
+                raise MixesPoints(_BY_NUMBER)
             self._pair(one.inputs, other.inputs)
             self._pair(one.outputs, other.outputs)
             for output, found in zip(one.outputs, self._after(one, other), strict=True):
@@ -183,6 +237,7 @@ class _Reading:
     def _after(self, one: Instruction, other: Instruction) -> Iterator[_Dependence]:
         """Return how each output depends on the points."""
         name, sources = one.op.name, [self._of(value) for value in one.values()]
+        self._same_attributes(one, other)
         touched = [s for s in sources if s != _FIXED]
         numbers = [
             self._power(a, b, f"a number of operation '{name}'")
@@ -207,7 +262,7 @@ class _Reading:
 
     def _same_attributes(self, one: Instruction, other: Instruction) -> None:
         for key, value in one.attributes.items():
-            if key != "shape" and value != other.attributes[key]:
+            if key not in _SHAPES and not _same(value, other.attributes[key]):
                 raise self._refusal(one, f"has a {key} that depends on how many points there are")
 
     def _elementwise(
@@ -224,7 +279,8 @@ class _Reading:
         if name in ("add", "sub"):
             return self._added(one, sources, axis, total, numbers)
         powers = [s.power for s in sources] + list(numbers)
-        if name in ("neg", "to", "to_device", "clone", "real", "imag", "conj", "slope_of_line"):
+        rounds = one.outputs[0].dtype.kind not in "fc" and next(one.values()).dtype.kind in "fc"
+        if name in _LINEAR and not (rounds and (total or any(powers))):
             return _Dependence(axis, total, powers[0])
         if name == "mul" and sum(s.total for s in sources) <= 1:
             return _Dependence(axis, total, sum(powers))
@@ -321,7 +377,6 @@ class _Reading:
 
     def _moved(self, one: Instruction, other: Instruction) -> _Dependence:
         (source,) = (self._of(value) for value in one.values())
-        self._same_attributes(one, other)
         return source
 
     def _part(self, one: Instruction, other: Instruction) -> _Dependence:
@@ -340,7 +395,6 @@ class _Reading:
         return source
 
     def _joined(self, one: Instruction, other: Instruction) -> _Dependence:
-        self._same_attributes(one, other)
         sources = [self._of(value) for value in one.values()]
         if len(set(sources)) > 1:
             raise self._refusal(one, "joins what depends on the points in different ways")
@@ -351,7 +405,6 @@ class _Reading:
         return source
 
     def _taken_apart(self, one: Instruction, other: Instruction) -> _Dependence:
-        self._same_attributes(one, other)
         (source,) = (self._of(value) for value in one.values())
         along = one.attributes["dim"] % len(next(one.values()).shape)
         if source.axis == along:
@@ -397,6 +450,14 @@ class _Reading:
         return _Dependence(axis=0, power=power)
 
 
+def _same(one: Any, other: Any) -> bool:
+    """Return whether two attributes are equal; those that cannot be compared are not."""
+    try:
+        return bool(one == other)
+    except ValueError:  # arrays
+        return np.array_equal(one, other)
+
+
 _Rule = Callable[[_Reading, Instruction, Instruction], _Dependence]
 _RULES: dict[str, _Rule] = {
     "sum": _Reading._reduced, "mean": _Reading._reduced, "sum_to": _Reading._summed_to,
@@ -405,6 +466,11 @@ _RULES: dict[str, _Rule] = {
     "stack": _Reading._joined, "unbind": _Reading._taken_apart, "split": _Reading._taken_apart,
     "matmul": _Reading._product, "linear": _Reading._product,
 }
+_LINEAR = frozenset({
+    "neg", "to", "to_device", "clone", "real", "imag", "conj", "slope_of_line",
+})  # fmt: skip
+# Attributes that follow from the shapes, which are looked at themselves.
+_SHAPES = frozenset({"shape", "index", "sizes"})
 # What goes along the dimensions in `axes` or `dim`, and treats the others' places apart.
 _ROW_BY_ROW = frozenset({
     "var", "std", "prod", "amax", "amin", "argmax", "argmin", "vector_norm", "softmax",

@@ -19,8 +19,8 @@ from pinn.cli.verdict import INTERRUPTED, verdict
 _ABOUT = "Solve differential equations with neural networks."
 _EPILOG = """\
 example:
-  python -m pinn train configs/burgers.yaml
-  python -m pinn train configs/burgers.yaml --seed 1 --set training.0.adam.steps=500
+  python -m pinn train burgers
+  python -m pinn train burgers --seed 1 --set problem.constants.nu=0.05
 
 The first line trains a network on Burgers' equation and leaves the solution, its
 error and figures in runs/burgers-0. `python -m pinn COMMAND --help` tells more.

@@ -73,7 +73,7 @@ def train(arguments: argparse.Namespace) -> int:
     config = read_config(arguments)
     overwrite, checkpoint = arguments.overwrite, None
     if arguments.resume or arguments.extend:
-        checkpoint, ended = _left_there(config.directory, arguments)
+        checkpoint, ended = _left_there(config, arguments)
         if ended is not None:
             say(f"{config.experiment.problem.name}: {ended}")
             return DONE
@@ -105,11 +105,12 @@ def train(arguments: argparse.Namespace) -> int:
 
 
 def _left_there(
-    directory: Path, arguments: argparse.Namespace
+    config: Config, arguments: argparse.Namespace
 ) -> tuple[Path | None, str | None]:
     """Return the run directory to go on in, None to begin one; and why there is nothing to do."""
     from pinn.runs import Run, is_run
 
+    directory = config.directory
     if arguments.overwrite:
         raise Misuse("--overwrite begins a run anew, and --resume and --extend go on with it")
     if not is_run(directory):
@@ -117,6 +118,8 @@ def _left_there(
         return None, None
     run = Run(directory)
     end = run.end()
+    if end is not None:
+        _check_ended(config, arguments.extend)
     if end is not None and not arguments.extend:
         return None, (
             f"the run in {directory} has ended: {end}; --extend goes on with it where a limit is "
@@ -131,6 +134,24 @@ def _left_there(
         )
     tell(f"{directory}: the run was cut short before its first checkpoint; it begins anew")
     return None, None
+
+
+def _check_ended(config: Config, extend: bool) -> None:
+    """Refuse a run that has ended where it is of another config, or no limit of it is raised."""
+    from pinn.files import DamagedFile
+    from pinn.solution.resuming import limits_raised
+
+    try:
+        raised = limits_raised(config.directory, config.experiment)
+    except (FileNotFoundError, DamagedFile):
+        return  # what is left of it is told when it is gone on with
+    except ValueError as error:
+        raise Misuse(str(error)) from error
+    if extend and not raised:
+        raise Misuse(
+            f"--extend: the run in {config.directory} has ended, and no limit is raised; give a "
+            "higher one, such as --seconds or the steps of a stage"
+        )
 
 
 def _solve(

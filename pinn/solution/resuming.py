@@ -48,6 +48,32 @@ def resumed(path: str | os.PathLike[str], asked: Experiment) -> Resumed:
     that differ, where that is another than the checkpoint's, or another version of pinn wrote it;
     FileNotFoundError; pinn.files.DamagedFile.
     """
+    path, found = _of_the_same_run(path, asked)
+    if found.resume is None:
+        return Resumed(asked, None, path, found.lines)
+    experiment = asked
+    if isinstance(asked.model, AutoModel):
+        chosen = found.experiment
+        sampling = replace(asked.sampling, interior=chosen.sampling.interior)
+        experiment = replace(
+            asked, model=chosen.model, sampling=sampling, continuation=chosen.continuation
+        )
+    return Resumed(experiment, found.resume, path, found.lines)
+
+
+def limits_raised(path: str | os.PathLike[str], asked: Experiment) -> bool:
+    """Return whether the run that is declared now may go on for longer than that of a checkpoint.
+
+    path, asked, and what is raised: as for `resumed`.
+    """
+    _, found = _of_the_same_run(path, asked)
+    return any(_limits(found.asked, from_json(short_json(asked)[0]), ()))
+
+
+def _of_the_same_run(
+    path: str | os.PathLike[str], asked: Experiment
+) -> tuple[Path, Checkpoint]:
+    """Return a checkpoint and its file; ValueError where it is of another run than is asked for."""
     path, found = _found(Path(path))
     if found.writer != pinn.__version__:
         raise ValueError(
@@ -69,16 +95,23 @@ def resumed(path: str | os.PathLike[str], asked: Experiment) -> Resumed:
             f"{f'; and {more} more' if more > 0 else ''}; give the run's own arguments, or begin a "
             "new one"
         )
-    if found.resume is None:
-        return Resumed(asked, None, path, found.lines)
-    experiment = asked
-    if isinstance(asked.model, AutoModel):
-        chosen = found.experiment
-        sampling = replace(asked.sampling, interior=chosen.sampling.interior)
-        experiment = replace(
-            asked, model=chosen.model, sampling=sampling, continuation=chosen.continuation
-        )
-    return Resumed(experiment, found.resume, path, found.lines)
+    return path, found
+
+
+def _limits(there: Any, here: Any, path: tuple[str, ...]) -> Iterator[bool]:
+    """Give, of each limit in which two declarations differ, whether the second goes further."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in {**there, **here}:
+            at, one, other = (*path, key), there.get(key), here.get(key)
+            if at == ("target",):
+                yield one is not None and (other is None or other < one)
+            elif _is_limit(at, 0):
+                yield one is not None and (other is None or other > one)
+            else:
+                yield from _limits(one, other, at)
+    elif isinstance(there, list) and isinstance(here, list):
+        for number, (one, other) in enumerate(zip(there, here, strict=False)):
+            yield from _limits(one, other, (*path, str(number)))
 
 
 def _found(path: Path) -> tuple[Path, Checkpoint]:

@@ -190,6 +190,9 @@ REFUSED = {
     "more parts for more points": (
         lambda x: T.cat([x[:, :1] for _ in range(len(x))], dim=1), "depends on how many points"
     ),
+    "their number in an attribute": (lambda x: len(x) / x, "depends on how many points"),
+    "their number as a bound": (lambda x: T.clamp(x, 0.0, 4 / len(x)), "depends on how many"),
+    "a sum that is rounded": (lambda x: x.sum().to(T.int64), "not linear"),
     "powers of their number": (lambda x: T.tanh(x * len(x)), "depends on how many points"),
 }  # fmt: skip
 
@@ -222,6 +225,20 @@ def test_sums_over_points_and_rows_of_many_kinds(name):
     x = places(2000)
     found, expected = T.compile(SUMS[name], points="x")(x), SUMS[name](x)
     close([found.detach().numpy()], [expected.detach().numpy()])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.sum() if len(x) < 4000 else 2 * x.sum(),
+        lambda x: (x * T.tensor([1.0, 2.0])).sum() * min(len(x), 300),
+        lambda x: (x * T.tensor(float(min(len(x), 300)))).sum(),
+        lambda x: (x * min(1.0, 20 / len(x))).sum(),
+    ],
+)
+def test_what_a_chunk_does_otherwise_than_few_points_is_refused(function):
+    with pytest.raises(T.MixesPoints, match="depends on how many points"):
+        T.compile(function, points="x")(places(6000))
 
 
 def test_points_of_different_numbers_are_refused():
@@ -287,6 +304,49 @@ def test_numbers_that_it_reads_from_around_itself():
     assert compiled(T.tensor(3.0)).item() == 6.0
     factor = 5.0
     assert compiled(T.tensor(3.0)).item() == 15.0
+
+
+def test_tensors_that_take_each_others_place():
+    compiled, found = None, []
+
+    def times(x: T.Tensor) -> T.Tensor:
+        return x * factor
+
+    for k in range(20):
+        factor = T.tensor(float(k))
+        compiled = compiled or T.compile(times)
+        found.append(compiled(T.tensor(1.0)).item())
+    assert found == list(map(float, range(20)))
+
+
+def test_a_parameter_that_is_replaced():
+    line = T.nn.Linear(2, 1)
+    compiled, x = T.compile(lambda x: line(x)), T.tensor([[1.0, 2.0]])
+    compiled(x)
+    line.weight = T.nn.Parameter(T.zeros((1, 2)))
+    assert compiled(x).item() == line.bias.item()
+
+
+def test_zero_has_a_sign_and_no_number_is_itself():
+    calls = []
+
+    def angle(x: T.Tensor, sign: float) -> T.Tensor:
+        calls.append(sign)
+        return T.atan2(x * 0, T.tensor(sign))
+
+    compiled, one = T.compile(angle), T.tensor(1.0)
+    assert [compiled(one, s).item() for s in (0.0, -0.0)] == [0.0, pytest.approx(np.pi)]
+    compiled(one, float("nan"))
+    before = len(calls)
+    compiled(one, float("nan"))
+    assert len(calls) == before
+
+
+def test_forms_that_were_not_used_for_long_are_dropped():
+    compiled = T.compile(lambda x, k: x * k)
+    for k in range(200):
+        assert compiled(T.ones(k + 1), k).numel() == k + 1
+    assert len(compiled._recorded) <= 64
 
 
 def test_training_mode_of_the_modules_it_reads():

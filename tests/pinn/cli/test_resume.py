@@ -184,6 +184,25 @@ def test_a_run_that_has_ended_is_extended_only_when_asked(folder, whole, capsys)
     assert extended["metrics"] == whole["metrics"]
 
 
+def test_a_run_that_has_ended_is_not_taken_for_one_of_another_config(folder, capsys):
+    assert main(TRAIN) == 0
+    before = left_files()
+    for how in ("--resume", "--extend"):
+        assert main([*TRAIN, "--set", "model.mlp.width=7", how]) == 2
+        assert "is of another run: model.mlp.width is 6 there and 7 here" in capsys.readouterr().err
+    assert left_files() == before
+
+
+def test_extending_takes_a_limit_that_is_raised(folder, capsys):
+    assert main([*TRAIN, "--seconds", "600"]) == 0
+    before = left_files()
+    for fewer in ([], ["--set", "training.1.lbfgs.steps=6"]):
+        assert main([*TRAIN, "--seconds", "600", *fewer, "--extend"]) == 2
+        assert "has ended, and no limit is raised; give a higher one" in capsys.readouterr().err
+    assert main([*TRAIN, "--seconds", "500", "--extend"]) == 2
+    assert left_files() == before
+
+
 def test_an_extended_run_that_is_cut_short_goes_on(folder, whole):
     assert main([*TRAIN, "--set", "training.1.lbfgs.steps=6"]) == 0
     cut_short("--extend", at=70)

@@ -56,6 +56,14 @@ def test_what_is_there_is_not_trained_again(folder, capsys):
         assert (path.stat().st_mtime_ns == time) == (path.parent != cut)
 
 
+def test_runs_of_another_config_are_not_taken_for_its_own(folder, capsys):
+    assert main(SWEEP) == 0
+    capsys.readouterr()
+    assert main([*SWEEP, "--set", "sampling.interior=61"]) == 2
+    said = capsys.readouterr()
+    assert "is of another run: sampling.interior is" in said.err and not said.out
+
+
 def test_ctrl_c_ends_the_sweep_with_the_table_so_far(folder, capsys, monkeypatch):
     import pinn
 
