@@ -292,9 +292,13 @@ def test_a_trained_network_gives_nearly_the_error_of_the_exact_solution(solved):
 
 
 def test_it_is_in_the_report_and_saved(solved, tmp_path):
-    solution, _ = solved
-    report = solution.report
-    assert f"k = {solution.parameters['k']:.6g} ± " in str(report)
+    solution, error = solved
+    report, value = solution.report, solution.parameters["k"]
+    row = next(line.split() for line in str(report).splitlines() if line.startswith("k "))
+    ends = [value - 1.96 * error, value + 1.96 * error]
+    found = [float(row[k]) for k in (1, 2, 3, 5)]
+    assert found == pytest.approx([value, error, *ends], rel=0.02)
+    assert f"k = {value:.6g} ± " in report.summary()
     solution.save(tmp_path / "decay.npz")
     again = pinn.load(tmp_path / "decay.npz").report
     assert again.recovery == report.recovery
