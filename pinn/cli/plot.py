@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinn.cli.output import say
+from pinn.cli.saved import opened, solution_of
 from pinn.cli.verdict import DONE, Misuse
 
 if TYPE_CHECKING:
@@ -59,13 +60,9 @@ def add_parser(commands: Any) -> None:
 def plot(arguments: argparse.Namespace) -> int:
     """Draw the solution of a run, or its last checkpoint, on the CPU; return the exit code."""
     from pinn.figures import NoFilm
-    from pinn.runs import Run
 
-    try:
-        run = Run.open(arguments.run)
-    except FileNotFoundError as error:
-        raise Misuse(str(error)) from error
-    solution = _solution(run)
+    run = opened(arguments.run)
+    solution = solution_of(run)
     unknowns = _unknowns(arguments.unknown, solution)
     try:
         for path in _draw(arguments, run, solution, unknowns, _places(arguments.at)):
@@ -73,15 +70,6 @@ def plot(arguments: argparse.Namespace) -> int:
     except NoFilm as error:
         raise Misuse(str(error)) from error
     return DONE
-
-
-def _solution(run: Run) -> Solution:
-    import pinn
-
-    saved = [path for path in (run.solution_path, run.checkpoint_path) if path.exists()]
-    if not saved:
-        raise Misuse(f"{run.directory}: neither solution.npz nor checkpoint.npz to draw is there")
-    return pinn.load(saved[0], device="cpu")
 
 
 def _draw(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pinn.cli.output import say, tell
-from pinn.cli.runs import opened
+from pinn.cli.saved import opened
 from pinn.cli.verdict import DONE, Misuse
 
 _ABOUT_REPORT = """\

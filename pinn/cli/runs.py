@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pinn.checks import printable
 from pinn.cli.output import say
+from pinn.cli.saved import opened
 from pinn.cli.verdict import DONE, Misuse
-
-if TYPE_CHECKING:
-    from pinn.runs import Run
 
 _EPILOG = """\
 examples:
@@ -102,16 +100,6 @@ def compare(arguments: argparse.Namespace) -> int:
         write_bytes(arguments.figure, figure_png(plot_comparison(curves)))
         say(f"\n{arguments.figure}")
     return DONE
-
-
-def opened(directory: str) -> Run:
-    """Return a run that was named on the command line."""
-    from pinn.runs import Run
-
-    try:
-        return Run.open(directory)
-    except FileNotFoundError as error:
-        raise Misuse(str(error)) from error
 
 
 def _loss(loss: float | None) -> str:

@@ -1,4 +1,4 @@
-"""What commands share that work on a trained solution: where it is read from."""
+"""What commands share that work on a run that is there: how it and its solution are read."""
 
 from __future__ import annotations
 
@@ -20,23 +20,33 @@ def add_saved(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_saved(given: str) -> tuple[Solution, Run | None]:
-    """Return the solution of a run or of a file, on the CPU, and the run.
-
-    Of a run without a solution it is that of the last checkpoint. Misuse for what is neither.
-    """
+def opened(directory: str) -> Run:
+    """Return a run that was named on the command line; Misuse where there is none."""
     from pinn.runs import Run
 
-    if Path(given).is_file() and Path(given).suffix == ".npz":
-        return _load(Path(given)), None
     try:
-        run = Run.open(given)
+        return Run.open(directory)
     except FileNotFoundError as error:
-        raise Misuse(f"{error}, or a solution.npz") from error
+        raise Misuse(str(error)) from error
+
+
+def solution_of(run: Run) -> Solution:
+    """Return the solution of a run, or of its last checkpoint, on the CPU; Misuse without one."""
     saved = [path for path in (run.solution_path, run.checkpoint_path) if path.exists()]
     if not saved:
         raise Misuse(f"{run.directory}: neither solution.npz nor checkpoint.npz is there")
-    return _load(saved[0]), run
+    return _load(saved[0])
+
+
+def read_saved(given: str) -> Solution:
+    """Return the solution of a run, as `solution_of` does, or of a file; Misuse for neither."""
+    if Path(given).is_file() and Path(given).suffix == ".npz":
+        return _load(Path(given))
+    try:
+        run = opened(given)
+    except Misuse as error:
+        raise Misuse(f"{error}, or a solution.npz") from error
+    return solution_of(run)
 
 
 def _load(path: Path) -> Solution:

@@ -41,7 +41,7 @@ def test_keys_of_a_config_are_told_without_their_escapes(folder, capsys):
     assert "a.yaml:1: a\\u202eb: unknown key" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["../x", "/tmp/x", "..", "a/b", ".hidden", "a\\tb", "", "a" * 101])
+@pytest.mark.parametrize("name", ["../x", "/x", "..", "a/b", ".hidden", "a\\tb", "", "a" * 101])
 def test_a_name_leads_to_no_other_folder(folder, capsys, name):
     Path("a.yaml").write_text(HEAT.replace("name: heat", f'name: "{name}"'))
     assert main(["train", "a.yaml", "--quiet"]) == 2

@@ -1,5 +1,6 @@
 """`plot`: the figures of a run, drawn again."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -104,6 +105,16 @@ def test_plot_draws_a_solution_that_was_trained_on_a_gpu(finished, folder):
     text = str(arrays["experiment"]).replace('"device": "cpu"', '"device": "cuda"')
     write_npz("run/solution.npz", {**arrays, "experiment": np.array(text)})
     assert main(["plot", "run"]) == 0
+
+
+def test_plot_of_a_model_of_ones_own_is_refused(finished, folder, capsys):
+    shutil.copytree(finished, "run")
+    arrays = read_npz("run/solution.npz")
+    experiment = json.loads(str(arrays["experiment"]))
+    experiment["model"] = {"not_saved": "Special"}
+    write_npz("run/solution.npz", {**arrays, "experiment": np.array(json.dumps(experiment))})
+    assert main(["plot", "run"]) == 2
+    assert "whose class a file cannot hold" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("line", ["{}", '{"step": 1, "losses": []}', "nothing"])
