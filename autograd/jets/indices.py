@@ -7,10 +7,13 @@ second derivative in coordinate 0, `(0, 1)` the mixed one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 
 Index = tuple[int, ...]
+
+MOST_TERMS = 5000
+"""Terms that the chain rule may have for one derivative; order 8 in 8 coordinates has 4140."""
 
 
 def closure(indices: Iterable[Index]) -> tuple[Index, ...]:
@@ -36,32 +39,35 @@ def chain_terms(index: Index) -> tuple[tuple[int, tuple[Index, ...], int], ...]:
 
     Each term `(m, (b1, ..., bm), count)` stands for `count * f^(m) * x_b1 * ... * x_bm`: the set
     partitions of the positions of `index`, collected (Hardy, Electronic J. Combin. 13, 2006, R1).
+    They come from those of one derivative less, so that equal ones are never told apart: of the
+    twelfth derivative there are 77, and 4 213 597 partitions. ValueError where there are more than
+    MOST_TERMS.
     """
-    counts: Counter[tuple[Index, ...]] = Counter()
-    for partition in _set_partitions(len(index)):
-        blocks = sorted(tuple(index[p] for p in block) for block in partition)
-        counts[tuple(blocks)] += 1
+    counts: Counter[tuple[Index, ...]] = Counter({(): 1})
+    if index:
+        counts.clear()
+        last = index[-1]
+        for _, blocks, count in chain_terms(index[:-1]):
+            counts[tuple(sorted((*blocks, (last,))))] += count
+            for k, block in enumerate(blocks):
+                counts[tuple(sorted((*blocks[:k], (*block, last), *blocks[k + 1 :])))] += count
+    if len(counts) > MOST_TERMS:
+        raise ValueError(
+            f"the chain rule of a derivative of order {len(index)} in {len(set(index))} "
+            f"coordinates has more than {MOST_TERMS} terms; lower its order, or introduce an "
+            "unknown for a derivative of lower order"
+        )
     ordered = sorted(counts.items(), key=lambda item: (len(item[0]), item[0]))
     return tuple((len(blocks), blocks, count) for blocks, count in ordered)
-
-
-def _set_partitions(size: int) -> Iterator[list[list[int]]]:
-    if size == 0:
-        yield []
-        return
-    for partition in _set_partitions(size - 1):
-        last = size - 1
-        yield [*partition, [last]]
-        for k in range(len(partition)):
-            yield [*partition[:k], [*partition[k], last], *partition[k + 1 :]]
 
 
 @cache
 def product_terms(index: Index) -> tuple[tuple[Index, Index, int], ...]:
     """Return Leibniz' terms `(b, c, count)`: the derivative `index` of x*y sums count x_b y_c."""
-    counts: Counter[tuple[Index, Index]] = Counter()
-    for mask in range(1 << len(index)):
-        left = tuple(c for k, c in enumerate(index) if mask >> k & 1)
-        right = tuple(c for k, c in enumerate(index) if not mask >> k & 1)
-        counts[left, right] += 1
+    counts: Counter[tuple[Index, Index]] = Counter({((), ()): 1})
+    for coordinate in index:
+        before, counts = counts, Counter()
+        for (left, right), count in before.items():
+            counts[(*left, coordinate), right] += count
+            counts[left, (*right, coordinate)] += count
     return tuple((left, right, count) for (left, right), count in sorted(counts.items()))

@@ -9,11 +9,13 @@ from pathlib import Path
 import yaml
 
 from pinn.config.errors import ConfigError
+from pinn.expressions import abridge
 from pinn.files import open_plain
 from pinn.schema.reader import Complaint
 from pinn.schema.tree import Mapping, Node, Place, Scalar, Sequence
 
-MAX_BYTES = 10_000_000
+# MAX_NODES numbers with all their digits; PyYAML reads so much in half a second.
+MAX_BYTES = 1_500_000
 MAX_LINES = 50_000
 MAX_NODES = 50_000
 # A line end or a tab may stand in a text; no other control character, nor half of a surrogate.
@@ -110,7 +112,9 @@ def _read_text(path: Path, shown: str) -> str:
         reason = getattr(error, "strerror", None) or error
         raise refuse(f"the file cannot be read: {reason}") from None
     if len(data) > MAX_BYTES:
-        raise refuse(f"expected a config of at most {MAX_BYTES // 10**6} MB, got a larger file")
+        raise refuse(
+            f"expected a config of at most {MAX_BYTES / 1e6:g} MB, got a larger file{_ELSEWHERE}"
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -238,7 +242,7 @@ class _Locator:
         if self.count > MAX_NODES:
             raise ConfigError([Complaint(place, "", _TOO_MANY)])
         if node.tag not in _STANDARD_TAGS:
-            tag = node.tag.replace(_STANDARD, "!!")
+            tag = abridge(node.tag.replace(_STANDARD, "!!"))
             message = f"the tag {tag} is not allowed; write plain lists, mappings and texts"
             raise ConfigError([Complaint(place, "", message)])
         if isinstance(node, yaml.ScalarNode):

@@ -19,6 +19,18 @@ def test_the_terms_of_the_chain_rule_count_set_partitions(order):
         assert sum(count for _, _, count in chain_terms(index)) == BELL[order]
 
 
+def test_a_high_derivative_has_as_many_terms_as_its_order_has_partitions_and_no_more_work():
+    # OEIS A000041, A002774, and the Bell number of 16: so many set partitions.
+    terms = chain_terms((0,) * 16)
+    assert len(terms) == 231 and sum(count for _, _, count in terms) == 10_480_142_147
+    assert len(chain_terms((0,) * 6 + (1,) * 6)) == 1043
+
+
+def test_a_derivative_whose_chain_rule_is_beyond_use_is_refused():
+    with pytest.raises(ValueError, match="order 9 in 9 coordinates has more than 5000 terms"):
+        chain_terms(tuple(range(9)))
+
+
 def test_the_terms_with_m_factors_are_stirling_numbers():
     found = Counter()
     for m, blocks, count in chain_terms((0,) * 6):

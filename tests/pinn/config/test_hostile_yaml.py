@@ -9,7 +9,7 @@ import pytest
 from pinn.config import ConfigError, Override
 from pinn.config.yaml_tree import MAX_BYTES, MAX_LINES, MAX_NODES, parse_yaml, read_yaml
 
-# On the processor; PyYAML alone takes up to a second for what is just allowed.
+# On the processor; PyYAML alone takes half a second for what is just allowed.
 SECONDS = 5
 
 
@@ -47,11 +47,26 @@ def complaint(text):
         ("a: \ud800\n", "case.yaml:1: not valid YAML: the character U+D800 is not allowed"),
         ("a: !!python/object/apply:os.system [x]\n", "the tag !!python/object/apply:os.system is"),
         ("a: !!python/name:os.system\n", "the tag !!python/name:os.system is not allowed"),
+        ("a: !!" + "k" * 90_000 + " 1\n", "... is not allowed; write plain lists"),
     ],
-    ids=range(23),
+    ids=range(24),
 )
 def test_what_would_cost_or_hide_is_refused(text, said):
     assert said in complaint(text)
+
+
+def test_a_huge_text_is_refused_before_it_is_parsed(tmp_path):
+    path = tmp_path / "huge.yaml"
+    path.write_text("name: " + "a" * 10_000_000)
+    began = time.process_time()
+    tracemalloc.start()
+    try:
+        with pytest.raises(ConfigError, match="at most 1.5 MB"):
+            read_yaml(path, "huge.yaml")
+        assert tracemalloc.get_traced_memory()[1] < 10e6
+    finally:
+        tracemalloc.stop()
+    assert time.process_time() - began < 0.5
 
 
 def test_a_merge_is_a_key_like_any_other():
