@@ -3,7 +3,8 @@
 Besides those of pinn.solution.storage:
 
     asked       JSON in UTF-8: the declaration of the run as asked for, before a model was chosen
-    progress    JSON in UTF-8: the version that wrote it, the last step, and what came before
+    progress    JSON in UTF-8: the version that wrote it, the last step and what came before, and
+                name -> shape of all arrays that follow: one that is gone is missed
     theta       (size,) float64, that of the last step: what solvers step in, whatever the precision
     points/BLOCK, columns/BLOCK/NAME   the points of that step with what is attached to them, of
                 blocks that share theirs under the first name
@@ -43,11 +44,15 @@ from pinn.training.experiment import Experiment
 from pinn.training.looks import Looks
 from pinn.training.records import LegReport, Resume, Setback, StageReport, StepRecord
 
-FORMAT = "pinn checkpoint 1"
+FORMAT = "pinn checkpoint 2"
 # In the directory of a run: the newest, and the one before.
 CHECKPOINT, PREVIOUS_CHECKPOINT = "checkpoint.npz", "checkpoint.previous.npz"
 # Among its arrays, where a run wrote it: how many lines of metrics there were.
 METRICS_LINES = "metrics_lines"
+
+# Of arrays whose names depend on the run.
+_KINDS = {"points", "columns", "solver", "weights", "row_weights", "weighting", "looks"}
+_MOST_NAMED = 8
 
 
 class Checkpoint(NamedTuple):
@@ -116,15 +121,13 @@ def checkpoint_arrays(asked: Experiment, resume: Resume | None) -> dict[str, np.
     about = {"format": FORMAT, "pinn": pinn.__version__}
     found = {"asked": _bytes_of(short_json(asked)[0])}
     if resume is None:
-        return {**found, "progress": _bytes_of(to_json({**about, "last": None}))}
+        return {**found, "progress": _bytes_of(to_json({**about, "last": None, "arrays": {}}))}
     record = resume.record
     shared = _shared(record.points)
     last = _plain(_progress(resume, shared))
     own = {name: points for name, points in record.points.items() if shared[name] == name}
     looks = record.course.looks
-    return {
-        **found,
-        "progress": _bytes_of(to_json({**about, "last": last})),
+    arrays = {
         "theta": np.array(record.theta, dtype=np.float64),
         **{f"points/{name}": points.coordinates for name, points in own.items()},
         **{
@@ -138,6 +141,9 @@ def checkpoint_arrays(asked: Experiment, resume: Resume | None) -> dict[str, np.
         **{f"weighting/{n}": np.array(array) for n, array in record.weighting_state.items()},
         **{f"looks/{one.name}": getattr(looks, one.name) for one in fields(looks)},
     }
+    shapes = {name: list(np.shape(array)) for name, array in arrays.items()}
+    progress = to_json({**about, "last": last, "arrays": shapes})
+    return {**found, "progress": _bytes_of(progress), **arrays}
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
@@ -152,10 +158,13 @@ def read_checkpoint(path: Path) -> Checkpoint:
         if not isinstance(asked, dict):
             raise ValueError("its declaration is no object")
         progress = from_json(_bytes_in(arrays, "progress"))
-        if not isinstance(progress, dict) or progress.keys() != {"format", "pinn", "last"}:
+        if not isinstance(progress, dict) or "format" not in progress:
             raise ValueError("its progress is of another form")
         if progress["format"] != FORMAT:
             raise ValueError(f"its format is {progress['format']!r}, expected {FORMAT!r}")
+        if progress.keys() != {"format", "pinn", "last", "arrays"}:
+            raise ValueError("its progress is of another form")
+        _check_all_there(progress["arrays"], arrays)
         last, resume = progress["last"], None
         if last is not None:
             resume = _resume(restored(_Progress, last, "progress"), arrays, path)
@@ -164,8 +173,32 @@ def read_checkpoint(path: Path) -> Checkpoint:
     except SIGNS_OF_DAMAGE as error:
         what = str(error) or type(error).__name__
         raise DamagedFile(
-            f"{path}: expected a checkpoint to go on from, but {abridge(what, LONGEST)}"
+            f"{path}: expected a checkpoint to go on from, but {abridge(what, LONGEST)}; "
+            "restore it from a copy, or begin the run anew"
         ) from error
+
+
+def _check_all_there(written: Any, arrays: Mapping[str, np.ndarray]) -> None:
+    """Raise ValueError, with their names, where arrays are not those that a checkpoint was given.
+
+    Without its arrays a solver would begin with an empty memory and nobody would know.
+    """
+    if not isinstance(written, dict):
+        raise ValueError("its list of arrays is of another form")
+    gone = [name for name in written if name not in arrays]
+    if gone:
+        more = f" and {len(gone) - _MOST_NAMED} more" if len(gone) > _MOST_NAMED else ""
+        many = len(gone) > 1
+        raise ValueError(
+            f"its array{'s' * many} {', '.join(gone[:_MOST_NAMED])}{more} "
+            f"{'are' if many else 'is'} missing"
+        )
+    for name, shape in written.items():
+        if list(arrays[name].shape) != shape:
+            raise ValueError(f"{name} has shape {list(arrays[name].shape)}, not {shape}")
+    added = [name for name in arrays if name.split("/")[0] in _KINDS and name not in written]
+    if added:
+        raise ValueError(f"it was written without the array {abridge(added[0], 80)}")
 
 
 def _bytes_of(text: str) -> np.ndarray:
