@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+import weakref
 
 import numpy as np
 import pytest
@@ -454,3 +456,59 @@ def test_what_was_computed_outside_is_an_argument():
 def test_only_functions_are_compiled():
     with pytest.raises(TypeError, match="expected a function of tensors, got int"):
         T.compile(3)
+
+
+# ---- what it gives back, and what it keeps
+
+
+def test_each_form_of_arguments_has_its_own_form_of_results():
+    compiled = T.compile(lambda x: {"n": len(x), "sum": x.sum()} if len(x) < 4 else (len(x), x))
+    assert [compiled(T.ones(n))["n"] for n in (2, 3, 2)] == [2, 3, 2]
+    assert compiled(T.ones(5))[0] == 5
+    assert compiled(T.ones(2))["sum"].item() == 2.0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: (x.sum(), len(x)), lambda x: (x.sum(), None) if len(x) < 300 else (x.sum(), 1)],
+)
+def test_a_number_that_depends_on_how_many_points_there_are_is_refused(function):
+    with pytest.raises(T.MixesPoints, match="returns other numbers.* has to be a tensor"):
+        T.compile(function, points="x")(places(6000))
+
+
+class Scaled:
+    def __init__(self, factor: float) -> None:
+        self.factor = T.tensor(factor, requires_grad=True)
+
+    @T.compile
+    def of(self, x: T.Tensor) -> T.Tensor:
+        return (self.factor * x).sum()
+
+    def __eq__(self, other: object) -> bool:  # and so without a hash
+        return True
+
+
+class Doubled(Scaled):
+    @T.compile
+    def of(self, x: T.Tensor) -> T.Tensor:
+        return 2 * super().of(x)
+
+
+def test_an_object_with_compiled_methods_is_copied_and_freed():
+    model, x = Scaled(2.0), T.tensor([1.0, 4.0])
+    assert model.of(x).item() == 10.0
+    other = copy.copy(model)
+    other.factor = T.tensor(3.0)
+    assert (other.of(x).item(), model.of(x).item()) == (15.0, 10.0)
+    gone = weakref.ref(other)
+    del other
+    assert gone() is None
+    assert list(vars(Scaled)["of"]._recorded_of) == [id(model)]
+
+
+def test_a_compiled_method_may_call_that_of_its_base():
+    model, x = Doubled(2.0), T.tensor([1.0, 4.0])
+    assert [model.of(x).item(), super(Doubled, model).of(x).item(), model.of(x).item()] == [
+        20.0, 10.0, 20.0,
+    ]  # fmt: skip

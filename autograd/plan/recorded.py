@@ -1,0 +1,357 @@
+"""A function of tensors as it is recorded for each form of them, replayed and differentiated."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import modes
+from ..devices import namespace_of
+from ..engine import grad
+from ..function import Function
+from ..ops.registry import cast
+from ..tensor import Tensor
+from .chunks import Chunked
+from .forms import Unfit, plain, put_together, taken_apart
+from .over_points import MixesPoints, Result, check_chunk, results_over_points
+from .program import Program
+from .trace import TraceError, trace
+
+_MOST = 64  # forms of arguments that are kept, the one used last the longest
+_FEW = 5  # points of the recording by which results are told apart: no multiple of what is common
+OfTensors = Callable[[list[Tensor], Tensor], Any]
+"""What is recorded: of the arguments, and the share of all points that is among them."""
+
+
+def keep(kept: dict, key: Hashable, value: Any) -> None:
+    """Put a value last among those that are kept, and drop those that were not used for long."""
+    kept.pop(key, None)
+    kept[key] = value
+    while len(kept) > _MOST:
+        del kept[next(iter(kept))]
+
+
+class Recorded:
+    """A function of a list of tensors, recorded for each shape and dtype of them.
+
+    It returns tensors, and lists, tuples and dicts of them with numbers and texts. points: the
+    positions of the arguments that have a row a point. joined: whether each result has, and is
+    otherwise to be added up over chunks; None where that is yet to be found.
+    """
+
+    def __init__(
+        self,
+        fn: OfTensors,
+        points: Sequence[int],
+        name: str,
+        threads: int | None,
+        executor: str,
+        joined: Sequence[bool] | None = None,
+    ) -> None:
+        self.fn, self.points, self.name, self.joined = fn, tuple(points), name, joined
+        self.threads, self.executor = threads, executor
+        self._plans: dict[Hashable, Plan] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, leaves: list[Tensor]) -> Any:
+        self._check_lengths(leaves)
+        key = (modes.is_grad_enabled(), tuple(
+            (t._data.shape[k in self.points :], t._data.dtype, type(t._data), t._requires_grad)
+            for k, t in enumerate(leaves)
+        ))  # fmt: skip
+        with self._lock:
+            plan = self._plans.get(key)
+            if plan is None or not plan.is_current():
+                plan = Plan(self, leaves)
+            keep(self._plans, key, plan)
+        return put_together(plan.form, iter(_Replay.apply(plan, *leaves, *plan.parameters)))
+
+    def _check_lengths(self, leaves: list[Tensor]) -> None:
+        lengths = {k: leaves[k]._data.shape[:1] for k in self.points}
+        if len(set(lengths.values())) > 1 or () in lengths.values():
+            told = ", ".join(str(list(leaves[k].shape)) for k in self.points)
+            raise ValueError(
+                f"{self.name}: the arguments that are named as points have shapes {told}; each "
+                "needs a row a point, equally many"
+            )
+
+
+class _Trace(NamedTuple):
+    """A recording of a whole call: its program, its results and the form around them."""
+
+    program: Program
+    outputs: list[Tensor]
+    form: Hashable
+
+
+class Plan:
+    """A function of tensors as it was recorded for one shape and dtype of each.
+
+    form: that of what it returns. parameters: the leaves that require gradients and are read
+    besides the arguments. differentiable: whether each result belongs to a graph.
+    """
+
+    def __init__(self, recorded: Recorded, leaves: list[Tensor]) -> None:
+        self.recorded = recorded
+        self.grad_mode = modes.is_grad_enabled()
+        self._lock = threading.RLock()
+        self._requires_grad = tuple(t._requires_grad for t in leaves)
+        self._points = recorded.points
+        # what is no row a point is copied to a place that stays, so that programs stay bound
+        self._places = {
+            k: _place_for(t) for k, t in enumerate(leaves) if k not in self._points
+        }
+        self._count = _number_beside(leaves, 0.0)
+        self._probes: tuple | None = None  # recordings with few points, which all others are like
+        self._results = self._record(leaves)
+        kinds = ["rows" if one.joined else "sum" for one in self._results]
+        self._value = self._chunked(lambda rows: self._of_chunk(rows)[1], kinds)
+        self._with_gradients: dict[tuple, Chunked] = {}
+        self._pulled: dict[tuple, Recorded] = {}
+
+    # ---- recording
+
+    def _record(self, leaves: list[Tensor]) -> list[Result]:
+        """Record at a few points, and tell from that what is read and what results are."""
+        given = self.recorded.joined
+        if not self._points:
+            traced = self._trace(list(leaves))
+            results = [Result(False, 0)] * len(traced.outputs)
+        elif given is not None:
+            traced = self._trace(_few_points(leaves, self._points, _FEW))
+            results = [Result(joined, 0) for joined in given]
+        else:
+            traced = self._trace(_few_points(leaves, self._points, _FEW))
+            more = self._trace(_few_points(leaves, self._points, 2 * _FEW))
+            rows = sorted(self._points)
+            self._probes = tuple(_points_first(one.program, rows) for one in (traced, more))
+            results = results_over_points(*self._probes, len(rows))
+            self._check_form(traced.form, more.form)
+        self.form = traced.form
+        self._is_number = [t._data.shape for t in traced.outputs] == [()]
+        self.differentiable = [t._requires_grad for t in traced.outputs]
+        self._read(traced.program)
+        return results
+
+    def _read(self, program: Program) -> None:
+        """Keep what a program reads besides its arguments; TraceError for what has a graph."""
+        tensors = [captured.tensor() for captured in program.captured]
+        known = [t for t in tensors if t is not None]
+        self.parameters = [t for t in known if t._requires_grad]
+        for tensor in self.parameters:
+            if tensor._node is not None:
+                raise TraceError(
+                    f"{self.recorded.name} reads a tensor of shape {list(tensor.shape)} that was "
+                    "computed outside of it and requires gradients; pass it as an argument, or "
+                    "compute it inside"
+                )
+        self._flags = [(weakref.ref(t), t._requires_grad) for t in known]
+
+    def _check_form(self, expected: Hashable, found: Hashable) -> None:
+        if found != expected:
+            raise MixesPoints(
+                f"{self.recorded.name} returns other numbers, or another list or dict, for other "
+                "numbers of points; a number that depends on them has to be a tensor"
+            )
+
+    def is_current(self) -> bool:
+        """Return whether the tensors that are read still require gradients, or still do not."""
+        return all(
+            tensor is None or tensor._requires_grad == flag
+            for tensor, flag in ((reference(), flag) for reference, flag in self._flags)
+        )
+
+    def _trace(self, leaves: list[Tensor]) -> _Trace:
+        inputs = [
+            Tensor(t._data.copy(), flag)
+            for t, flag in zip(leaves, self._requires_grad, strict=True)
+        ]
+        forms = []
+
+        def fn(*given: Tensor) -> list[Tensor]:
+            tensors, form = self._called(list(given), _number_beside(leaves, 1.0))
+            forms.append(form)
+            return tensors
+
+        with self._mode():
+            program, outputs = trace(fn, inputs)
+        return _Trace(program, outputs, *forms)
+
+    def _called(self, leaves: list[Tensor], share: Tensor) -> tuple[list[Tensor], Hashable]:
+        """Return the tensors that the function returns, and the form around them."""
+        tensors: list[Tensor] = []
+        try:
+            form = taken_apart(self.recorded.fn(leaves, share), tensors, plain)
+        except Unfit as kind:
+            raise TypeError(
+                f"{self.recorded.name} returned {kind}; a compiled function returns tensors, "
+                "lists, tuples and dicts of them, numbers and None"
+            ) from None
+        return tensors, form
+
+    def _mode(self) -> Any:
+        return modes.enable_grad() if self.grad_mode else modes.no_grad()
+
+    def _leaves(self, rows: list[Tensor]) -> list[Tensor]:
+        """Return the arguments of a recording: its own rows, and the places of the others."""
+        given = iter(rows)
+        return [
+            next(given).requires_grad_(flag) if k in self._points else self._places[k]
+            for k, flag in enumerate(self._requires_grad)
+        ]
+
+    def _of_chunk(self, rows: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        """Return the arguments and the results of a chunk, as they are joined or added up."""
+        leaves = self._leaves(rows[: len(self._points)])
+        with self._mode():
+            return leaves, self._parts(leaves, rows[-1].sum() / self._count)
+
+    def _parts(self, leaves: list[Tensor], share: Tensor) -> list[Tensor]:
+        """Return the results of a chunk that has such a share of the points."""
+        done = modes.state.tracer.program.instructions
+        before = len(done)
+        tensors, form = self._called(leaves, share)
+        if self._probes is not None:
+            check_chunk(*self._probes, done[before:], len(leaves[self._points[0]]._data))
+            self._check_form(self.form, form)
+        return [
+            t * cast(share**one.power, t._data.dtype) if one.power else t
+            for t, one in zip(tensors, self._results, strict=True)
+        ]
+
+    def _chunked(self, fn: Callable, kinds: list) -> Chunked:
+        return Chunked(
+            fn, [*self._places.values(), self._count, *self.parameters], kinds,
+            threads=self.recorded.threads, whole=not self._points, executor=self.recorded.executor,
+        )  # fmt: skip
+
+    # ---- replaying
+
+    def run(self, tensors: Sequence[Tensor], wanted: tuple[bool, ...]) -> tuple[list, list | None]:
+        """Return the results as arrays, and their gradient in what is wanted, where there is one.
+
+        Of a single number the gradient comes with it: it is what is asked for next.
+        """
+        single = self._is_number and all(self.differentiable) and any(wanted)
+        with self._lock:
+            rows = self._given(tensors)
+            if not single:
+                return self._value(rows), None
+            if wanted not in self._with_gradients:
+                self._with_gradients[wanted] = self._chunked(
+                    functools.partial(self._value_and_gradient, wanted),
+                    ["sum", *self._gradient_kinds(wanted)],
+                )
+            value, *gradients = self._with_gradients[wanted](rows)
+        following = iter(gradients)
+        return [value], [next(following) if one else None for one in wanted]
+
+    def _given(self, tensors: Sequence[Tensor]) -> list:
+        for k, place in self._places.items():
+            place._data[...] = tensors[k]._data
+        if not self._points:
+            return [self._count._data.reshape(1)]
+        rows = [tensors[k]._data for k in self._points]
+        count = len(rows[0])
+        self._count._data[...] = count
+        return [*rows, namespace_of(rows[0]).ones((count, 1))]
+
+    def _gradient_kinds(self, wanted: tuple[bool, ...]) -> list:
+        return ["rows" if k in self._points else "sum" for k, one in enumerate(wanted) if one]
+
+    def _value_and_gradient(self, wanted: tuple[bool, ...], rows: list[Tensor]) -> list[Tensor]:
+        leaves, (value,) = self._of_chunk(rows)
+        chosen = [t for t, one in zip([*leaves, *self.parameters], wanted, strict=True) if one]
+        gradients = grad(value, chosen, materialize_grads=True)
+        return [value.detach(), *gradients]
+
+    def pulled(self, wanted: tuple[bool, ...]) -> Recorded:
+        """Return the function of the arguments and a gradient of each result to their product."""
+        if wanted not in self._pulled:
+            self._pulled[wanted] = self._product(wanted)
+        return self._pulled[wanted]
+
+    def _product(self, wanted: tuple[bool, ...]) -> Recorded:
+        count, recorded, parameters = len(self._requires_grad), self.recorded, self.parameters
+        chosen = [k for k, one in enumerate(self.differentiable) if one]
+
+        def product(given: list[Tensor], share: Tensor) -> list[Tensor]:
+            leaves, seeds = given[:count], given[count:]
+            further = modes.is_grad_enabled()
+            with modes.enable_grad():
+                results = self._parts(leaves, share)
+            sources = zip([*leaves, *parameters], wanted, strict=True)
+            return list(grad(
+                [results[k] for k in chosen], [t for t, one in sources if one], seeds,
+                create_graph=further, materialize_grads=True,
+            ))  # fmt: skip
+
+        points, joined = (), None
+        if self._points:
+            seeds = [count + place for place, k in enumerate(chosen) if self._results[k].joined]
+            points = [*self._points, *seeds]
+            joined = [kind == "rows" for kind in self._gradient_kinds(wanted)]
+        return Recorded(
+            product, points, recorded.name, recorded.threads, recorded.executor, joined
+        )
+
+
+class _Replay(Function):
+    """A call of a recorded function."""
+
+    @staticmethod
+    def forward(ctx: Any, plan: Plan, *tensors: Tensor) -> tuple[Tensor, ...]:
+        wanted = ctx.needs_input_grad[1:]
+        arrays, ctx.gradients = plan.run(tensors, wanted if plan.grad_mode else ())
+        ctx.plan, ctx.wanted = plan, wanted
+        ctx.save_for_backward(*tensors)
+        outputs = tuple(Tensor(array) for array in arrays)
+        ctx.mark_non_differentiable(
+            *(t for t, one in zip(outputs, plan.differentiable, strict=True) if not one)
+        )
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        tensors, plan = ctx.saved_tensors, ctx.plan
+        if ctx.gradients is not None and not modes.is_grad_enabled():
+            (seed,) = grads
+            return (None, *(None if g is None else Tensor(g) * seed for g in ctx.gradients))
+        count = len(tensors) - len(plan.parameters)
+        seeds = [g for g, one in zip(grads, plan.differentiable, strict=True) if one]
+        products = iter(plan.pulled(ctx.wanted)([*tensors[:count], *seeds]))
+        return (None, *(next(products) if one else None for one in ctx.wanted))
+
+
+def _place_for(tensor: Tensor) -> Tensor:
+    return Tensor(tensor._data.copy(), tensor._requires_grad)
+
+
+def _number_beside(leaves: list[Tensor], value: float) -> Tensor:
+    """Return a number on the device of some tensors."""
+    xp = namespace_of(leaves[0]._data) if leaves else np
+    return Tensor(xp.full((), value))
+
+
+def _few_points(leaves: list[Tensor], rows: Sequence[int], count: int) -> list[Tensor]:
+    """Return tensors with so many points, those there are over and over."""
+    found = list(leaves)
+    for k in rows:
+        data = leaves[k]._data
+        if len(data):
+            found[k] = Tensor(data[np.arange(count) % len(data)])
+        else:
+            found[k] = Tensor(namespace_of(data).ones((count, *data.shape[1:]), data.dtype))
+    return found
+
+
+def _points_first(program: Any, rows: list[int]) -> Any:
+    """Return a program whose inputs that are points come first."""
+    points = [program.inputs[k] for k in rows]
+    program.inputs = points + [v for k, v in enumerate(program.inputs) if k not in rows]
+    return program
