@@ -3,56 +3,48 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from pinn.diagnosis.bare import bare
+from pinn.diagnosis.held import Held
 from pinn.diagnosis.linear import Leaf, Linear
 from pinn.diagnosis.orders import conditions_taken, parts_of
 from pinn.diagnosis.planes import Plane
 from pinn.diagnosis.statement import Stated, Statement
+from pinn.diagnosis.systems import System, of_unknowns, order_in, systems_of
 from pinn.equations.leaves import At
+from pinn.residuals import Boundary
 
 # Slopes are the same below this share of their size.
 _ROUNDING = 1e-9
 # Of more conditions than this only the first are named.
 _TOLD = 8
 
-Held = Callable[[str, str, int], int]
-"""(unknown, coordinate, orders) -> how many conditions the model keeps by itself."""
-
-
-@dataclass(frozen=True)
-class _System:
-    """Equations that share unknowns, and the conditions on them."""
-
-    equations: tuple[Stated, ...]
-    conditions: tuple[Stated, ...]
-    unknowns: tuple[str, ...]
-
-
 def missing(statement: Statement, held: Held) -> list[str]:
     """Return a sentence for each coordinate in which conditions seem to be missing, and so on.
 
-    Compared are, in each coordinate, the order of the equations (pinn.diagnosis.orders) and the
+    The part of the boundary that they leave bare comes first (pinn.diagnosis.bare). Where nothing
+    is, compared are, in each coordinate, the order of the equations (pinn.diagnosis.orders) and the
     conditions on planes across it. Nothing is said where the count proves nothing: of data inside
-    the domain or on a curved boundary, of equations with values from elsewhere, of an order that
+    the domain, of equations with values from elsewhere, of an order that
     drops at a bound (a singular or degenerate equation), of first-order equations whose
     coefficients vary, which may carry all they need out of a domain or into it.
     """
     if not all(one.is_finite for one in statement.equations):
         return []
     sentences = []
-    for system in _systems(statement):
+    for system in systems_of(statement):
         taken = _taken(statement, system)
         if taken is None:
             continue
-        lacking = [
-            sentence
-            for coordinate in statement.coordinates
-            for sentence in _lacking(statement, system, coordinate, taken[coordinate], held)
-        ]
+        told = bare(statement, system, held)
+        # What is bare is what is missing across the coordinates of space.
+        counted = _planar(statement) if told is None else {statement.problem.domain.time}
+        lacking = [told] if told else []
+        for coordinate in filter(counted.__contains__, statement.coordinates):
+            lacking += _lacking(statement, system, coordinate, taken[coordinate], held)
         sentences += lacking
         if not lacking:
             sentences += _free_coefficients(statement, system, taken)
@@ -69,7 +61,7 @@ def underdetermined(statement: Statement) -> list[str]:
         f"{_counted(len(system.equations), 'equation')} for the {len(system.unknowns)} unknowns "
         f"{', '.join(system.unknowns)}: they leave some of them free, so that no solution is the "
         "right one; add an equation, or make one of the unknowns a constant or a function"
-        for system in _systems(statement)
+        for system in systems_of(statement)
         if len(system.equations) < len(system.unknowns)
         and not any(one.linear is None or _is_inside(statement, one) for one in system.conditions)
         and all(one.linear is not None for one in system.equations)
@@ -99,7 +91,9 @@ def surplus(statement: Statement) -> list[str]:
     if not all(one.is_finite for one in statement.equations):
         return []
     sentences = []
-    for system in _systems(statement):
+    for system in systems_of(statement):
+        if any(one.scattered for one in system.conditions):
+            continue
         taken = _taken(statement, system)
         for coordinate in statement.coordinates if taken is not None else ():
             given = [
@@ -128,7 +122,7 @@ def surplus(statement: Statement) -> list[str]:
     return sentences
 
 
-def _given(system: _System, coordinate: str) -> list[tuple[str, Plane]]:
+def _given(system: System, coordinate: str) -> list[tuple[str, Plane]]:
     """Return the conditions across a coordinate, by the planes that they hold on."""
     return [
         (condition.name, plane)
@@ -164,37 +158,14 @@ def _most_met(planes: Sequence[Plane], column: int) -> int:
     return int(met.max())
 
 
-def _systems(statement: Statement) -> Iterator[_System]:
-    """Yield equations with the unknowns that they share; conditions on unknowns of both join two.
-
-    Such a condition, as that between two media, is one of all of them together.
-    """
-    groups: list[tuple[set[str], list[Stated]]] = []
-    equations = [(one, [one]) for one in statement.equations]
-    for stated, equation in [*equations, *((one, []) for one in statement.conditions)]:
-        unknowns = {leaf.unknown for leaf in _of_unknowns(statement, stated)}
-        joined = [group for group in groups if group[0] & unknowns]
-        groups = [group for group in groups if group not in joined]
-        members = [member for group in joined for member in group[1]]
-        groups.append((unknowns.union(*(group[0] for group in joined)), [*members, *equation]))
-    for unknowns, members in groups:
-        if not members:
-            continue
-        conditions = tuple(
-            condition
-            for condition in statement.conditions
-            # One that cannot be read may say anything of anyone.
-            if condition.linear is None or unknowns & {leaf.unknown for leaf in condition.leaves}
-        )
-        names = tuple(name for name in statement.problem.unknowns if name in unknowns)
-        yield _System(tuple(members), conditions, names)
-
-
-def _taken(statement: Statement, system: _System) -> dict[str, int] | None:
+def _taken(statement: Statement, system: System) -> dict[str, int] | None:
     """Return how many conditions the equations take in each coordinate; None where unknown."""
     if len(system.equations) != len(system.unknowns):
         return None
-    if any(one.scattered for one in system.conditions):
+    if any(
+        one.scattered and not isinstance(one.residual.source, Boundary)
+        for one in system.conditions
+    ):
         return None
     bounds = [statement.on_bounds(equation) for equation in system.equations]
     inside = [equation.linear for equation in system.equations]
@@ -207,9 +178,15 @@ def _taken(statement: Statement, system: _System) -> dict[str, int] | None:
     }
 
 
+def _planar(statement: Statement) -> set[str]:
+    """Return the coordinates whose bounds are planes: those of no shape in several of them."""
+    factors = statement.problem.domain.factors
+    return {one.coordinates[0] for one in factors if len(one.coordinates) == 1}
+
+
 def _order(
     statement: Statement,
-    system: _System,
+    system: System,
     coordinate: str,
     equations: Sequence[tuple[Linear, ...] | None],
 ) -> int:
@@ -227,7 +204,7 @@ def _order(
                 for found in equations
             ],
             system.unknowns,
-            coordinate,
+            {coordinate: 1.0},
             statement.coordinates,
             statement.problem.domain.space,
         )
@@ -238,7 +215,7 @@ def _order(
 
 
 def _lacking(
-    statement: Statement, system: _System, coordinate: str, taken: int, held: Held
+    statement: Statement, system: System, coordinate: str, taken: int, held: Held
 ) -> Iterator[str]:
     given = _given(system, coordinate)
     if len(given) >= taken:
@@ -246,7 +223,7 @@ def _lacking(
     if len(statement.coordinates) > 1 and not _says_where(statement, system, coordinate):
         return
     hard = {c.name for c in statement.conditions} - {r.name for r in statement.problem.residuals}
-    kept = sum(held(unknown, coordinate, taken) for unknown in system.unknowns)
+    kept = sum(held.across(unknown, coordinate, taken) for unknown in system.unknowns)
     # Hard conditions are among those that the model keeps.
     if kept + sum(name not in hard for name, _ in given) >= taken:
         return
@@ -255,7 +232,7 @@ def _lacking(
 
 def _sentence(
     statement: Statement,
-    system: _System,
+    system: System,
     coordinate: str,
     taken: int,
     given: Sequence[tuple[str, Plane]],
@@ -287,7 +264,7 @@ def _sentence(
     )
 
 
-def _least_told(statement: Statement, system: _System, coordinate: str) -> str:
+def _least_told(statement: Statement, system: System, coordinate: str) -> str:
     """Return the unknown with the highest order per condition across the coordinate."""
 
     def wanting(unknown: str) -> int:
@@ -297,40 +274,35 @@ def _least_told(statement: Statement, system: _System, coordinate: str) -> str:
             for c in system.conditions
             for plane in c.planes
         )
-        return max(_order_in(statement, leaf, coordinate) for leaf in leaves) - told
+        return max(order_in(statement, leaf, coordinate) for leaf in leaves) - told
 
     return max(system.unknowns, key=wanting)
 
 
-def _order_in(statement: Statement, leaf: Leaf, coordinate: str) -> int:
-    parts = parts_of(leaf, statement.problem.domain.space)
-    return max(names.count(coordinate) for names, _ in parts)
-
-
-def _says_where(statement: Statement, system: _System, coordinate: str) -> bool:
+def _says_where(statement: Statement, system: System, coordinate: str) -> bool:
     """Whether the count holds whatever the directions in which information travels.
 
     First-order equations take a condition where a characteristic enters. With constant
     coefficients each enters through one bound; with others it may enter through both, or none.
     """
     orders = {
-        leaf: _order_in(statement, leaf, coordinate)
+        leaf: order_in(statement, leaf, coordinate)
         for equation in system.equations
-        for leaf in _of_unknowns(statement, equation)
+        for leaf in of_unknowns(statement, equation)
     }
     if max(orders.values()) > 1:
         return True
     slopes = [
         np.concatenate([state.slopes[leaf] for state in equation.linear])
         for equation in system.equations
-        for leaf in _of_unknowns(statement, equation)
+        for leaf in of_unknowns(statement, equation)
         if orders[leaf] == 1
     ]
     return all(np.ptp(slope) <= _ROUNDING * np.abs(slope).max() for slope in slopes)
 
 
 def _free_coefficients(
-    statement: Statement, system: _System, taken: dict[str, int]
+    statement: Statement, system: System, taken: dict[str, int]
 ) -> Iterator[str]:
     """Name the coefficients of equations that hold for any value of them."""
     if any(condition.linear is None for condition in system.conditions):
@@ -364,12 +336,7 @@ def _coefficients(statement: Statement) -> Iterator[tuple[str, str]]:
             yield "field", one.name
 
 
-def _of_unknowns(statement: Statement, equation: Stated) -> list[Leaf]:
-    """Return the leaves that are no fields: of a coefficient nothing is asked for."""
-    return [leaf for leaf in equation.leaves if leaf.unknown in statement.problem.unknowns]
-
-
-def _free_shifts(statement: Statement, system: _System, held: Held) -> Iterator[str]:
+def _free_shifts(statement: Statement, system: System, held: Held) -> Iterator[str]:
     """Name the unknowns to which a constant, or a function, can be added unseen."""
     stated = [*system.equations, *system.conditions]
     if not all(one.is_finite for one in stated):
@@ -379,7 +346,7 @@ def _free_shifts(statement: Statement, system: _System, held: Held) -> Iterator[
             continue
         if not all(_unseen(one, unknown, (), statement) for one in stated):
             continue
-        if any(held(unknown, coordinate, 1) for coordinate in statement.coordinates):
+        if any(held.across(unknown, coordinate, 1) for coordinate in statement.coordinates):
             continue
         free: tuple[str, ...] = ()
         for coordinate in reversed(statement.coordinates):

@@ -84,3 +84,22 @@ def held_by_model(
     held = np.abs(one - other)[:, 1:].max(axis=2) <= _SAME * size[:, None]
     periodic = np.abs(one[:, 1] - one[:, 2]).max(axis=1) <= _SAME * np.abs(one[:, 0]).max(axis=1)
     return int(np.where(periodic, np.maximum(1, held.sum(axis=1)), held.sum(axis=1)).sum())
+
+
+def fixed_by_model(
+    objective: Objective, unknown: str, points: np.ndarray, rng: np.random.Generator
+) -> bool:
+    """Return whether the model itself keeps the values of an unknown at points (n, d).
+
+    That is so where other parameters change nothing there, but elsewhere.
+    """
+    domain = objective.problem.domain
+    low, high = np.array(list(domain.bounds.values())).T
+    inside = low + (high - low) * rng.random((8, len(low)))
+    drawn = []
+    for _ in range(2):
+        with other_parameters(objective, rng):
+            everywhere = np.concatenate([inside, points])
+            drawn.append(network_values(objective, [Derivative(unknown, ())], everywhere)[0])
+    moved = np.abs(drawn[0] - drawn[1])
+    return bool(moved[8:].max() <= _SAME * (moved[:8].max() + 1e-300))

@@ -1,7 +1,8 @@
-"""How many conditions a system of equations takes in a coordinate."""
+"""How many conditions a system of equations takes in a direction."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -18,15 +19,17 @@ _OTHERS = (0.7310585786, 1.2839254165, 0.5671432904, 1.6180339887, 0.9159655942,
 def conditions_taken(
     equations: Sequence[Mapping[Leaf, float]],
     unknowns: Sequence[str],
-    coordinate: str,
+    direction: Mapping[str, float],
     coordinates: Sequence[str],
     space: Sequence[str],
 ) -> int | None:
-    """Return the order of a square linear system in one coordinate, at one point.
+    """Return the order of a square linear system in one direction, at one point.
 
-    equations: of each the slope in every leaf. The order is the degree, in d/d(coordinate), of the
-    determinant of the system's symbol: as many functions of the other coordinates are free in its
-    solutions. None where the determinant vanishes or cannot be told from its leading terms.
+    equations: of each the slope in every leaf. direction: the components of a unit vector, those
+    that are left out being 0: {"x": 1} is along x. The order is the degree, in the derivative along
+    it, of the determinant of the system's symbol: as many functions of the other directions are
+    free in its solutions. None where the determinant vanishes or cannot be told from its leading
+    terms.
 
     Structural analysis as in Pryce, BIT 41 (2001) 364, section 2 (there for time alone).
     """
@@ -35,7 +38,7 @@ def conditions_taken(
     leading = np.zeros((n, n))
     for i, slopes in enumerate(equations):
         for j, unknown in enumerate(unknowns):
-            symbol = _symbol(slopes, unknown, coordinate, coordinates, space)
+            symbol = _symbol(slopes, unknown, direction, coordinates, space)
             if symbol:
                 orders[i, j] = max(symbol)
                 leading[i, j] = symbol[max(symbol)]
@@ -52,22 +55,28 @@ def conditions_taken(
 def _symbol(
     slopes: Mapping[Leaf, float],
     unknown: str,
-    coordinate: str,
+    direction: Mapping[str, float],
     coordinates: Sequence[str],
     space: Sequence[str],
 ) -> dict[int, float]:
-    """Return order in the coordinate -> coefficient, for one unknown of one equation."""
-    weight = {name: _OTHERS[k % len(_OTHERS)] for k, name in enumerate(coordinates)}
+    """Return order in the direction -> coefficient, for one unknown of one equation."""
+    factors = {}
+    for k, name in enumerate(coordinates):
+        along = direction.get(name, 0.0)
+        # d/dx is the derivative along the direction times its component, and one across.
+        factors[name] = (_OTHERS[k % len(_OTHERS)] * math.sqrt(max(0.0, 1 - along**2)), along)
     sums: dict[int, float] = {}
     sizes: dict[int, float] = {}
     for leaf, slope in slopes.items():
         if leaf.unknown != unknown:
             continue
         for names, count in parts_of(leaf, space):
-            order = names.count(coordinate)
-            term = slope * count * np.prod([weight[n] for n in names if n != coordinate])
-            sums[order] = sums.get(order, 0.0) + term
-            sizes[order] = sizes.get(order, 0.0) + abs(term)
+            polynomial = np.array([slope * count])
+            for name in names:
+                polynomial = np.convolve(polynomial, factors[name])
+            for order, term in enumerate(polynomial):
+                sums[order] = sums.get(order, 0.0) + term
+                sizes[order] = sizes.get(order, 0.0) + abs(term)
     return {k: v for k, v in sums.items() if abs(v) > _ROUNDING * sizes[k]}
 
 

@@ -9,12 +9,9 @@ import numpy as np
 import autograd as T
 from pinn.diagnosis.backward import backward
 from pinn.diagnosis.contradictions import contradictions, not_finite
+from pinn.diagnosis.held import HeldByModel
 from pinn.diagnosis.missing import missing, underdetermined
-from pinn.diagnosis.network import (
-    held_by_model,
-    network_values,
-    other_parameters,
-)
+from pinn.diagnosis.network import network_values, other_parameters
 from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.regions import empty_regions
 from pinn.diagnosis.statement import MOST_COORDINATES, MOST_RESIDUALS, Statement
@@ -42,11 +39,6 @@ def preflight(objective: Objective) -> list[str]:
     statement = statement_of(objective.problem)
     if statement is None:
         return []
-
-    def held(unknown: str, coordinate: str, orders: int) -> int:
-        rng = stream(0, "held", unknown, coordinate)
-        return held_by_model(objective, unknown, coordinate, orders, rng)
-
     points = {block.name: block.points for block in objective.blocks}
     training = [
         (stated, points[stated.name][:_MOST_POINTS])
@@ -55,7 +47,7 @@ def preflight(objective: Objective) -> list[str]:
     ]
     return [
         *not_finite(statement, training),
-        *missing(statement, held),
+        *missing(statement, HeldByModel(objective)),
         *contradictions(statement),
         *_unasked(statement),
         *backward(statement),

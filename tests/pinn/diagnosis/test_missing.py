@@ -160,20 +160,23 @@ ILL_POSED = {
         "one, such as pinn.Initial('u', ..., order=1)",
     ),
     "nothing on the boundary": (
-        P(X * T1, ["u"], HEAT, [IC("u", "x")]), "takes 2 conditions in x, such as on its bounds",
+        P(X * T1, ["u"], HEAT, [IC("u", "x")]),
+        "not to be determined at x=0, x=1, all of the boundary: there is no condition on 'u', and "
+        "the equation 'heat' takes 1 at every point of it; add one, such as "
+        "pinn.Dirichlet('u', ..., on='x=0')",
     ),
     "nothing on one face": (
         P(X * Y, ["u"], {"e": "laplacian(u)"}, [BC("u", 0, on=f) for f in ("x=0", "y=0", "y=1")]),
-        "takes 2 conditions in x, such as on its bounds, and 1 is given (dirichlet_u_x_low at x = "
-        "0); add one, such as pinn.Dirichlet('u', ...)",
+        "at x=1, 25 % of the boundary: there is no condition on 'u', and the equation 'e' takes 1 "
+        "at every point of it; add one, such as pinn.Dirichlet('u', ..., on='x=1')",
     ),
     "no inflow": (
         P(X * T1, ["u"], {"e": "u_t + 2*u_x"}, [IC("u", "x")]), "takes 1 condition in x",
     ),
     "a plate that is held but not clamped": (
         P(X, ["u"], {"plate": "u_xxxx - 1"}, [BC("u", 0)]),
-        "takes 4 conditions in x, such as on its bounds, and 2 are given (dirichlet_u at x = 0, "
-        "dirichlet_u at x = 1); add one, such as a derivative on one of these",
+        "at x=0, x=1, all of the boundary: there is 1 condition, and the equation 'plate' takes 2 "
+        "at every point of it; add one, such as a derivative there",
     ),
     "one of two ordinary equations": (
         P(T1, ["u", "v"], LOTKA, [IC("u", 2)]), "add one, such as pinn.Initial('v', ...)",
@@ -215,6 +218,88 @@ def test_what_is_missing_is_told_once(name):
     problem, expected = ILL_POSED[name]
     (sentence,) = said(problem)
     assert expected in sentence
+
+
+DISK = pinn.Disk((0, 0), 1, name="rim")
+HOLE = pinn.Disk((0.5, 0.5), 0.2, name="hole")
+SIDES = ["x=0", "x=1", "y=0", "y=1"]
+LAPLACE = {"e": "laplacian(u) + 1"}
+LENS = DISK & pinn.Disk((1, 0), 1, name="other")
+TRIANGLE = pinn.Polygon([(0, 0), (1, 0), (0, 1)])
+
+BARE = {
+    "a hole": (P(X * Y - HOLE, ["u"], LAPLACE, [BC("u", 0, on=SIDES)]), "at hole, 24 %"),
+    "half a rim": (P(DISK, ["u"], LAPLACE, [BC("u", 0, on="x < 0")]), "% of rim, 5"),
+    "a side of a polygon": (
+        P(TRIANGLE, ["u"], LAPLACE, [BC("u", 0, on=["x=0", "y=0"])]), "41 % of the boundary",
+    ),
+    "a part of a side": (
+        P(X * Y, ["u"], LAPLACE, [BC("u", 0, on=["x=0", "x=1", "y=0", "y=1 and x < 0.5"])]),
+        "of y=1, 1",
+    ),
+    "an arc of an intersection": (
+        P(LENS, ["u"], LAPLACE, [BC("u", 0, on="other")]), "at rim, 50 %",
+    ),
+    "the other shape of a union": (
+        P(DISK | HOLE.moved(0.5, 0.5), ["u"], LAPLACE, [BC("u", 0, on="rim")]), "at hole",
+    ),
+    "a cylinder's ends": (
+        P(DISK * Z, ["u"], LAPLACE, [BC("u", 0, on="rim")]), "at z=0, z=1, 50 %",
+    ),
+    "one of two unknowns": (
+        P(DISK, ["u", "v"], {"a": "laplacian(u) - v", "b": "laplacian(v) - u"},
+          [BC("u", 0), BC("v", 0, on="x < 0")]),
+        "there is 1 condition, and the equations 'a', 'b' take 2",
+    ),
+    "a hole, hard elsewhere": (
+        P(X * Y - HOLE, ["u"], LAPLACE, [BC("u", 0, on=SIDES, hard=True)]), "at hole, 24 %",
+    ),
+    "no start in a disk": (
+        P(DISK * T1, ["u"], {"heat": "u_t - laplacian(u)"}, [BC("u", 0)]),
+        "takes 1 condition in t, such as at its start, and none is given",
+    ),
+    "slopes all round a disk": (
+        P(DISK, ["u"], LAPLACE, [pinn.Neumann("u", -0.5)]), "only up to a constant",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BARE)
+def test_the_part_of_any_boundary_that_no_condition_reaches_is_told(name):
+    problem, expected = BARE[name]
+    (sentence,) = said(problem)
+    assert expected in sentence
+
+
+REACHED = {
+    "pieces": [BC("u", 0, on="x < 0"), pinn.Neumann("u", 1, on="x >= 0")],
+    "pieces that overlap": [BC("u", 0, on="x < 0.3"), BC("u", 0, on="x > -0.3")],
+    "robin": [pinn.Robin("u", 1, 1, 0)],
+    "an operator": [pinn.Operator("dn(u) - u**2", on="rim")],
+    "hard": [BC("u", 0, hard=True)],
+    "value and slope on a part stand for the rest": [
+        BC("u", 0, on="x < 0"), pinn.Neumann("u", 1, on="x < 0"),
+    ],
+    "data inside": [
+        BC("u", 0, on="x < 0"),
+        pinn.Data("u", {"x": [0.1, 0.2, 0.3], "y": [0, 0.1, 0], "u": [1, 1, 1]}),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_a_boundary_that_is_reached_is_left_in_peace(name):
+    assert said(P(DISK, ["u"], LAPLACE, REACHED[name])) == []
+
+
+def test_periods_and_flow_leave_no_boundary_bare():
+    period = pinn.Periodic("u", "x")
+    strip = P(X * Y, ["u"], LAPLACE, [period, BC("u", 0, on=["y=0", "y=1"])])
+    assert said(strip) == []
+    (sentence,) = said(P(X * Y, ["u"], LAPLACE, [period, BC("u", 0, on="y=0")]))
+    assert "at y=1, 25 %" in sentence
+    flow = {"e": "u_t + u_x - 2*u_y"}
+    assert said(P(DISK * T1, ["u"], flow, [IC("u", "x"), BC("u", 0, on="x < 0")])) == []
 
 
 class Periodic(T.nn.Module):

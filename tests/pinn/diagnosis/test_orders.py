@@ -13,7 +13,7 @@ def u(*coordinates, of="u"):
 
 def order(equations, unknowns, coordinate, coordinates=("x", "y", "t")):
     space = [name for name in coordinates if name != "t"]
-    return conditions_taken(equations, unknowns, coordinate, coordinates, space)
+    return conditions_taken(equations, unknowns, {coordinate: 1.0}, coordinates, space)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,18 @@ def order(equations, unknowns, coordinate, coordinates=("x", "y", "t")):
 def test_one_equation_has_its_highest_order(equation, expected):
     for coordinate, count in expected.items():
         assert order([equation], ["u"], coordinate) == count
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, 2.0])
+def test_the_order_along_a_slanted_direction_is_that_of_the_turned_equation(angle):
+    across = {"x": np.cos(angle), "y": np.sin(angle)}
+
+    def slanted(equation):
+        return conditions_taken([equation], ["u"], across, ("x", "y", "t"), ("x", "y"))
+
+    assert slanted({Laplacian("u"): 1.0}) == 2
+    assert slanted({u("t"): 1.0, u("x"): -np.sin(angle), u("y"): np.cos(angle)}) == 0
+    assert slanted({u("x", "x"): 1.0, u("t"): -1.0}) == 2
 
 
 def test_stokes_equations_have_fewer_orders_than_their_unknowns():
