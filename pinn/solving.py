@@ -19,6 +19,7 @@ from pinn.diagnosis import (
     ProblemWarning,
     UnsolvedWarning,
     check_run,
+    overfitted,
     preflight,
     recovery,
     scaled_residuals,
@@ -183,7 +184,8 @@ def solve(
     part in training: it is compared with once, at the end.
 
     What seems wrong with the problem is a pinn.ProblemWarning before training (see
-    pinn.diagnosis.preflight), and a residual that stays large a pinn.UnsolvedWarning after it. With
+    pinn.diagnosis.preflight), and a residual that stays large, or that is small at the points of
+    training alone, a pinn.UnsolvedWarning after it. With
     data, report.recovery has the standard errors of coefficients and how well the data are fitted
     (pinn.diagnosis.recovery); a coefficient that they do not determine is a ProblemWarning, data
     that do not fit are an UnsolvedWarning. report.warnings has all of them.
@@ -231,7 +233,9 @@ def solve(
                 _hand_over(_solution(asked, experiment, run.fail(error)), error)
                 raise
             try:
-                solution, doubts = _judged(asked, experiment, objective, test, result, said)
+                solution, doubts = _judged(
+                    asked, experiment, objective, test, fresh, result, said
+                )
             except Exception as error:
                 _hand_over(_solution(asked, experiment, result), error)
                 raise
@@ -358,6 +362,7 @@ def _judged(
     experiment: Experiment,
     objective: Objective,
     test: TestSet,
+    fresh: FreshLoss,
     result: TrainingResult,
     said: Sequence[str],
 ) -> tuple[Solution, list[Warning]]:
@@ -368,9 +373,13 @@ def _judged(
     solution = _solution(asked, experiment, result)
     residual = scaled_residuals(solution)
     whole = result.reason not in _CUT_SHORT
-    hint = unsolved(residual) if whole else None
+    hints = []
+    if whole:
+        before = fresh.losses(experiment.initial_parameters().theta)
+        apart = fresh.losses(result.theta)
+        hints = [unsolved(residual), overfitted(objective, result.losses, apart, before)]
     recovered, doubts = recovery(objective) if whole else (Recovery(), [])
-    found = [*([UnsolvedWarning(hint)] if hint else []), *doubts]
+    found = [*(UnsolvedWarning(hint) for hint in hints if hint), *doubts]
     solution.report = dataclasses.replace(
         Report.of(result, test.errors(solution.evaluate_anywhere), solution.parameters),
         residual=residual,

@@ -441,7 +441,7 @@ class _Resolver:
     def integral(self, node: Call, values: list[_Value]) -> _Value:
         integrand, variable = values[:2]
         lower, upper = (self.scalar(node, values[i], i) for i in (2, 3))
-        count = self.named(node, values).get("nodes", DEFAULT_NODES)
+        count = self.many(self.named(node, values), "nodes", DEFAULT_NODES)
         if isinstance(integrand, Vector):
             return Vector(
                 self.integral(node, [part, *values[1:]]) for part in integrand
@@ -475,15 +475,16 @@ class _Resolver:
         found = None
         if "steps" not in named:
             found = chords.power_along_chords(
-                operand, alpha, space, self.region(node), named.get("nodes", chords.DEFAULT_NODES),
-                named.get("directions", chords.DEFAULT_DIRECTIONS[len(space)]), elsewhere,
+                operand, alpha, space, self.region(node),
+                self.many(named, "nodes", chords.DEFAULT_NODES),
+                self.many(named, "directions", chords.DEFAULT_DIRECTIONS[len(space)]), elsewhere,
             )
         if found is not None:
             return found
         self.need_steps(node, named)
         return power_of_laplacian(
-            operand, alpha, space, self.region(node), named.get("steps", DEFAULT_STEPS),
-            named.get("directions", DEFAULT_DIRECTIONS[len(space)]), elsewhere,
+            operand, alpha, space, self.region(node), self.many(named, "steps", DEFAULT_STEPS),
+            self.many(named, "directions", DEFAULT_DIRECTIONS[len(space)]), elsewhere,
         )
 
     def riemann_liouville(self, node: Call, values: list[_Value]) -> Expression:
@@ -503,14 +504,14 @@ class _Resolver:
         if "steps" not in named:
             found = chords.riemann_liouville_along_chords(
                 operand, alpha, coordinate.name, self.scope.space, self.region(node),
-                named.get("nodes", chords.DEFAULT_NODES), elsewhere,
+                self.many(named, "nodes", chords.DEFAULT_NODES), elsewhere,
             )
         if found is not None:
             return found
         self.need_steps(node, named)
         return riemann_liouville(
             operand, alpha, coordinate.name, self.scope.space, self.region(node),
-            named.get("steps", DEFAULT_STEPS), elsewhere,
+            self.many(named, "steps", DEFAULT_STEPS), elsewhere,
         )
 
     def need_steps(self, node: Call, named: Mapping[str, int]) -> None:
@@ -550,6 +551,14 @@ class _Resolver:
             )
             for i, keyword in enumerate(node.keywords, first)
         }
+
+    def many(self, named: Mapping[str, int], name: str, default: int) -> int:
+        """Return how many nodes, steps or directions a sum has: half as many again in finer ones.
+
+        Not twice as many: every other step would be one of those that training sees.
+        """
+        count = named.get(name, default)
+        return count + -(-count // 2) if self.scope.finer else count
 
     def whole(self, argument: Expression, value: _Value, what: str, most: int) -> int:
         """Return a whole number that is written as one."""

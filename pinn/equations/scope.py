@@ -35,7 +35,8 @@ class Scope:
     components. inputs: of an unknown that depends on some coordinates only, these. tables: known
     functions by name. region: the domain, for what is 0 outside of it. definitions: names for
     resolved trees, such as a region's condition. held: the coordinates that have one value where
-    this is asked for; a table without names is not over them.
+    this is asked for; a table without names is not over them. finer: whether sums over nodes have half as
+    many again as is said, to see whether they have enough.
     Raises ValueError for names that are not usable (see `check_names`).
     """
 
@@ -50,6 +51,7 @@ class Scope:
     region: Region | None = field(default=None, repr=False)
     definitions: Mapping[str, Expression] = field(default_factory=dict)
     held: tuple[str, ...] = ()
+    finer: bool = False
     # A function names the same things at every step; each is resolved once.
     _resolved: dict[str | Expression, Expression | Vector] = field(
         default_factory=dict, init=False, repr=False, compare=False

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograd.tensor import NotOneElement
+from pinn.equations.axes import Integral, Sum
 from pinn.equations.combine import combine
 from pinn.equations.functions import fitted
 from pinn.equations.leaves import UnknownLeaf, derivatives_in
@@ -19,7 +20,7 @@ from pinn.equations.refused import Refused
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.scope import Scope
 from pinn.equations.symbols import written
-from pinn.expressions import Expression, algebra
+from pinn.expressions import Expression, algebra, nodes
 from pinn.schema.errors import DeclarationTypeError, Mistake
 from pinn.schema.kinds import Formula
 from pinn.tables import Table
@@ -72,6 +73,13 @@ class Term:
         if self.tree is not None:
             return tuple(derivatives_in(self.tree))
         return None if callable(self.source) else ()
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether sums over nodes are in it, as integrals are; a function without a tree may."""
+        if self.tree is None:
+            return callable(self.source)
+        return any(isinstance(node, Integral | Sum) for node in nodes(self.tree))
 
     def combined(self, dtype: np.dtype) -> Term | None:
         """Return the term with its sums of derivatives as single leaves; None for functions.

@@ -57,8 +57,9 @@ _COMPARED = 4096
 _AT_FLOOR = 2.0
 # Beyond this share of the noise of data, their residual is more than noise.
 _NOISE = 2.0
-# A residual this many times larger on fresh points is a fit of points.
-_OVERFIT = 3.0
+# A residual this many times larger on fresh points is a fit of points; so many times, and what the
+# solution does between them is no small correction of it.
+_OVERFIT, _FAR_OVERFIT = 3.0, 10.0
 # Errors of so small a share of a field are those of rounding in it and in its residual, which hides
 # how large they are.
 _ROUNDED = 1e-13
@@ -90,6 +91,8 @@ class _Estimation:
     ) -> None:
         self._experiment = experiment
         self._trained = objective
+        # What the error is judged by: neither the points nor the nodes that training has fitted.
+        self._judged = objective.with_finer_sums()
         self._theta = theta
         problem = experiment.problem
         outputs = len(problem.outputs)
@@ -99,7 +102,7 @@ class _Estimation:
         equations = max(1, len(problem.equations))
         count = min(_MOST_POINTS, int(_ROWS * len(self._columns) / equations))
         self._fresh = self._points("judge", count // 2)
-        self._before = objective.residuals(theta, self._fresh)
+        self._before = self._judged.residuals(theta, self._fresh)
         self._fitted = self._points("fit", count, adaptive=True)
 
     # ---- points
@@ -121,7 +124,7 @@ class _Estimation:
             return points
         closer = dataclasses.replace(even, adaptive="rad", rad_power=1.0, rad_floor=1.0)
         return Collocation(run.problem, closer, seed).draw(
-            1, lambda at: self._trained.residuals(self._theta, at), points
+            1, lambda at: self._judged.residuals(self._theta, at), points
         )
 
     def _row_weights(self, found: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -158,9 +161,10 @@ class _Estimation:
         fresh = {name: _rms(rows) for name, rows in self._before.items()}
         present = self._trained.residuals(self._theta)
         trained = {name: _rms(rows) for name, rows in present.items()}
-        plain = ErrorEstimate(
-            fresh=fresh, trained=trained, remarks=tuple(self._overfits(fresh, trained))
-        )
+        fits = dict(self._overfits(fresh, trained))
+        self._fits_points = [said for said, ratio in fits.items() if ratio > _FAR_OVERFIT]
+        remarks = tuple(said for said in fits if said not in self._fits_points)
+        plain = ErrorEstimate(fresh=fresh, trained=trained, remarks=remarks)
         if not all(np.isfinite(value) for value in fresh.values()):
             return dataclasses.replace(plain, doubts=("the residual is not finite everywhere",))
         linear = self._objective(self._extension.parameters, self._fitted)
@@ -181,7 +185,7 @@ class _Estimation:
     def _objective(self, parameters: Any, points: Mapping[str, Points]) -> Objective:
         run = self._experiment
         return Objective(
-            run.problem, parameters, points, dtype=run.dtype, device=run.device,
+            self._judged.problem, parameters, points, dtype=run.dtype, device=run.device,
             derivatives=run.derivatives, threads=run.threads,
             executor="numpy" if run.device == "cpu" else "auto",
         )  # fmt: skip
@@ -326,6 +330,8 @@ class _Estimation:
             part = max(0.0, 1 - remains.share)
             told = f"only {part:.0%}" if part > 0 else "none"
             yield f"it explains {told} of the residual: the true error may be larger"
+        if not remains.only_rounding:
+            yield from self._fits_points
         for name in remains.noisy:
             yield (
                 f"{name} is fitted as well as its noise allows: what the noise has moved is not in "
@@ -344,17 +350,21 @@ class _Estimation:
                 "be as large"
             )
 
-    def _overfits(self, fresh: Mapping[str, float], trained: Mapping[str, float]):
+    def _overfits(
+        self, fresh: Mapping[str, float], trained: Mapping[str, float]
+    ) -> Iterator[tuple[str, float]]:
+        """Yield a sentence for each block whose points are fitted, and by how much."""
         for residual in self._experiment.problem.residuals:
             name = residual.name
             if isinstance(residual.source, Measured) or not trained.get(name):
                 continue
-            if fresh[name] > _OVERFIT * trained[name]:
+            ratio = fresh[name] / trained[name]
+            if ratio > _OVERFIT:
                 yield (
-                    f"the residual of {name} is {fresh[name] / trained[name]:.2g} times larger on "
-                    "fresh points than on those of training: points are fitted, and not the "
-                    "equation; take more of them, or redraw them more often"
-                )
+                    f"the residual of {name} is {ratio:.2g} times larger on fresh points than on "
+                    "those of training: points are fitted, and not the equation; take more of "
+                    "them, or redraw them more often"
+                ), ratio
 
 
 def _in_float64(

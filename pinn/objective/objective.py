@@ -92,9 +92,24 @@ class Objective:
         self._seeds = T.zeros(len(self.blocks), dtype=dtype, device=device)
         self._computations = Computations(parameters.tensors, self._vector, self._seeds)
         self._threads = threads or workers()
+        self._how = {
+            "dtype": dtype, "device": device, "engine": engine, "derivatives": derivatives,
+            "threads": threads, "executor": executor,
+        }  # fmt: skip
         self._engine = make_engine(
             engine, self._computations.shared, threads, self._training_flags, executor
         )
+
+    def with_finer_sums(self) -> Objective:
+        """Return the objective of the problem with finer sums, at the same parameters and points.
+
+        See Problem.with_finer_sums; itself where no block has a sum over nodes.
+        """
+        problem = self.problem.with_finer_sums
+        if problem is self.problem:
+            return self
+        points = {block.name: block.points for block in self.blocks}
+        return Objective(problem, self.parameters, points, self.weights, **self._how)
 
     # ---- points and weights
 

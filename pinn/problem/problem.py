@@ -178,6 +178,7 @@ class Problem:
             inputs={one.name: one.domain(self.domain).coordinates for one in self.fields},
             tables={table.value: table for table in self.tables},
             region=_InSpace(self.domain),
+            finer=self._finer,
         )
         if not self.regions and not self.piecewise:
             return scope
@@ -188,6 +189,23 @@ class Problem:
     def outputs(self) -> tuple[str, ...]:
         """The names that networks have values for: the unknowns, then the fields."""
         return (*self.unknowns, *(one.name for one in self.fields))
+
+    # Whether sums over nodes have more of them than the equations say.
+    _finer = False
+
+    @cached_property
+    def with_finer_sums(self) -> Problem:
+        """The problem with half as many nodes again in every sum over nodes of its blocks.
+
+        Residuals that vanish for the nodes of training alone do not vanish there. Itself where no
+        block has such a sum.
+        """
+        if not any(term.has_sums for residual in self.residuals for term in residual.terms):
+            return self
+        found = object.__new__(Problem)
+        resolved = ("scope", "residuals", "quantities", "with_finer_sums")
+        vars(found).update({k: v for k, v in vars(self).items() if k not in resolved}, _finer=True)
+        return found
 
     @cached_property
     def quantities(self) -> Mapping[str, Expression]:

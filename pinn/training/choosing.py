@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from pinn.objective.weighting import Fixed
 from pinn.optimizers import Diverged, GaussNewton
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss, judging_points
+from pinn.training.fresh import FreshLoss, judging_points, shares
 from pinn.training.plan import plan_of
 from pinn.training.watched import Watched
 
@@ -49,8 +48,6 @@ _STEPS, _FALLS = 10, 0.5
 # The share of a limit in time that the trial may take, and a step with many features, whose
 # operations grow like the third power of their number.
 _SHARE = 0.3
-# A block with so small a share of all losses at the start had none.
-_NOTHING = 1e-12
 # In more coordinates than these a ridge function sees too little of the domain.
 _COORDINATES = 3
 # From this limit in time on a fourth hidden layer, and more points, pay.
@@ -249,27 +246,12 @@ def _tried(
                 began = time.perf_counter()
     except Diverged:
         pass  # as far as it came
-    left = _left(before, apart.losses(theta))
+    left = max(shares(before, apart.losses(theta)).values())
     # the first step compiles
     return _Trial(
         left, min(seconds, default=time.perf_counter() - began),
         objective.parameters.named(theta), creeps,
     )  # fmt: skip
-
-
-def _left(before: Mapping[str, float], after: Mapping[str, float]) -> float:
-    """Return the largest share of a block's loss that is left, of all losses' where it had none.
-
-    By block, so that a condition of large values does not hide an equation that is not solved.
-    """
-    whole = sum(before.values())
-    if not (whole > 0 and math.isfinite(whole)):
-        return 0.0 if whole == 0 and not any(after.values()) else math.inf
-    shares = [
-        loss / (before[name] if before[name] > _NOTHING * whole else whole)
-        for name, loss in after.items()
-    ]
-    return max(shares) if all(map(math.isfinite, shares)) else math.inf
 
 
 def _widened(experiment: Experiment, found: Mapping[str, np.ndarray]) -> np.ndarray:

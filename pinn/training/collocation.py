@@ -30,6 +30,9 @@ from pinn.training.redraw import Redraw, RedrawOverfit, grown_count
 Residuals = Callable[[Mapping[str, Points]], Mapping[str, np.ndarray]]
 """(block name -> points) -> the residuals there, (n,), by name."""
 
+# Points at least that a run is judged at.
+_LEAST_FRESH = 200
+
 
 @dataclass(frozen=True)
 class _Place:
@@ -106,11 +109,18 @@ class Collocation:
         return {residual.name: drawn[residual.name] for residual in self._problem.residuals}
 
     def fresh(self, name: str) -> dict[str, Points]:
-        """Return uniform random points of every block, as many as training has, from a stream."""
-        found = {}
+        """Return uniform random points of every block, from a stream.
+
+        As many as training has, and 200 at least: what happens between a few points is not seen at
+        as many others.
+        """
+        found, whole = {}, {one.name for one in self._problem.residuals if one.whole}
         for place in self._places:
             for block in place.names:
                 uniform = replace(place.settings, method="uniform")
+                count = None if block in whole else place.source.count(uniform)
+                if count is not None and count < _LEAST_FRESH:
+                    uniform = place.settings.uniform(_LEAST_FRESH)
                 found[block] = place.source.draw(uniform, stream(self._seed, name, block))
         return {residual.name: found[residual.name] for residual in self._problem.residuals}
 

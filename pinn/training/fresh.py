@@ -1,7 +1,8 @@
-"""The loss on points that training never sees."""
+"""The loss where training does not look: at other points, and with more nodes in sums."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -13,16 +14,27 @@ from pinn.sampling import Points
 if TYPE_CHECKING:
     from pinn.training.experiment import Experiment
 
+# A block with so small a share of all losses at the start had none.
+_NOTHING = 1e-12
+
 
 class FreshLoss:
     """The training loss on points of its own: an objective fits its points first of all.
+
+    Sums over nodes have half as many again: their nodes are fitted like points are.
 
     points: by block name, none that training takes.
     """
 
     def __init__(self, objective: Objective, points: Mapping[str, Points]) -> None:
         self._objective = objective
+        self._judged = objective.with_finer_sums()
         self._points = points
+
+    @property
+    def is_of_other_sums(self) -> bool:
+        """Whether it differs from the training loss at the points of training too."""
+        return self._judged is not self._objective
 
     def __call__(self, theta: np.ndarray) -> float:
         """Return the weighted loss at theta; evaluating leaves the model there."""
@@ -34,15 +46,32 @@ class FreshLoss:
     ) -> dict[str, float]:
         """Return the mean square of each block's residual by name; points: others than its own."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            residuals = self._objective.residuals(theta, points or self._points)
+            residuals = self._judged.residuals(theta, points or self._points)
             return {
                 name: float(np.mean(np.square(residual, dtype=np.float64)))
                 for name, residual in residuals.items()
             }
 
 
+def shares(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
+    """Return the share of each block's loss that is left, of all losses' where it had none.
+
+    By block, so that a condition of large values does not hide an equation that is not solved.
+    Infinite for what is no number.
+    """
+    whole = sum(before.values())
+    if not (whole > 0 and math.isfinite(whole)):
+        solved = whole == 0 and not any(after.values())
+        return dict.fromkeys(after, 0.0 if solved else math.inf)
+    found = {
+        name: loss / (before[name] if before[name] > _NOTHING * whole else whole)
+        for name, loss in after.items()
+    }
+    return {name: share if math.isfinite(share) else math.inf for name, share in found.items()}
+
+
 def fresh_points(experiment: Experiment) -> dict[str, Points]:
-    """Return uniform random points of every block, as many as training has, from a stream apart.
+    """Return uniform random points of every block from a stream apart; see Collocation.fresh.
 
     They take no part in training, in weights, in any decision or in stopping: what is told of a
     solution is its loss there.
@@ -51,5 +80,5 @@ def fresh_points(experiment: Experiment) -> dict[str, Points]:
 
 
 def judging_points(experiment: Experiment) -> dict[str, Points]:
-    """Return as many others, from a third stream: those by which a run is judged on its way."""
+    """Return others, from a third stream: those by which a run is judged on its way."""
     return experiment.collocation.fresh("judging")

@@ -70,7 +70,8 @@ class Judge:
         if self._apart is not None:
             fresh = self._apart.losses(known.theta)
             everything = self._points.all
-            if everything.row_weights or self._points.is_batch:
+            elsewhere = self._points.is_batch or self._apart.is_of_other_sums
+            if everything.row_weights or elsewhere:
                 present = self._apart.losses(known.theta, everything.points)
             self._objective.parameters.load(known.theta)
         return looks.taken(step, self._in_order(fresh), self._in_order(present))

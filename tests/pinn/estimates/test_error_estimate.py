@@ -353,11 +353,11 @@ def test_points_that_are_fitted_are_named():
     problem = dataclasses.replace(
         poisson(), equations={"e": "u_xx + 400*pi**2*sin(20*pi*x)"}, reference=None
     )
-    solution = pinn.solve(problem, SMALL, few, [pinn.SSBroyden(steps=150)])
+    with pytest.warns(pinn.UnsolvedWarning, match="the points are fitted"):
+        solution = pinn.solve(problem, SMALL, few, [pinn.SSBroyden(steps=150)])
     estimate = solution.error_estimate()
-    assert estimate.fresh["e"] > 3 * estimate.trained["e"]
-    (remark,) = estimate.remarks
-    assert "residual of e" in remark and "points are fitted" in remark
+    assert estimate.fresh["e"] > 10 * estimate.trained["e"]
+    assert any("residual of e" in one and "points are fitted" in one for one in estimate.doubts)
 
 
 def test_a_solution_that_has_collapsed_is_named():

@@ -309,17 +309,6 @@ def test_a_network_that_is_not_chosen_yet_says_so():
         )
 
 
-def test_the_share_that_is_left_is_that_of_the_worst_block():
-    before = {"equation": 1.0, "wall": 1e6, "start": 0.0}
-    assert choosing._left(before, {"equation": 0.2, "wall": 0.0, "start": 0.0}) == 0.2
-    assert choosing._left(before, {"equation": 0.0, "wall": 10.0, "start": 0.0}) == 1e-5
-    share = choosing._left(before, {"equation": 0.0, "wall": 0.0, "start": 1.0})
-    assert share == pytest.approx(1 / (1e6 + 1))
-    assert choosing._left(before, {"equation": np.nan, "wall": 0.0, "start": 0.0}) == np.inf
-    assert choosing._left({"equation": np.inf}, {"equation": 0.0}) == np.inf
-    assert choosing._left({"equation": 0.0}, {"equation": 0.0}) == 0.0
-
-
 def test_a_level_of_the_solution_does_not_make_a_layer_resolved():
     def chosen(level):
         layer = pinn.Problem(

@@ -7,7 +7,7 @@ import pytest
 
 import pinn
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss, fresh_points
+from pinn.training.fresh import FreshLoss, fresh_points, shares
 
 X, T = pinn.Interval("x", 0, 1), pinn.Time("t", 0, 1)
 PROBLEM = pinn.Problem(
@@ -26,7 +26,7 @@ def test_the_points_are_others_than_those_of_any_draw():
     fresh = coordinates(fresh_points(setup))
     for number in range(4):
         for name, drawn in coordinates(setup.draw_points(number)).items():
-            assert fresh[name].shape == drawn.shape
+            assert fresh[name].shape == (200, drawn.shape[1])  # few points are no judge of few
             assert not {p.tobytes() for p in fresh[name]} & {p.tobytes() for p in drawn}
     again = coordinates(fresh_points(setup))
     assert all(np.array_equal(fresh[name], again[name]) for name in fresh)
@@ -90,3 +90,17 @@ def test_a_loss_without_a_finite_value_is_no_error():
     setup = Experiment(problem, **SMALL)
     value = FreshLoss(setup.objective(), fresh_points(setup))(setup.objective().theta)
     assert math.isnan(value)
+
+
+def test_the_share_that_is_left_is_that_of_each_block():
+    before = {"equation": 1.0, "wall": 1e6, "start": 0.0}
+
+    def left(**after):
+        return shares(before, dict.fromkeys(before, 0.0) | after)
+
+    assert left(equation=0.2) == {"equation": 0.2, "wall": 0.0, "start": 0.0}
+    assert left(wall=10.0)["wall"] == 1e-5
+    assert left(start=1.0)["start"] == pytest.approx(1 / (1e6 + 1))
+    assert left(equation=math.nan)["equation"] == math.inf
+    assert shares({"equation": math.inf}, {"equation": 0.0}) == {"equation": math.inf}
+    assert shares({"equation": 0.0}, {"equation": 0.0}) == {"equation": 0.0}

@@ -1,0 +1,46 @@
+"""Whether the points of training were fitted, and not the equations between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pinn.objective import Objective
+from pinn.residuals import Measured
+from pinn.training.fresh import shares
+
+# The mean square of a residual where training did not look, over that where it did.
+_FAR = 100.0
+# So small a share of what it was before training is little enough, however much less training sees:
+# a residual of six digits.
+_SMALL = 1e-12
+
+
+def overfitted(
+    objective: Objective,
+    trained: Mapping[str, float],
+    fresh: Mapping[str, float],
+    before: Mapping[str, float],
+) -> str | None:
+    """Return a sentence where the residual of a block is far larger than at its points, else None.
+
+    trained, fresh: block name -> the mean square of its residual at the points of training, and at
+    others with more nodes in sums (pinn.training.fresh). before: the latter at the start. Far
+    larger is a hundred times; 1e-12 of what it was will do. Data are what they are.
+    """
+    left = shares(before, fresh)
+    far = []
+    for block in objective.blocks:
+        name = block.name
+        if block.weight == 0 or isinstance(block.residual.source, Measured):
+            continue
+        if left[name] > _SMALL and fresh[name] > _FAR * trained[name]:
+            far.append(f"{name} ({fresh[name]:.1e}, {trained[name]:.1e} at its points)")
+    if not far:
+        return None
+    sums = objective.problem.with_finer_sums is not objective.problem
+    nodes = ", more nodes in sums and integrals" if sums else ""
+    return (
+        "the points are fitted, and not the equations: the mean square of the residual where "
+        f"training did not look is far larger than at its points for {', '.join(far)}; take more "
+        f"points{nodes}, points that are drawn anew (sampling.redraw) or a smaller model"
+    )

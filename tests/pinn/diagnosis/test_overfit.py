@@ -1,0 +1,79 @@
+"""Points, and nodes of sums, that are fitted in place of the equations: told at the end of a run."""
+
+import numpy as np
+import pytest
+
+import pinn
+from pinn.diagnosis import overfitted
+from pinn.training.experiment import Experiment
+from pinn.training.fresh import FreshLoss, fresh_points
+
+POISSON = pinn.Problem(
+    pinn.Interval("x", 0, 1), ["u"], {"poisson": "u_xx + pi**2*sin(pi*x)"},
+    [pinn.Dirichlet("u", 0, hard=True)], reference={"u": "sin(pi*x)"},
+)  # fmt: skip
+SMALL = pinn.MLP(width=5, depth=1)
+STEEP = pinn.RandomFeatures(40, activation="sin", steepness=(20.0, 200.0))
+SUM = pinn.Problem(
+    pinn.Interval("x", 0, 1), ["u"],
+    {"volterra": "u_x - cos(x) + sin(40*x)*(integral(u, x, 0, 1) - 1 + cos(1))"},
+    [pinn.Dirichlet("u", 0, on="x=0", hard=True)], reference={"u": "sin(x)"},
+)  # fmt: skip
+
+
+def test_few_points_that_steep_features_fit_are_warned_of():
+    few = pinn.Sampling(interior=20)
+    with pytest.warns(pinn.ProblemWarning) as caught:
+        report = pinn.solve(POISSON, STEEP, few).report
+    assert report.loss < 1e-6 < report.fresh_loss and report.rel_l2["u"] > 1e-3
+    said = [str(one.message) for one in caught]
+    assert any("the points are fitted, and not the equations" in text for text in said)
+    assert tuple(said) == report.warnings
+
+
+def test_enough_points_are_not_warned_of():
+    report = pinn.solve(POISSON, pinn.RandomFeatures(40), pinn.Sampling(interior=160)).report
+    assert report.rel_l2["u"] < 1e-6 and report.warnings == ()
+
+
+def test_a_residual_that_is_small_between_the_points_too_is_not_told_of():
+    objective = Experiment(POISSON, SMALL, pinn.Sampling(interior=20)).objective()
+    trained, fresh = {"poisson": 1e-20}, {"poisson": 1e-12}
+    assert overfitted(objective, trained, fresh, {"poisson": 10.0}) is None
+    said = overfitted(objective, trained, fresh, {"poisson": 0.01})
+    assert "poisson (1.0e-12, 1.0e-20 at its points)" in said and "nodes" not in said
+
+
+def test_the_estimate_of_an_overfitted_solution_has_a_doubt():
+    with pytest.warns(pinn.ProblemWarning):
+        solution = pinn.solve(POISSON, STEEP, pinn.Sampling(interior=20))
+    estimate = solution.error_estimate()
+    assert not estimate.trusted
+    assert any("points are fitted" in doubt for doubt in estimate.doubts)
+
+
+def test_nodes_of_an_integral_are_not_those_of_training():
+    experiment = Experiment(SUM, SMALL, pinn.Sampling(interior=30))
+    objective, points = experiment.objective(), fresh_points(experiment)
+    assert "nodes=20" in str(SUM.residuals[0].left.tree)
+    assert "nodes=30" in str(SUM.with_finer_sums.residuals[0].left.tree)
+    assert POISSON.with_finer_sums is POISSON
+    apart = FreshLoss(objective, points)
+    assert apart.is_of_other_sums
+    finer = objective.with_finer_sums().residuals(objective.theta, points)["volterra"]
+    here = objective.residuals(objective.theta, points)["volterra"]
+    found = apart.losses(objective.theta)["volterra"]
+    assert found == np.mean(finer**2) != np.mean(here**2)
+
+
+def test_what_only_the_nodes_of_a_fractional_derivative_do_not_see_is_warned_of():
+    """Steep features that 20 nodes take for something else: no point of training tells."""
+    fractional = pinn.Problem(
+        pinn.Interval("x", -1, 1), ["u"], {"f": "fractional_laplacian(u, 1) - 1"},
+        [pinn.Dirichlet("u", 0, hard=True, power=0.5)], reference={"u": "sqrt(1 - x**2)"},
+    )  # fmt: skip
+    with pytest.warns(pinn.UnsolvedWarning, match="more nodes in sums and integrals"):
+        report = pinn.solve(fractional, STEEP, pinn.Sampling(interior=160)).report
+    assert report.loss < 1e-8 and report.rel_l2["u"] > 0.1
+    smooth = pinn.solve(fractional, pinn.RandomFeatures(40), pinn.Sampling(interior=160)).report
+    assert smooth.rel_l2["u"] < 1e-6 and smooth.warnings == ()
