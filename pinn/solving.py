@@ -24,6 +24,7 @@ from pinn.diagnosis import (
     recovery,
     scaled_residuals,
     unsolved,
+    untrained,
 )
 from pinn.estimates import ErrorEstimate, error_estimate
 from pinn.files import DamagedFile
@@ -378,7 +379,7 @@ def _judged(
         before = fresh.losses(experiment.initial_parameters().theta)
         apart = fresh.losses(result.theta)
         hints = [unsolved(residual), overfitted(objective, result.losses, apart, before)]
-    recovered, doubts = recovery(objective) if whole else (Recovery(), [])
+    recovered, doubts = _recovered(objective, result.steps, whole)
     found = [*(UnsolvedWarning(hint) for hint in hints if hint), *doubts]
     solution.report = dataclasses.replace(
         Report.of(result, test.errors(solution.evaluate_anywhere), solution.parameters),
@@ -390,6 +391,14 @@ def _judged(
     if result.reason is StopReason.DIVERGED:
         found.insert(0, UnsolvedWarning(f"training diverged: {result.message}"))
     return solution, found
+
+
+def _recovered(
+    objective: Objective, steps: int, whole: bool
+) -> tuple[Recovery, list[ProblemWarning]]:
+    """Return what is told of the coefficients; whole: whether training came to its own end."""
+    still = () if steps else untrained(objective)
+    return recovery(objective, still) if whole else (Recovery(untrained=still), [])
 
 
 @contextmanager

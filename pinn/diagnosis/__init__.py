@@ -8,11 +8,12 @@ from pinn.diagnosis.finding import CAUSES, Change, Finding
 from pinn.diagnosis.overfit import overfitted
 from pinn.diagnosis.preflight import preflight
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
-from pinn.diagnosis.recovery import recovery
+from pinn.diagnosis.recovery import recovery, untrained
 from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
 
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
     "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run", "doctor", "overfitted",
     "preflight", "recovery", "scaled_residuals", "standard_errors", "unsolved",
+    "untrained",
 ]

@@ -15,8 +15,8 @@ sandwich is that of Huber, Proc. Fifth Berkeley Symp. 1 (1967) 221.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -65,21 +65,38 @@ class Noisy:
         return (self.noise * self.scale) ** 2
 
 
-def recovery(objective: Objective) -> tuple[Recovery, list[ProblemWarning]]:
+def recovery(
+    objective: Objective, still: Collection[str] = ()
+) -> tuple[Recovery, list[ProblemWarning]]:
     """Return what the data say of a trained problem's coefficients, and what there is to warn of.
 
-    Data that do not fit are an UnsolvedWarning, a coefficient that they do not determine is none.
-    The objective stands where training left it. Without data nothing is said. Takes n P^2
-    operations for n rows and P trainable numbers, beyond elimination.MOST_DENSE of these some
-    hundred gradients for each coefficient and each block of data.
+    Data that do not fit are an UnsolvedWarning, a coefficient that they do not determine, or that
+    was not trained, is none. still: those that were not, see `untrained`. The objective stands
+    where training left it. Without data no more is said. Takes n P^2 operations for n rows and P
+    trainable numbers, beyond elimination.MOST_DENSE of these some hundred gradients for each
+    coefficient and each block of data.
     """
+    told = [ProblemWarning(sentence) for sentence in _not_trained(still)]
     data = [noisy(objective, block) for block in objective.blocks
             if isinstance(block.residual.source, Measured)]  # fmt: skip
     if not data:
-        return Recovery(), []
-    coefficients = coefficients_of(objective)
+        return Recovery(untrained=tuple(still)), told
+    coefficients = [one for one in coefficients_of(objective) if one.name not in still]
     with one_blas_thread():
-        return _analysed(objective, data, coefficients)
+        found, said = _analysed(objective, data, coefficients)
+    return replace(found, untrained=tuple(still)), [*told, *said]
+
+
+def untrained(objective: Objective) -> tuple[str, ...]:
+    """Return the coefficients that stand where they started, to the last bit.
+
+    After no step these were not trained; after some, nothing may depend on them.
+    """
+    named = objective.parameters.named(objective.theta)
+    return tuple(
+        one.name for one in objective.problem.parameters
+        if named[one.name] == objective.dtype.type(one.raw_initial)
+    )  # fmt: skip
 
 
 def _analysed(
@@ -226,6 +243,14 @@ def _errors(
     clipped = np.clip(correlations, -1.0, 1.0).tolist()
     return errors, {n: dict(zip(names, row, strict=True)) for n, row in zip(names, clipped,
                                                                            strict=True)}
+
+
+def _not_trained(names: Collection[str]) -> Iterator[str]:
+    if names:
+        yield (
+            f"not trained: {', '.join(names)} still {'have' if len(names) > 1 else 'has'} the "
+            "value of the start, which no step has moved, and so no standard error"
+        )
 
 
 def _undetermined(

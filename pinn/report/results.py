@@ -10,6 +10,7 @@ from pinn.markup import Html, element, facts, joined, table
 from pinn.report.fields import labelled
 from pinn.report.subject import Subject
 from pinn.solution.report import Report
+from pinn.solution.report_text import NOT_TRAINED
 
 
 def short(value: float | None) -> str:
@@ -148,7 +149,8 @@ def coefficients(subject: Subject) -> Html | None:
             ["coefficient", "value", "standard error", "of the value"],
             [
                 [labelled(subject.solution.problem, name),
-                 f"{value:.8g}".replace("-", "\N{MINUS SIGN}"), short(errors.get(name)),
+                 f"{value:.8g}".replace("-", "\N{MINUS SIGN}"),
+                 NOT_TRAINED if name in recovery.untrained else short(errors.get(name)),
                  _share(errors.get(name), value)]
                 for name, value in values.items()
             ],

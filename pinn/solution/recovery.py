@@ -39,22 +39,26 @@ class Recovery:
 
     standard_errors: coefficient -> one standard deviation. A coefficient at its bound has none. Of
     one that nothing determines it is larger than the whole range of the coefficient. correlations:
-    coefficient -> coefficient -> number in [-1, 1]. data: block -> DataFit. All are empty where
-    there are no data; see pinn.diagnosis.recovery.
+    coefficient -> coefficient -> number in [-1, 1]. data: block -> DataFit. These are empty where
+    there are no data; see pinn.diagnosis.recovery. untrained: the coefficients of a run without a
+    step; they stand where they started, and have no standard errors.
     """
 
     standard_errors: dict[str, float] = field(default_factory=dict)
     correlations: dict[str, dict[str, float]] = field(default_factory=dict)
     data: dict[str, DataFit] = field(default_factory=dict)
+    untrained: tuple[str, ...] = ()
 
     def text(self, parameters: Mapping[str, float]) -> list[str]:
         """Return each coefficient with its standard error: "k = 0.301 ± 0.004"."""
-        return [
-            f"{name} = {value:.6g}"
-            + (f" ± {self.standard_errors[name]:.2g}" if name in self.standard_errors else "")
-            for name, value in parameters.items()
-        ]
+        return [f"{name} = {value:.6g}{self._beside(name)}" for name, value in parameters.items()]
+
+    def _beside(self, name: str) -> str:
+        if name in self.untrained:
+            return " (not trained)"
+        return f" ± {self.standard_errors[name]:.2g}" if name in self.standard_errors else ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return vars(self) | {"data": {name: dict(vars(fit)) for name, fit in self.data.items()}}
+        data = {name: dict(vars(fit)) for name, fit in self.data.items()}
+        return vars(self) | {"data": data, "untrained": list(self.untrained)}

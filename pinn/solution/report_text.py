@@ -19,6 +19,9 @@ _LONGEST_NAME = 22
 # What stands beside an estimate that is not to be trusted.
 DOUBTED = "?"
 
+# What stands in place of the standard error of a coefficient that no step has moved.
+NOT_TRAINED = "not trained"
+
 
 @dataclass(frozen=True)
 class Table:
@@ -97,9 +100,14 @@ def _errors(report: Report) -> Table:
 def _coefficients(report: Report) -> Table:
     errors = report.recovery.standard_errors
     values = report.parameters.items()
-    if not errors:
+    untrained = report.recovery.untrained
+    if not errors and not untrained:
         return Table(["coefficient", "value"], [(name, f"{value:.6g}") for name, value in values])
-    rows = [(name, *_with_band(value, errors.get(name))) for name, value in values]
+    rows = [
+        (name, f"{value:.6g}", NOT_TRAINED, "") if name in untrained
+        else (name, *_with_band(value, errors.get(name)))
+        for name, value in values
+    ]  # fmt: skip
     return Table(["coefficient", "value", "standard error", "95 % interval"], rows)
 
 
