@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pinn.models import AutoModel
+from pinn.objective import Objective
 from pinn.objective.weighting import Fixed
 from pinn.optimizers import Diverged, GaussNewton
 from pinn.training.course import Decision
@@ -46,8 +48,9 @@ _RESOLVED_IN_HASTE = 1e-3
 # two together have not: what features resolve falls by orders of magnitude soon.
 _STEPS, _FALLS = 10, 0.5
 # The share of a limit in time that the trial may take, and a step with many features, whose
-# operations grow like the third power of their number.
-_SHARE = 0.3
+# operations grow like the third power of their number; a step that is under way may take up to half
+# of all time.
+_SHARE, _AT_MOST = 0.3, 0.5
 # In more coordinates than these a ridge function sees too little of the domain.
 _COORDINATES = 3
 # From this limit in time on a fourth hidden layer, and more points, pay.
@@ -57,6 +60,42 @@ _LONG_POINTS = 8000
 _GIVEN = "the numbers to start from are given, and random features are solved for"
 
 Kind = tuple[str, tuple[float, float]]
+
+
+class _TimeIsUp(Exception):
+    """A step of a trial would take too much of the limit in time."""
+
+
+class _Clocked(Watched):
+    """A watched objective that looks at the clock before every evaluation and part of a Jacobian.
+
+    until: the time, as of time.perf_counter, from which on _TimeIsUp is raised.
+    """
+
+    def __init__(self, objective: Objective, until: float) -> None:
+        super().__init__(objective)
+        self._until = until
+
+    def value(self, theta: np.ndarray) -> float:
+        self._look()
+        return super().value(theta)
+
+    def jacobian(
+        self, theta: np.ndarray, out: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        self._look()
+        return super().jacobian(theta, out)
+
+    def jacobian_chunks(
+        self, theta: np.ndarray, rows: int | None = 1024
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for pair in super().jacobian_chunks(theta, rows):
+            self._look()
+            yield pair
+
+    def _look(self) -> None:
+        if time.perf_counter() > self._until:
+            raise _TimeIsUp
 
 
 class _Trial(NamedTuple):
@@ -227,7 +266,8 @@ def _tried(
         sampling=replace(experiment.sampling, interior=points),
     )  # fmt: skip
     objective = tried.objective()
-    function = Watched(objective)
+    limit = experiment.seconds
+    function = _Clocked(objective, math.inf if limit is None else begun + _AT_MOST * limit)
     apart = FreshLoss(objective, judging_points(tried))
     before = apart.losses(objective.theta)
     start = theta = objective.theta if found is None else _widened(tried, found)
@@ -244,7 +284,7 @@ def _tried(
                 if creeps or _is_late(experiment, begun):
                     break
                 began = time.perf_counter()
-    except Diverged:
+    except (Diverged, _TimeIsUp):
         pass  # as far as it came
     left = max(shares(before, apart.losses(theta)).values())
     # the first step compiles

@@ -318,3 +318,19 @@ def test_a_level_of_the_solution_does_not_make_a_layer_resolved():
         return choosing.with_model(Experiment(layer)).experiment.model
 
     assert isinstance(chosen(0), pinn.MLP) and isinstance(chosen(1000), pinn.MLP)
+
+
+def test_a_trial_gives_up_within_a_step_where_that_would_take_half_of_the_time(monkeypatch):
+    """On a machine where an evaluation takes ten seconds, one step tries more than five."""
+    now, value = [0.0], choosing.Watched.value
+
+    def slow(self, theta):
+        now[0] += 10
+        return value(self, theta)
+
+    monkeypatch.setattr(choosing.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(choosing.Watched, "value", slow)
+    chosen = choosing.with_model(Experiment(FRONT, seconds=40.0))
+    assert now[0] <= 30
+    assert isinstance(chosen.experiment.model, pinn.MLP)
+    assert "the limit in time cut it short" in chosen.decisions[0].why
