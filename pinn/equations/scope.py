@@ -35,8 +35,8 @@ class Scope:
     components. inputs: of an unknown that depends on some coordinates only, these. tables: known
     functions by name. region: the domain, for what is 0 outside of it. definitions: names for
     resolved trees, such as a region's condition. held: the coordinates that have one value where
-    this is asked for; a table without names is not over them. finer: whether sums over nodes have half as
-    many again as is said, to see whether they have enough.
+    this is asked for; a table without names is not over them. finer: whether sums over nodes
+    have half as many again as is said, to see whether they have enough.
     Raises ValueError for names that are not usable (see `check_names`).
     """
 

@@ -1,4 +1,4 @@
-"""Points, and nodes of sums, that are fitted in place of the equations: told at the end of a run."""
+"""Points, and nodes of sums, that are fitted in place of the equations are told of."""
 
 import numpy as np
 import pytest
