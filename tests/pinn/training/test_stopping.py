@@ -91,7 +91,7 @@ def test_an_error_in_a_callback_has_the_solution_so_far(step):
 
 
 def test_an_error_after_training_has_the_solution_as_well(monkeypatch):
-    monkeypatch.setattr(pinn.solving, "recovery", lambda objective: 1 / 0)
+    monkeypatch.setattr(pinn.solving, "recovery", lambda *arguments: 1 / 0)
     with pytest.raises(ZeroDivisionError) as caught:
         pinn.solve(PROBLEM, **SMALL, training=[pinn.Adam(5)])
     solution = caught.value.solution
