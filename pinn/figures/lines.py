@@ -51,12 +51,27 @@ def plot_line(
     top.set_title(data.title(), fontsize=12, loc="left")
     if data.reference is not None:
         _legend_above(top, handles)
-        draw_error(panels[1], grid, data.error, absolute=absolute)
-        error_limits(panels[1:], data.error, absolute)
-        panels[1].set_ylabel(data.error_label(absolute), fontsize=11)
-        subtitle(panels[1], data.summary())
+        _draw_error_panel(panels[1], data, absolute)
     _finish(panels, data, name)
     return figure
+
+
+def plot_line_error(data: FieldData, *, absolute: bool = True, name: str = "error") -> Figure:
+    """Draw the error of a field in one coordinate alone; name: what the title calls it."""
+    (coordinate,) = data.coordinates
+    figure, (axes,) = line_panels(False)
+    _draw_error_panel(axes, data, absolute)
+    axes.set_title(f"{data.title()},  {name}\n", fontsize=12, loc="left")
+    _finish([axes], data, coordinate)
+    return figure
+
+
+def _draw_error_panel(axes: Axes, data: FieldData, absolute: bool) -> None:
+    (grid,) = data.coordinates.values()
+    draw_error(axes, grid, data.error, absolute=absolute)
+    error_limits([axes], data.error, absolute)
+    axes.set_ylabel(data.error_label(absolute), fontsize=11)
+    subtitle(axes, data.summary())
 
 
 def plot_overlay(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pinn.figures.field_data import FieldData
-from pinn.figures.lines import plot_line
+from pinn.figures.lines import plot_line, plot_line_error
 from pinn.figures.rim import filled_across
 from pinn.figures.scales import Scale, error_scale, scale_of
 from pinn.figures.style import FAINT, new_figure, sparse_ticks, subtitle
@@ -55,19 +55,28 @@ def plot_reference(
     log: bool = False,
 ) -> Figure:
     """Draw the reference in the colours of `plot_field`; ValueError without a reference."""
-    _need_map(data, "reference")
+    if data.reference is None:
+        raise _without_reference(data, "reference")
+    if len(data.coordinates) == 1:
+        raise ValueError(
+            f"field {data.unknown!r} has one coordinate: plot_field draws its reference as well"
+        )
     return _single_map(data, data.reference, "reference", field_scale([data], vmin, vmax, log))
 
 
-def plot_error(data: FieldData, *, absolute: bool = False) -> Figure:
-    """Draw field - reference in colours centred at zero; ValueError without a reference.
+def plot_error(data: FieldData, *, absolute: bool | None = None, name: str = "error") -> Figure:
+    """Draw field - reference: in colours centred at zero, or a line; ValueError without one.
 
-    They are logarithmic on both sides, so that sign and size are seen over decades. absolute: draw
-    the size alone.
+    Colours are logarithmic on both sides, so that sign and size are seen over decades. absolute:
+    draw the size alone, as of a line where left out. name: what the title calls it.
     """
-    _need_map(data, "error")
+    if data.reference is None:
+        raise _without_reference(data, "error")
+    if len(data.coordinates) == 1:
+        return plot_line_error(data, absolute=absolute is not False, name=name)
     figure = new_figure(*map_size(data), layout="compressed")
-    _draw_error(figure.add_subplot(), data, error_scale(data.error, absolute=absolute))
+    scale = error_scale(data.error, absolute=bool(absolute))
+    _draw_error(figure.add_subplot(), data, scale, name)
     return figure
 
 
@@ -218,13 +227,8 @@ def _is_to_scale(data: FieldData) -> bool:
     return lengths and _FLATTEST <= _height_over_width(data) <= _STEEPEST
 
 
-def _need_map(data: FieldData, what: str) -> None:
-    if len(data.coordinates) == 1:
-        raise ValueError(
-            f"field {data.unknown!r} has one coordinate: plot_field draws its {what} as well"
-        )
-    if data.reference is None:
-        raise ValueError(f"field {data.unknown!r} has no reference: there is no {what} to draw")
+def _without_reference(data: FieldData, what: str) -> ValueError:
+    return ValueError(f"field {data.unknown!r} has no reference: there is no {what} to draw")
 
 
 def _single_map(data: FieldData, values: np.ndarray, what: str, scale: Scale) -> Figure:
@@ -254,12 +258,12 @@ def _draw_measured(axes: Axes, data: FieldData) -> None:
     )  # fmt: skip
 
 
-def _draw_error(axes: Axes, data: FieldData, scale: Scale) -> Any:
+def _draw_error(axes: Axes, data: FieldData, scale: Scale, name: str = "error") -> Any:
     drawn = error_drawn(data, scale)
     mesh = draw_mesh(axes, data, drawn, scale, _colours_of_error(scale))
     label = data.error_label(absolute=scale.kind == "log")
     colour_bar(axes, mesh, label, scale, scale.beyond(drawn))
-    axes.set_title(f"{data.title()},  error\n", fontsize=12, loc="left")
+    axes.set_title(f"{data.title()},  {name}\n", fontsize=12, loc="left")
     subtitle(axes, data.summary())
     return mesh
 

@@ -197,7 +197,7 @@ def _of_field(solution: Solution, data: FieldData, look: Look) -> Iterator[tuple
         return
     if data.reference is not None:
         yield f"reference_{unknown}", plot_reference(data, log=look.log)
-        yield f"error_{unknown}", plot_error(data, absolute=absolute)
+        yield f"error_{unknown}", plot_error(data, absolute=look.absolute)
     at_times = instants(solution, unknown)
     if at_times:
         yield f"slices_{unknown}", plot_maps(at_times, log=look.log, absolute=absolute)

@@ -173,8 +173,8 @@ class Solution:
 
         What the end of training found, or what is found now: of a solution that was loaded, of a
         run that was cut short, and of one too short to have its error estimated by itself. Printed
-        it is a table; `evaluate(x=xs)["u"]` gives the error itself, as `plot_error` draws it, and
-        `derivative("u_x", x=xs)` that of any expression. The solution stays as it is. Takes a
+        it is a table; `evaluate(x=xs)["u"]` gives e = u* - u itself, and `derivative("u_x", x=xs)`
+        that of any expression. The solution stays as it is. Takes a
         second or a few; see pinn.estimates. Raises RuntimeError where a file could not hold an
         equation that is a Python function.
         """
@@ -185,13 +185,16 @@ class Solution:
         with training_resources():
             return error_estimate(self.experiment, objective, self.theta)
 
-    def plot_error(self, unknown: str | None = None, **held: float) -> Figure:
-        """Return a matplotlib figure of the estimated error u* - u.
+    def plot_error(
+        self, unknown: str | None = None, *, absolute: bool | None = None, **held: float
+    ) -> Figure:
+        """Return a matplotlib figure of the estimated error, drawn as that against a reference.
 
-        unknown: whose, of a field or quantity too; of the first unknown where left out. held: as in
-        field_data.
+        It is u - (u + e), where u + e is the better solution of `error_estimate`. unknown: whose,
+        of a field or quantity too; of the first unknown where left out. absolute: as in `plot`.
+        held: as in field_data.
         """
-        from pinn.figures import plot_field
+        from pinn.figures import plot_error
 
         name = self.problem.unknowns[0] if unknown is None else unknown
         data = self.field_data(name, **held)
@@ -200,10 +203,8 @@ class Solution:
         places = {n: (low + high) / 2 for n, (low, high) in domain.bounds.items()}
         places |= {**data.fixed, **dict(zip(data.coordinates, axes, strict=True))}
         error = self.error_estimate().error.evaluate(places)[name]
-        return plot_field(dataclasses.replace(
-            data, unknown=f"error of {name}", values=np.where(data.inside, error, np.nan),
-            reference=None, errors=None, measured=None,
-        ))  # fmt: skip
+        better = dataclasses.replace(data, reference=data.values + error, errors=None)
+        return plot_error(better, absolute=absolute, name="estimated error")
 
     def field_data(self, unknown: str, **held: float) -> FieldData:
         """Return an unknown or a field on an even grid, ready for pinn.figures.

@@ -402,11 +402,14 @@ def test_a_saved_solution_keeps_the_numbers_and_finds_the_error_again(solved, tm
     )  # fmt: skip
 
 
-def test_the_error_is_drawn(solved):
-    figure = solved.plot_error("u")
+def test_the_error_is_drawn_as_that_against_a_reference(solved):
+    figure = solved.plot_error("u", absolute=False)
     (line, *_) = figure.axes[0].lines
-    expected = solved.error_estimate().evaluate(x=line.get_xdata())["u"]
-    np.testing.assert_allclose(line.get_ydata(), expected, rtol=1e-9, atol=1e-18)
+    e = solved.error_estimate().evaluate(x=line.get_xdata())["u"]
+    rounding = 4 * np.finfo(float).eps * np.abs(solved.evaluate(x=line.get_xdata())["u"]).max()
+    np.testing.assert_allclose(line.get_ydata(), -e, rtol=1e-9, atol=rounding)
+    assert "estimated error" in figure.axes[0].get_title(loc="left")
+    assert solved.plot_error("u").axes[0].get_yscale() == "log"
 
 
 def test_places_are_given_by_name(solved):
