@@ -19,9 +19,9 @@ def surroundings(fn: Callable, owner: Any = None) -> Hashable:
     whether they are in training mode. owner: the object that it is called on, where it is not
     bound to one.
     """
-    seen = [owner, fn, getattr(fn, "__self__", None), *_read_by(getattr(fn, "__func__", fn))]
+    owners = [one for one in (owner, fn, getattr(fn, "__self__", None)) if isinstance(one, Module)]
     found: list[Hashable] = []
-    for value in seen:
+    for value in owners + _read_by(getattr(fn, "__func__", fn)):
         if isinstance(value, Module):
             held = (*value.parameters(), *value.buffers())
             modes = tuple(module.training for module in value.modules())
