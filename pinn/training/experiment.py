@@ -163,6 +163,12 @@ class Experiment:
             fields[one.name] = (network, taken)
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device, fields)
 
+    @property
+    def _executor(self) -> str:
+        """What replays: of a network that is linear a few steps are taken, and none is compiled."""
+        few = self.device == "cpu" and getattr(self.model, "linear", False)
+        return "numpy" if few else "auto"
+
     def check_stages(self, objective: Objective) -> list[str]:
         """Return what stages say that they will do badly; ValueError for one that cannot work."""
         said = []
@@ -219,6 +225,7 @@ class Experiment:
             engine=self.engine,
             derivatives=self.derivatives,
             threads=self.threads,
+            executor=self._executor,
         )
         fit_last_layers(objective)
         return objective

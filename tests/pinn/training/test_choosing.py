@@ -335,3 +335,16 @@ def test_a_trial_gives_up_within_a_step_where_that_would_take_half_of_the_time(m
     assert now[0] <= 30
     assert isinstance(chosen.experiment.model, pinn.MLP)
     assert "the limit in time cut it short" in chosen.decisions[0].why
+
+
+def test_nothing_is_compiled_for_features_that_a_few_steps_solve_for(monkeypatch):
+    made, make = [], pinn.objective.objective.make_engine
+
+    def listened(*arguments):
+        made.append(arguments[-1])
+        return make(*arguments)
+
+    monkeypatch.setattr(pinn.objective.objective, "make_engine", listened)
+    for model in (pinn.RandomFeatures(5), pinn.MLP(width=3, depth=1)):
+        Experiment(SMOOTH, model, pinn.Sampling(interior=9)).objective()
+    assert made == ["numpy", "auto"]
