@@ -279,7 +279,7 @@ class _Parser:
         what, value, example = _BY_NAME[group.callee.name]
         written = self.source[name.position : position].rstrip()
         waiting = group.keywords and group.unnamed() < group.first_keyword[0]
-        if waiting or str(name) != written:
+        if waiting or not isinstance(name, Name) or name.name != written:
             raise self.error(
                 f"'=' stands between {what} and {value}; write {example}", position
             )

@@ -18,6 +18,7 @@ import numpy as np
 
 from pinn.expressions import abridge
 from pinn.files import DamagedFile, from_json, to_json
+from pinn.models import AutoModel
 from pinn.schema import dump
 from pinn.schema.arrays import digest, with_arrays_beside, with_texts
 from pinn.schema.declared import Record
@@ -119,8 +120,11 @@ def _theta(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 def _check_size(experiment: Experiment, theta: Mapping[str, np.ndarray]) -> None:
     """Raise ValueError where the model would be larger than the parameters that are there.
 
-    Before it is built: a few letters of the file can declare more memory than a machine has.
+    Before it is built: a few letters of the file can declare more memory than a machine has. And
+    where it has not been chosen, as that of a solution always is.
     """
+    if isinstance(experiment.model, AutoModel):
+        raise ValueError("its model has not been chosen: it is auto, which has no parameters")
     there = sum(part.size for part in theta.values())
     declared = experiment.network_size()
     if declared > there:

@@ -216,6 +216,13 @@ def test_a_model_that_is_only_declared_costs_no_memory(path):
     tracemalloc.stop()
 
 
+def test_a_model_that_was_never_chosen_is_no_solution(path):
+    setup = json.loads(str(read_npz(path)["experiment"]))
+    altered(path, experiment=np.array(json.dumps({**setup, "model": "auto"})))
+    with pytest.raises(DamagedFile, match="its model has not been chosen: it is auto"):
+        pinn.load(path)
+
+
 def test_features_of_hard_periods_are_read_back(tmp_path):
     problem = pinn.Problem(
         pinn.Interval("x", 0, 2), ["u"], {"e": "u_xx + a*sin(pi*x)"},
