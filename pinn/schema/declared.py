@@ -265,6 +265,14 @@ class Member(Kind):
             message = self.family.unknown(name)
             return reader.complain(below, message + hint * reader.stored)
         reader.note(path, node.place, tag=name)
+        for other in body.entries if isinstance(body, MappingNode) else ():
+            if other in self.family and other not in fields_of(self.family[name]):
+                message = (
+                    f"this {self.family.noun} is {name}, and {other} is another one; in place of "
+                    f"{name} write {{{other}: {{...}}}}, on the command line "
+                    f"--set '{'.'.join(path)}={{{other}: {{...}}}}'"
+                )
+                return reader.complain((*below, other), message, body.key_places[other])
         return Record(self.family[name]).read(body, below, reader)
 
     def dump(self, value: Any) -> dict[str, Any]:

@@ -288,3 +288,17 @@ def test_a_file_without_a_problem_is_refused(refused):
 def test_what_the_problem_itself_refuses_is_told_at_its_key(refused, old, new, message):
     (told,) = refused(HEAT.replace(old, new))
     assert told.startswith(f"case.yaml:{message}")
+
+
+@pytest.mark.parametrize("text, said", [
+    ("model: auto\n", "model.auto.random_features: this model is auto, and random_features is"),
+    ("model: {mlp: {width: 5}}\n", "model.mlp.random_features: this model is mlp, and"),
+    ("", "model.mlp.random_features: this model is mlp, and random_features is another one"),
+])  # fmt: skip
+def test_a_key_of_another_model_is_told_how_to_name_that_one(refused, loaded, text, said):
+    (message,) = refused(HEAT + text, "model.random_features.width=50")
+    assert message.startswith(f"--set model.random_features.width=50: {said}")
+    assert message.endswith("--set 'model={random_features: {...}}'")
+    # as it says
+    model = loaded(HEAT + text, "model={random_features: {width: 50}}").experiment.model
+    assert model.width == 50 and isinstance(model, pinn.RandomFeatures)
