@@ -56,7 +56,9 @@ def report(arguments: argparse.Namespace) -> int:
 
 def watch(arguments: argparse.Namespace) -> int:
     """Serve the page of a run until Ctrl-C; return the exit code."""
+    from pinn.report.subject import has_ended
     from pinn.report.watch import watching
+    from pinn.runs.overview import Overview
 
     directory = Path(arguments.run)
     if directory.exists() and not directory.is_dir():
@@ -71,9 +73,14 @@ def watch(arguments: argparse.Namespace) -> int:
             "one"
         ) from error
     with server:
-        if not (directory / "config.yaml").exists():
-            tell(f"{directory}: no run is there yet; the page waits for it")
-        tell(f"watching {directory} on {server.url} (Ctrl-C ends it, not the run)")
+        state = Overview.of(directory).state
+        if has_ended(state):
+            tell(f"{directory}: the run has ended ({state}); its page is on {server.url} until "
+                 "Ctrl-C")
+        else:
+            if not (directory / "config.yaml").exists():
+                tell(f"{directory}: no run is there yet; the page waits for it")
+            tell(f"watching {directory} on {server.url} (Ctrl-C ends it, not the run)")
         try:
             server.serve_forever()
         except KeyboardInterrupt:

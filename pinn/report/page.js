@@ -517,7 +517,7 @@
 
   async function follow() {
     const bar = byId("following"), had = {};
-    let changed = "";
+    let standing = bar.textContent, changed = "";
     for (;;) {
       try {
         for (const part of ["progress", "fields"]) {
@@ -530,13 +530,14 @@
           if (part === "fields") drawFields(data);
           else {
             showTexts(data.texts);
+            standing = data.texts.standing;  // words without markup
             drawCurves(data.curves);
           }
           hideEmpty();
           changed = new Date().toLocaleTimeString();
         }
         bar.className = "";
-        bar.textContent = `Following the run; last change ${changed}`;
+        bar.textContent = `${standing}; last change ${changed}`;
       } catch (error) {
         bar.className = "lost";
         bar.textContent = "Nothing answers any more: python -m pinn watch has ended. " +

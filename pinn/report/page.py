@@ -81,6 +81,7 @@ def texts_of(subject: Subject) -> dict[str, Html]:
     found = {
         "title": joined([subject.name]),
         "state": state(subject),
+        "standing": joined([subject.standing]),
         "about": joined([*(element("p", line) for line in about),
                          element("p", subject.directory) if subject.directory else None]),
         "results-text": results(subject),
@@ -116,7 +117,7 @@ def page(texts: Mapping[str, Html], data: Mapping[str, Any] | None) -> str:
     scripts = [_plotly(), _own("page.js")]
     body = [
         element("a", "To the results", href="#results", class_="skip"),
-        element("div", "Following the run", id="following", role="status") if follow else None,
+        element("div", texts["standing"], id="following", role="status") if follow else None,
         element(
             "header",
             element("h1", element("span", texts["title"], id="title"), " ",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pinn.files import DamagedFile, sentence_of
+from pinn.optimizers import StopReason
 from pinn.runs import Run
 from pinn.runs.claim import FIGURES
 from pinn.runs.forms import RECORD, wrong_key
@@ -49,6 +50,13 @@ class Subject:
         """Whether training still goes on."""
         return self.state == "running"
 
+    @property
+    def standing(self) -> str:
+        """Whether it can still change, in words."""
+        if has_ended(self.state):
+            return "The run has ended"
+        return "The run was cut short" if self.state == "cut short" else "Following the run"
+
     @classmethod
     def of_solution(cls, solution: Solution) -> Subject:
         """Return a solution that is told of without the run that it may have come from."""
@@ -76,6 +84,11 @@ class Subject:
             name, state, solution, run.metrics(), config, facts,
             _pictures(run.directory / FIGURES), str(run.directory), trouble,
         )  # fmt: skip
+
+
+def has_ended(state: str) -> bool:
+    """Return whether a run of a state has its results: the state is why training stopped."""
+    return state in tuple(StopReason)
 
 
 _FACTS = ("seed", "precision", "device", "executor", "machine", "versions")

@@ -8,6 +8,8 @@ import urllib.request
 import pytest
 
 from pinn.report import watch
+from pinn.report.page import page, texts_of
+from pinn.report.subject import Subject
 from pinn.report.watch import Follower, watching
 from pinn.runs import Run
 
@@ -50,6 +52,17 @@ def test_the_page_and_its_numbers_are_there(heat_run, serve):
     assert progress["texts"]["title"] == "heat"
     fields = json.loads(asked(server, "/fields.json")[1])
     assert fields["groups"][0]["unknowns"][0]["name"] == "u"
+
+
+@pytest.mark.parametrize("state, said", [
+    ("running", "Following the run"), ("waiting", "Following the run"),
+    ("step limit", "The run has ended"), ("interrupted", "The run has ended"),
+    ("cut short", "The run was cut short"),
+])  # fmt: skip
+def test_the_page_says_whether_the_run_goes_on(state, said):
+    texts = texts_of(Subject("heat", state))
+    assert texts["standing"] == said
+    assert f'<div id="following" role="status">{said}</div>' in page(texts, None)
 
 
 def test_curves_grow_with_the_metrics_and_what_is_known_is_not_sent_again(heat_run, serve):
