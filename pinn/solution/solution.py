@@ -402,7 +402,7 @@ def load(
     """
     if os.path.isdir(path):
         path = Path(path) / "solution.npz"
-    contents = read_arrays(read_npz(path), str(path))
+    contents = read_arrays(_arrays_in(Path(path)), str(path))
     experiment = contents.experiment
     if device is not None:
         experiment = dataclasses.replace(experiment, device=device)
@@ -433,6 +433,19 @@ def load(
         ) from error
     except SIGNS_OF_DAMAGE as error:
         raise DamagedFile(f"{path}: its parts do not fit together ({error})") from error
+
+
+def _arrays_in(path: Path) -> dict[str, np.ndarray]:
+    """Return the arrays of a file; DamagedFile, which says what was expected, of other files."""
+    try:
+        return read_npz(path)
+    except DamagedFile as error:
+        if path.suffix == ".npz":
+            raise
+        raise DamagedFile(
+            f"{path}: expected a solution file, the .npz of solution.save or the solution.npz of a "
+            "run, but it is none"
+        ) from error
 
 
 def _with_field_models(experiment: Experiment, models: Mapping[str, Any]) -> Experiment:

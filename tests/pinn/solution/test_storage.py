@@ -223,6 +223,19 @@ def test_a_model_that_was_never_chosen_is_no_solution(path):
         pinn.load(path)
 
 
+def test_a_file_of_another_kind_is_told_what_was_expected(tmp_path, path):
+    other = tmp_path / "u.png"
+    other.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    with pytest.raises(DamagedFile) as caught:
+        pinn.load(other)
+    assert str(caught.value) == (
+        f"{other}: expected a solution file, the .npz of solution.save or the solution.npz of a "
+        "run, but it is none"
+    )
+    path.rename(tmp_path / "saved.bin")  # the name alone decides nothing
+    assert pinn.load(tmp_path / "saved.bin").problem.name == "heat"
+
+
 def test_features_of_hard_periods_are_read_back(tmp_path):
     problem = pinn.Problem(
         pinn.Interval("x", 0, 2), ["u"], {"e": "u_xx + a*sin(pi*x)"},
