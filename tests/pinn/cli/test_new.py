@@ -59,3 +59,14 @@ def test_the_name_is_enough_to_train_and_to_check(folder, capsys):
     Path("burgers").write_text(Path("heat.yaml").read_text())
     assert main(["check", "burgers"]) == 0
     assert "heat" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["check", "train"])
+def test_the_path_of_a_config_that_ships_is_answered_with_its_name(folder, capsys, command):
+    assert main([command, "configs/burgers.yaml"]) == 2
+    assert (
+        "configs/burgers.yaml: no such file, and a config that ships is called 'burgers': give "
+        "that name alone" in capsys.readouterr().err
+    )
+    assert main([command, "configs/mine.yaml"]) == 2
+    assert "ships" not in capsys.readouterr().err
