@@ -151,9 +151,28 @@ def _differences(
         yield f"{'.'.join(path)} is {_short(there)} there and {_short(here)} here"
 
 
-def _short(value: Any) -> str:
+def _short(value: Any, room: int = _MOST_SHOWN) -> str:
+    """Return a value as JSON, within so many letters: what is long is cut between its items."""
     text = to_json(value)
-    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
+    if len(text) <= room:
+        return text
+    if isinstance(value, dict):
+        begin, end, items = "{", "}", [(f"{to_json(key)}: ", one) for key, one in value.items()]
+    elif isinstance(value, list):
+        begin, end, items = "[", "]", [("", one) for one in value]
+    else:  # only texts are long
+        return f'{text[: max(room - 4, 1)]}..."'
+    shown: list[str] = []
+    for label, one in items:
+        left = room - len(begin + "".join(f"{item}, " for item in shown) + f"{label}, ...{end}")
+        item = _short(one, left)
+        if len(item) > left:
+            break
+        shown.append(label + item)
+        if item != to_json(one):
+            break
+    rest = ["..."] * (len(shown) < len(items))
+    return f"{begin}{', '.join([*shown, *rest])}{end}"
 
 
 def _is_limit(path: tuple[str, ...], ended: int) -> bool:

@@ -14,6 +14,7 @@ from pinn.files import DamagedFile, write_npz
 from pinn.objective.weighting import WEIGHTINGS
 from pinn.sampling import ADAPTIVE, METHODS
 from pinn.schema import declared
+from pinn.solution.resuming import _short
 from pinn.training import choosing
 from pinn.training.course import Choice
 from pinn.training.plan import PLANS
@@ -101,6 +102,20 @@ def same_from_every_checkpoint(folder, steps, until=None, **arguments):
         for name in a.keys() - {"report", "progress"}:
             assert a[name].tobytes() == b[name].tobytes(), name
     return whole
+
+
+@pytest.mark.parametrize("value, told", [
+    ({"width": 40, "depth": 3}, '{"width": 40, "depth": 3}'),
+    ({"mlp": {"width": 40, "depth": 3, "activation": "tanh", "features": [], "scale": {}}},
+     '{"mlp": {"width": 40, "depth": 3, ...}}'),
+    ({f"k{i}": 77 for i in range(30)}, '{"k0": 77, "k1": 77, "k2": 77, "k3": 77, "k4": 77, ...}'),
+    ([0.1234567] * 30, "[" + "0.1234567, " * 5 + "...]"),
+    ({"x" * 100: 1}, "{...}"),
+    ({"b": 1, "a": "x" * 100, "c": 2}, '{"b": 1, "a": "' + "x" * 36 + '...", ...}'),
+    ("x" * 100, '"' + "x" * 55 + '..."'),
+])  # fmt: skip
+def test_long_values_are_cut_between_their_items(value, told):
+    assert _short(value) == told and len(told) <= 60
 
 
 def test_stages_in_turn_points_that_change_and_data(tmp_path):
