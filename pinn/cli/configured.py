@@ -39,6 +39,14 @@ def add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", metavar="N", help="the same as --set threads=N")
 
 
+def add_track(parser: argparse.ArgumentParser) -> None:
+    """Add --track, of the commands that train."""
+    parser.add_argument(
+        "--track", metavar="TOOL", action="append",
+        help="log runs with tensorboard, wandb or mlflow as well; may be given many times",
+    )
+
+
 def read_config(arguments: argparse.Namespace) -> Config:
     """Return the config of a command line; ConfigError with every mistake."""
     from pinn.config import Override, load

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinn.cli import train
-from pinn.cli.configured import add_config, read_config
+from pinn.cli.configured import add_config, add_track, read_config
 from pinn.cli.output import say, tell
 from pinn.cli.verdict import DONE, INTERRUPTED, Misuse
 
@@ -53,6 +53,7 @@ def add_parser(commands: Any) -> None:
         help="the values that one key of the config has in turn; may be given many times",
     )  # fmt: skip
     parser.add_argument("--out", metavar="DIR", help="the folder of the runs (runs/NAME-sweep)")
+    add_track(parser)
     parser.add_argument("--quiet", action="store_true", help="print only the table")
     parser.set_defaults(command=sweep)
 

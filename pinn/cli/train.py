@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pinn.cli.configured import add_config, mistakes_of, read_config
+from pinn.cli.configured import add_config, add_track, mistakes_of, read_config
 from pinn.cli.output import QuietStream, say, tell
 from pinn.cli.verdict import DISK_OR_DEVICE, DIVERGED, DONE, INTERRUPTED, Misuse
 
@@ -56,10 +56,7 @@ def add_parser(commands: Any) -> None:
         "--extend", action="store_true",
         help="go on with a run that has ended, with the higher limits that are now given",
     )
-    parser.add_argument(
-        "--track", metavar="TOOL", action="append",
-        help="log the run with tensorboard, wandb or mlflow as well; may be given many times",
-    )
+    add_track(parser)
     parser.add_argument("--quiet", action="store_true", help="print only the final line")
     parser.set_defaults(command=train)
 

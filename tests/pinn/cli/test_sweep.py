@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+import pinn
 from pinn.cli import main
+from pinn.cli.configured import read_config
 
 SWEEP = [
     "sweep", "heat.yaml", "--out", "all", "--quiet",
@@ -97,3 +99,15 @@ def test_mistakes_are_told_before_anything_is_trained(folder, capsys, grid, said
     assert main(["sweep", "heat.yaml", "--out", "all", *options]) == 2
     assert said in capsys.readouterr().err
     assert not Path("all").exists()
+
+
+def test_every_run_is_logged_with_the_tools_that_are_named(folder, monkeypatch):
+    given = []
+
+    def train(arguments):
+        given.append(read_config(arguments).output.tracking)
+        return 0
+
+    monkeypatch.setattr("pinn.cli.train.train", train)
+    assert main([*SWEEP, "--track", "tensorboard", "--track", "mlflow"]) == 0
+    assert given == [(pinn.TensorBoard(), pinn.MLflow())] * 4
