@@ -28,6 +28,7 @@ from pinn.solution.pictured import (
     planes,
     points_data,
     vector_data,
+    window_of,
 )
 from pinn.solution.solution import Solution
 
@@ -215,6 +216,9 @@ def _of_training(run: Run, solution: Solution) -> Iterator[tuple[str, Figure]]:
     points = points_data(solution, last.points) if last is not None else []
     if points:
         figure = plot_points(points)
+        window = window_of(solution, points[0])
+        if window:
+            headline(figure, window)
         if last.draw:
             headline(figure, f"points drawn anew {_times(last.draw)}, as at step {last.step:,}")
         yield "points", figure

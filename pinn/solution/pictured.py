@@ -14,6 +14,7 @@ from pinn.equations.leaves import Derivative
 from pinn.figures.field_data import FieldData
 from pinn.figures.points import PointsData
 from pinn.geometry import Shape
+from pinn.models import Windows
 from pinn.problem import Problem
 from pinn.residuals import Measured, Residual
 from pinn.sampling import Points
@@ -213,6 +214,21 @@ def points_data(solution: Solution, points: Mapping[str, Points]) -> list[Points
             problem.domain.time, others, problem.units, lengths, len(own),
         ))  # fmt: skip
     return found
+
+
+def window_of(solution: Solution, data: PointsData) -> str:
+    """Return in words which window of time points are of; "" of a model without windows."""
+    model, domain = solution.experiment.model, solution.problem.domain
+    if not isinstance(model, Windows):
+        return ""
+    edges = model.edges(domain)
+    middle = np.median(data.column(domain.time))
+    number = int(np.clip(np.searchsorted(edges, middle), 1, model.count))
+    low, high = edges[number - 1 : number + 1]
+    return (
+        f"points of window {number} of {model.count}, {domain.time} from {low:.6g} to {high:.6g}: "
+        "each has its own"
+    )
 
 
 # ---- helpers

@@ -19,9 +19,12 @@ SMALL = Look(dpi=30)
 
 def solved(problem, directory=None, **changes):
     recorder = [] if directory is None else [Recorder(directory, "problem: {}\n", log_every=1)]
-    arguments = {"sampling": pinn.Sampling(interior=40, boundary=8, initial=8), **changes}
+    arguments = {
+        "model": pinn.MLP(4, 1), "sampling": pinn.Sampling(interior=40, boundary=8, initial=8),
+        **changes,
+    }  # fmt: skip
     solution = pinn.solve(
-        problem, pinn.MLP(4, 1), training=[pinn.Adam(2)], callbacks=recorder, error_bars=False,
+        problem, training=[pinn.Adam(2)], callbacks=recorder, error_bars=False,
         **arguments,
     )  # fmt: skip
     if recorder:
@@ -114,6 +117,21 @@ def test_the_points_are_those_of_the_last_step_also_of_a_run_that_was_loaded(tmp
         np.testing.assert_array_equal(data.others[:, 1], np.zeros(9))
         assert (data.time, data.units, data.count) == ("t", {"x": "m"}, 50)
     assert len(taken) == 2
+
+
+def test_the_points_of_windows_are_told_to_be_those_of_one(tmp_path, monkeypatch):
+    problem = pinn.Problem(X * TIME, ["u"], {"heat": "u_t - u_xx"}, [pinn.Initial("u", "x")])
+    drawn_figures = []
+    plot = figures.plot_points
+    monkeypatch.setattr(
+        figures, "plot_points", lambda data: drawn_figures.append(plot(data)) or drawn_figures[-1]
+    )
+    for model in (pinn.Windows(4, model=pinn.MLP(3, 1)), pinn.MLP(3, 1)):
+        run = tmp_path / type(model).__name__
+        drawn(solved(problem, run, model=model), run)
+    windowed, plain = (figure.get_suptitle() for figure in drawn_figures)
+    assert windowed.startswith("points of window 4 of 4, t from 0.75 to 1:")
+    assert "window" not in plain
 
 
 def test_a_run_whose_equations_no_file_holds_is_drawn_without_points(tmp_path):
