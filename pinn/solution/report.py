@@ -24,16 +24,16 @@ class Report:
     says it in a sentence, and `stages` has both for each stage. loss is the weighted sum, losses
     the mean squares by block. rel_l2 and max_error by unknown are empty where there is no
     reference; see pinn.solution.accuracy. parameters are the trained coefficients. history holds
-    thinned step records. fresh_loss is the loss on points that training never saw, nan where it is
-    not known: much larger than loss, it says that the points are fitted and not the equations.
-    residual is how far each equation and soft condition is from holding, by block, relative to the
-    size of its terms (pinn.diagnosis.scaled_residuals); error_estimate is how far the solution
-    seems to be from the true one, found without a reference (pinn.estimates), and empty of runs
-    that are cut short or take no longer than it would; recovery has the standard errors of
-    the coefficients and the fit of the data; warnings are what was said before training and after
-    it. setbacks tell of numbers that were not finite, and of the steps to which training went back
-    after them; decisions of the stages that were chosen on the way, of points that were drawn anew
-    because they were overfitted, and why.
+    step records, so many at most (pinn.training.history). fresh_loss is the loss on points that
+    training never saw, nan where it is not known: much larger than loss, it says that the points
+    are fitted and not the equations. residual is how far each equation and soft condition is from
+    holding, by block, relative to the size of its terms (pinn.diagnosis.scaled_residuals);
+    error_estimate is how far the solution seems to be from the true one, found without a reference
+    (pinn.estimates), and empty of runs that are cut short or take no longer than it would; recovery
+    has the standard errors of the coefficients and the fit of the data; warnings are what was said
+    before training and after it. setbacks tell of numbers that were not finite, and of the steps to
+    which training went back after them; decisions of the stages that were chosen on the way, of
+    points that were drawn anew because they were overfitted, and why.
     """
 
     stop_reason: str

@@ -19,6 +19,7 @@ from pinn.training.batches import Batches, PointsInUse
 from pinn.training.callbacks import check_callbacks, notify
 from pinn.training.course import Course, Decision
 from pinn.training.fresh import FreshLoss
+from pinn.training.history import History
 from pinn.training.judge import Judge
 from pinn.training.looks import Looks
 from pinn.training.pace import Pace, is_told, told
@@ -35,9 +36,6 @@ from pinn.training.records import (
 from pinn.training.redraw import Redraw, RedrawOverfit
 from pinn.training.verdicts import no_way_down, outlook
 from pinn.training.watched import Known, Watched
-
-# One record in this many steps goes to the history, besides the first and last of each stage.
-HISTORY_STRIDE = 10
 
 # A stage that ends for one of these is the last one.
 _FINAL = (
@@ -133,7 +131,7 @@ class Training:
         # The step at which a search without success was last answered by new points.
         self._helped_at: int | None = None
         self._reports: list[StageReport] = []
-        self._history: list[dict[str, Any]] = []
+        self._history = History()
         self._last: StepRecord | None = None
         # Of the running stage: the step to go back to, and the lowest sum of losses.
         self._good: StepRecord | None = None
@@ -204,7 +202,7 @@ class Training:
             stages=tuple(self._reports),
             steps=self._steps,
             seconds=time.perf_counter() - self._began,
-            history=self._history,
+            history=self._history.lines,
             last=self._last,
             fresh_loss=self._fresh_loss,
             setbacks=self._setbacks,
@@ -217,13 +215,11 @@ class Training:
         record = self._last
         if record is None:
             return None
-        # The last line may be there only because training ended at it.
-        last = record.step if _is_remembered(record.stage_step) else record.step - 1
-        history = [line for line in self._history if line["step"] <= last]
-        return Resume(record, history, tuple(self._reports[: record.stage_index]))
+        ended = tuple(self._reports[: record.stage_index])
+        return Resume(record, self._history.until(record), ended)
 
     def _ended(self, reason: StopReason, message: str) -> None:
-        self._remember_last()
+        self._history.close(self._last)
         self._reason, self._message = reason, message
 
     def _is_over(self) -> bool:
@@ -275,7 +271,7 @@ class Training:
             loss=self._accepted.loss,
             fresh_loss=self._fresh_loss,
             stages=tuple(self._reports),
-            history=self._history,
+            history=self._history.lines,
             looks=self._course.looks,
             weights=self._judge.weights,
             seconds=self._seconds,
@@ -434,8 +430,7 @@ class Training:
         )
         if self._last.is_good:
             self._good = self._last
-        if _is_remembered(step.number):
-            self._history.append(self._last.as_dict())
+        self._history.add(self._last, self._reports)
         return notify(self._callbacks, "on_step", self._last)
 
     def _judged(self, stage: Stage) -> StageEnd | None:
@@ -468,7 +463,7 @@ class Training:
             good, solver_state=state or {}, setbacks=self._setbacks, draw=self._draws,
             course=self._course.back_at(good.course),
         )  # fmt: skip
-        self._history = [line for line in self._history if line["step"] <= good.step]
+        self._history.go_back(good.step)
         self._stand_at(self._good)
         if give_up:
             if stage.takes_batches:  # what was told of the step is the loss of its batch
@@ -588,20 +583,14 @@ class Training:
         said = f": {why}" if why else ""
         return StopReason.CALLBACK, f"stopped by a callback{self._after()}{said}"
 
-    def _remember_last(self) -> None:
-        """Add the last step to the history, unless it is there."""
-        if self._last is not None and (
-            not self._history or self._history[-1]["step"] != self._last.step
-        ):
-            self._history.append(self._last.as_dict())
-
     # ---- going on
 
     def _take_up(self, resume: Resume) -> None:
         """Become the run that has just taken this step."""
         record = resume.record
         self._index, self._draws = record.stage_index, record.draw
-        self._history, self._reports = list(resume.history), list(resume.stages)
+        self._history, self._reports = History(resume.history), list(resume.stages)
+        self._history.thin(record.step, self._reports)
         self._setbacks = record.setbacks
         self._fresh_loss = self._reports[-1].fresh_loss if self._reports else math.nan
         self._lowest = min(record.lowest, sum(record.losses.values()))
@@ -628,8 +617,3 @@ class Training:
         self._course = record.course
         self._objective.parameters.load(record.theta)
         self._function.forget()
-
-
-def _is_remembered(stage_step: int) -> bool:
-    """Whether a step has a line in the history, wherever its stage ends."""
-    return stage_step == 1 or stage_step % HISTORY_STRIDE == 0

@@ -9,7 +9,8 @@ import pinn
 from pinn.optimizers import StopReason
 from pinn.training.callbacks import check_callbacks
 from pinn.training.experiment import Experiment
-from pinn.training.loop import HISTORY_STRIDE, Redraw, train
+from pinn.training.history import STRIDE
+from pinn.training.loop import Redraw, train
 
 PROBLEM = pinn.Problem(
     pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1)],
@@ -75,7 +76,7 @@ def test_records_tell_the_loss_at_their_theta():
 
 def test_the_history_is_thinned():
     result = train(objective(), [pinn.Adam(34), pinn.LBFGS(4)])
-    expected = [1, *range(HISTORY_STRIDE, 35, HISTORY_STRIDE), 34, 35, 38]
+    expected = [1, *range(STRIDE, 35, STRIDE), 34, 35, 38]
     assert [record["step"] for record in result.history] == expected
 
 
