@@ -1,0 +1,72 @@
+"""The processor that programs are compiled for: its vectors, its registers, and the compiler."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Host:
+    """What the generated code is shaped by.
+
+    vector_bytes  of one register.
+    block         (rows, vectors) of a product that are summed in registers at a time.
+    cpu, features  as LLVM names them.
+    """
+
+    vector_bytes: int
+    block: tuple[int, int]
+    cpu: str
+    features: str
+
+    def lanes(self, dtype: np.dtype) -> int:
+        """Return how many numbers of a dtype a register holds."""
+        return self.vector_bytes // dtype.itemsize
+
+
+def llvmlite_is_installed() -> bool:
+    """Return whether llvmlite can be imported, without importing it."""
+    return find_spec("llvmlite") is not None
+
+
+@lru_cache(maxsize=1)
+def host() -> Host | None:
+    """Return this machine's processor; None where it is none that code is generated for.
+
+    Asked for are fused multiply-add in hardware and 64 bits: AVX2 with FMA, AVX-512, or NEON.
+    """
+    if not llvmlite_is_installed():
+        return None
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features()
+    cpu = binding.get_host_cpu_name()
+    names = features.flatten()
+    if platform.machine() in ("x86_64", "AMD64"):
+        if features.get("avx512f") and features.get("avx512vl") and features.get("avx512dq"):
+            return Host(64, (4, 4), cpu, names)
+        if features.get("avx2") and features.get("fma"):
+            return Host(32, (6, 2), cpu, names)
+        return None
+    if platform.machine() in ("aarch64", "arm64"):
+        return Host(16, (4, 4), cpu, names)
+    return None
+
+
+@lru_cache(maxsize=1)
+def target_machine() -> Any:
+    """Return LLVM's code generator for the host."""
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    found = host()
+    return binding.Target.from_default_triple().create_target_machine(
+        cpu=found.cpu, features=found.features, opt=3, codemodel="jitdefault"
+    )

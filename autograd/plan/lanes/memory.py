@@ -1,0 +1,117 @@
+"""Where in the arena each buffer of a tile lies: those that are never needed together share it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+import numpy as np
+
+from .layout import Buffer, Call, Contraction, Copy, Fused, Give, Layout, Product, RowSum, Take
+
+
+class Arena:
+    """The places of all rows.
+
+    rows  how many the arena has.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._firsts = [b.first for b in layout.buffers]
+        self._buffers = layout.buffers
+        self._start: dict[Buffer, int] = {}
+        self.rows = 1  # the row of zeros
+        self._assign(layout.calls)
+
+    def place(self, rows: np.ndarray) -> np.ndarray:
+        """Return where rows lie, counted in rows."""
+        flat = [self._place(int(r)) for r in np.asarray(rows).reshape(-1)]
+        return np.array(flat, np.int64).reshape(np.shape(rows))
+
+    def _place(self, row: int) -> int:
+        owner = self.owner(row)
+        return 0 if owner is None else self._start[owner] + row - owner.first
+
+    def owner(self, row: int) -> Buffer | None:
+        """Return the buffer of a row; None for the row of zeros."""
+        k = bisect_right(self._firsts, row)
+        return self._buffers[k - 1] if k else None
+
+    def _assign(self, calls: list[Call]) -> None:
+        last: dict[Buffer, int] = {}
+        for number, call in enumerate(calls):
+            for buffer in (*self._read(call), *self._written(call)):
+                last[buffer] = number
+        free: list[tuple[int, int]] = []  # (start, count), sorted
+        for number, call in enumerate(calls):
+            dying = [b for b in self._read(call) if last[b] == number]
+            for buffer in self._written(call):
+                if buffer in self._start:
+                    continue
+                over = next((b for b in dying if _in_step(call, b, buffer)), None)
+                if over is not None:
+                    dying.remove(over)
+                    self._start[buffer] = self._start[over]
+                else:
+                    self._start[buffer] = self._found(free, buffer.count)
+            dying += [b for b in self._written(call) if last[b] == number]
+            for buffer in dying:
+                _released(free, self._start[buffer], buffer.count)
+
+    def _found(self, free: list[tuple[int, int]], count: int) -> int:
+        """Return the smallest free place that is large enough, or a new one at the end."""
+        fitting = [one for one in free if one[1] >= count]
+        if not fitting:
+            start = self.rows
+            self.rows += count
+            return start
+        start, size = min(fitting, key=lambda one: (one[1], one[0]))
+        free.remove((start, size))
+        if size > count:
+            _released(free, start + count, size - count)
+        return start
+
+    def _read(self, call: Call) -> list[Buffer]:
+        lists: list[np.ndarray] = []
+        if isinstance(call, Product):
+            lists = [call.x]
+        elif isinstance(call, Contraction):
+            lists = [call.a, call.b]
+        elif isinstance(call, RowSum | Copy | Give):
+            lists = [call.rows]
+        elif isinstance(call, Fused):
+            lists = [one for one in call.operands if isinstance(one, np.ndarray)]
+        rows = {int(r) for one in lists for r in np.unique(one)}
+        owners = dict.fromkeys(self.owner(r) for r in sorted(rows))
+        owners.pop(None, None)
+        return list(owners)
+
+    def _written(self, call: Call) -> list[Buffer]:
+        if isinstance(call, Take):
+            return [self.owner(call.out.first)]
+        if isinstance(call, Product | Copy):
+            return [call.out]
+        return list(call.outs) if isinstance(call, Fused) else []
+
+
+def _in_step(call: Call, old: Buffer, new: Buffer) -> bool:
+    """Return whether a loop may write `new` over `old`: it reads each row before it writes it."""
+    if not isinstance(call, Fused) or old.count != new.count:
+        return False
+    inside = [
+        one for one in call.operands
+        if isinstance(one, np.ndarray) and np.any((one >= old.first) & (one < old.first + old.count))
+    ]
+    rows = old.first + np.arange(old.count)
+    return all(np.array_equal(one, rows) for one in inside)
+
+
+def _released(free: list[tuple[int, int]], start: int, count: int) -> None:
+    """Add a free place, joined to its neighbours."""
+    for one in list(free):
+        if one[0] + one[1] == start:
+            free.remove(one)
+            start, count = one[0], one[1] + count
+        elif start + count == one[0]:
+            free.remove(one)
+            count += one[1]
+    free.append((start, count))

@@ -1,0 +1,85 @@
+"""Machine code of a module's text: compiled once, kept on disk, checked before it is used.
+
+An object file is kept in the folder of compiled loops (executors/loop_cache.py) under the hash of
+the text, the processor and the compiler, with the hash of its own bytes in front: what has not the
+hash that it was written with is compiled again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..executors.loop_cache import cache_folder, _check_private as check_private
+
+
+def write_bytes(p, b): p.write_bytes(b)
+def warn_of_folder(e): raise e
+from .host import host, target_machine
+
+_lock = threading.Lock()
+_entries: dict[str, tuple[Any, Callable]] = {}
+_HASH_BYTES = 32
+_SIGNATURE = (*[ctypes.c_void_p] * 6, ctypes.c_int64, ctypes.c_int64)
+
+
+def compiled(text: str) -> Callable[..., None]:
+    """Return `run` of a module's text as a function of its addresses; it lets go of the lock.
+
+    Warns once, and compiles in memory, where the cache folder cannot be used.
+    """
+    with _lock:
+        if text not in _entries:
+            _entries[text] = _loaded(text)
+        return _entries[text][1]
+
+
+def _loaded(text: str) -> tuple[Any, Callable]:
+    from llvmlite import binding
+
+    machine = target_machine()
+    key = hashlib.sha256(
+        "\0".join([text, host().cpu, host().features, str(binding.llvm_version_info)]).encode()
+    ).hexdigest()[:32]
+    code = _kept(key)
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+    if code is None:
+        module = binding.parse_assembly(text)
+        module.verify()
+        tuning = binding.create_pipeline_tuning_options(speed_level=3)
+        tuning.slp_vectorization = False
+        tuning.loop_vectorization = False
+        builder = binding.create_pass_builder(machine, tuning)
+        builder.getModulePassManager().run(module, builder)
+        code = machine.emit_object(module)
+        _keep(key, code)
+    engine.add_object_file(binding.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine, ctypes.CFUNCTYPE(None, *_SIGNATURE)(engine.get_function_address("run"))
+
+
+def _path(key: str) -> Path:
+    return cache_folder() / f"tile_{key}.o"
+
+
+def _kept(key: str) -> bytes | None:
+    try:
+        content = _path(key).read_bytes()
+    except OSError:
+        return None
+    code = content[_HASH_BYTES:]
+    return code if hashlib.sha256(code).digest() == content[:_HASH_BYTES] else None
+
+
+def _keep(key: str, code: bytes) -> None:
+    try:
+        folder = cache_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_private(folder)
+        write_bytes(_path(key), hashlib.sha256(code).digest() + code)
+    except OSError as error:
+        warn_of_folder(error)

@@ -1,0 +1,64 @@
+"""Which row, the point's, each element of a recorded value belongs to: found by running the moves.
+
+A program is recorded for a few rows.  To each of its values belongs an array of its shape whose
+elements are numbers of places: an operation that only moves elements is run on these numbers, and
+what comes out says where each element of its result lies, whatever the operation was.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..program import Instruction, Value
+
+
+class CannotCompile(ValueError):
+    """Something in a program that compiled tiles do not hold; the text names it."""
+
+
+_MOVES = frozenset({
+    "reshape", "permute", "expand", "slice", "embed", "cat", "stack", "unbind", "split",
+})  # fmt: skip
+
+
+def moves(instruction: Instruction) -> bool:
+    """Return whether an instruction only puts elements elsewhere, or zeros beside them."""
+    return instruction.op.name in _MOVES
+
+
+def moved(instruction: Instruction, places: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the places of the outputs' elements from those of the inputs, -1 for a new zero."""
+    found = instruction.op.forward(np, *[p + 1 for p in places], **instruction.attributes)
+    return [np.asarray(one) - 1 for one in (found if isinstance(found, tuple) else (found,))]
+
+
+def broadcast(places: np.ndarray, value: Value) -> np.ndarray:
+    """Return the places of an operand of an elementwise operation for each element of its result."""
+    return np.broadcast_to(places, value.shape)
+
+
+def factors(x: np.ndarray, y: np.ndarray, attributes: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the places of a matrix product's factors as (..., n, k) and (..., k, m)."""
+    return (
+        x.swapaxes(-1, -2) if attributes["transpose_x"] else x,
+        y.swapaxes(-1, -2) if attributes["transpose_y"] else y,
+    )
+
+
+def summed_dimensions(instruction: Instruction) -> tuple[int, ...]:
+    """Return the dimensions of the input that a `sum` or `sum_to` sums over."""
+    source, target = instruction.inputs[0].shape, instruction.outputs[0].shape
+    if instruction.op.name == "sum":
+        return tuple(k % len(source) for k in instruction.attributes["axes"])
+    extra = len(source) - len(target)
+    return tuple(range(extra)) + tuple(
+        extra + k for k, n in enumerate(target) if n == 1 and source[extra + k] != 1
+    )
+
+
+def is_same_along(places: np.ndarray, axes: tuple[int, ...]) -> bool:
+    """Return whether an array is the same along some of its axes."""
+    first = places[tuple(slice(0, 1) if k in axes else slice(None) for k in range(places.ndim))]
+    return bool(np.all(places == first))

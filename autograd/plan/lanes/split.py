@@ -1,0 +1,236 @@
+"""A program in three parts: what knows no point, what is done point by point, what follows sums.
+
+    before  values that depend on no point: computed once a call.
+    body    values of each point, and their sums over the points: compiled, tile after tile.
+    after   what is made of the sums: computed once a call from the sums over all points.
+
+The third part stands on the sums over all points instead of those of each chunk, so it has to be
+linear in them: that is checked, operation by operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..program import COMPUTED, CONSTANT, Argument, Instruction, Program, Value
+from .places import (
+    CannotCompile,
+    broadcast,
+    factors,
+    is_same_along,
+    moved,
+    moves,
+    summed_dimensions,
+)
+
+_PRODUCTS = frozenset({"mul", "matmul"})
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a program.
+
+    before  its outputs are `uniform`, in order.
+    body    its inputs are the points' arrays and then `uniform`; its outputs are the sums and then
+            the joined outputs of the program.
+    after   its inputs are the sums and then `uniform`; its outputs are the program's sums.
+    sums    how many outputs of the body are sums.
+    """
+
+    before: Program
+    body: Program
+    after: Program
+    sums: int
+
+
+def split(program: Program, points: int, kinds: Sequence[str]) -> Parts:
+    """Return the parts of a program whose first `points` inputs carry the points' rows.
+
+    kinds  one an output, as for `Chunked`.  Raises CannotCompile where it cannot be taken apart.
+    """
+    return _Split(program, points, kinds).parts()
+
+
+@dataclass
+class _Split:
+    program: Program
+    points: int
+    kinds: Sequence[str]
+    rows: dict[Value, np.ndarray] = field(default_factory=dict)  # which row an element belongs to
+    summed: set[Value] = field(default_factory=set)
+    before: list[Instruction] = field(default_factory=list)
+    body: list[Instruction] = field(default_factory=list)
+    after: list[Instruction] = field(default_factory=list)
+
+    def parts(self) -> Parts:
+        given, shared = self.program.inputs[: self.points], self.program.inputs[self.points :]
+        for value in given:
+            shape = (-1, *(1,) * (len(value.shape) - 1))
+            self.rows[value] = np.broadcast_to(
+                np.arange(value.shape[0]).reshape(shape), value.shape
+            )
+        for instruction in self.program.instructions:
+            self._place(instruction)
+        self._check_outputs()
+        pairs = list(zip(self.program.outputs, self.kinds, strict=True))
+        totals = [v for v, kind in pairs if kind == "sum"]
+        joined = [v for v, kind in pairs if kind != "sum"]
+        needed = dict.fromkeys([v for i in self.after for v in i.values()] + totals)
+        made = {o for i in self.body for o in i.outputs}
+        sums = [v for v in needed if v in made]
+        read = dict.fromkeys(v for i in (*self.body, *self.after) for v in i.values())
+        read.update(dict.fromkeys(totals))
+        uniform = [v for v in read if v not in self.rows and v not in self.summed]
+        return Parts(
+            _part(self.program, shared, self.before, uniform),
+            _part(self.program, [*given, *uniform], self.body, [*sums, *joined]),
+            _part(self.program, [*sums, *uniform], self.after, totals),
+            len(sums),
+        )
+
+    def _place(self, instruction: Instruction) -> None:
+        values = list(instruction.values())
+        if any(v in self.summed for v in values):
+            self._check_linear(instruction)
+            self.after.append(instruction)
+            self.summed.update(instruction.outputs)
+        elif any(v in self.rows for v in values):
+            self.body.append(instruction)
+            self._follow(instruction)
+        else:
+            self.before.append(instruction)
+
+    def _follow(self, instruction: Instruction) -> None:
+        """Find the rows of an instruction's results, or that it sums over them."""
+        name, outputs = instruction.op.name, instruction.outputs
+        if moves(instruction):
+            found = moved(instruction, [self._rows_or_none(v) for v in instruction.inputs])
+            for output, rows in zip(outputs, found, strict=True):
+                self.rows[output] = _completed(rows)
+        elif instruction.op.elementwise:
+            (output,) = outputs
+            several = [
+                broadcast(self.rows[v], output) for v in instruction.values() if v in self.rows
+            ]
+            if any(np.any(one != several[0]) for one in several[1:]):
+                raise CannotCompile(f"operation '{name}' between points")
+            self.rows[output] = several[0]
+        elif name == "matmul":
+            self._product(instruction)
+        elif name in ("sum", "sum_to"):
+            self._sum(instruction)
+        elif name == "outer_rows":
+            (output,) = outputs
+            self.rows[output] = np.broadcast_to(
+                np.arange(output.shape[0])[:, None, None], output.shape
+            )
+        else:
+            raise CannotCompile(f"operation '{name}'")
+
+    def _rows_or_none(self, value: Value) -> np.ndarray:
+        rows = self.rows.get(value)
+        return np.full(value.shape, -1) if rows is None else rows
+
+    def _product(self, instruction: Instruction) -> None:
+        (output,) = instruction.outputs
+        x, y = factors(
+            *(self._rows_or_none(v) for v in instruction.inputs), instruction.attributes
+        )
+        if is_same_along(x, (x.ndim - 1,)) and is_same_along(y, (y.ndim - 2,)):
+            if x.max() >= 0 and y.max() >= 0:
+                raise CannotCompile("a matrix product of a point's values with its values")
+            rows = np.maximum(x[..., :, :1], y[..., :1, :])
+            self.rows[output] = np.broadcast_to(rows, output.shape)
+        elif is_same_along(x, tuple(range(x.ndim - 1))) and is_same_along(
+            y, (*range(y.ndim - 2), y.ndim - 1)
+        ) and np.all(x[(0,) * (x.ndim - 1)] == y[(0,) * (y.ndim - 2)][:, 0]):
+            self.summed.add(output)
+        else:
+            raise CannotCompile(f"a matrix product between points: {instruction}")
+
+    def _sum(self, instruction: Instruction) -> None:
+        (x,), (output,) = instruction.inputs, instruction.outputs
+        axes = summed_dimensions(instruction)
+        rows = self.rows[x]
+        others = tuple(k for k in range(rows.ndim) if k not in axes)
+        if is_same_along(rows, axes):
+            first = rows[tuple(slice(0, 1) if k in axes else slice(None) for k in range(rows.ndim))]
+            self.rows[output] = first.reshape(output.shape)
+        elif is_same_along(rows, others):
+            self.summed.add(output)
+        else:
+            raise CannotCompile("a sum over a part of the points")
+
+    def _check_linear(self, instruction: Instruction) -> None:
+        name = instruction.op.name
+        if any(v in self.rows for v in instruction.values()):
+            raise CannotCompile(f"operation '{name}' between a sum over points and points")
+        sums = [k for k, v in enumerate(instruction.inputs) if v in self.summed]
+        others = [v for v in instruction.inputs if v not in self.summed]
+        additive = moves(instruction) or name in ("neg", "add", "sub", "sum", "sum_to")
+        if not (
+            additive and all(_is_zero(v) for v in others)
+            or name in _PRODUCTS and len(sums) == 1
+            or name == "div" and sums == [0]
+        ):  # fmt: skip
+            raise CannotCompile(f"operation '{name}' on a sum over points, not linear in it")
+
+    def _check_outputs(self) -> None:
+        for kind, value in zip(self.kinds, self.program.outputs, strict=True):
+            if kind == "sum" and value not in self.summed and not _is_zero(value):
+                raise CannotCompile("a result that is no sum over the points")
+            if kind != "sum" and value not in self.rows:
+                raise CannotCompile("a result with rows that depends on no point")
+
+
+def _completed(rows: np.ndarray) -> np.ndarray:
+    """Return the rows of a value where those of its zeros are not known (-1) yet.
+
+    A value's elements are outer x rows x inner: the known ones say what the inner size is.
+    """
+    if rows.min() >= 0:
+        return rows
+    count = int(rows.max()) + 1
+    flat = rows.reshape(-1)
+    inner = 1
+    while flat.size % (count * inner) == 0:
+        expected = np.arange(flat.size) // inner % count
+        if np.all((flat < 0) | (flat == expected)):
+            return expected.reshape(rows.shape)
+        inner += 1
+        while inner < flat.size and flat.size % (count * inner):
+            inner += 1
+    raise CannotCompile("zeros beside points whose rows cannot be told")
+
+
+def _is_zero(argument: Argument) -> bool:
+    if isinstance(argument, Value):
+        return argument.kind == CONSTANT and not np.any(argument.data)
+    return argument == 0
+
+
+def _part(
+    whole: Program, inputs: list[Value], instructions: list[Instruction], outputs: list[Value]
+) -> Program:
+    """Return a program with values of its own, which stand for those of the whole one."""
+    own: dict[Value, Value] = {
+        v: Value(v.number, v.shape, v.dtype, "input", v.data, v.name) for v in inputs
+    }
+
+    def of(argument: Any) -> Any:
+        return own.get(argument, argument) if isinstance(argument, Value) else argument
+
+    made = []
+    for instruction in instructions:
+        own |= {o: Value(o.number, o.shape, o.dtype, COMPUTED) for o in instruction.outputs}
+        made.append(Instruction(
+            instruction.op, tuple(of(i) for i in instruction.inputs), instruction.attributes,
+            tuple(own[o] for o in instruction.outputs),
+        ))  # fmt: skip
+    return Program(
+        [own[v] for v in inputs], made, [of(v) for v in outputs], whole.counter, whole.captured
+    )
