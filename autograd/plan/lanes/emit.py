@@ -12,7 +12,19 @@ import numpy as np
 
 from . import vector_functions
 from .kernels import ATTRIBUTES, Kernels, Source
-from .layout import Contraction, Copy, Fused, Give, Layout, Numbers, Product, RowSum, Take
+from .layout import (
+    Contraction,
+    Copy,
+    Fused,
+    Gather,
+    Give,
+    Layout,
+    Numbers,
+    Outer,
+    Product,
+    RowSum,
+    Take,
+)
 from .memory import Arena
 from .places import CannotCompile
 
@@ -56,7 +68,10 @@ class _Emitter:
         for call in self.layout.calls:
             getattr(self, f"_{type(call).__name__.lower()}")(call)
         k = self.kernels
-        texts = [k.product(), k.contraction(), k.row_sum(), k.copies(), *self.loops.values()]
+        texts = [
+            k.product(), k.contraction(), k.row_sum(), k.gather(), k.outer(), k.copies(),
+            *self.loops.values(),
+        ]
         declared = {
             f"declare {k.vector} @llvm.fma.{k.suffix}({k.vector}, {k.vector}, {k.vector})",
             "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
@@ -134,6 +149,18 @@ class _Emitter:
         """Put zeros where points are missing, so that they do not count."""
         flat = np.unique(rows)
         self._call("blank", "i64 %valid", f"i64 {flat.size}", self._table(flat), "ptr %arena")
+
+    def _gather(self, call: Gather) -> None:
+        n, o = call.rows.shape
+        self._call("gather", f"i64 {n}", f"i64 {o}", self._table(call.rows), "ptr %arena",
+                   self._row(call.out.first))
+
+    def _outer(self, call: Outer) -> None:
+        (o, m), (_, n) = call.a.shape, call.b.shape
+        self._call(
+            "outer", f"i64 {m}", f"i64 {n}", f"i64 {o}", self._table(call.a[:, 0]),
+            self._table(call.b[:, 0]), "ptr %arena", self._row(call.out.first),
+        )
 
     def _copy(self, call: Copy) -> None:
         self._call("copy", f"i64 {call.rows.size}", self._table(call.rows), "ptr %arena",

@@ -14,7 +14,15 @@ import numpy as np
 from ..passes.clusters import Loop, Operand, Step, fused_op
 from ..program import Instruction, Program, Value
 from . import vector_functions
-from .places import CannotCompile, broadcast, factors, moved, moves, summed_dimensions
+from .places import (
+    CannotCompile,
+    broadcast,
+    factors,
+    moved,
+    moves,
+    summed_dimensions,
+    with_rows,
+)
 
 ZEROS = 0
 """The row that holds zeros."""
@@ -73,6 +81,23 @@ class RowSum:
 
 
 @dataclass(frozen=True)
+class Gather:
+    """out (n,) = the sums of rows (n, o) over o, point by point."""
+
+    rows: np.ndarray
+    out: Buffer
+
+
+@dataclass(frozen=True)
+class Outer:
+    """out (m, n) = the products of a (o, m) and b (o, n) summed over o, point by point."""
+
+    a: np.ndarray
+    b: np.ndarray
+    out: Buffer
+
+
+@dataclass(frozen=True)
 class Fused:
     """A loop over rows; operands are rows (r,) or Numbers with as many places."""
 
@@ -99,7 +124,7 @@ class Give:
     result: int
 
 
-Call = Take | Product | Contraction | RowSum | Fused | Copy | Give
+Call = Take | Product | Contraction | RowSum | Gather | Outer | Fused | Copy | Give
 
 
 @dataclass
@@ -232,36 +257,53 @@ class _Layout:
             self._matmul(instruction)
         elif name in ("sum", "sum_to"):
             self._sum(instruction)
+        elif name == "outer_rows":
+            self._outer(instruction)
         else:
             raise CannotCompile(f"operation '{name}'")
 
     def _move(self, instruction: Instruction) -> None:
-        filled = [self._filled(v) for v in instruction.inputs]
-        for output, places in zip(instruction.outputs, moved(instruction, filled), strict=True):
-            if places.min() < 0:
-                flat = places.reshape(-1)
-                rows = np.where(flat < 0, ZEROS, flat // self.count)
-                known = int(np.argmax(flat >= 0))
-                places = self._with_zeros(rows, flat, known, output)
-            self.places[output] = places
+        """Find where the elements lie now; numbers that know no point become rows first."""
+        inputs = instruction.inputs
+        unknown = [np.full(v.shape, -1) for v in inputs]
+        of_points = [self.places.get(v, blank) for v, blank in zip(inputs, unknown, strict=True)]
+        results = moved(instruction, of_points)
+        rows = [with_rows(places, self.count) for places in results]
+        for k, value in enumerate(inputs):
+            if value in self.places:
+                continue
+            index = np.arange(value.size).reshape(value.shape)
+            numbers = moved(instruction, [*unknown[:k], index, *unknown[k + 1 :]])
+            for places, points, one in zip(results, rows, numbers, strict=True):
+                self._fill(places, points, one, value)
+        for output, places, points in zip(instruction.outputs, results, rows, strict=True):
+            self.places[output] = np.where(places < 0, ZEROS * self.count + points, places)
 
-    def _with_zeros(
-        self, rows: np.ndarray, flat: np.ndarray, known: int, output: Value
-    ) -> np.ndarray:
-        inner = 1
-        while inner <= flat.size // self.count:
-            if flat.size % (self.count * inner) == 0:
-                points = np.arange(flat.size) // inner % self.count
-                if np.all((flat < 0) | (flat % self.count == points)):
-                    return (rows * self.count + points).reshape(output.shape)
-            inner += 1
-        raise CannotCompile("zeros beside points whose rows cannot be told")
+    def _fill(
+        self, places: np.ndarray, points: np.ndarray, numbers: np.ndarray, value: Value
+    ) -> None:
+        """Make rows of numbers; write their places where the numbers go."""
+        here = np.flatnonzero((numbers >= 0) & (points == 0))
+        if not here.size:
+            return
+        first = numbers.reshape(-1)[here]
+        inner = int(np.argmax(points.reshape(-1) == 1)) if self.count > 1 else 1
+        buffer = self._buffer(here.size)
+        for k, at in enumerate(here):
+            along = at + inner * np.arange(self.count)
+            self._check_same(value, numbers.reshape(-1)[along])
+            places.reshape(-1)[along] = (buffer.first + k) * self.count + np.arange(self.count)
+        one = Numbers(self.numbers[value], first)
+        self.result.calls.append(
+            Fused(_filling(value.dtype), (), 1, (one,), (buffer,))
+        )
 
-    def _filled(self, value: Value) -> np.ndarray:
-        """Return the places of a value; of zeros that know no point, the row of zeros."""
-        if value in self.places:
-            return self.places[value]
-        raise CannotCompile("numbers that know no point beside those of points")
+    def _check_same(self, value: Value, numbers: np.ndarray) -> None:
+        """Check that numbers that are met at all points are one, or equal ones of a constant."""
+        if np.any(numbers != numbers[0]) and (
+            value.data is None or np.any(value.data.flat[numbers] != value.data.flat[numbers[0]])
+        ):
+            raise CannotCompile("an array that knows no point and differs along the points")
 
     def _operand(self, value: Value, output: Value) -> tuple[np.ndarray | Numbers, int]:
         """Return what a loop over `output` reads of a value, row by row, and its inner size."""
@@ -295,9 +337,9 @@ class _Layout:
     def _numbers_by_row(self, numbers: Numbers, inner: int) -> Numbers:
         places = numbers.places.reshape(-1, self.count, inner)
         if np.any(places != places[:, :1]):
-            data = self.body.inputs[self.points + numbers.array].data  # of a constant
-            if data is None or np.any(data.flat[places] != data.flat[places[:, :1]]):
-                raise CannotCompile("an array that knows no point and differs along the points")
+            value = self.body.inputs[self.points + numbers.array]
+            for one in places.transpose(0, 2, 1).reshape(-1, self.count):
+                self._check_same(value, one)
         return Numbers(numbers.array, places[:, 0].reshape(-1))
 
     def _single(self, instruction: Instruction) -> None:
@@ -341,14 +383,20 @@ class _Layout:
         self, weights: np.ndarray, array: int, left: np.ndarray, output: Value
     ) -> None:
         m, k = weights.shape
-        flat = left.reshape(-1, k)  # (outer * points, k)
-        points = flat[:, 0] % self.count
-        if np.any(points != np.arange(len(flat)) % self.count):
-            raise CannotCompile("a matrix product whose points do not follow each other")
-        rows = self._run(flat[:: self.count] // self.count)
+        points = left[..., 0] % self.count
+        rows = self._run(left[points == 0] // self.count)
         out = self._buffer(len(rows) * m)
-        self.places[output] = self._places_of(out, output, m)
+        self.places[output] = self._laid(out, np.repeat(points[..., None], m, -1))
         self.result.calls.append(Product(Numbers(array, weights), rows, out))
+
+    def _laid(self, buffer: Buffer, points: np.ndarray) -> np.ndarray:
+        """Return the places of a value whose rows are a buffer's, from its elements' points."""
+        inner = int(np.argmax(points.reshape(-1) == 1))
+        places = buffer.first + np.arange(buffer.count).reshape(-1, 1, inner)
+        places = places * self.count + np.arange(self.count).reshape(1, -1, 1)
+        if np.any(places.reshape(-1) % self.count != points.reshape(-1)):
+            raise CannotCompile("a value whose points do not follow each other")
+        return places.reshape(points.shape)
 
     def _contract(self, instruction: Instruction) -> None:
         (output,) = instruction.outputs
@@ -368,12 +416,35 @@ class _Layout:
 
     def _sum(self, instruction: Instruction) -> None:
         (x,), (output,) = instruction.inputs, instruction.outputs
-        if output not in self.totals:
-            raise CannotCompile("a sum inside of a point")
         axes = summed_dimensions(instruction)
         places = self.places[x]
         kept = tuple(k for k in range(places.ndim) if k not in axes)
         lists = places.transpose(*kept, *axes).reshape(max(1, output.size), -1)
-        rows = np.stack([one[one % self.count == 0] // self.count for one in lists])
-        self.result.calls.append(RowSum(rows, self.totals[output]))
+        if output in self.totals:
+            rows = np.stack([one[one % self.count == 0] // self.count for one in lists])
+            self.result.calls.append(RowSum(rows, self.totals[output]))
+            return
+        points = lists[:, 0] % self.count
+        rows = lists[points == 0] // self.count
+        out = self._buffer(len(rows))
+        self.places[output] = self._laid(out, points.reshape(output.shape))
+        self.result.calls.append(Gather(rows, out))
 
+    def _outer(self, instruction: Instruction) -> None:
+        (output,) = instruction.outputs
+        sides = []
+        for value in instruction.inputs:
+            if value not in self.places:
+                raise CannotCompile("a product of points with numbers that know none, row by row")
+            places = self.places[value].reshape(-1, value.shape[-1])
+            sides.append(self._run(places[places[:, 0] % self.count == 0] // self.count))
+        out = self._buffer(output.size // self.count)
+        points = np.arange(self.count)[:, None, None]
+        self.places[output] = self._laid(out, np.broadcast_to(points, output.shape))
+        self.result.calls.append(Outer(*sides, out))
+
+
+def _filling(dtype: np.dtype) -> Loop:
+    """Return the loop that writes a number to a whole row."""
+    one = (Operand("input", 0), Operand("literal", 1.0))
+    return Loop(str(dtype), ("full",), 0, (Step("mul", one),), (0,))

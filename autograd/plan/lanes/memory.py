@@ -6,7 +6,20 @@ from bisect import bisect_right
 
 import numpy as np
 
-from .layout import Buffer, Call, Contraction, Copy, Fused, Give, Layout, Product, RowSum, Take
+from .layout import (
+    Buffer,
+    Call,
+    Contraction,
+    Copy,
+    Fused,
+    Gather,
+    Give,
+    Layout,
+    Outer,
+    Product,
+    RowSum,
+    Take,
+)
 
 
 class Arena:
@@ -74,9 +87,9 @@ class Arena:
         lists: list[np.ndarray] = []
         if isinstance(call, Product):
             lists = [call.x]
-        elif isinstance(call, Contraction):
+        elif isinstance(call, Contraction | Outer):
             lists = [call.a, call.b]
-        elif isinstance(call, RowSum | Copy | Give):
+        elif isinstance(call, RowSum | Gather | Copy | Give):
             lists = [call.rows]
         elif isinstance(call, Fused):
             lists = [one for one in call.operands if isinstance(one, np.ndarray)]
@@ -88,7 +101,7 @@ class Arena:
     def _written(self, call: Call) -> list[Buffer]:
         if isinstance(call, Take):
             return [self.owner(call.out.first)]
-        if isinstance(call, Product | Copy):
+        if isinstance(call, Product | Copy | Gather | Outer):
             return [call.out]
         return list(call.outs) if isinstance(call, Fused) else []
 

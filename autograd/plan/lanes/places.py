@@ -62,3 +62,20 @@ def is_same_along(places: np.ndarray, axes: tuple[int, ...]) -> bool:
     """Return whether an array is the same along some of its axes."""
     first = places[tuple(slice(0, 1) if k in axes else slice(None) for k in range(places.ndim))]
     return bool(np.all(places == first))
+
+
+def with_rows(places: np.ndarray, count: int) -> np.ndarray:
+    """Return which of `count` points each element belongs to, where some places are not known (-1).
+
+    A value's elements are outer x points x inner: the known ones say what the inner size is.
+    """
+    points = np.where(places < 0, -1, places % count)
+    if points.min() >= 0:
+        return points
+    flat = points.reshape(-1)
+    for inner in range(1, flat.size // count + 1):
+        if flat.size % (count * inner) == 0:
+            expected = np.arange(flat.size) // inner % count
+            if np.all((flat < 0) | (flat == expected)):
+                return expected.reshape(places.shape)
+    raise CannotCompile("zeros beside points whose points cannot be told")

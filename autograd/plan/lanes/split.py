@@ -25,6 +25,7 @@ from .places import (
     moved,
     moves,
     summed_dimensions,
+    with_rows,
 )
 
 _PRODUCTS = frozenset({"mul", "matmul"})
@@ -68,6 +69,7 @@ class _Split:
 
     def parts(self) -> Parts:
         given, shared = self.program.inputs[: self.points], self.program.inputs[self.points :]
+        self.count = given[0].shape[0]
         for value in given:
             shape = (-1, *(1,) * (len(value.shape) - 1))
             self.rows[value] = np.broadcast_to(
@@ -110,7 +112,7 @@ class _Split:
         if moves(instruction):
             found = moved(instruction, [self._rows_or_none(v) for v in instruction.inputs])
             for output, rows in zip(outputs, found, strict=True):
-                self.rows[output] = _completed(rows)
+                self.rows[output] = with_rows(rows, self.count)
         elif instruction.op.elementwise:
             (output,) = outputs
             several = [
@@ -185,26 +187,6 @@ class _Split:
                 raise CannotCompile("a result that is no sum over the points")
             if kind != "sum" and value not in self.rows:
                 raise CannotCompile("a result with rows that depends on no point")
-
-
-def _completed(rows: np.ndarray) -> np.ndarray:
-    """Return the rows of a value where those of its zeros are not known (-1) yet.
-
-    A value's elements are outer x rows x inner: the known ones say what the inner size is.
-    """
-    if rows.min() >= 0:
-        return rows
-    count = int(rows.max()) + 1
-    flat = rows.reshape(-1)
-    inner = 1
-    while flat.size % (count * inner) == 0:
-        expected = np.arange(flat.size) // inner % count
-        if np.all((flat < 0) | (flat == expected)):
-            return expected.reshape(rows.shape)
-        inner += 1
-        while inner < flat.size and flat.size % (count * inner):
-            inner += 1
-    raise CannotCompile("zeros beside points whose rows cannot be told")
 
 
 def _is_zero(argument: Argument) -> bool:
