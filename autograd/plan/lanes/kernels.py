@@ -523,12 +523,108 @@ done:
             "  %on = add i64 %o, 1", "  %omore = icmp slt i64 %on, %outer",
             "  br i1 %omore, label %outer_loop, label %done", "done:", "  ret void", "}", "",
         ]
+        spec = "iiAc" + "".join(_SPEC[source.kind, source.table] for source in sources)
+        out.append(self.entry(name, spec + "a" * len(loop.outputs)))
         return "\n".join(out)
 
     @property
     def wide(self) -> int:
         """How many numbers a loop takes at a time."""
         return self.lanes * (2 if self.tile % (2 * self.lanes) == 0 else 1)
+
+    # ---- entries
+
+    def entry(self, name: str, spec: str) -> str:
+        """Return `call_name(context, table)`, which reads the arguments of `name` and calls it.
+
+        spec  a letter an argument.  From the table: i, a number; a, a place in the arena; t, an
+              address; n, an array of numbers and a place in it; c and s, a place among the loops'
+              numbers and the sums; p, an array of points, its width and a column; r, a result and
+              its width.  From the context: A, the arena; v, how many of the tile's points there are.
+        """
+        real = self.real
+        out = [f"define void @call_{name}(ptr %context, ptr %table) #0 {{", "entry:"]
+        lines = _Lines(out, "e")
+        read = 0
+
+        def field(position: int, kind: str = "ptr") -> str:
+            place = lines.new(f"getelementptr i64, ptr %context, i64 {position}")
+            return lines.new(f"load {kind}, ptr {place}, align 8")
+
+        def given(kind: str = "i64") -> str:
+            nonlocal read
+            place = lines.new(f"getelementptr i64, ptr %table, i64 {read}")
+            read += 1
+            return lines.new(f"load {kind}, ptr {place}, align 8")
+
+        def element(base: str, offset: str) -> str:
+            return lines.new(f"getelementptr {real}, ptr {base}, i64 {offset}")
+
+        def array(position: int) -> str:
+            place = lines.new(f"getelementptr ptr, ptr {field(position)}, i64 {given()}")
+            return lines.new(f"load ptr, ptr {place}, align 8")
+
+        def argument(letter: str) -> str:
+            if letter == "i":
+                return f"i64 {given()}"
+            if letter == "v":
+                return f"i64 {field(VALID, 'i64')}"
+            if letter == "t":
+                return f"ptr {given('ptr')}"
+            if letter == "A":
+                return f"ptr {field(ARENA)}"
+            if letter in "acs":
+                base = field({"a": ARENA, "c": CONSTANTS, "s": SUMS}[letter])
+                return f"ptr {element(base, given())}"
+            if letter == "n":
+                base = array(NUMBERS)
+                return f"ptr {element(base, given())}"
+            base = array(POINTS if letter == "p" else RESULTS)
+            over = lines.new(f"mul i64 {field(START, 'i64')}, {given()}")
+            if letter == "p":
+                over = lines.new(f"add i64 {over}, {given()}")
+            return f"ptr {element(base, over)}"
+
+        arguments = ", ".join([argument(letter) for letter in spec])
+        out += [f"  call void @{name}({arguments})", "  ret void", "}", ""]
+        return "\n".join(out)
+
+    def library(self) -> str:
+        """Return the module of all functions but the loops, with `run(context, calls, n, to)`.
+
+        calls  n pairs of addresses, of an entry and of its table.  The tiles go from the context's
+               start to `to`.
+        """
+        parts = [
+            self.product(), self.contraction(), self.row_sum(), self.gather(), self.outer(),
+            self.copies(), *(self.entry(name, spec) for name, spec in ENTRIES.items()),
+        ]
+        return self.module("\n".join(parts) + _RUN.replace("TILE", str(self.tile)))
+
+    def loop_module(self, loop: Loop, sources: tuple[Source, ...]) -> str:
+        """Return the module of one loop, whose entry is `call_loop`."""
+        declared = vector_functions.declarations(str(self.dtype), self.wide)
+        functions = [
+            vector_functions.function_text(op, str(self.dtype), self.wide)
+            for op in dict.fromkeys(step.op for step in loop.steps)
+        ]
+        return self.module(
+            "\n".join([*sorted(declared), *functions, self.loop("loop", loop, sources)]),
+            declared=False,
+        )
+
+    def module(self, text: str, declared: bool = True) -> str:
+        """Return a module of functions, with what they refer to."""
+        head = [
+            f"declare {self.vector} @llvm.fma.{self.suffix}"
+            f"({self.vector}, {self.vector}, {self.vector})",
+            "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+        ] if declared else []
+        tail = [
+            f"attributes #0 = {{ {ATTRIBUTES} }}", "!0 = distinct !{!0, !1}",
+            '!1 = !{!"llvm.loop.unroll.count", i32 4}', "",
+        ]
+        return "\n".join([*head, text, *tail])
 
     # ---- copies
 
@@ -597,6 +693,54 @@ def vector_constant(real: str, lanes: int, value: float) -> str:
     """Return a vector of one constant."""
     return f"<{', '.join([f'{real} {number(real, value)}'] * lanes)}>"
 
+
+POINTS, NUMBERS, CONSTANTS, RESULTS, ARENA, SUMS, START, VALID = range(8)
+"""The fields of the context."""
+
+ENTRIES = {
+    "product": "iiniiaia", "contract": "iiittAs", "sum_rows": "iitAs", "gather": "iitAa",
+    "outer": "iiittAa", "take": "vpia", "give": "vitAr", "blank": "vitA", "copy": "itAa",
+}  # fmt: skip
+"""The arguments of the library's functions: see `Kernels.entry`."""
+
+_SPEC = {
+    ("row", False): "a", ("row", True): "t", ("number", False): "n",
+}  # fmt: skip
+
+_RUN = """
+define void @run(ptr %context, ptr %calls, i64 %n, i64 %to) #0 {
+entry:
+  %startp = getelementptr i64, ptr %context, i64 6
+  %validp = getelementptr i64, ptr %context, i64 7
+  %from = load i64, ptr %startp, align 8
+  br label %tile
+tile:
+  %start = phi i64 [%from, %entry], [%stop, %turn]
+  %stop = add i64 %start, TILE
+  %short = icmp sgt i64 %stop, %to
+  %end = select i1 %short, i64 %to, i64 %stop
+  %valid = sub i64 %end, %start
+  store i64 %start, ptr %startp, align 8
+  store i64 %valid, ptr %validp, align 8
+  br label %each
+each:
+  %k = phi i64 [0, %tile], [%next, %each]
+  %two = mul i64 %k, 2
+  %f = getelementptr ptr, ptr %calls, i64 %two
+  %function = load ptr, ptr %f, align 8
+  %t = getelementptr ptr, ptr %f, i64 1
+  %table = load ptr, ptr %t, align 8
+  call void %function(ptr %context, ptr %table)
+  %next = add i64 %k, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %each, label %turn
+turn:
+  %again = icmp slt i64 %stop, %to
+  br i1 %again, label %tile, label %done
+done:
+  ret void
+}
+"""
 
 _COPIES = """define internal void @take(i64 %valid, ptr %source, i64 %stride, ptr %row) #0 {
 entry:

@@ -7,38 +7,32 @@ hash that it was written with is compiled again.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..executors.loop_cache import cache_folder, _check_private as check_private
-
-
-def write_bytes(p, b): p.write_bytes(b)
-def warn_of_folder(e): raise e
+from ..executors.loop_cache import _check_private as check_private
+from ..executors.loop_cache import cache_folder
 from .host import host, target_machine
 
 _lock = threading.Lock()
-_entries: dict[str, tuple[Any, Callable]] = {}
+_engines: dict[str, Any] = {}
 _HASH_BYTES = 32
-_SIGNATURE = (*[ctypes.c_void_p] * 6, ctypes.c_int64, ctypes.c_int64)
 
 
-def compiled(text: str) -> Callable[..., None]:
-    """Return `run` of a module's text as a function of its addresses; it lets go of the lock.
+def address(text: str, function: str) -> int:
+    """Return the address of a function of a module's text, which is compiled.
 
     Warns once, and compiles in memory, where the cache folder cannot be used.
     """
     with _lock:
-        if text not in _entries:
-            _entries[text] = _loaded(text)
-        return _entries[text][1]
+        if text not in _engines:
+            _engines[text] = _loaded(text)
+        return _engines[text].get_function_address(function)
 
 
-def _loaded(text: str) -> tuple[Any, Callable]:
+def _loaded(text: str) -> Any:
     from llvmlite import binding
 
     machine = target_machine()
@@ -50,7 +44,7 @@ def _loaded(text: str) -> tuple[Any, Callable]:
     if code is None:
         module = binding.parse_assembly(text)
         module.verify()
-        tuning = binding.create_pipeline_tuning_options(speed_level=3)
+        tuning = binding.create_pipeline_tuning_options(speed_level=2)
         tuning.slp_vectorization = False
         tuning.loop_vectorization = False
         builder = binding.create_pass_builder(machine, tuning)
@@ -59,7 +53,7 @@ def _loaded(text: str) -> tuple[Any, Callable]:
         _keep(key, code)
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return engine, ctypes.CFUNCTYPE(None, *_SIGNATURE)(engine.get_function_address("run"))
+    return engine
 
 
 def _path(key: str) -> Path:
@@ -76,10 +70,7 @@ def _kept(key: str) -> bytes | None:
 
 
 def _keep(key: str, code: bytes) -> None:
-    try:
-        folder = cache_folder()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        check_private(folder)
-        write_bytes(_path(key), hashlib.sha256(code).digest() + code)
-    except OSError as error:
-        warn_of_folder(error)
+    folder = cache_folder()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    check_private(folder)
+    _path(key).write_bytes(hashlib.sha256(code).digest() + code)

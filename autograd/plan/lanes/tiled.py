@@ -8,6 +8,7 @@ result has the same bits for any number of threads.
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, wait
@@ -22,16 +23,18 @@ from ..passes.clusters import fuse
 from ..passes.dead import remove_dead_code
 from ..program import Program
 from . import vector_functions
-from .emit import emit
+from .calls import calls_of
 from .host import host
 from .kernels import Kernels
 from .layout import lay_out
-from .native import compiled
 from .places import CannotCompile
 from .split import split
 
 ROWS = 7
 """Points that a program to be compiled is recorded for: few, and no size that arrays often have."""
+
+
+_RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
 class Tiled:
@@ -52,9 +55,9 @@ class Tiled:
         layout = lay_out(body, points, parts.sums)
         self.dtype = body.inputs[0].dtype
         kernels = Kernels(host(), self.dtype, _tile(self.dtype))
-        self._text = emit(layout, kernels)
+        self._calls = calls_of(layout, kernels)
         self._tile = kernels.tile
-        self._run = compiled(self._text.text)
+        self._run = _RUN(self._calls.run)
         self._before, self._after = parts.before, parts.after
         self._totals = layout.totals
         self._arenas: list[np.ndarray] = []
@@ -78,25 +81,31 @@ class Tiled:
         self._first.run()
         rows = [np.ascontiguousarray(r) for r in rows]
         numbers = [np.ascontiguousarray(a) for a in self._first.outputs]
-        sums = np.zeros((lanes, max(1, self._text.sums)), self.dtype)
+        sums = np.zeros((lanes, max(1, self._calls.sums)), self.dtype)
         tables = [_addresses(one) for one in (rows, numbers, joined)]
-        constants = self._text.constants
         threads = min(threads, lanes)
         while len(self._arenas) < threads:
-            self._arenas.append(_aligned(self._text.arena, self.dtype))
+            self._arenas.append(_aligned(self._calls.arena, self.dtype))
+        calls, number = self._calls.calls.ctypes.data, len(self._calls.calls)
+        contexts = np.empty((lanes, 8), np.int64)
+        contexts[:, :5] = [
+            tables[0].ctypes.data, tables[1].ctypes.data, self._calls.constants.ctypes.data,
+            tables[2].ctypes.data, 0,
+        ]
+        contexts[:, 5] = sums.ctypes.data + np.arange(lanes) * sums.strides[0]
+        contexts[:, 6] = edges[:-1]
+        context = contexts.ctypes.data
         pending, lock = iter(range(lanes)), threading.Lock()
 
         def work(slot: int) -> None:
+            arena = self._arenas[slot].ctypes.data
             while True:
                 with lock:
                     lane = next(pending, None)
                 if lane is None:
                     return
-                self._run(
-                    tables[0].ctypes.data, tables[1].ctypes.data, constants.ctypes.data,
-                    tables[2].ctypes.data, self._arenas[slot].ctypes.data, sums[lane].ctypes.data,
-                    edges[lane], edges[lane + 1],
-                )  # fmt: skip
+                contexts[lane, 4] = arena
+                self._run(context + 64 * lane, calls, number, edges[lane + 1])
 
         others = [pool().submit(work, slot) for slot in range(1, threads)]
         try:
