@@ -7,11 +7,10 @@ bits for any number of threads.  While it runs, BLAS keeps to one thread a worke
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -23,10 +22,12 @@ from ..devices import namespace_of
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
 from .executors import arena_bytes, default_executor, make_executor
+from .lanes.tiled import FEW, Tiled, tiled_or_none
 from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
-from .program import Program
+from .pool import worker_pool
+from .program import Program, Value
 from .trace import trace
 
 LANES = 16
@@ -35,6 +36,7 @@ _ONE_CHUNK, _TWO_CHUNKS = 256, 1024  # up to so many rows, that is what it mostl
 _CACHES = 5  # working set of a chunk, in L2 caches
 _LONG_CALL = 1 << 14  # elements that a call works on, at least
 _MOST_PROGRAMS = 12  # kept: points that grow step by step ask for another size each time
+_FEW_FLOPS = 1e6  # of a call that compiled tiles do not pay for
 _DEVICE_CHUNK = 1 << 16  # rows a chunk on a GPU: large enough to fill it
 
 Kind = Literal["sum", "rows", "per_row"]
@@ -110,6 +112,7 @@ class Chunked:
         self._lock = threading.RLock()
         self._programs: dict[tuple, Program] = {}
         self._bound: dict[tuple[Program, int], Any] = {}
+        self._tiles: dict[tuple, Tiled | None] = {}
         self._memory: list[Any] = []
 
     def __call__(
@@ -124,15 +127,17 @@ class Chunked:
         self._forget_outdated()
         self._forget_unused()
         count = max(map(len, rows)) if self.whole else len(rows[0])
+        tiled = self._tiled(rows, count)
+        if tiled is not None:
+            joined = self._places(tiled.outputs, count, into, np)
+            totals = tiled(rows, [j for j in joined if j is not None], LANES, self.threads)
+            return [next(totals) if j is None else j for j in joined]
         bounds = self._bounds(rows, count)
         lanes = _lanes(len(bounds))
         programs = {size: self.program(rows, size) for size in {b - a for a, b in bounds}}
         xp = namespace_of(rows[0])
         some = programs[bounds[0][1] - bounds[0][0]]
-        joined = [
-            None if kind == "sum" else _place(given, (count, *output.shape[1:]), output.dtype, xp)
-            for kind, given, output in zip(self.kinds, into, some.outputs, strict=True)
-        ]
+        joined = self._places(some.outputs, count, into, xp)
         workers = min(self.threads, len(lanes)) if type(rows[0]) is np.ndarray else 1
         executors = [  # bound before the threads start
             {size: self._executor(program, slot, rows) for size, program in programs.items()}
@@ -148,11 +153,39 @@ class Chunked:
             for kind, total, rows_ in zip(self.kinds, totals, joined, strict=True)
         ]
 
+    def _places(
+        self, outputs: Sequence[Value], count: int, into: Sequence[np.ndarray | None], xp: Any
+    ) -> list[np.ndarray | None]:
+        """Return where each result is joined; None for a sum."""
+        return [
+            None if kind == "sum" else _place(given, (count, *output.shape[1:]), output.dtype, xp)
+            for kind, given, output in zip(self.kinds, into, outputs, strict=True)
+        ]
+
+    def _tiled(self, rows: Sequence[np.ndarray], count: int) -> Tiled | None:
+        """Return the compiled program for these arrays, None where there is or should be none."""
+        name = default_executor() if self.executor == "auto" else self.executor
+        if name != "llvm" or self.whole or count == 0 or type(rows[0]) is not np.ndarray:
+            return None
+        key = self._key(rows)
+        if key not in self._tiles:
+            few = np.arange(FEW) % count
+            program = self._record([r[few] for r in rows])
+            self._tiles[key] = tiled_or_none(program, len(rows), self.kinds)
+            if self._tiles[key] is not None:
+                self._tiles[key].bind([s._data for s in self.shared])
+        found = self._tiles[key]
+        return None if found is None or found.flops * count < _FEW_FLOPS else found
+
     def cost(self, rows: Sequence[np.ndarray]) -> Cost:
         """Return what a call with these arrays takes; it is recorded for that, and not run."""
         with self._lock:
             self._forget_outdated()
             count = max(map(len, rows)) if self.whole else len(rows[0])
+            tiled = self._tiled(rows, count)
+            if tiled is not None:
+                workers = min(self.threads, LANES)
+                return Cost(1, workers, workers * tiled.nbytes, round(tiled.flops * count))
             bounds = self._bounds(rows, count)
             sizes = Counter(stop - start for start, stop in bounds)
             programs = {size: self.program(rows, size) for size in sizes}
@@ -169,14 +202,20 @@ class Chunked:
     def program(self, rows: Sequence[np.ndarray], count: int | None = None) -> Program:
         """Return the optimized program for chunks of `count` rows."""
         count = len(rows[0]) if count is None else count
-        key = (count, modes.is_grad_enabled(), self.guard())
-        key += tuple((r.shape[not self.whole :], r.dtype) for r in rows)
-        key += tuple((s._data.shape, s._data.dtype, s._requires_grad) for s in self.shared)
+        key = (count, *self._key(rows))
         program = self._programs.pop(key, None)  # and put last: the one that was used last
         if program is None:
             program = self._record([r[:count] for r in rows])
         self._programs[key] = program
         return program
+
+    def _key(self, rows: Sequence[np.ndarray]) -> tuple:
+        """Return what a recording depends on besides the number of rows."""
+        return (
+            modes.is_grad_enabled(), self.guard(),
+            *((r.shape[not self.whole :], r.dtype) for r in rows),
+            *((s._data.shape, s._data.dtype, s._requires_grad) for s in self.shared),
+        )  # fmt: skip
 
     def _record(self, rows: Sequence[np.ndarray]) -> Program:
         count = len(rows)
@@ -267,9 +306,14 @@ class Chunked:
         outdated = [key for key, program in self._programs.items() if not program.is_current()]
         for key in outdated:
             del self._programs[key]
+        for key in [k for k, t in self._tiles.items() if t is not None and not t.is_current()]:
+            del self._tiles[key]
         if moved or outdated:
             self._memory = memory
             self._bound.clear()
+            for tiled in self._tiles.values():
+                if tiled is not None:
+                    tiled.bind(memory)
 
     def _run_lanes(
         self,
@@ -370,14 +414,3 @@ def l2_cache_bytes() -> int:
         return 1 << 20
     units = {"K": 1 << 10, "M": 1 << 20}
     return int(text[:-1]) * units[text[-1]] if text[-1] in units else int(text)
-
-
-@lru_cache(maxsize=1)
-def worker_pool() -> ThreadPoolExecutor:
-    """Return the pool that all recorded steps of the process share."""
-    return ThreadPoolExecutor(max_workers=64, thread_name_prefix="autograd-plan")
-
-
-# a forked child has none of the parent's threads
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=worker_pool.cache_clear)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from ..lanes.host import host
 from ..passes.arena import plan_memory
 from ..program import Program
 from . import numba_executor
@@ -25,7 +26,9 @@ def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any
     """Return an executor bound to `program`.
 
     name    "numpy"; "numba" (the extra `jit`); "cupy" (arrays on a GPU); "auto" is what the
-            environment variable AUTOGRAD_EXECUTOR says, or numba where it is installed, else numpy.
+            environment variable AUTOGRAD_EXECUTOR says, or numba where it is installed, else numpy;
+            "llvm" compiles programs over points whole (autograd.plan.lanes): of those that it does
+            not hold, and of one chunk, it is "numba".
     given   arrays for the inputs, in order; None or nothing where the executor makes its own.
     Raises ExecutorError (a ValueError) for an unknown name and where numba may not compile,
     ImportError where numba is missing, DeviceError where there is no usable GPU.
@@ -34,13 +37,13 @@ def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any
         name = default_executor()
     if name == "numpy":
         return NumpyExecutor(program, given)
-    if name == "numba":
+    if name in ("numba", "llvm"):
         return NumbaExecutor(program, given)
     if name == "cupy":
         from .cupy_executor import CupyExecutor
 
         return CupyExecutor(program, given)
-    raise ExecutorError(f"unknown executor {name!r}; the known ones are: auto, numpy, numba, cupy")
+    raise ExecutorError(f"unknown executor {name!r}; the known ones are: auto, numpy, numba, llvm, cupy")
 
 
 def arena_bytes(name: str, program: Program) -> int:
@@ -50,7 +53,9 @@ def arena_bytes(name: str, program: Program) -> int:
     """
     if name == "auto":
         name = default_executor()
-    executor: type[NumpyExecutor] = NumbaExecutor if name == "numba" else NumpyExecutor
+    executor: type[NumpyExecutor] = NumpyExecutor
+    if name in ("numba", "llvm"):
+        executor = NumbaExecutor
     if name == "cupy":
         from .cupy_executor import CupyExecutor as executor
     return plan_memory(executor.prepared(program)).arena_bytes
@@ -65,16 +70,16 @@ def default_executor() -> str:
     global _warned
     chosen = os.environ.get("AUTOGRAD_EXECUTOR")
     if chosen:
-        if chosen not in ("numpy", "numba"):
+        if chosen not in ("numpy", "numba", "llvm"):
             raise ExecutorError(
-                f"the environment variable AUTOGRAD_EXECUTOR is {chosen!r}, expected 'numpy' or "
-                "'numba'; correct it, or unset it to take numba where it is installed"
+                f"the environment variable AUTOGRAD_EXECUTOR is {chosen!r}, expected 'numpy', "
+                "'numba' or 'llvm'; correct it, or unset it to take the fastest that is installed"
             )
         return chosen
     if not numba_executor.numba_is_installed():
         return "numpy"
     if not numba_executor.compiling_is_disabled():
-        return "numba"
+        return "llvm" if host() is not None else "numba"
     if not _warned:
         warnings.warn(
             "NUMBA_DISABLE_JIT is set: recorded steps are replayed with numpy instead of compiled "

@@ -9,15 +9,18 @@ result has the same bits for any number of threads.
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, wait
+from collections.abc import Iterator, Sequence
+from concurrent.futures import wait
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..executors.numpy_executor import NumpyExecutor
+from ..pool import worker_pool
 from ..passes import run_pass
 from ..passes.clusters import fuse
 from ..passes.dead import remove_dead_code
@@ -30,7 +33,7 @@ from .layout import lay_out
 from .places import CannotCompile
 from .split import split
 
-ROWS = 7
+FEW = 7
 """Points that a program to be compiled is recorded for: few, and no size that arrays often have."""
 
 
@@ -62,6 +65,9 @@ class Tiled:
         self._totals = layout.totals
         self._arenas: list[np.ndarray] = []
         self.outputs = program.outputs
+        self.is_current = program.is_current
+        self.flops = program.work()[1] / FEW
+        self.nbytes = self._calls.arena * self.dtype.itemsize
 
     def bind(self, shared: Sequence[np.ndarray]) -> None:
         """Read these arrays from now on, at each call."""
@@ -71,8 +77,8 @@ class Tiled:
 
     def __call__(
         self, rows: Sequence[np.ndarray], joined: Sequence[np.ndarray], lanes: int,
-        threads: int, pool: Callable[[], Executor],
-    ) -> list[np.ndarray]:
+        threads: int,
+    ) -> Iterator[np.ndarray]:
         """Return the sums, and write what is joined."""
         count = len(rows[0])
         tiles = -(-count // self._tile)
@@ -107,7 +113,7 @@ class Tiled:
                 contexts[lane, 4] = arena
                 self._run(context + 64 * lane, calls, number, edges[lane + 1])
 
-        others = [pool().submit(work, slot) for slot in range(1, threads)]
+        others = [worker_pool().submit(work, slot) for slot in range(1, threads)]
         try:
             work(0)
         finally:
@@ -122,7 +128,17 @@ class Tiled:
             target.reshape(-1)[...] = total[start : start + size]
             start += size
         self._last.run()
-        return [np.array(one) for one in self._last.outputs]
+        return (np.array(one) for one in self._last.outputs)
+
+
+def tiled_or_none(program: Program, points: int, kinds: Sequence[str]) -> Tiled | None:
+    """Return the compiled program, None for what tiles do not hold."""
+    try:
+        return Tiled(program, points, kinds)
+    except CannotCompile as error:
+        if os.environ.get("AUTOGRAD_DEBUG") == "1":
+            print(f"not compiled for tiles: {error}", file=sys.stderr)
+        return None
 
 
 def _held(op: Any) -> bool:
