@@ -32,7 +32,6 @@ def compiled(source: Callable[[bool], str]) -> Callable[[int], None]:
 
     Warns once, and compiles in memory, where the cache folder cannot be used.
     """
-    global _warned
     text = source(True)
     with _lock:
         if text not in _compiled:
@@ -41,17 +40,24 @@ def compiled(source: Callable[[bool], str]) -> Callable[[int], None]:
             # numba reads its files with pickle: what a damaged one raises is open.  An error in
             # the loop itself comes again below.
             except Exception as error:
-                if not _warned:
-                    warnings.warn(
-                        f"the folder of compiled loops {str(cache_folder())!r} cannot be used "
-                        f"({type(error).__name__}: {error}); loops are compiled again in each "
-                        "process. Empty the folder, or set AUTOGRAD_CACHE_DIR to a writable one",
-                        RuntimeWarning,
-                        stacklevel=3,
-                    )
-                    _warned = True
+                warn_of_folder(error)
                 _compiled[text] = _in_memory(source(False))
         return _compiled[text]
+
+
+def warn_of_folder(error: Exception) -> None:
+    """Warn, once a process, that the folder cannot be used."""
+    global _warned
+    if _warned:
+        return
+    _warned = True
+    warnings.warn(
+        f"the folder of compiled loops {str(cache_folder())!r} cannot be used "
+        f"({type(error).__name__}: {error}); loops are compiled again in each "
+        "process. Empty the folder, or set AUTOGRAD_CACHE_DIR to a writable one",
+        RuntimeWarning,
+        stacklevel=4,
+    )
 
 
 def cache_folder() -> Path:
@@ -71,11 +77,11 @@ def cache_folder() -> Path:
 def _from_folder(text: str) -> Callable[[int], None]:
     folder = cache_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _check_private(folder)
+    check_private(folder)
     name = f"loop_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
     path = folder / f"{name}.py"
     if not path.exists() or path.read_bytes() != text.encode():
-        _write(path, text)
+        write(path, text.encode())
     # other versions of Python keep files of their own
     kept = folder / f"{name}.{sys.implementation.cache_tag}.sums"
     expected = kept.read_bytes().decode(errors="replace") if kept.exists() else ""
@@ -85,7 +91,7 @@ def _from_folder(text: str) -> Callable[[int], None]:
     run = _imported(importlib.util.spec_from_file_location(name, path))
     found = _sums(path)
     if found != expected:
-        _write(kept, found)
+        write(kept, found.encode())
     return run
 
 
@@ -117,7 +123,7 @@ def _sums(path: Path) -> str:
     return "".join(lines)
 
 
-def _check_private(folder: Path) -> None:
+def check_private(folder: Path) -> None:
     """Refuse a folder that others may write to: what lies there is run."""
     if os.name != "posix":
         return
@@ -126,11 +132,12 @@ def _check_private(folder: Path) -> None:
         raise PermissionError("other users may write to it")
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name first, so that no other process sees a part of it."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         os.replace(temporary, path)
     except OSError:
         Path(temporary).unlink(missing_ok=True)

@@ -49,21 +49,25 @@ class Calls:
     sums: int
 
 
-def calls_of(layout: Layout, kernels: Kernels) -> Calls:
-    """Return the calls of a layout."""
-    return _Tables(layout, kernels).calls()
+def calls_of(layout: Layout, kernels: Kernels, most_bytes: int) -> Calls:
+    """Return the calls of a layout; CannotCompile where a tile takes more than `most_bytes`."""
+    return _Tables(layout, kernels, most_bytes).calls()
 
 
 @dataclass
 class _Tables:
     layout: Layout
     kernels: Kernels
+    most_bytes: int
     made: list[tuple[int, np.ndarray]] = field(default_factory=list)
     rows: dict[bytes, np.ndarray] = field(default_factory=dict)
     constants: list[float] = field(default_factory=list)
 
     def calls(self) -> Calls:
         self.arena = Arena(self.layout)
+        nbytes = self.arena.rows * self.kernels.tile * self.kernels.dtype.itemsize
+        if nbytes > self.most_bytes:
+            raise CannotCompile(f"a tile of {nbytes} bytes, where {self.most_bytes} are the most")
         self.starts = np.concatenate([[0], np.cumsum(self.layout.totals, dtype=np.int64)])
         self.library = self.kernels.library()
         for call in self.layout.calls:

@@ -12,8 +12,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from ..executors.loop_cache import _check_private as check_private
-from ..executors.loop_cache import cache_folder
+from ..executors.loop_cache import cache_folder, check_private, warn_of_folder, write
 from .host import host, target_machine
 
 _lock = threading.Lock()
@@ -61,7 +60,9 @@ def _path(key: str) -> Path:
 
 
 def _kept(key: str) -> bytes | None:
+    """Return the object file of a key, None where there is none or it is damaged."""
     try:
+        check_private(cache_folder())
         content = _path(key).read_bytes()
     except OSError:
         return None
@@ -70,7 +71,10 @@ def _kept(key: str) -> bytes | None:
 
 
 def _keep(key: str, code: bytes) -> None:
-    folder = cache_folder()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    check_private(folder)
-    _path(key).write_bytes(hashlib.sha256(code).digest() + code)
+    try:
+        folder = cache_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_private(folder)
+        write(_path(key), hashlib.sha256(code).digest() + code)
+    except OSError as error:
+        warn_of_folder(error)
