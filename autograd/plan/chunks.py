@@ -36,7 +36,7 @@ _ONE_CHUNK, _TWO_CHUNKS = 256, 1024  # up to so many rows, that is what it mostl
 _CACHES = 5  # working set of a chunk, in L2 caches
 _LONG_CALL = 1 << 14  # elements that a call works on, at least
 _MOST_PROGRAMS = 12  # kept: points that grow step by step ask for another size each time
-_FEW_FLOPS = 1e6  # of a call that compiled tiles do not pay for
+_FEW_POINTS = 64  # below that, tiles are mostly empty
 _DEVICE_CHUNK = 1 << 16  # rows a chunk on a GPU: large enough to fill it
 
 Kind = Literal["sum", "rows", "per_row"]
@@ -165,7 +165,8 @@ class Chunked:
     def _tiled(self, rows: Sequence[np.ndarray], count: int) -> Tiled | None:
         """Return the compiled program for these arrays, None where there is or should be none."""
         name = default_executor() if self.executor == "auto" else self.executor
-        if name != "llvm" or self.whole or count == 0 or type(rows[0]) is not np.ndarray:
+        on_host = type(rows[0]) is np.ndarray
+        if name != "llvm" or self.whole or count < _FEW_POINTS or not on_host:
             return None
         key = self._key(rows)
         if key not in self._tiles:
@@ -174,8 +175,7 @@ class Chunked:
             self._tiles[key] = tiled_or_none(program, len(rows), self.kinds)
             if self._tiles[key] is not None:
                 self._tiles[key].bind([s._data for s in self.shared])
-        found = self._tiles[key]
-        return None if found is None or found.flops * count < _FEW_FLOPS else found
+        return self._tiles[key]
 
     def cost(self, rows: Sequence[np.ndarray]) -> Cost:
         """Return what a call with these arrays takes; it is recorded for that, and not run."""

@@ -59,9 +59,8 @@ def host() -> Host | None:
     return None
 
 
-@lru_cache(maxsize=1)
 def target_machine() -> Any:
-    """Return LLVM's code generator for the host."""
+    """Return a code generator of LLVM for the host, which an engine that gets it owns."""
     from llvmlite import binding
 
     binding.initialize_native_target()

@@ -20,6 +20,7 @@ from .places import (
     factors,
     moved,
     moves,
+    points_of_constant,
     summed_dimensions,
     with_rows,
 )
@@ -174,6 +175,8 @@ class _Layout:
                 raise CannotCompile(f"values of dtype {value.dtype} beside {dtype}")
         for position, value in enumerate(self.body.inputs[: self.points]):
             self._take(position, value)
+        for value in self.numbers:
+            self._constant(value)
         for instruction in self.body.instructions:
             self._visit(instruction)
         result.totals = [v.size for v in self.totals]
@@ -218,6 +221,19 @@ class _Layout:
         for column in range(width):
             one = Buffer(buffer.first + column, 1)
             self.result.calls.append(Take(position, column, width, one))
+
+    def _constant(self, value: Value) -> None:
+        """Make rows of a constant that knows points, such as ones."""
+        points = None if value.data is None else points_of_constant(value.data, self.count)
+        if points is not None:
+            index = np.arange(value.size).reshape(value.shape)[points == 0]
+            buffer = self._buffer(index.size)
+            self.places[value] = self._laid(buffer, points)
+            self._fill_buffer(buffer, value, index)
+
+    def _fill_buffer(self, buffer: Buffer, value: Value, index: np.ndarray) -> None:
+        one = Numbers(self.numbers[value], index)
+        self.result.calls.append(Fused(_filling(value.dtype), (), 1, (one,), (buffer,)))
 
     def _run(self, rows: np.ndarray) -> np.ndarray:
         """Return lists of rows (lists, n) that each follow one another: copies of those that do not."""
@@ -293,10 +309,7 @@ class _Layout:
             along = at + inner * np.arange(self.count)
             self._check_same(value, numbers.reshape(-1)[along])
             places.reshape(-1)[along] = (buffer.first + k) * self.count + np.arange(self.count)
-        one = Numbers(self.numbers[value], first)
-        self.result.calls.append(
-            Fused(_filling(value.dtype), (), 1, (one,), (buffer,))
-        )
+        self._fill_buffer(buffer, value, first)
 
     def _check_same(self, value: Value, numbers: np.ndarray) -> None:
         """Check that numbers that are met at all points are one, or equal ones of a constant."""

@@ -41,18 +41,25 @@ def _loaded(text: str) -> Any:
     code = _kept(key)
     engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
     if code is None:
-        module = binding.parse_assembly(text)
-        module.verify()
-        tuning = binding.create_pipeline_tuning_options(speed_level=2)
-        tuning.slp_vectorization = False
-        tuning.loop_vectorization = False
-        builder = binding.create_pass_builder(machine, tuning)
-        builder.getModulePassManager().run(module, builder)
-        code = machine.emit_object(module)
+        code = _compile(text, machine)
         _keep(key, code)
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine
+
+
+def _compile(text: str, machine: Any) -> bytes:
+    """Return the object file of a text, whose vectors are written as they shall be."""
+    from llvmlite import binding
+
+    module = binding.parse_assembly(text)
+    module.verify()
+    tuning = binding.create_pipeline_tuning_options(speed_level=2)
+    tuning.slp_vectorization = False
+    tuning.loop_vectorization = False
+    builder = binding.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    return machine.emit_object(module)
 
 
 def _path(key: str) -> Path:

@@ -64,6 +64,18 @@ def is_same_along(places: np.ndarray, axes: tuple[int, ...]) -> bool:
     return bool(np.all(places == first))
 
 
+def points_of_constant(data: np.ndarray, count: int) -> np.ndarray | None:
+    """Return which point each element of a constant belongs to; None where it knows none.
+
+    One that knows points, such as a seed of ones, has them as a dimension and is the same along it.
+    """
+    for axis, size in enumerate(data.shape):
+        if size == count and is_same_along(data, (axis,)):
+            shape = (1,) * axis + (count,) + (1,) * (data.ndim - axis - 1)
+            return np.broadcast_to(np.arange(count).reshape(shape), data.shape)
+    return None
+
+
 def with_rows(places: np.ndarray, count: int) -> np.ndarray:
     """Return which of `count` points each element belongs to, where some places are not known (-1).
 

@@ -24,6 +24,7 @@ from .places import (
     is_same_along,
     moved,
     moves,
+    points_of_constant,
     summed_dimensions,
     with_rows,
 )
@@ -75,6 +76,12 @@ class _Split:
             self.rows[value] = np.broadcast_to(
                 np.arange(value.shape[0]).reshape(shape), value.shape
             )
+        for value in dict.fromkeys(v for i in self.program.instructions for v in i.values()):
+            points = None
+            if value.kind == CONSTANT:
+                points = points_of_constant(np.asarray(value.data), self.count)
+            if points is not None:
+                self.rows[value] = points
         for instruction in self.program.instructions:
             self._place(instruction)
         self._check_outputs()
@@ -86,7 +93,8 @@ class _Split:
         sums = [v for v in needed if v in made]
         read = dict.fromkeys(v for i in (*self.body, *self.after) for v in i.values())
         read.update(dict.fromkeys(totals))
-        uniform = [v for v in read if v not in self.rows and v not in self.summed]
+        varies = self.summed | {v for v in self.rows if v.kind != CONSTANT}
+        uniform = [v for v in read if v not in varies]
         return Parts(
             _part(self.program, shared, self.before, uniform),
             _part(self.program, [*given, *uniform], self.body, [*sums, *joined]),

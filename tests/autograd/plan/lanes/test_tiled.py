@@ -1,0 +1,230 @@
+"""Compiled tiles give what the recorded program gives, for any number of points and threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autograd as T
+from autograd.plan import chunks
+from autograd.plan.chunks import Chunked
+
+_SHAPES = [(6, 3), (6,), (5, 6), (5,), (1, 5), (1,)]
+
+
+def _parameters(dtype="float64"):
+    rng = np.random.default_rng(1)
+    return [T.tensor(rng.normal(size=s).astype(dtype), requires_grad=True) for s in _SHAPES]
+
+
+def _rows(count, dtype="float64"):
+    rng = np.random.default_rng(count)
+    x, y = rng.normal(size=(count, 2)), rng.normal(size=(count, 1))
+    return [x.astype(dtype), y.astype(dtype), np.ones((count, 1), dtype)]
+
+
+def _network(p, x, y):
+    linear = T.nn.functional.linear
+    hidden = T.tanh(linear(T.cat([x, y], dim=1), p[0], p[1]))
+    return linear(T.sin(linear(hidden, p[2], p[3])), p[4], p[5]).reshape(-1)
+
+
+def _everything(p):
+    """A sum, a gradient of a second derivative's square, rows, and each row's gradient."""
+
+    def fn(rows):
+        x, y, seed = rows
+        y = y.detach().requires_grad_()
+        u = _network(p, x, y)
+        (slope,) = T.grad(u, [y], T.ones_like(u), create_graph=True)
+        residual = u * slope.reshape(-1) - 0.3
+        total = (residual * residual).sum()
+        gradient = T.grad(total, p, retain_graph=True)
+        shares = T.grad(u, p, seed.reshape(-1))
+        return [
+            total, T.cat([g.reshape(-1) for g in gradient]), u.detach(),
+            T.cat([g.reshape(-1) for g in shares]),
+        ]
+
+    return fn, ["sum", "sum", "rows", "per_row"]
+
+
+def _step(p, executor="llvm", **options):
+    fn, kinds = _everything(p)
+    return Chunked(fn, p, kinds, executor=executor, **options)
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """Fails the test where something was not compiled: returns the texts that say why."""
+    reasons = []
+    made = chunks.tiled_or_none
+
+    def noted(*arguments):
+        found = made(*arguments)
+        if found is None:
+            reasons.append(arguments[0])
+        return found
+
+    monkeypatch.setattr(chunks, "tiled_or_none", noted)
+    yield reasons
+    assert not reasons
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("float64", 1e-13), ("float32", 2e-5)])
+@pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 64, 65, 500])
+def test_all_kinds_of_results_agree_with_numpy(compiled, count, dtype, tolerance):
+    p = _parameters(dtype)
+    rows = _rows(count, dtype)
+    found = _step(p)(rows)
+    expected = _step(p, "numpy")(rows)
+    for one, other in zip(found, expected, strict=True):
+        assert one.shape == other.shape and one.dtype == other.dtype
+        scale = np.abs(other).max()
+        np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * scale)
+
+
+def test_any_number_of_threads_gives_the_same_bits(compiled):
+    rows = _rows(1200)
+    results = [_step(_parameters(), threads=k)(rows) for k in (1, 2, 3, 7)]
+    for other in results[1:]:
+        for one, two in zip(results[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+def test_points_beyond_the_last_do_not_count_whatever_they_make(compiled):
+    """The last tile is filled with its first point, where the function may be infinite."""
+    rows = [np.concatenate([np.ones((32 * 64, 1)), np.zeros((1, 1)), np.ones((4, 1))])]
+    p = [T.tensor(np.array([1.0]), requires_grad=True)]
+
+    def fn(given):
+        inverse = p[0] / given[0].reshape(-1)
+        return [T.exp(-inverse * inverse).sum(), inverse.detach()]
+
+    total, joined = Chunked(fn, p, ["sum", "rows"], executor="llvm")(rows)
+    np.testing.assert_allclose(total, np.exp(-1.0) * (len(rows[0]) - 1), rtol=1e-13)
+    assert np.isinf(joined[32 * 64]) and np.all(np.delete(joined, 32 * 64) == 1.0)
+
+
+def test_a_nan_stays_with_its_point(compiled):
+    rows = _rows(100)
+    rows[0][40] = np.nan
+    _, _, u, shares = _step(_parameters())(rows)
+    assert np.isnan(u[40]) and np.all(np.isnan(shares[40, :6]))
+    assert np.all(np.isfinite(np.delete(u, 40))) and np.all(np.isfinite(np.delete(shares, 40, 0)))
+
+
+def test_places_of_other_dtypes_and_orders_are_written(compiled):
+    rows, p = _rows(70), _parameters()
+    _, _, u, shares = _step(p)(rows)
+    into = [None, None, np.zeros(70, np.float32), np.zeros((70, shares.shape[1]), order="F")]
+    found = _step(p)(rows, into)
+    assert found[2] is into[2] and found[3] is into[3]
+    np.testing.assert_array_equal(into[2], u.astype(np.float32))
+    np.testing.assert_array_equal(into[3], shares)
+
+
+def test_parameters_are_read_anew_also_where_they_lie_elsewhere(compiled):
+    p, rows = _parameters(), _rows(90)
+    step = _step(p)
+    step(rows)
+    for k, one in enumerate(p):
+        one.data = one.detach() * 0.5 if k % 2 else one.data.mul_(0.5)
+    expected = _step(p, "numpy")(rows)
+    for one, other in zip(step(rows), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-13)
+
+
+def test_a_constant_that_is_written_to_is_recorded_again(compiled):
+    scale = T.tensor(np.array(2.0))
+    step = Chunked(lambda rows: [(rows[0] * scale).sum()], [], ["sum"], executor="llvm")
+    rows = [np.ones((80, 1))]
+    assert step(rows)[0] == 160.0
+    scale.mul_(2.0)
+    assert step(rows)[0] == 320.0
+
+
+def test_rows_of_columns_and_parts_and_zeros(compiled):
+    """Everything that moves elements: parts of a point's values, joined, with zeros beside them."""
+    w = [T.tensor(np.random.default_rng(2).normal(size=(4, 4)), requires_grad=True)]
+
+    def fn(rows):
+        (x,) = rows
+        y = T.cat([x[:, 1:3], x[:, :1] * 2, T.zeros(x.shape[0], 1, dtype=T.float64)], dim=1)
+        z = T.stack([y @ w[0], y * y], dim=0)
+        first, second = z.unbind(0)
+        parts = first.reshape(-1, 2, 2).sum(dim=2) * second[:, :2]
+        total = (parts * parts).sum() + first[:, 3].sum() * 0.5
+        return [total, *T.grad(total, w, retain_graph=True), parts.detach()]
+
+    rows = [np.random.default_rng(3).normal(size=(75, 3))]
+    results = [Chunked(fn, w, ["sum", "sum", "rows"], executor=e)(rows) for e in ("llvm", "numpy")]
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("what, fn", [
+    ("not linear", lambda rows: [T.exp((rows[0] * rows[0]).sum() * 1e-3)]),
+    ("between points", lambda rows: [(rows[0] - rows[0].flip(0)).square().sum()]),
+    ("no such operation", lambda rows: [T.cumsum(rows[0], 0).sum()]),
+    ("of another dtype", lambda rows: [(rows[0].to(T.float32) * 2).sum()]),
+])  # fmt: skip
+def test_what_tiles_do_not_hold_runs_as_without_them(what, fn):
+    rows = [np.random.default_rng(4).normal(size=(66, 1))]
+    step = Chunked(fn, [], ["sum"], executor="llvm", chunk=66)
+    expected = Chunked(fn, [], ["sum"], executor="numpy", chunk=66)
+    np.testing.assert_allclose(step(rows)[0], expected(rows)[0], rtol=1e-12)
+    assert list(step._tiles.values()) == [None]
+
+
+def test_why_something_is_not_compiled_can_be_seen(monkeypatch, capfd):
+    monkeypatch.setenv("AUTOGRAD_DEBUG", "1")
+    fn = lambda rows: [T.exp((rows[0] * rows[0]).sum())]  # noqa: E731
+    Chunked(fn, [], ["sum"], executor="llvm")([np.zeros((64, 1))])
+    assert "not compiled for tiles: operation 'exp' on a sum over points" in capfd.readouterr().err
+
+
+def test_random_programs_agree_with_numpy():
+    """Random walks through the operations on a point's values, with all sorts of operands."""
+    compiled = 0
+    for seed in range(30):
+        p, fn = _random_program(seed)
+        rows = [np.random.default_rng(seed).uniform(0.5, 1.5, (70, 4))]
+        kinds = ["sum", "sum", "rows"]
+        step = Chunked(fn, p, kinds, executor="llvm")
+        expected = Chunked(fn, p, kinds, executor="numpy")(rows)
+        for one, other in zip(step(rows), expected, strict=True):
+            scale = np.abs(other).max() + 1e-300
+            np.testing.assert_allclose(one, other, rtol=0, atol=1e-11 * scale, err_msg=str(seed))
+        compiled += all(t is not None for t in step._tiles.values())
+    assert compiled >= 25
+
+
+def _random_program(seed):
+    rng = np.random.default_rng(seed)
+    shapes = [(4, 4), (4,), (1,), (1, 4)]
+    p = [T.tensor(rng.uniform(-1, 1, s), requires_grad=True) for s in shapes]
+    choices = rng.integers(0, 12, size=12), rng.integers(0, 1 << 30, size=(12, 2))
+
+    def fn(rows):
+        values = [rows[0], rows[0] * 0.5]
+        for kind, picks in zip(*choices, strict=True):
+            a, b = (values[k % len(values)] for k in picks)
+            values.append(_random_step(int(kind), a, b, p))
+        full = values[-1] + values[-2] * values[-3]
+        total = (full * full).sum()
+        gradients = T.grad(total, p, retain_graph=True, materialize_grads=True)
+        return [total, T.cat([g.reshape(-1) for g in gradients]), full.detach()]
+
+    return p, fn
+
+
+def _random_step(kind, a, b, p):
+    steps = [
+        lambda: a @ p[0], lambda: T.tanh(a) + p[1], lambda: a * b * 0.5, lambda: a - b * p[2],
+        lambda: T.sin(a) * p[3], lambda: T.cat([a[:, 2:], b[:, :2]], dim=1),
+        lambda: T.stack([a, b], dim=0).sum(dim=0) * 0.3, lambda: T.exp(-a.square()),
+        lambda: a.sum(dim=1, keepdim=True) * b * 0.2, lambda: (a.square() + 1.0).sqrt() - b,
+        lambda: a / (b.square() + 1.0), lambda: T.nn.functional.linear(T.tanh(a), p[0], p[1]),
+    ]
+    return steps[kind]()
