@@ -170,17 +170,17 @@ class _Tables:
             first = int(grid[0, 0]) * size
             where = (first,) if of_points else (operand.array, first)
             return Source("row" if of_points else "number", far * size, near * size), where
-        if not of_points:
-            raise CannotCompile("numbers that do not follow each other")
-        return Source("row", table=True), (self._table_of(places),)
+        if of_points:
+            return Source("row", table=True), (self._table_of(places, size),)
+        return Source("number", table=True), (operand.array, 0, self._table_of(places, size))
 
     def _row(self, row: int) -> int:
         return int(self.arena.place(np.array(row))) * self.kernels.tile
 
     def _table(self, rows: np.ndarray) -> int:
         """Return the address of a table of where rows lie."""
-        return self._table_of(self.arena.place(rows))
+        return self._table_of(self.arena.place(rows), self.kernels.tile)
 
-    def _table_of(self, places: np.ndarray) -> int:
-        offsets = places.reshape(-1).astype(np.int64) * self.kernels.tile
+    def _table_of(self, places: np.ndarray, size: int) -> int:
+        offsets = places.reshape(-1).astype(np.int64) * size
         return self.rows.setdefault(offsets.tobytes(), offsets).ctypes.data

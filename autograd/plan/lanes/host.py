@@ -16,12 +16,14 @@ class Host:
     """What the generated code is shaped by.
 
     vector_bytes  of one register.
-    block         (rows, vectors) of a product that are summed in registers at a time.
+    block         (rows, registers) of a product with weights that are summed at a time.
+    sum_rows      rows of a sum over points that are summed at a time, times four columns.
     cpu, features  as LLVM names them.
     """
 
     vector_bytes: int
     block: tuple[int, int]
+    sum_rows: int
     cpu: str
     features: str
 
@@ -50,12 +52,12 @@ def host() -> Host | None:
     names = features.flatten()
     if platform.machine() in ("x86_64", "AMD64"):
         if features.get("avx512f") and features.get("avx512vl") and features.get("avx512dq"):
-            return Host(64, (4, 4), cpu, names)
+            return Host(64, (4, 4), 4, cpu, names)
         if features.get("avx2") and features.get("fma"):
-            return Host(32, (6, 2), cpu, names)
+            return Host(32, (6, 2), 2, cpu, names)
         return None
     if platform.machine() in ("aarch64", "arm64"):
-        return Host(16, (4, 4), cpu, names)
+        return Host(16, (4, 4), 4, cpu, names)
     return None
 
 

@@ -166,50 +166,16 @@ leave{n}:
         a, b  o offsets in the arena each, of m and of n rows that follow each other.
         total  (m, n) numbers.
         """
-        text = [
-            self._contraction_block(h, w) for h in (4, 1) for w in (4, 1)
-        ]
-        head = """define internal void @contract(i64 %m, i64 %n, i64 %o, ptr %a, ptr %b, ptr %arena, ptr %total) #0 {
-entry:
-  br label %rows
-rows:
-  %i = phi i64 [0, %entry], [%in, %next]
-  %il = sub i64 %m, %i
-  %ifits = icmp sge i64 %il, 4
-  %ih = select i1 %ifits, i64 4, i64 1
-  %in = add i64 %i, %ih
-  br label %columns
-columns:
-  %j = phi i64 [0, %rows], [%jn, %turn]
-  %jl = sub i64 %n, %j
-  %jfits = icmp sge i64 %jl, 4
-  %jh = select i1 %jfits, i64 4, i64 1
-  %jn = add i64 %j, %jh
-  %to = mul i64 %i, %n
-  %at = add i64 %to, %j
-  %p = getelementptr REAL, ptr %total, i64 %at
-  br i1 %ifits, label %high, label %low
-high:
-  br i1 %jfits, label %b44, label %b41
-low:
-  br i1 %jfits, label %b14, label %b11
-BLOCKS
-turn:
-  %jmore = icmp slt i64 %jn, %n
-  br i1 %jmore, label %columns, label %next
-next:
-  %imore = icmp slt i64 %in, %m
-  br i1 %imore, label %rows, label %done
-done:
-  ret void
-}
-"""
+        high = self.host.sum_rows
+        sizes = [(h, w) for h in (high, 1) for w in (4, 1)]
+        text = [self._contraction_block(h, w) for h, w in sizes]
         blocks = "\n".join(
             f"b{h}{w}:\n  call void @contract_{h}_{w}(i64 %i, i64 %j, i64 %n, i64 %o, ptr %a, "
             f"ptr %b, ptr %arena, ptr %p)\n  br label %turn"
-            for h in (4, 1) for w in (4, 1)
+            for h, w in sizes
         )
-        return "\n".join(text) + "\n" + head.replace("REAL", self.real).replace("BLOCKS", blocks)
+        head = _CONTRACTION.replace("REAL", self.real).replace("HIGH", str(high))
+        return "\n".join(text) + "\n" + head.replace("BLOCKS", blocks)
 
     def _contraction_block(self, height: int, width: int) -> str:
         v, real, size = self.vector, self.real, self.dtype.itemsize
@@ -437,6 +403,67 @@ done:
         ]
         return "\n".join(out)
 
+    # ---- results
+
+    def give(self) -> str:
+        """Return `give(valid, n, rows, arena, target)`: (n,) rows as a matrix (points, n).
+
+        Squares of as many rows and points as a register holds are turned over inside registers.
+        """
+        v, real, lanes = self.vector, self.real, self.lanes
+        out = [
+            "define internal void @give(i64 %valid, i64 %n, ptr noalias %rows, ptr noalias %arena, "
+            "ptr noalias %target) #0 {", "entry:", f"  %whole = icmp sge i64 %valid, {self.tile}",
+            f"  %over = urem i64 %n, {lanes}", "  %even = sub i64 %n, %over",
+            "  %wide = select i1 %whole, i64 %even, i64 0", "  %some = icmp sgt i64 %wide, 0",
+            "  br i1 %some, label %square, label %rest", "square:",
+            "  %e = phi i64 [0, %entry], [%en, %leave]",
+        ]
+        for k in range(lanes):
+            out += [
+                f"  %i{k} = add i64 %e, {k}", f"  %t{k} = getelementptr i64, ptr %rows, i64 %i{k}",
+                f"  %f{k} = load i64, ptr %t{k}, align 8",
+                f"  %p{k} = getelementptr {real}, ptr %arena, i64 %f{k}",
+            ]
+        out += ["  br label %points", "points:", "  %j = phi i64 [0, %square], [%jn, %points]"]
+        names = []
+        for k in range(lanes):
+            out += [
+                f"  %q{k} = getelementptr {real}, ptr %p{k}, i64 %j",
+                f"  %x{k} = load {v}, ptr %q{k}, align {self.host.vector_bytes}",
+            ]
+            names.append(f"%x{k}")
+        names = self._turned_over(_Lines(out, "s"), names)
+        for k in range(lanes):
+            out += [
+                f"  %r{k} = add i64 %j, {k}", f"  %m{k} = mul i64 %r{k}, %n",
+                f"  %a{k} = add i64 %m{k}, %e", f"  %g{k} = getelementptr {real}, ptr %target, i64 %a{k}",
+                f"  store {v} {names[k]}, ptr %g{k}, align {self.dtype.itemsize}",
+            ]
+        out += [
+            f"  %jn = add i64 %j, {lanes}", f"  %jmore = icmp slt i64 %jn, {self.tile}",
+            "  br i1 %jmore, label %points, label %leave", "leave:", f"  %en = add i64 %e, {lanes}",
+            "  %emore = icmp slt i64 %en, %wide", "  br i1 %emore, label %square, label %rest",
+        ]
+        return "\n".join(out) + _GIVE_REST.replace("REAL", real).replace(
+            "SIZE", str(self.dtype.itemsize)
+        )
+
+    def _turned_over(self, lines: _Lines, names: list[str]) -> list[str]:
+        """Return the columns of a square of registers."""
+        lanes, block = self.lanes, self.lanes // 2
+        while block:
+            low = [k if not k & block else lanes + (k ^ block) for k in range(lanes)]
+            high = [k | block if not k & block else lanes + k for k in range(lanes)]
+            new = list(names)
+            for k in range(lanes):
+                if not k & block:
+                    pair = names[k], names[k | block]
+                    new[k] = lines.shuffle(self.real, lanes, *pair, low)
+                    new[k | block] = lines.shuffle(self.real, lanes, *pair, high)
+            names, block = new, block // 2
+        return names
+
     # ---- loops
 
     def loop(self, name: str, loop: Loop, sources: tuple[Source, ...]) -> str:
@@ -447,14 +474,16 @@ done:
         real, tile = self.real, self.tile
         wide = self.lanes * (2 if tile % (2 * self.lanes) == 0 else 1)
         v = f"<{wide} x {real}>"
-        names = [f"ptr noalias %x{k}" if s.kind == "number" else f"ptr %x{k}"
-                 for k, s in enumerate(sources)]
+        names = [f"ptr %x{k}" for k in range(len(sources))]
+        for k, source in enumerate(sources):  # a table comes after the numbers that it leads to
+            if source.kind == "number" and source.table:
+                names[k] += f", ptr %t{k}"
         names += [f"ptr %y{k}" for k in range(len(loop.outputs))]
         out = [
             f"define internal void @{name}(i64 %outer, i64 %inner, ptr %arena, ptr %numbers, "
             f"{', '.join(names)}) #0 {{", "entry:",
         ]
-        lines = _Lines(out, "t")
+        lines = _Lines(out, "v")
 
         def splat(scalar: str) -> str:
             first = lines.new(f"insertelement {v} poison, {real} {scalar}, i32 0")
@@ -475,9 +504,10 @@ done:
         bases: dict[int, str] = {}
         for k, source in enumerate(sources):
             if source.table:
-                place = lines.new(f"getelementptr i64, ptr %x{k}, i64 %r")
+                of_points = source.kind == "row"
+                table, base = (f"%x{k}", "%arena") if of_points else (f"%t{k}", f"%x{k}")
+                place = lines.new(f"getelementptr i64, ptr {table}, i64 %r")
                 offset = lines.new(f"load i64, ptr {place}, align 8")
-                base = "%arena"
             else:
                 far = lines.new(f"mul i64 %o, {source.outer}")
                 near = lines.new(f"mul i64 %i, {source.inner}")
@@ -597,7 +627,7 @@ done:
         """
         parts = [
             self.product(), self.contraction(), self.row_sum(), self.gather(), self.outer(),
-            self.copies(), *(self.entry(name, spec) for name, spec in ENTRIES.items()),
+            self.give(), self.copies(), *(self.entry(name, spec) for name, spec in ENTRIES.items()),
         ]
         return self.module("\n".join(parts) + _RUN.replace("TILE", str(self.tile)))
 
@@ -633,7 +663,6 @@ done:
 
         take(valid, source, stride, row)  a column of an array of points; the first point of the
             tile stands in for those that are missing.
-        give(valid, n, rows, arena, target)  (n,) rows as a matrix (points, n).
         blank(valid, n, rows, arena)  zeros for the points that are missing.
         copy(n, rows, arena, target)  rows one after the other.
         """
@@ -704,7 +733,7 @@ ENTRIES = {
 """The arguments of the library's functions: see `Kernels.entry`."""
 
 _SPEC = {
-    ("row", False): "a", ("row", True): "t", ("number", False): "n",
+    ("row", False): "a", ("row", True): "t", ("number", False): "n", ("number", True): "nt",
 }  # fmt: skip
 
 _RUN = """
@@ -742,6 +771,73 @@ done:
 }
 """
 
+_CONTRACTION = """define internal void @contract(i64 %m, i64 %n, i64 %o, ptr %a, ptr %b, ptr %arena, ptr %total) #0 {
+entry:
+  br label %rows
+rows:
+  %i = phi i64 [0, %entry], [%in, %next]
+  %il = sub i64 %m, %i
+  %ifits = icmp sge i64 %il, HIGH
+  %ih = select i1 %ifits, i64 HIGH, i64 1
+  %in = add i64 %i, %ih
+  br label %columns
+columns:
+  %j = phi i64 [0, %rows], [%jn, %turn]
+  %jl = sub i64 %n, %j
+  %jfits = icmp sge i64 %jl, 4
+  %jh = select i1 %jfits, i64 4, i64 1
+  %jn = add i64 %j, %jh
+  %to = mul i64 %i, %n
+  %at = add i64 %to, %j
+  %p = getelementptr REAL, ptr %total, i64 %at
+  br i1 %ifits, label %high, label %low
+high:
+  br i1 %jfits, label %bHIGH4, label %bHIGH1
+low:
+  br i1 %jfits, label %b14, label %b11
+BLOCKS
+turn:
+  %jmore = icmp slt i64 %jn, %n
+  br i1 %jmore, label %columns, label %next
+next:
+  %imore = icmp slt i64 %in, %m
+  br i1 %imore, label %rows, label %done
+done:
+  ret void
+}
+"""
+
+_GIVE_REST = """
+rest:
+  %first = phi i64 [0, %entry], [%wide, %leave]
+  %none = icmp sge i64 %first, %n
+  br i1 %none, label %done, label %each
+each:
+  %one = phi i64 [%first, %rest], [%next, %turn]
+  %t = getelementptr i64, ptr %rows, i64 %one
+  %f = load i64, ptr %t, align 8
+  %p = getelementptr REAL, ptr %arena, i64 %f
+  br label %loop
+loop:
+  %k = phi i64 [0, %each], [%kn, %loop]
+  %q = getelementptr REAL, ptr %p, i64 %k
+  %v = load REAL, ptr %q, align SIZE
+  %kr = mul i64 %k, %n
+  %ke = add i64 %kr, %one
+  %g = getelementptr REAL, ptr %target, i64 %ke
+  store REAL %v, ptr %g, align SIZE
+  %kn = add i64 %k, 1
+  %more = icmp slt i64 %kn, %valid
+  br i1 %more, label %loop, label %turn
+turn:
+  %next = add i64 %one, 1
+  %again = icmp slt i64 %next, %n
+  br i1 %again, label %each, label %done
+done:
+  ret void
+}
+"""
+
 _COPIES = """define internal void @take(i64 %valid, ptr %source, i64 %stride, ptr %row) #0 {
 entry:
   br label %loop
@@ -757,33 +853,6 @@ loop:
   %n = add i64 %t, 1
   %more = icmp slt i64 %n, TILE
   br i1 %more, label %loop, label %done
-done:
-  ret void
-}
-define internal void @give(i64 %valid, i64 %n, ptr noalias %rows, ptr noalias %arena, ptr noalias %target) #0 {
-entry:
-  br label %each
-each:
-  %e = phi i64 [0, %entry], [%en, %turn]
-  %t = getelementptr i64, ptr %rows, i64 %e
-  %f = load i64, ptr %t, align 8
-  %p = getelementptr REAL, ptr %arena, i64 %f
-  br label %loop
-loop:
-  %k = phi i64 [0, %each], [%kn, %loop]
-  %q = getelementptr REAL, ptr %p, i64 %k
-  %v = load REAL, ptr %q, align SIZE
-  %kr = mul i64 %k, %n
-  %ke = add i64 %kr, %e
-  %g = getelementptr REAL, ptr %target, i64 %ke
-  store REAL %v, ptr %g, align SIZE
-  %kn = add i64 %k, 1
-  %more = icmp slt i64 %kn, %valid
-  br i1 %more, label %loop, label %turn
-turn:
-  %en = add i64 %e, 1
-  %again = icmp slt i64 %en, %n
-  br i1 %again, label %each, label %done
 done:
   ret void
 }

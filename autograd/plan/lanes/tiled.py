@@ -36,6 +36,9 @@ from .split import split
 FEW = 7
 """Points that a program to be compiled is recorded for: few, and no size that arrays often have."""
 
+_ROW_BYTES = 256
+"""Of a row: a multiple of what a product takes at a time on all hosts."""
+
 _MOST_BYTES = 64 << 20
 _FIELDS = 8  # of a context
 _RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -71,7 +74,7 @@ class Tiled:
         body = run_pass("clusters", partial(fuse, held=_held), remove_dead_code(parts.body))
         layout = lay_out(body, points, parts.sums)
         self._dtype = body.inputs[0].dtype
-        self._tile = found.block[1] * found.lanes(self._dtype)
+        self._tile = _ROW_BYTES // self._dtype.itemsize
         self._calls = calls_of(layout, Kernels(found, self._dtype, self._tile), _MOST_BYTES)
         self._run = _RUN(self._calls.run)
         self._before, self._after = parts.before, parts.after

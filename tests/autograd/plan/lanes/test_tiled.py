@@ -8,6 +8,8 @@ import pytest
 import autograd as T
 from autograd.plan import chunks
 from autograd.plan.chunks import Chunked
+from autograd.plan.lanes import tiled
+from autograd.plan.lanes.host import Host
 
 _SHAPES = [(6, 3), (6,), (5, 6), (5,), (1, 5), (1,)]
 
@@ -228,3 +230,16 @@ def _random_step(kind, a, b, p):
         lambda: a / (b.square() + 1.0), lambda: T.nn.functional.linear(T.tanh(a), p[0], p[1]),
     ]
     return steps[kind]()
+
+
+@pytest.mark.parametrize("shape", [(64, (4, 4), 4), (32, (6, 2), 2), (16, (4, 4), 4)])
+def test_code_for_other_processors_gives_the_same(compiled, monkeypatch, shape):
+    """What is written for AVX-512, AVX2 and NEON differs in shape: all of it runs on the host."""
+    here = tiled.host()
+    monkeypatch.setattr(tiled, "host", lambda: Host(*shape, here.cpu, here.features))
+    for dtype, tolerance in (("float64", 1e-13), ("float32", 2e-5)):
+        p, rows = _parameters(dtype), _rows(70, dtype)
+        expected = _step(p, "numpy")(rows)
+        for one, other in zip(_step(p)(rows), expected, strict=True):
+            scale = np.abs(other).max()
+            np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * scale)
