@@ -96,11 +96,15 @@ class _Tables:
     def _product(self, call: Product) -> None:
         weights = call.weights.places
         m, k = weights.shape
-        row = int(weights[1, 0] - weights[0, 0]) if m > 1 else 0
-        column = int(weights[0, 1] - weights[0, 0]) if k > 1 else 0
+        first = int(weights[0, 0])
+        row = int(weights[1, 0]) - first if m > 1 else 0
+        column = int(weights[0, 1]) - first if k > 1 else 0
+        expected = first + row * np.arange(m)[:, None] + column * np.arange(k)
+        if not np.array_equal(weights, expected):
+            raise CannotCompile("a matrix whose numbers do not follow each other")
         for number, rows in enumerate(call.x):
             self._add(
-                "product", m, k, call.weights.array, 0, row, column, self._row(int(rows[0])),
+                "product", m, k, call.weights.array, first, row, column, self._row(int(rows[0])),
                 self.kernels.tile, self._row(call.out.first + number * m),
             )  # fmt: skip
 

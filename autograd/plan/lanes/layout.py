@@ -39,10 +39,20 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers of an array that knows no point: which of them, in its dense memory."""
+    """Numbers of an array that knows no point.
+
+    array   its number.
+    places  which numbers, in its dense memory.
+    data    the array, where it is a constant.
+    """
 
     array: int
     places: np.ndarray
+    data: np.ndarray | None = None
+
+    def at(self, places: np.ndarray) -> Numbers:
+        """Return others of the same array."""
+        return Numbers(self.array, places, self.data)
 
 
 @dataclass(frozen=True)
@@ -161,22 +171,24 @@ class _Layout:
         self.result = Layout()
         self.count = body.inputs[0].shape[0]
         self.places: dict[Value, np.ndarray] = {}  # row * count + point, for each element
-        self.numbers: dict[Value, int] = {
-            v: k for k, v in enumerate(body.inputs[points:])
+        self.numbers = {
+            v: Numbers(k, np.arange(v.size).reshape(v.shape), v.data)
+            for k, v in enumerate(body.inputs[points:])
         }
         self.totals: dict[Value, int] = {v: k for k, v in enumerate(body.outputs[:sums])}
         self.joined = body.outputs[sums:]
+        self.dtype = body.inputs[0].dtype
 
     def layout(self) -> Layout:
         result = self.result
-        dtype = next((v.dtype for v in self.body.inputs[: self.points]), None)
+        dtype = self.dtype
         for value in (*self.body.inputs, *(o for i in self.body.instructions for o in i.outputs)):
             if value.dtype != dtype or dtype not in (np.float32, np.float64):
                 raise CannotCompile(f"values of dtype {value.dtype} beside {dtype}")
         for position, value in enumerate(self.body.inputs[: self.points]):
             self._take(position, value)
-        for value in self.numbers:
-            self._constant(value)
+        for value, numbers in self.numbers.items():
+            self._constant(value, numbers)
         for instruction in self.body.instructions:
             self._visit(instruction)
         result.totals = [v.size for v in self.totals]
@@ -205,7 +217,7 @@ class _Layout:
     def _by_row(self, places: np.ndarray) -> tuple[np.ndarray, int]:
         """Return the rows of a value's elements, a point's in order, and the inner size."""
         flat = places.reshape(-1) % self.count
-        inner = int(np.argmax(flat == 1)) if self.count > 1 else flat.size
+        inner = int(np.argmax(flat == 1))
         rows = places.reshape(-1, self.count, inner)
         expected = np.arange(self.count).reshape(1, -1, 1)
         if np.any(rows % self.count != expected) or np.any(
@@ -222,18 +234,17 @@ class _Layout:
             one = Buffer(buffer.first + column, 1)
             self.result.calls.append(Take(position, column, width, one))
 
-    def _constant(self, value: Value) -> None:
+    def _constant(self, value: Value, numbers: Numbers) -> None:
         """Make rows of a constant that knows points, such as ones."""
         points = None if value.data is None else points_of_constant(value.data, self.count)
         if points is not None:
-            index = np.arange(value.size).reshape(value.shape)[points == 0]
+            index = numbers.places[points == 0]
             buffer = self._buffer(index.size)
             self.places[value] = self._laid(buffer, points)
-            self._fill_buffer(buffer, value, index)
+            self._fill_buffer(buffer, numbers.at(index))
 
-    def _fill_buffer(self, buffer: Buffer, value: Value, index: np.ndarray) -> None:
-        one = Numbers(self.numbers[value], index)
-        self.result.calls.append(Fused(_filling(value.dtype), (), 1, (one,), (buffer,)))
+    def _fill_buffer(self, buffer: Buffer, numbers: Numbers) -> None:
+        self.result.calls.append(Fused(_FILLING[str(self.dtype)], (), 1, (numbers,), (buffer,)))
 
     def _run(self, rows: np.ndarray) -> np.ndarray:
         """Return lists of rows (lists, n) that each follow one another: copies of those that do not."""
@@ -281,6 +292,9 @@ class _Layout:
     def _move(self, instruction: Instruction) -> None:
         """Find where the elements lie now; numbers that know no point become rows first."""
         inputs = instruction.inputs
+        if not any(v in self.places for v in inputs):
+            self._move_numbers(instruction)
+            return
         unknown = [np.full(v.shape, -1) for v in inputs]
         of_points = [self.places.get(v, blank) for v, blank in zip(inputs, unknown, strict=True)]
         results = moved(instruction, of_points)
@@ -288,45 +302,43 @@ class _Layout:
         for k, value in enumerate(inputs):
             if value in self.places:
                 continue
-            index = np.arange(value.size).reshape(value.shape)
-            numbers = moved(instruction, [*unknown[:k], index, *unknown[k + 1 :]])
-            for places, points, one in zip(results, rows, numbers, strict=True):
-                self._fill(places, points, one, value)
+            numbers = self.numbers[value]
+            found = moved(instruction, [*unknown[:k], numbers.places, *unknown[k + 1 :]])
+            for places, points, one in zip(results, rows, found, strict=True):
+                self._fill(places, points, numbers.at(one))
         for output, places, points in zip(instruction.outputs, results, rows, strict=True):
             self.places[output] = np.where(places < 0, ZEROS * self.count + points, places)
 
-    def _fill(
-        self, places: np.ndarray, points: np.ndarray, numbers: np.ndarray, value: Value
-    ) -> None:
+    def _move_numbers(self, instruction: Instruction) -> None:
+        """Look through a move of numbers of one array: what is read is that array."""
+        given = [self.numbers.get(v) for v in instruction.inputs]
+        if any(one is None for one in given) or len({one.array for one in given}) > 1:
+            return  # what reads it finds no such numbers
+        results = moved(instruction, [one.places for one in given])
+        for output, places in zip(instruction.outputs, results, strict=True):
+            if places.min() >= 0:
+                self.numbers[output] = given[0].at(places)
+
+    def _fill(self, places: np.ndarray, points: np.ndarray, numbers: Numbers) -> None:
         """Make rows of numbers; write their places where the numbers go."""
-        here = np.flatnonzero((numbers >= 0) & (points == 0))
+        here = np.flatnonzero((numbers.places >= 0) & (points == 0))
         if not here.size:
             return
-        first = numbers.reshape(-1)[here]
-        inner = int(np.argmax(points.reshape(-1) == 1)) if self.count > 1 else 1
+        flat = numbers.places.reshape(-1)
+        inner = int(np.argmax(points.reshape(-1) == 1))
         buffer = self._buffer(here.size)
         for k, at in enumerate(here):
             along = at + inner * np.arange(self.count)
-            self._check_same(value, numbers.reshape(-1)[along])
+            _check_same(numbers.at(flat[along]))
             places.reshape(-1)[along] = (buffer.first + k) * self.count + np.arange(self.count)
-        self._fill_buffer(buffer, value, first)
-
-    def _check_same(self, value: Value, numbers: np.ndarray) -> None:
-        """Check that numbers that are met at all points are one, or equal ones of a constant."""
-        if np.any(numbers != numbers[0]) and (
-            value.data is None or np.any(value.data.flat[numbers] != value.data.flat[numbers[0]])
-        ):
-            raise CannotCompile("an array that knows no point and differs along the points")
+        self._fill_buffer(buffer, numbers.at(flat[here]))
 
     def _operand(self, value: Value, output: Value) -> tuple[np.ndarray | Numbers, int]:
         """Return what a loop over `output` reads of a value, row by row, and its inner size."""
         if value in self.places:
             return self._by_row(broadcast(self.places[value], output))
-        return self._number_places(value, output), 0
-
-    def _number_places(self, value: Value, output: Value) -> Numbers:
-        numbers = np.arange(value.size).reshape(value.shape)
-        return Numbers(self.numbers[value], broadcast(numbers, output))
+        numbers = self.numbers[value]
+        return numbers.at(broadcast(numbers.places, output)), 0
 
     def _loop(self, instruction: Instruction, loop: Loop, numbers: tuple[float, ...]) -> None:
         for step in loop.steps:
@@ -350,10 +362,9 @@ class _Layout:
     def _numbers_by_row(self, numbers: Numbers, inner: int) -> Numbers:
         places = numbers.places.reshape(-1, self.count, inner)
         if np.any(places != places[:, :1]):
-            value = self.body.inputs[self.points + numbers.array]
             for one in places.transpose(0, 2, 1).reshape(-1, self.count):
-                self._check_same(value, one)
-        return Numbers(numbers.array, places[:, 0].reshape(-1))
+                _check_same(numbers.at(one))
+        return numbers.at(places[:, 0].reshape(-1))
 
     def _single(self, instruction: Instruction) -> None:
         """An operation that stands alone, as a loop of one step."""
@@ -384,23 +395,21 @@ class _Layout:
         flags = instruction.attributes
         if x in self.places and y in self.numbers:
             left, _ = factors(self.places[x], np.zeros(y.shape), flags)
-            weights = np.arange(y.size).reshape(y.shape)
+            weights = self.numbers[y].places
             weights = weights if flags["transpose_y"] else weights.swapaxes(-1, -2)
             if weights.ndim != 2:
                 raise CannotCompile("a matrix product with several matrices")
-            self._product(weights, self.numbers[y], left, output)
+            self._product(self.numbers[y].at(weights), left, output)
         else:
             raise CannotCompile(f"a matrix product of this form: {instruction}")
 
-    def _product(
-        self, weights: np.ndarray, array: int, left: np.ndarray, output: Value
-    ) -> None:
-        m, k = weights.shape
+    def _product(self, weights: Numbers, left: np.ndarray, output: Value) -> None:
+        m, _ = weights.places.shape
         points = left[..., 0] % self.count
         rows = self._run(left[points == 0] // self.count)
         out = self._buffer(len(rows) * m)
         self.places[output] = self._laid(out, np.repeat(points[..., None], m, -1))
-        self.result.calls.append(Product(Numbers(array, weights), rows, out))
+        self.result.calls.append(Product(weights, rows, out))
 
     def _laid(self, buffer: Buffer, points: np.ndarray) -> np.ndarray:
         """Return the places of a value whose rows are a buffer's, from its elements' points."""
@@ -457,7 +466,19 @@ class _Layout:
         self.result.calls.append(Outer(*sides, out))
 
 
-def _filling(dtype: np.dtype) -> Loop:
-    """Return the loop that writes a number to a whole row."""
-    one = (Operand("input", 0), Operand("literal", 1.0))
-    return Loop(str(dtype), ("full",), 0, (Step("mul", one),), (0,))
+def _check_same(numbers: Numbers) -> None:
+    """Check that what all points meet is one number, or equal ones of a constant."""
+    places, data = numbers.places, numbers.data
+    if np.any(places != places[0]) and (
+        data is None or np.any(data.flat[places] != data.flat[places[0]])
+    ):
+        raise CannotCompile("an array that knows no point and differs along the points")
+
+
+_FILLING = {
+    dtype: Loop(
+        dtype, ("full",), 0, (Step("mul", (Operand("input", 0), Operand("literal", 1.0))),), (0,)
+    )
+    for dtype in ("float32", "float64")
+}
+"""The loops that write a number to a whole row."""

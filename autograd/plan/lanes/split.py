@@ -91,10 +91,10 @@ class _Split:
         needed = dict.fromkeys([v for i in self.after for v in i.values()] + totals)
         made = {o for i in self.body for o in i.outputs}
         sums = [v for v in needed if v in made]
-        read = dict.fromkeys(v for i in (*self.body, *self.after) for v in i.values())
-        read.update(dict.fromkeys(totals))
         varies = self.summed | {v for v in self.rows if v.kind != CONSTANT}
-        uniform = [v for v in read if v not in varies]
+        read = [v for i in self.body for v in i.values() if v not in made]
+        read += [v for i in self.after for v in i.values()] + totals
+        uniform = [v for v in dict.fromkeys(read) if v not in varies]
         return Parts(
             _part(self.program, shared, self.before, uniform),
             _part(self.program, [*given, *uniform], self.body, [*sums, *joined]),
@@ -113,6 +113,8 @@ class _Split:
             self._follow(instruction)
         else:
             self.before.append(instruction)
+            if moves(instruction):  # the body looks through it, at the numbers themselves
+                self.body.append(instruction)
 
     def _follow(self, instruction: Instruction) -> None:
         """Find the rows of an instruction's results, or that it sums over them."""
