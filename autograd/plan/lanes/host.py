@@ -37,16 +37,22 @@ def llvmlite_is_installed() -> bool:
     return find_spec("llvmlite") is not None
 
 
+_OLDEST_LLVM = 20
+
+
 @lru_cache(maxsize=1)
 def host() -> Host | None:
     """Return this machine's processor; None where it is none that code is generated for.
 
-    Asked for are fused multiply-add in hardware and 64 bits: AVX2 with FMA, AVX-512, or NEON.
+    Asked for are fused multiply-add in hardware and 64 bits (AVX2 with FMA, AVX-512, or NEON), and
+    llvmlite with LLVM 20 or newer.
     """
     if not llvmlite_is_installed():
         return None
     from llvmlite import binding
 
+    if binding.llvm_version_info[0] < _OLDEST_LLVM:
+        return None
     features = binding.get_host_cpu_features()
     cpu = binding.get_host_cpu_name()
     names = features.flatten()
