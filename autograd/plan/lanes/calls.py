@@ -33,7 +33,7 @@ from .places import CannotCompile
 class Calls:
     """What is called for each tile.
 
-    run        the address of the function that goes through the tiles.
+    work       the address of the function that goes through the tiles (`Kernels.library`).
     calls      (n, 2): the address of an entry, and of its table.
     tables     all tables, whose addresses stand in `calls` and in each other.
     constants  the numbers that loops are given.
@@ -41,7 +41,7 @@ class Calls:
     sums       numbers in it.
     """
 
-    run: int
+    work: int
     calls: np.ndarray
     tables: tuple[np.ndarray, ...]
     constants: np.ndarray
@@ -74,7 +74,7 @@ class _Tables:
             getattr(self, f"_{type(call).__name__.lower()}")(call)
         calls = np.array([(entry, table.ctypes.data) for entry, table in self.made], np.int64)
         return Calls(
-            address(self.library, "run"), calls,
+            address(self.library, "work"), calls,
             (*(table for _, table in self.made), *self.rows.values()),
             np.array(self.constants or [0.0], self.kernels.dtype),
             self.arena.rows * self.kernels.tile, int(self.starts[-1]),

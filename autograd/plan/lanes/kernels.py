@@ -620,10 +620,11 @@ leave{n}:
         return "\n".join(out)
 
     def library(self) -> str:
-        """Return the module of all functions but the loops, with `run(context, calls, n, to)`.
+        """Return the module of all functions but the loops, and of `work`, which goes through tiles.
 
-        calls  n pairs of addresses, of an entry and of its table.  The tiles go from the context's
-               start to `to`.
+        work(contexts, ends, lanes, next, arena, calls, n) takes lanes, the number `next`, until none
+        is left; several threads may do so at once, each with an arena.  A lane goes from the start
+        in its context to its end.  calls: n pairs of addresses, of an entry and of its table.
         """
         parts = [
             self.product(), self.contraction(), self.row_sum(), self.gather(), self.outer(),
@@ -737,7 +738,26 @@ _SPEC = {
 }  # fmt: skip
 
 _RUN = """
-define void @run(ptr %context, ptr %calls, i64 %n, i64 %to) #0 {
+define void @work(ptr %contexts, ptr %ends, i64 %lanes, ptr %next, ptr %arena, ptr %calls, i64 %n) #0 {
+entry:
+  br label %take
+take:
+  %lane = atomicrmw add ptr %next, i64 1 seq_cst
+  %left = icmp slt i64 %lane, %lanes
+  br i1 %left, label %run, label %done
+run:
+  %at = mul i64 %lane, 8
+  %context = getelementptr i64, ptr %contexts, i64 %at
+  %place = getelementptr ptr, ptr %context, i64 4
+  store ptr %arena, ptr %place, align 8
+  %e = getelementptr i64, ptr %ends, i64 %lane
+  %to = load i64, ptr %e, align 8
+  call void @run(ptr %context, ptr %calls, i64 %n, i64 %to)
+  br label %take
+done:
+  ret void
+}
+define internal void @run(ptr %context, ptr %calls, i64 %n, i64 %to) #0 {
 entry:
   %startp = getelementptr i64, ptr %context, i64 6
   %validp = getelementptr i64, ptr %context, i64 7

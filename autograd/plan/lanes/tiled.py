@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import wait
 from functools import partial
@@ -28,7 +27,7 @@ from ..program import Program
 from . import vector_functions
 from .calls import calls_of
 from .host import host
-from .kernels import ARENA, CONSTANTS, NUMBERS, POINTS, RESULTS, START, SUMS, Kernels
+from .kernels import CONSTANTS, NUMBERS, POINTS, RESULTS, START, SUMS, Kernels
 from .layout import lay_out
 from .places import CannotCompile
 from .split import split
@@ -41,7 +40,10 @@ _ROW_BYTES = 256
 
 _MOST_BYTES = 64 << 20
 _FIELDS = 8  # of a context
-_RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_ADDRESS, _COUNT = ctypes.c_void_p, ctypes.c_int64
+_WORK = ctypes.CFUNCTYPE(
+    None, _ADDRESS, _ADDRESS, _COUNT, _ADDRESS, _ADDRESS, _ADDRESS, _COUNT
+)  # it lets go of the interpreter's lock
 
 
 def tiled_or_none(program: Program, points: int, kinds: Sequence[str]) -> Tiled | None:
@@ -76,7 +78,7 @@ class Tiled:
         self._dtype = body.inputs[0].dtype
         self._tile = _ROW_BYTES // self._dtype.itemsize
         self._calls = calls_of(layout, Kernels(found, self._dtype, self._tile), _MOST_BYTES)
-        self._run = _RUN(self._calls.run)
+        self._work = _WORK(self._calls.work)
         self._before, self._after = parts.before, parts.after
         self._totals = layout.totals
         self._arenas: list[np.ndarray] = []
@@ -132,7 +134,7 @@ class Tiled:
         count = len(rows[0])
         tiles = -(-count // self._tile)
         lanes = min(lanes, tiles)
-        edges = [min(count, tiles * k // lanes * self._tile) for k in range(lanes + 1)]
+        edges = np.minimum(count, tiles * np.arange(lanes + 1) // lanes * self._tile)
         threads = min(threads, lanes)
         while len(self._arenas) < threads:
             self._arenas.append(_zeros(self._calls.arena, self._dtype))
@@ -145,19 +147,15 @@ class Tiled:
         contexts[:, RESULTS] = results.ctypes.data
         contexts[:, SUMS] = sums.ctypes.data + sums.strides[0] * np.arange(lanes)
         contexts[:, START] = edges[:-1]
-        first, length = contexts.ctypes.data, contexts.strides[0]
-        calls, number = self._calls.calls.ctypes.data, len(self._calls.calls)
-        pending, lock = iter(range(lanes)), threading.Lock()
+        ends, taken = edges[1:].astype(np.int64), np.zeros(1, np.int64)
+        arguments = (
+            contexts.ctypes.data, ends.ctypes.data, lanes, taken.ctypes.data
+        )
+        calls = self._calls.calls
 
         def work(slot: int) -> None:
             arena = self._arenas[slot].ctypes.data
-            while True:
-                with lock:
-                    lane = next(pending, None)
-                if lane is None:
-                    return
-                contexts[lane, ARENA] = arena
-                self._run(first + length * lane, calls, number, edges[lane + 1])
+            self._work(*arguments, arena, calls.ctypes.data, len(calls))
 
         others = [worker_pool().submit(work, slot) for slot in range(1, threads)]
         try:

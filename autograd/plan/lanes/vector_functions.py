@@ -1,36 +1,88 @@
-HELD = frozenset({"add","sub","mul","div","neg","square","tanh","reciprocal","sqrt"})
-def _v(d,l): return f"<{l} x {'double' if d=='float64' else 'float'}>"
-def name(op,d,l): return f"{op}_{d}_{l}"
-def declarations(d,l):
-    v=_v(d,l); s=f"v{l}f{64 if d=='float64' else 32}"
-    return {f"declare {v} @llvm.fma.{s}({v}, {v}, {v})", f"declare {v} @llvm.sqrt.{s}({v})"}
-def function_text(op,d,l):
-    v=_v(d,l); r='double' if d=='float64' else 'float'; s=f"v{l}f{64 if d=='float64' else 32}"
-    def c(x):
-        import numpy as np
-        x=np.float64(np.float32(x) if r=='float' else x)
-        return "<"+", ".join([f"{r} 0x{x.view(np.uint64):016X}"]*l)+">"
-    two=op in("add","sub","mul","div")
-    head=f"define internal {v} @{name(op,d,l)}({v} %x"+(f", {v} %y" if two else "")+") alwaysinline nounwind {\n"
-    b={"add":f"%r = fadd {v} %x, %y","sub":f"%r = fsub {v} %x, %y","mul":f"%r = fmul {v} %x, %y","div":f"%r = fdiv {v} %x, %y",
-       "neg":f"%r = fneg {v} %x","square":f"%r = fmul {v} %x, %x","reciprocal":f"%r = fdiv {v} {c(1)}, %x","sqrt":f"%r = call {v} @llvm.sqrt.{s}({v} %x)"}
-    if op!="tanh": return head+"  "+b[op]+f"\n  ret {v} %r\n}}\n"
-    # continued fraction as rational P/Q in x^2
-    import numpy as np
-    from numpy.polynomial import polynomial as P
-    p,q=np.array([1.0]),np.array([0.,0]) 
-    num,den=np.array([2*12+1.0]),np.array([1.0])
-    for k in range(11,-1,-1):
-        # (2k+1) + z*den/num
-        num,den=P.polyadd((2*k+1.0)*num,P.polymulx(den)),num
-    # tanh = x*den/num
-    s0=num[0]; num=num/s0; den=den/s0
-    out=[f"%z = fmul {v} %x, %x"]
-    def horner(co,nm):
-        last=c(co[-1])
-        for i,a in enumerate(co[-2::-1]):
-            out.append(f"%{nm}{i} = call {v} @llvm.fma.{s}({v} {last}, {v} %z, {v} {c(a)})"); last=f"%{nm}{i}"
-        return last
-    n=horner(den,"n"); dd=horner(num,"d")
-    out+=[f"%m = fmul {v} {n}, %x", f"%r = fdiv {v} %m, {dd}"]
-    return head+"  "+"\n  ".join(out)+f"\n  ret {v} %r\n}}\n"
+"""Elementwise operations on vectors of points, as text for LLVM.
+
+Each is a function of whole vectors, without branches (save for sines of huge numbers), of sums,
+products, fused multiply-adds and selections: the machine's own vector instructions, and no call of
+a library that would take the vector apart. Results are within one unit in the last place of the
+exact ones over all finite numbers, and right at zeros, infinities and NaN; hardware with fused
+multiply-add is taken for granted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+
+from . import arithmetic, circular, exponentials, logarithms
+from .formats import FORMATS
+from .huge_arguments import SCALARS
+from .text import Function, Real, vector_intrinsics
+
+_LANES = tuple(2**k for k in range(7))
+
+_WRITERS: dict[str, Callable[..., Real]] = {
+    "neg": arithmetic.neg,
+    "conj": arithmetic.conj,
+    "add": arithmetic.add,
+    "sub": arithmetic.sub,
+    "mul": arithmetic.mul,
+    "div": arithmetic.div,
+    "square": arithmetic.square,
+    "reciprocal": arithmetic.reciprocal,
+    "sqrt": arithmetic.sqrt,
+    "abs": arithmetic.absolute,
+    "sign": arithmetic.sign,
+    "maximum": arithmetic.maximum,
+    "minimum": arithmetic.minimum,
+    "exp": exponentials.exp,
+    "expm1": exponentials.expm1,
+    "tanh": exponentials.tanh,
+    "log": logarithms.log,
+    "log1p": logarithms.log1p,
+    "sin": circular.sin,
+    "cos": circular.cos,
+}
+
+HELD: frozenset[str] = frozenset(_WRITERS)
+"""The names of the operations, as the registry has them, that can be written."""
+
+_ATTRIBUTES = "alwaysinline nounwind"
+
+
+def name(op: str, dtype: str, lanes: int) -> str:
+    """Return the name of the function, without the @ that LLVM puts before it."""
+    return f"{op}_{dtype}_{lanes}"
+
+
+def function_text(op: str, dtype: str, lanes: int) -> str:
+    """Return the definition of an operation on vectors, with private constants if it has any.
+
+    op: one of HELD. dtype: float64 or float32. lanes: a power of two from 1 to 64. Its parameters
+    are %x and, where there are two, %y. It uses what `declarations` lists. ValueError for anything
+    else.
+    """
+    if op not in HELD:
+        raise ValueError(
+            f"function_text: no vector code for {op!r}; there is for {', '.join(sorted(HELD))}"
+        )
+    _check(dtype, lanes)
+    function = Function(FORMATS[dtype], lanes, name(op, dtype, lanes))
+    writer = _WRITERS[op]
+    arguments = list(signature(writer).parameters)
+    result = writer(*(Real(function, f"%{argument}") for argument in arguments))
+    return function.text(arguments, result, _ATTRIBUTES)
+
+
+def declarations(dtype: str, lanes: int) -> set[str]:
+    """Return the declarations of all that functions on such vectors call, each once a module.
+
+    Sets of several kinds of vectors can be joined. ValueError as of function_text.
+    """
+    _check(dtype, lanes)
+    return vector_intrinsics(dtype, lanes) | set(SCALARS)
+
+
+def _check(dtype: str, lanes: int) -> None:
+    if dtype not in FORMATS:
+        raise ValueError(f"vector functions: expected {' or '.join(FORMATS)}, got {dtype!r}")
+    if lanes not in _LANES:
+        raise ValueError(f"vector functions: expected 1, 2, 4, ..., 64 lanes, got {lanes!r}")
