@@ -7,11 +7,12 @@ from typing import Any
 from experiments.bench.summary import milliseconds
 
 _COLOURS = {
-    "ours": "#1b6ca8", "ours-numba": "#0b3c5d", "torch": "#d9763b", "jax": "#6a994e",
-    "products": "#9a9a9a",
+    "ours": "#7fb2d6", "ours-numba": "#1b6ca8", "ours-llvm": "#0b2c45", "torch": "#d9763b",
+    "jax": "#6a994e", "products": "#9a9a9a",
 }
 _LABELS = {
-    "products": "matrix products alone", "ours": "ours (numpy)", "ours-numba": "ours (numba)"
+    "products": "matrix products alone", "ours": "ours (numpy)", "ours-numba": "ours (numba)",
+    "ours-llvm": "ours (compiled)",
 }
 _TITLES = {
     "points": "points N (4 x 64, f32)", "width": "width (4 layers, f32)",

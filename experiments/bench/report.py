@@ -7,7 +7,8 @@ from typing import Any
 from experiments.resumable import installed_versions
 
 _LEGEND = (
-    "`ours` replays with numpy alone, `ours numba` with fused loops, the residuals joined by hand; "
+    "`ours` replays with numpy alone, `numba` with fused loops, `compiled` in tiles of points (the "
+    "executor llvm), the residuals joined by hand; "
     "`objective` is pinn.Objective as training calls it (float64 theta, blocks joined by their "
     "points), `/ joined` its time over that of joining by hand. `products` are the matrix products "
     "between hidden layers alone, with a channel for the value and each derivative needed. Of each "
@@ -45,18 +46,18 @@ def section(title: str, lines: list[str]) -> list[str]:
 def speed_table(results: dict[str, Any]) -> str:
     """Return the main table: milliseconds a step, ratios, and the floor."""
     header = [
-        "row", "torch", "jax", "jax way", "ours", "ours numba", "objective", "/ joined",
-        "best peer / ours", "best peer / numba", "products", "ours / products",
+        "row", "torch", "jax", "jax way", "ours", "numba", "compiled", "objective", "/ joined",
+        "best peer / ours", "/ numba", "/ compiled", "products", "fastest / products",
     ]
     rows = []
     for row in results["rows"]:
         line = row["summary"]
         rows.append([
             row["name"], number(line["torch_ms"]), number(line["jax_ms"]), line["jax_way"] or "-",
-            number(line["ours_ms"]), number(line["ours_numba_ms"]), number(line["objective_ms"]),
-            times(line["objective_over_joined"]),
+            number(line["ours_ms"]), number(line["ours_numba_ms"]), number(line["ours_llvm_ms"]),
+            number(line["objective_ms"]), times(line["objective_over_joined"]),
             times(line["speedup_numpy"]), times(line["speedup_numba"]),
-            number(line["products_ms"]), times(line["over_products"]),
+            times(line["speedup_llvm"]), number(line["products_ms"]), times(line["over_products"]),
         ])
     return table(header, rows)
 

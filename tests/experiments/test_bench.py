@@ -163,10 +163,10 @@ def test_targets_say_by_how_much_they_are_missed():
     numpy_target = found["faster than the best peer, numpy"]
     assert (numpy_target["verdict"], numpy_target["missed_by"]) == ("missed", 0.5)
     assert found["time over matrix products"]["measured"] == 2.5
-    assert found["faster than the best peer, numba"]["verdict"] == "not measured"
+    assert found["faster than the best peer, compiled"]["verdict"] == "not measured"
     joined = found["objective over the blocks joined by hand"]
     assert (joined["measured"], joined["verdict"]) == (1.05, "hit")
-    row["engines"]["ours-numba"] = {"numba": {"ms": 5.0}}  # what training would take
+    row["engines"]["ours-llvm"] = {"llvm": {"ms": 5.0}}  # what training would take
     row["summary"] = summarize(row)
     found = {t["target"]: t for t in targets({"rows": [row], "scaling": {}})}
     assert found["objective over the blocks joined by hand"]["missed_by"] == pytest.approx(1.0)

@@ -43,7 +43,9 @@ def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any
         from .cupy_executor import CupyExecutor
 
         return CupyExecutor(program, given)
-    raise ExecutorError(f"unknown executor {name!r}; the known ones are: auto, numpy, numba, llvm, cupy")
+    raise ExecutorError(
+        f"unknown executor {name!r}; the known ones are: auto, numpy, numba, llvm, cupy"
+    )
 
 
 def arena_bytes(name: str, program: Program) -> int:

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .kernels import Kernels, Source
-from .layout import (
+from .instructions import (
     Contraction,
     Copy,
     Fused,
@@ -24,16 +23,19 @@ from .layout import (
     RowSum,
     Take,
 )
+from .library import library, loop_module
+from .loops import Source
 from .memory import Arena
 from .native import address
 from .places import CannotCompile
+from .shape import Shape
 
 
 @dataclass(frozen=True)
 class Calls:
     """What is called for each tile.
 
-    work       the address of the function that goes through the tiles (`Kernels.library`).
+    work       the address of the function that goes through the tiles (`library.library`).
     calls      (n, 2): the address of an entry, and of its table.
     tables     all tables, whose addresses stand in `calls` and in each other.
     constants  the numbers that loops are given.
@@ -49,15 +51,15 @@ class Calls:
     sums: int
 
 
-def calls_of(layout: Layout, kernels: Kernels, most_bytes: int) -> Calls:
+def calls_of(layout: Layout, shape: Shape, most_bytes: int) -> Calls:
     """Return the calls of a layout; CannotCompile where a tile takes more than `most_bytes`."""
-    return _Tables(layout, kernels, most_bytes).calls()
+    return _Tables(layout, shape, most_bytes).calls()
 
 
 @dataclass
 class _Tables:
     layout: Layout
-    kernels: Kernels
+    shape: Shape
     most_bytes: int
     made: list[tuple[int, np.ndarray]] = field(default_factory=list)
     rows: dict[bytes, np.ndarray] = field(default_factory=dict)
@@ -65,19 +67,19 @@ class _Tables:
 
     def calls(self) -> Calls:
         self.arena = Arena(self.layout)
-        nbytes = self.arena.rows * self.kernels.tile * self.kernels.dtype.itemsize
+        nbytes = self.arena.rows * self.shape.tile * self.shape.size
         if nbytes > self.most_bytes:
             raise CannotCompile(f"a tile of {nbytes} bytes, where {self.most_bytes} are the most")
         self.starts = np.concatenate([[0], np.cumsum(self.layout.totals, dtype=np.int64)])
-        self.library = self.kernels.library()
+        self.library = library(self.shape)
         for call in self.layout.calls:
             getattr(self, f"_{type(call).__name__.lower()}")(call)
         calls = np.array([(entry, table.ctypes.data) for entry, table in self.made], np.int64)
         return Calls(
             address(self.library, "work"), calls,
             (*(table for _, table in self.made), *self.rows.values()),
-            np.array(self.constants or [0.0], self.kernels.dtype),
-            self.arena.rows * self.kernels.tile, int(self.starts[-1]),
+            np.array(self.constants or [0.0], self.shape.dtype),
+            self.arena.rows * self.shape.tile, int(self.starts[-1]),
         )  # fmt: skip
 
     def _add(self, name: str, *arguments: int) -> None:
@@ -86,7 +88,7 @@ class _Tables:
     def _enter(self, entry: int, *arguments: int) -> None:
         self.made.append((entry, np.array(arguments, np.int64)))
 
-    # ---- the calls; their arguments are those of `kernels.ENTRIES`
+    # ---- the calls; their arguments are those of `library.ENTRIES`
 
     def _take(self, call: Take) -> None:
         self._add(
@@ -105,7 +107,7 @@ class _Tables:
         for number, rows in enumerate(call.x):
             self._add(
                 "product", m, k, call.weights.array, first, row, column, self._row(int(rows[0])),
-                self.kernels.tile, self._row(call.out.first + number * m),
+                self.shape.tile, self._row(call.out.first + number * m),
             )  # fmt: skip
 
     def _contraction(self, call: Contraction) -> None:
@@ -151,7 +153,7 @@ class _Tables:
         outer, inner = (1, count) if flat else (count // call.inner, call.inner)
         at = len(self.constants)
         self.constants += call.numbers
-        entry = address(self.kernels.loop_module(call.loop, sources), "call_loop")
+        entry = address(loop_module(self.shape, call.loop, sources), "call_loop")
         self._enter(
             entry, outer, inner, at, *(a for _, arguments in patterns for a in arguments),
             *(self._row(out.first) for out in call.outs),
@@ -163,7 +165,7 @@ class _Tables:
         """Return how a loop goes through an operand, and the arguments that say where it starts."""
         of_points = isinstance(operand, np.ndarray)
         places = self.arena.place(operand) if of_points else operand.places
-        size = self.kernels.tile if of_points else 1
+        size = self.shape.tile if of_points else 1
         grid = places.reshape(-1, inner)
         near = int(grid[0, 1] - grid[0, 0]) if inner > 1 else 0
         far = int(grid[1, 0] - grid[0, 0]) if len(grid) > 1 else near * inner
@@ -179,11 +181,11 @@ class _Tables:
         return Source("number", table=True), (operand.array, 0, self._table_of(places, size))
 
     def _row(self, row: int) -> int:
-        return int(self.arena.place(np.array(row))) * self.kernels.tile
+        return int(self.arena.place(np.array(row))) * self.shape.tile
 
     def _table(self, rows: np.ndarray) -> int:
         """Return the address of a table of where rows lie."""
-        return self._table_of(self.arena.place(rows), self.kernels.tile)
+        return self._table_of(self.arena.place(rows), self.shape.tile)
 
     def _table_of(self, places: np.ndarray, size: int) -> int:
         offsets = places.reshape(-1).astype(np.int64) * size

@@ -8,8 +8,6 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
-
 
 @dataclass(frozen=True)
 class Host:
@@ -26,10 +24,6 @@ class Host:
     sum_rows: int
     cpu: str
     features: str
-
-    def lanes(self, dtype: np.dtype) -> int:
-        """Return how many numbers of a dtype a register holds."""
-        return self.vector_bytes // dtype.itemsize
 
 
 def llvmlite_is_installed() -> bool:

@@ -1,19 +1,30 @@
-"""Where the values of a tile lie, and the calls that compute them.
+"""From a program's operations to the calls of a tile.
 
-A value's elements are rows, numbered through all buffers; a buffer is a run of rows that one call
-writes.  What moves elements makes no call: its result is another list of the same rows.
+What moves elements makes no call: its result is another list of the same rows.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..passes.clusters import Loop, Operand, Step, fused_op
 from ..program import Instruction, Program, Value
-from . import vector_functions
+from . import functions
+from .instructions import (
+    ZEROS,
+    Buffer,
+    Contraction,
+    Copy,
+    Fused,
+    Gather,
+    Give,
+    Layout,
+    Numbers,
+    Outer,
+    Product,
+    RowSum,
+    Take,
+)
 from .places import (
     CannotCompile,
     broadcast,
@@ -24,135 +35,6 @@ from .places import (
     summed_dimensions,
     with_rows,
 )
-
-ZEROS = 0
-"""The row that holds zeros."""
-
-
-@dataclass(eq=False)
-class Buffer:
-    """Rows that follow each other; `first` is the number of the first."""
-
-    first: int
-    count: int
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """Numbers of an array that knows no point.
-
-    array   its number.
-    places  which numbers, in its dense memory.
-    data    the array, where it is a constant.
-    """
-
-    array: int
-    places: np.ndarray
-    data: np.ndarray | None = None
-
-    def at(self, places: np.ndarray) -> Numbers:
-        """Return others of the same array."""
-        return Numbers(self.array, places, self.data)
-
-
-@dataclass(frozen=True)
-class Take:
-    """Column `column` of `width` of the points' array `array` becomes a row."""
-
-    array: int
-    column: int
-    width: int
-    out: Buffer
-
-
-@dataclass(frozen=True)
-class Product:
-    """out = W x for each of the lists of rows x (o, k); W (m, k) by number, out (o, m)."""
-
-    weights: Numbers
-    x: np.ndarray
-    out: Buffer
-
-
-@dataclass(frozen=True)
-class Contraction:
-    """Sum `total` (m, n) of a (o, m) and b (o, n) over o and the points."""
-
-    a: np.ndarray
-    b: np.ndarray
-    total: int
-
-
-@dataclass(frozen=True)
-class RowSum:
-    """Sum `total` (n,) of rows (n, o) over o and the points."""
-
-    rows: np.ndarray
-    total: int
-
-
-@dataclass(frozen=True)
-class Gather:
-    """out (n,) = the sums of rows (n, o) over o, point by point."""
-
-    rows: np.ndarray
-    out: Buffer
-
-
-@dataclass(frozen=True)
-class Outer:
-    """out (m, n) = the products of a (o, m) and b (o, n) summed over o, point by point."""
-
-    a: np.ndarray
-    b: np.ndarray
-    out: Buffer
-
-
-@dataclass(frozen=True)
-class Fused:
-    """A loop over rows; operands are rows (r,) or Numbers with as many places."""
-
-    loop: Loop
-    numbers: tuple[float, ...]
-    inner: int
-    operands: tuple[np.ndarray | Numbers, ...]
-    outs: tuple[Buffer, ...]
-
-
-@dataclass(frozen=True)
-class Copy:
-    """Rows (r,) one after the other in a buffer."""
-
-    rows: np.ndarray
-    out: Buffer
-
-
-@dataclass(frozen=True)
-class Give:
-    """Rows (n,) become the joined result `result`, (points, n)."""
-
-    rows: np.ndarray
-    result: int
-
-
-Call = Take | Product | Contraction | RowSum | Gather | Outer | Fused | Copy | Give
-
-
-@dataclass
-class Layout:
-    """The calls of a tile, in order.
-
-    rows     rows of all buffers, which are numbered one after the other.
-    shapes   of the arrays without points that calls read, by number: positions of body inputs.
-    totals   sizes of the sums, in the order of the body's first outputs.
-    given    how many rows each joined result has, in the order of the other outputs.
-    """
-
-    calls: list[Call] = field(default_factory=list)
-    buffers: list[Buffer] = field(default_factory=list)
-    rows: int = 1  # the row of zeros
-    totals: list[int] = field(default_factory=list)
-    given: list[int] = field(default_factory=list)
 
 
 def lay_out(body: Program, points: int, sums: int) -> Layout:
@@ -183,7 +65,7 @@ class _Layout:
         result = self.result
         dtype = self.dtype
         for value in (*self.body.inputs, *(o for i in self.body.instructions for o in i.outputs)):
-            if value.dtype != dtype or dtype not in (np.float32, np.float64):
+            if value.dtype not in (dtype, bool) or dtype not in (np.float32, np.float64):
                 raise CannotCompile(f"values of dtype {value.dtype} beside {dtype}")
         for position, value in enumerate(self.body.inputs[: self.points]):
             self._take(position, value)
@@ -193,6 +75,8 @@ class _Layout:
             self._visit(instruction)
         result.totals = [v.size for v in self.totals]
         for k, value in enumerate(self.joined):
+            if value.dtype != dtype:
+                raise CannotCompile(f"a result of dtype {value.dtype}")
             rows, _ = self._by_row(self.places[value])
             result.given.append(rows.size)
             result.calls.append(Give(rows, k))
@@ -247,7 +131,7 @@ class _Layout:
         self.result.calls.append(Fused(_FILLING[str(self.dtype)], (), 1, (numbers,), (buffer,)))
 
     def _run(self, rows: np.ndarray) -> np.ndarray:
-        """Return lists of rows (lists, n) that each follow one another: copies of those that do not."""
+        """Return lists of rows (lists, n) that follow each other: copies of those that do not."""
         lists = rows.reshape(-1, rows.shape[-1])
         result = np.array(lists)
         for k, one in enumerate(lists):
@@ -342,7 +226,7 @@ class _Layout:
 
     def _loop(self, instruction: Instruction, loop: Loop, numbers: tuple[float, ...]) -> None:
         for step in loop.steps:
-            if step.op not in vector_functions.HELD:
+            if step.op not in functions.HELD:
                 raise CannotCompile(f"operation '{step.op}'")
         output = instruction.outputs[0]
         found = [self._operand(v, output) for v in instruction.inputs]
@@ -375,10 +259,15 @@ class _Layout:
                 inputs += 1
             else:
                 operands.append(Operand("literal", float(argument)))
+        if instruction.op.name in ("to", "clone") and not operands[1:]:  # yes and no are numbers
+            (value,) = instruction.values()
+            if value in self.places:
+                self.places[instruction.outputs[0]] = self.places[value]
+                return
         if instruction.attributes or len(instruction.outputs) != 1:
             raise CannotCompile(f"operation '{instruction.op.name}' with attributes")
         loop = Loop(
-            str(instruction.outputs[0].dtype), ("full",) * inputs, 0,
+            str(self.dtype), ("full",) * inputs, 0,
             (Step(instruction.op.name, tuple(operands)),), (0,),
         )  # fmt: skip
         values = tuple(instruction.values())

@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from .layout import (
+from .instructions import (
     Buffer,
     Call,
     Contraction,
@@ -110,9 +110,10 @@ def _in_step(call: Call, old: Buffer, new: Buffer) -> bool:
     """Return whether a loop may write `new` over `old`: it reads each row before it writes it."""
     if not isinstance(call, Fused) or old.count != new.count:
         return False
+    end = old.first + old.count
     inside = [
         one for one in call.operands
-        if isinstance(one, np.ndarray) and np.any((one >= old.first) & (one < old.first + old.count))
+        if isinstance(one, np.ndarray) and np.any((one >= old.first) & (one < end))
     ]
     rows = old.first + np.arange(old.count)
     return all(np.array_equal(one, rows) for one in inside)

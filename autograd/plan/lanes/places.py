@@ -35,7 +35,7 @@ def moved(instruction: Instruction, places: list[np.ndarray]) -> list[np.ndarray
 
 
 def broadcast(places: np.ndarray, value: Value) -> np.ndarray:
-    """Return the places of an operand of an elementwise operation for each element of its result."""
+    """Return the places of an elementwise operation's operand for each element of its result."""
     return np.broadcast_to(places, value.shape)
 
 

@@ -24,12 +24,13 @@ from ..passes.clusters import fuse
 from ..passes.dead import remove_dead_code
 from ..pool import worker_pool
 from ..program import Program
-from . import vector_functions
+from . import functions
 from .calls import calls_of
 from .host import host
-from .kernels import CONSTANTS, NUMBERS, POINTS, RESULTS, START, SUMS, Kernels
 from .layout import lay_out
+from .library import CONSTANTS, FIELDS, NUMBERS, POINTS, RESULTS, START, SUMS
 from .places import CannotCompile
+from .shape import Shape
 from .split import split
 
 FEW = 7
@@ -39,7 +40,6 @@ _ROW_BYTES = 256
 """Of a row: a multiple of what a product takes at a time on all hosts."""
 
 _MOST_BYTES = 64 << 20
-_FIELDS = 8  # of a context
 _ADDRESS, _COUNT = ctypes.c_void_p, ctypes.c_int64
 _WORK = ctypes.CFUNCTYPE(
     None, _ADDRESS, _ADDRESS, _COUNT, _ADDRESS, _ADDRESS, _ADDRESS, _COUNT
@@ -77,7 +77,7 @@ class Tiled:
         layout = lay_out(body, points, parts.sums)
         self._dtype = body.inputs[0].dtype
         self._tile = _ROW_BYTES // self._dtype.itemsize
-        self._calls = calls_of(layout, Kernels(found, self._dtype, self._tile), _MOST_BYTES)
+        self._calls = calls_of(layout, Shape(found, self._dtype, self._tile), _MOST_BYTES)
         self._work = _WORK(self._calls.work)
         self._before, self._after = parts.before, parts.after
         self._totals = layout.totals
@@ -95,7 +95,7 @@ class Tiled:
         """Read these arrays from now on, at each call."""
         self._first = NumpyExecutor(self._before, shared)
         found = self._first.outputs
-        self._numbers = [a if a.flags.c_contiguous else np.empty_like(a, order="C") for a in found]
+        self._numbers = [_own(a, self._dtype) for a in found]
         self._copied = [
             (to, a) for to, a in zip(self._numbers, found, strict=True) if to is not a
         ]
@@ -140,7 +140,7 @@ class Tiled:
             self._arenas.append(_zeros(self._calls.arena, self._dtype))
         sums = np.zeros((lanes, max(1, self._calls.sums)), self._dtype)
         points, results = _addresses(rows), _addresses(joined)
-        contexts = np.zeros((lanes, _FIELDS), np.int64)
+        contexts = np.zeros((lanes, FIELDS), np.int64)
         contexts[:, POINTS] = points.ctypes.data
         contexts[:, NUMBERS] = self._addresses.ctypes.data
         contexts[:, CONSTANTS] = self._calls.constants.ctypes.data
@@ -168,11 +168,11 @@ class Tiled:
 
 
 def _held(op: Op) -> bool:
-    return op.name in vector_functions.HELD
+    return op.name in functions.HELD
 
 
 def _own(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Return an array to write to: the one given, where it is dense and of the dtype."""
+    """Return an array of the dtype that is dense: the one given, where it is, or one to fill."""
     fits = given.dtype == dtype and given.flags.c_contiguous
     return given if fits else np.empty(given.shape, dtype)
 

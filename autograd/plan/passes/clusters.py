@@ -22,6 +22,7 @@ from ..program import Argument, Instruction, Program, Value
 
 # Arithmetic on values in registers costs about a sixth of fetching one from the L2 cache.
 _STEPS_WORTH_A_VALUE = 6
+_STEPS_OF_A_FUNCTION = 24  # such as tanh
 # A compiler's work on one loop grows faster than the loop, and beyond some tens of arrays the loop
 # itself slows down: what is larger is cut.  An equation of a dozen terms takes 275 and 39.
 _MOST_STEPS = 512
@@ -230,12 +231,17 @@ class _Clusters:
             leaf for leaf in self._leaves(unit, steps) - present
             if leaf.shape == unit.key[0]
         }
-        if len(new) <= len(again) and len(steps) <= _STEPS_WORTH_A_VALUE * len(again):
+        if len(new) <= len(again) and self._cost(steps) <= _STEPS_WORTH_A_VALUE * len(again):
             unit.inlined |= steps
             return
         for way in again.values():
-            if len(way) <= _STEPS_WORTH_A_VALUE and self._leaves(unit, way) <= present:
+            if self._cost(way) <= _STEPS_WORTH_A_VALUE and self._leaves(unit, way) <= present:
                 unit.inlined |= way
+
+    def _cost(self, values: set[Value]) -> int:
+        """Return the work behind values, in steps of arithmetic."""
+        makers = (self.maker[value].op for value in values)
+        return sum(1 if in_cpu_loops(op) else _STEPS_OF_A_FUNCTION for op in makers)
 
     def _way(self, unit: _Unit, value: Value) -> set[Value]:
         """Return the values that computing `value` as `unit` does goes through."""

@@ -46,6 +46,7 @@ ENGINES: dict[str, Engine] = {
     for engine in (
         Engine("ours", f"{_HERE}.ours", ("numpy",)),
         Engine("ours-numba", f"{_HERE}.ours", ("numba",), ("numba",)),
+        Engine("ours-llvm", f"{_HERE}.ours", ("llvm",), ("numba",)),
         Engine("objective", f"{_HERE}.ours", ("objective",)),
         Engine("torch", f"{_HERE}.pytorch", ("nested",), ("torch",), peer=True),
         Engine(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import signature
 
-from . import arithmetic, circular, exponentials, logarithms
+from . import arithmetic, choices, circular, exponentials, logarithms
 from .formats import FORMATS
 from .huge_arguments import SCALARS
 from .text import Function, Real, vector_intrinsics
@@ -30,7 +30,7 @@ _WRITERS: dict[str, Callable[..., Real]] = {
     "reciprocal": arithmetic.reciprocal,
     "sqrt": arithmetic.sqrt,
     "abs": arithmetic.absolute,
-    "sign": arithmetic.sign,
+    "hypot": arithmetic.hypot,
     "maximum": arithmetic.maximum,
     "minimum": arithmetic.minimum,
     "exp": exponentials.exp,
@@ -40,7 +40,13 @@ _WRITERS: dict[str, Callable[..., Real]] = {
     "log1p": logarithms.log1p,
     "sin": circular.sin,
     "cos": circular.cos,
-}
+} | {
+    name: getattr(choices, name)
+    for name in (
+        "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not", "where",
+        "winner", "sign", "sgn", "signed", "floor", "ceil", "trunc",
+    )
+}  # fmt: skip
 
 HELD: frozenset[str] = frozenset(_WRITERS)
 """The names of the operations, as the registry has them, that can be written."""
@@ -57,8 +63,8 @@ def function_text(op: str, dtype: str, lanes: int) -> str:
     """Return the definition of an operation on vectors, with private constants if it has any.
 
     op: one of HELD. dtype: float64 or float32. lanes: a power of two from 1 to 64. Its parameters
-    are %x and, where there are two, %y. It uses what `declarations` lists. ValueError for anything
-    else.
+    are %x, %y, %z, as many as the operation has; yes and no are 1 and 0. It uses what
+    `declarations` lists. ValueError for anything else.
     """
     if op not in HELD:
         raise ValueError(

@@ -1,0 +1,77 @@
+"""sin and cos: x = q pi/2 + r, and polynomials in r on [-pi/4, pi/4].
+
+pi/2 is a sum of parts, and q times each is subtracted with the fused operation (Cody and Waite
+1980). The first difference is exact, and what the second loses is known exactly too. Larger
+arguments are left to `huge_arguments`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from . import coefficients as known
+from .huge_arguments import reduce_huge
+from .text import Integer, Real, choose, fma, polynomial, size
+
+_REACH = {"float64": 2.0**21, "float32": 2.0**15}
+"""Up to here a multiple of the second part of pi/2 is exact."""
+
+
+@dataclass
+class _Reduced:
+    """|x| = q pi/2 + high + low; of the integer q the last two bits count."""
+
+    high: Real
+    low: Real
+    q: Integer
+
+
+def _reduce(a: Real) -> _Reduced:
+    """Write the reduction of a number that is not negative."""
+    form = a.function.form
+    first, second, *others = known.HALF_PI[form.dtype]
+    shifted = fma(a, 2 / math.pi, form.magic)
+    q = shifted - form.magic
+    exact = fma(q, -first, a)
+    high = fma(q, -second, exact)
+    low = fma(q, -second, exact - high)
+    for part in others:
+        low = fma(q, -part, low)
+    return _Reduced(*reduce_huge(a, _REACH[form.dtype], high, low, shifted.bits()))
+
+
+def _both(r: _Reduced) -> tuple[Real, Real]:
+    """Write sin and cos of the reduced argument."""
+    dtype = r.high.function.form.dtype
+    z = r.high * r.high
+    sine = r.high + fma(z * r.high, polynomial(z, known.SIN[dtype]), r.low)
+    main = fma(z, -0.5, 1.0)
+    rest = fma(-r.high, r.low, fma(z, -0.5, 1.0 - main))
+    cosine = main + fma(z * z, polynomial(z, known.COS[dtype]), rest)
+    return sine, cosine
+
+
+def _turned(value: Real, q: Integer, sign: Integer | None = None) -> Real:
+    """Write the value with the sign of the half turns in q, and the sign's bit of another."""
+    form = value.function.form
+    half_turn = q << (form.bits - 2)
+    if sign is not None:
+        half_turn = half_turn ^ sign
+    return (value.bits() ^ (half_turn & -form.sign)).number()
+
+
+def sin(x: Real) -> Real:
+    """Write the sine; NaN at infinities."""
+    reduced = _reduce(size(x))
+    sine, cosine = _both(reduced)
+    odd = (reduced.q & 1).differs(0)
+    return _turned(choose(odd, cosine, sine), reduced.q, x.bits())
+
+
+def cos(x: Real) -> Real:
+    """Write the cosine; NaN at infinities."""
+    reduced = _reduce(size(x))
+    sine, cosine = _both(reduced)
+    odd = (reduced.q & 1).differs(0)
+    return _turned(choose(odd, sine, cosine), reduced.q + 1)

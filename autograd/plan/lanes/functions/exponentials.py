@@ -1,0 +1,85 @@
+"""Exponentials and tanh: x = n log(2) + r, and a polynomial in r.
+
+n log(2) is subtracted in two parts, of which the first leaves an exact difference: it has a whole
+word of bits and the difference few (Cody and Waite 1980; Muller, Elementary Functions, section
+11.2, with the fused operation).
+"""
+
+from __future__ import annotations
+
+import math
+
+from . import coefficients as known
+from .text import Real, choose, fma, larger, polynomial, size, smaller, with_sign
+
+_LIMITS = {"float64": (-746.0, 710.0), "float32": (-104.5, 89.0)}
+"""Below, exp is 0 and above infinite; both by rounding."""
+_ONE = {"float64": 19.1, "float32": 9.1}
+"""From here on tanh rounds to 1."""
+
+
+def exp(x: Real) -> Real:
+    """Write e**x: 2**n goes on in two factors, the second of which overflows or underflows."""
+    form = x.function.form
+    x = smaller(larger(x, _LIMITS[form.dtype][0]), _LIMITS[form.dtype][1])
+    magic = form.magic + 2 * form.bias
+    shifted = fma(x, 1 / math.log(2), magic)
+    n = shifted - magic
+    high, low = known.LN2[form.dtype]
+    r = fma(n, -low, fma(n, -high, x))
+    value = polynomial(r, (1.0, 1.0, *known.EXP[form.dtype]))
+    bits = shifted.bits()
+    half = (bits << (form.fraction - 1)) & form.exponent  # of n, and rounded down
+    rest = (bits << form.fraction) - half
+    return value * half.number() * rest.number()
+
+
+def expm1(x: Real) -> Real:
+    """Write e**x - 1 = 2**n p + (2**n - 1), where p = e**r - 1 is kept in two parts."""
+    form = x.function.form
+    small = size(x) < form.power(-form.fraction - 2)
+    lowest = -0.75 * (form.fraction + 3)
+    given, x = x, smaller(larger(x, lowest), _LIMITS[form.dtype][1])
+    shifted = fma(x, 1 / math.log(2), form.magic)
+    n = shifted - form.magic
+    first, second = known.LN2[form.dtype]
+    r = fma(n, -first, x)
+    low = n * -second
+    curve = r * r * polynomial(r, known.EXP[form.dtype])
+    tail = curve + fma(low, r + curve, low)
+    # half of 2**n, which is finite where the result is
+    scale = ((shifted.bits() << form.fraction) + (form.one - (1 << form.fraction))).number()
+    above = scale - 0.5
+    lost = (scale - above) - 0.5
+    main = fma(scale, r, above)
+    rest = fma(scale, r, above - main) + lost
+    value = main + fma(scale, tail, rest)
+    return choose(small, given, value + value)
+
+
+def tanh(x: Real) -> Real:
+    """Write tanh: with t = tanh(r), x = n log(2)/2 + r and s = 2**-n it is
+
+        ((1 - s) + (1 + s) t) / ((1 + s) + (1 - s) t).
+
+    The quotient is taken with fewer bits first, so that what it leaves is exact, and the remainder
+    makes up for that and for the roundings of both sums.
+    """
+    form = x.function.form
+    a = smaller(size(x), _ONE[form.dtype])
+    shifted = fma(a, 2 / math.log(2), form.magic)
+    n = shifted - form.magic
+    first, second = known.HALF_LN2[form.dtype]
+    r = fma(n, -first, a)
+    z = r * r
+    tail = fma(z * r, polynomial(z, known.TANH[form.dtype]), n * -second)
+    t = r + tail
+    s = (form.one - (shifted.bits() << form.fraction)).number()
+    more = 1.0 + s
+    less = fma(s, -2.0, more)  # right for ever larger n, also where `more` is rounded to 1
+    inverse = 1.0 / fma(less, t, more)
+    rough = fma(more, t, less) * inverse
+    quotient = (rough.bits() & (-1 << (form.fraction // 5))).number()
+    slope = fma(-quotient, less, more)
+    rest = fma(slope, tail, fma(slope, r, fma(-quotient, more, less)))
+    return with_sign(fma(rest, inverse, quotient), x)

@@ -1,0 +1,1 @@
+"""How the elementary functions' coefficients are found, and how accurate and fast they are."""

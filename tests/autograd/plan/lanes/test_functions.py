@@ -1,0 +1,178 @@
+"""Elementwise operations as vector code: within a unit in the last place of the exact result."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from functools import cache
+
+import mpmath
+import numpy as np
+import pytest
+
+from autograd.plan.lanes import functions, native
+from experiments.functions import coefficients
+
+_EXACT = {
+    "exp": mpmath.exp, "expm1": mpmath.expm1, "tanh": mpmath.tanh, "log": mpmath.log,
+    "log1p": mpmath.log1p, "sin": mpmath.sin, "cos": mpmath.cos, "sqrt": mpmath.sqrt,
+    "reciprocal": lambda x: 1 / x, "square": lambda x: x * x,
+    "div": lambda x, y: x / y, "hypot": mpmath.hypot,
+}  # fmt: skip
+_DIGITS = 350  # of a double's largest sine's argument, and more
+
+
+@cache
+def _compiled(op, dtype, lanes):
+    """Return the operation on arrays of a multiple of `lanes` numbers."""
+    real = {"float64": "double", "float32": "float"}[dtype]
+    vector, size = f"<{lanes} x {real}>", np.dtype(dtype).itemsize
+    text = functions.function_text(op, dtype, lanes)
+    names = ["x", "y", "z"][: _arity(op)]
+    loads = "\n".join(
+        f"  %p{n} = getelementptr {real}, ptr %{n}, i64 %i\n"
+        f"  %v{n} = load {vector}, ptr %p{n}, align {size}" for n in names
+    )
+    module = "\n".join([
+        *sorted(functions.declarations(dtype, lanes)), text,
+        f"define void @go(i64 %n, {', '.join(f'ptr %{n}' for n in names)}, ptr %out) {{",
+        "entry:", "  br label %loop", "loop:", "  %i = phi i64 [0, %entry], [%next, %loop]", loads,
+        f"  %r = call {vector} @{functions.name(op, dtype, lanes)}"
+        f"({', '.join(f'{vector} %v{n}' for n in names)})",
+        f"  %q = getelementptr {real}, ptr %out, i64 %i",
+        f"  store {vector} %r, ptr %q, align {size}",
+        f"  %next = add i64 %i, {lanes}", "  %more = icmp slt i64 %next, %n",
+        "  br i1 %more, label %loop, label %done", "done:", "  ret void", "}", "",
+    ])  # fmt: skip
+    pointers = [ctypes.c_void_p] * (len(names) + 1)
+    return ctypes.CFUNCTYPE(None, ctypes.c_int64, *pointers)(native.address(module, "go"))
+
+
+def _arity(op):
+    text = functions.function_text(op, "float64", 8)
+    return text.split(f"@{functions.name(op, 'float64', 8)}(")[1].split(")")[0].count("%")
+
+
+def _applied(op, dtype, lanes, *arrays):
+    count = -(-len(arrays[0]) // lanes) * lanes
+    given = [np.resize(np.asarray(a, dtype), count) for a in arrays]
+    out = np.empty(count, dtype)
+    _compiled(op, dtype, lanes)(count, *(a.ctypes.data for a in given), out.ctypes.data)
+    return out[: len(arrays[0])]
+
+
+def _ulps(found, exact, dtype):
+    """Return how many units in the last place of the exact result a result is off."""
+    digits = {"float64": 53, "float32": 24}[dtype]
+    least = {"float64": -1074, "float32": -149}[dtype]
+    if exact == 0:
+        return 0.0 if found == 0 else math.inf
+    exponent = max(int(mpmath.frexp(exact)[1]) - digits, least)
+    return float(abs(mpmath.mpf(float(found)) - exact) / mpmath.ldexp(1, exponent))
+
+
+def _inputs(op, dtype, count):
+    """Return numbers of all sizes, and many where the function has something to show."""
+    rng = np.random.default_rng([count, len(op)])
+    low, high = {"float64": (-1074, 1024), "float32": (-149, 128)}[dtype]
+    sizes = np.ldexp(rng.uniform(0.5, 1, count), rng.integers(low, high, count))
+    near = rng.uniform(-3, 3, count)
+    turns = np.pi / 2 * rng.integers(-60, 60, count) * (1 + rng.uniform(-1e-9, 1e-9, count))
+    steps = rng.uniform(-750 if dtype == "float64" else -104, 89, count)
+    around = 1 + np.ldexp(rng.uniform(-1, 1, count), -rng.integers(1, 50, count))
+    x = np.concatenate([sizes, -sizes, near, turns, steps, around, around - 1])
+    return x.astype(dtype)
+
+
+def _check(op, dtype, lanes, count, ulps=1.0):
+    x = _inputs(op, dtype, count)
+    if op in ("log", "sqrt"):
+        x = np.abs(x)
+    if op == "log1p":
+        x = x[x > -1]
+    arrays = [x]
+    if op in ("div", "hypot"):
+        arrays.append(np.random.default_rng(5).permutation(x))
+    with np.errstate(all="ignore"):
+        found = _applied(op, dtype, lanes, *arrays)
+    largest = float(np.finfo(dtype).max)
+    worst = 0.0
+    with mpmath.workdps(_DIGITS if op in ("sin", "cos") else 60):
+        for values, one in zip(zip(*arrays, strict=True), found, strict=True):
+            if op in ("div", "reciprocal") and values[-1] == 0:
+                continue
+            if op in ("exp", "expm1") and abs(values[0]) > 1e6:
+                assert one in (0, -1) or np.isinf(one)
+                continue
+            exact = _EXACT[op](*(mpmath.mpf(float(v)) for v in values))
+            if abs(exact) > largest:
+                assert np.isinf(one) or abs(one) == largest, (op, values, one)
+            else:
+                off = _ulps(one, exact, dtype)
+                assert off <= ulps, (op, dtype, values, one, off)
+                worst = max(worst, off)
+    return worst
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("op", sorted(set(_EXACT) & functions.HELD))
+def test_results_are_within_a_unit_in_the_last_place(op, dtype):
+    _check(op, dtype, 8, 200)
+
+
+@pytest.mark.parametrize("lanes", [1, 4, 16])
+@pytest.mark.parametrize("op", sorted(set(_EXACT) & functions.HELD))
+def test_any_number_of_lanes_gives_the_same_bits(op, lanes):
+    for dtype in ("float64", "float32"):
+        x = _inputs(op, dtype, 16)
+        x = np.abs(x) if op in ("log", "log1p", "sqrt") else x
+        arrays = [x, x[::-1]] if op in ("div", "hypot") else [x]
+        expected = _applied(op, dtype, 8, *arrays)
+        np.testing.assert_array_equal(_applied(op, dtype, lanes, *arrays), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("op", sorted(functions.HELD))
+def test_special_values_are_those_of_numpy(op, dtype):
+    """Zeros with their signs, infinities, NaN, numbers that are not normal, the largest."""
+    from autograd.ops.registry import REGISTRY
+
+    tiny, info = np.nextafter(np.zeros(1, dtype), np.ones(1, dtype))[0], np.finfo(dtype)
+    some = [0.0, -0.0, np.inf, -np.inf, np.nan, tiny, -tiny, info.max, info.min, info.tiny, 1, -1]
+    some = np.array(some, dtype)
+    arrays = [a.reshape(-1) for a in np.meshgrid(*[some] * _arity(op))]
+    forward = REGISTRY[op].forward
+    with np.errstate(all="ignore"):
+        if op.startswith("logical") or op == "where":  # of yes and no
+            arrays[0] = (arrays[0] > 0).astype(dtype)
+        if op.startswith("logical") and len(arrays) > 1:
+            arrays[1] = (arrays[1] > 0).astype(dtype)
+        first = [arrays[0] != 0, *arrays[1:]] if op == "where" else arrays
+        expected = np.asarray(forward(np, *first)).astype(dtype)
+        found = _applied(op, dtype, 8, *arrays)
+        close = np.abs(found - expected) <= 2 * np.spacing(np.abs(expected))
+    same = found == expected
+    if op not in ("maximum", "minimum"):  # numpy gives either zero
+        same &= np.signbit(found) == np.signbit(expected)
+    same |= np.isnan(found) & np.isnan(expected)
+    wrong = ~(same | (close & (expected != 0)))
+    assert not wrong.any(), [one[wrong][0] for one in (*arrays, found, expected)]
+
+
+def test_what_is_not_held_is_refused_by_name():
+    with pytest.raises(ValueError, match="no vector code for 'bessel'; there is for .*tanh"):
+        functions.function_text("bessel", "float64", 8)
+    with pytest.raises(ValueError, match="expected float64 or float32, got 'float16'"):
+        functions.function_text("tanh", "float16", 8)
+    with pytest.raises(ValueError, match="expected 1, 2, 4, ..., 64 lanes, got 3"):
+        functions.declarations("float64", 3)
+
+
+def test_coefficients_are_those_that_the_program_finds():
+    from autograd.plan.lanes.functions import coefficients as kept
+
+    for dtype in ("float64", "float32"):
+        found, error = coefficients.fitted("TANH", dtype)
+        assert tuple(found) == kept.TANH[dtype]
+        assert error < 2.0 ** (-57 if dtype == "float64" else -27)
+        assert tuple(coefficients.split("HALF_PI", dtype)) == kept.HALF_PI[dtype]
