@@ -22,7 +22,7 @@ from ..devices import namespace_of
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
 from .executors import arena_bytes, default_executor, make_executor
-from .lanes.tiled import FEW, Tiled, tiled_or_none
+from .lanes.tiled import Tiled, few_points, tiled_or_none
 from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
@@ -170,7 +170,8 @@ class Chunked:
             return None
         key = self._key(rows)
         if key not in self._tiles:
-            few = np.arange(FEW) % count
+            shapes = [r.shape[1:] for r in rows] + [s._data.shape for s in self.shared]
+            few = np.arange(few_points(shapes)) % count
             program = self._record([r[few] for r in rows])
             self._tiles[key] = tiled_or_none(program, len(rows), self.kinds)
             if self._tiles[key] is not None:

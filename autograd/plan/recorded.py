@@ -24,6 +24,7 @@ from .trace import TraceError, trace
 
 _MOST = 64  # forms of arguments that are kept, the one used last the longest
 _FEW = 5  # points of the recording by which results are told apart: no multiple of what is common
+_MOST_TRACED = 1 << 14  # points, to see whether many are treated as few are
 OfTensors = Callable[[list[Tensor], Tensor], Any]
 """What is recorded: of the arguments, and the share of all points that is among them."""
 
@@ -108,6 +109,7 @@ class Plan:
         }
         self._count = _number_beside(leaves, 0.0)
         self._probes: tuple | None = None  # recordings with few points, which all others are like
+        self._checked = 0  # up to so many points they are
         self._results = self._record(leaves)
         kinds = ["rows" if one.joined else "sum" for one in self._results]
         self._value = self._chunked(lambda rows: self._of_chunk(rows)[1], kinds)
@@ -151,6 +153,17 @@ class Plan:
                     "compute it inside"
                 )
         self._flags = [(weakref.ref(t), t._requires_grad) for t in known]
+
+    def _check_many(self, tensors: Sequence[Tensor], points: int) -> None:
+        """Check, where there are more points than ever, that they are treated as few are."""
+        points = min(points, _MOST_TRACED)
+        if self._probes is None or points <= self._checked:
+            return
+        self._checked = 2 * points
+        leaves = list(tensors[: len(self._requires_grad)])
+        traced = self._trace(_few_points(leaves, self._points, points))
+        check_chunk(*self._probes, traced.program.instructions, points)
+        self._check_form(self.form, traced.form)
 
     def _check_form(self, expected: Hashable, found: Hashable) -> None:
         if found != expected:
@@ -209,16 +222,12 @@ class Plan:
         """Return the arguments and the results of a chunk, as they are joined or added up."""
         leaves = self._leaves(rows[: len(self._points)])
         with self._mode():
-            return leaves, self._parts(leaves, rows[-1].sum() / self._count)
+            points = len(rows[-1]._data) if self._points else self._count
+            return leaves, self._parts(leaves, points / self._count)
 
     def _parts(self, leaves: list[Tensor], share: Tensor) -> list[Tensor]:
         """Return the results of a chunk that has such a share of the points."""
-        done = modes.state.tracer.program.instructions
-        before = len(done)
-        tensors, form = self._called(leaves, share)
-        if self._probes is not None:
-            check_chunk(*self._probes, done[before:], len(leaves[self._points[0]]._data))
-            self._check_form(self.form, form)
+        tensors, _ = self._called(leaves, share)
         return [
             t * cast(share**one.power, t._data.dtype) if one.power else t
             for t, one in zip(tensors, self._results, strict=True)
@@ -240,6 +249,7 @@ class Plan:
         single = self._is_number and all(self.differentiable) and any(wanted)
         with self._lock:
             rows = self._given(tensors)
+            self._check_many(tensors, len(rows[0]))
             if not single:
                 return self._value(rows), None
             if wanted not in self._with_gradients:

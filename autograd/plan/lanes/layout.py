@@ -32,6 +32,7 @@ from .places import (
     moved,
     moves,
     points_of_constant,
+    points_of_expansion,
     summed_dimensions,
     with_rows,
 )
@@ -69,8 +70,8 @@ class _Layout:
                 raise CannotCompile(f"values of dtype {value.dtype} beside {dtype}")
         for position, value in enumerate(self.body.inputs[: self.points]):
             self._take(position, value)
-        for value, numbers in self.numbers.items():
-            self._constant(value, numbers)
+        for value in self.numbers:
+            self._constant(value)
         for instruction in self.body.instructions:
             self._visit(instruction)
         result.totals = [v.size for v in self.totals]
@@ -118,14 +119,19 @@ class _Layout:
             one = Buffer(buffer.first + column, 1)
             self.result.calls.append(Take(position, column, width, one))
 
-    def _constant(self, value: Value, numbers: Numbers) -> None:
+    def _constant(self, value: Value) -> None:
         """Make rows of a constant that knows points, such as ones."""
         points = None if value.data is None else points_of_constant(value.data, self.count)
         if points is not None:
-            index = numbers.places[points == 0]
-            buffer = self._buffer(index.size)
-            self.places[value] = self._laid(buffer, points)
-            self._fill_buffer(buffer, numbers.at(index))
+            self._repeat(value, points)
+
+    def _repeat(self, value: Value, points: np.ndarray) -> None:
+        """Make rows of numbers that are the same for all points."""
+        numbers = self.numbers[value]
+        index = numbers.places[points == 0]
+        buffer = self._buffer(index.size)
+        self.places[value] = self._laid(buffer, points)
+        self._fill_buffer(buffer, numbers.at(index))
 
     def _fill_buffer(self, buffer: Buffer, numbers: Numbers) -> None:
         self.result.calls.append(Fused(_FILLING[str(self.dtype)], (), 1, (numbers,), (buffer,)))
@@ -178,6 +184,9 @@ class _Layout:
         inputs = instruction.inputs
         if not any(v in self.places for v in inputs):
             self._move_numbers(instruction)
+            points = points_of_expansion(instruction, self.count)
+            if points is not None:
+                self._repeat(instruction.outputs[0], points)
             return
         unknown = [np.full(v.shape, -1) for v in inputs]
         of_points = [self.places.get(v, blank) for v, blank in zip(inputs, unknown, strict=True)]

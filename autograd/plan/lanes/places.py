@@ -76,6 +76,22 @@ def points_of_constant(data: np.ndarray, count: int) -> np.ndarray | None:
     return None
 
 
+def points_of_expansion(instruction: Instruction, count: int) -> np.ndarray | None:
+    """Return which point each element of numbers that are repeated for each belongs to.
+
+    None where an instruction is no such thing: no `expand` of one number to as many as points.
+    """
+    if instruction.op.name != "expand":
+        return None
+    (source,), (output,) = instruction.inputs, instruction.outputs
+    before = (1,) * (len(output.shape) - len(source.shape)) + source.shape
+    for axis, (old, new) in enumerate(zip(before, output.shape, strict=True)):
+        if old == 1 and new == count:
+            shape = (1,) * axis + (count,) + (1,) * (len(output.shape) - axis - 1)
+            return np.broadcast_to(np.arange(count).reshape(shape), output.shape)
+    return None
+
+
 def with_rows(places: np.ndarray, count: int) -> np.ndarray:
     """Return which of `count` points each element belongs to, where some places are not known (-1).
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.registry import REGISTRY
 from ..program import COMPUTED, CONSTANT, Argument, Instruction, Program, Value
 from .places import (
     CannotCompile,
@@ -25,6 +26,7 @@ from .places import (
     moved,
     moves,
     points_of_constant,
+    points_of_expansion,
     summed_dimensions,
     with_rows,
 )
@@ -109,8 +111,12 @@ class _Split:
             self.after.append(instruction)
             self.summed.update(instruction.outputs)
         elif any(v in self.rows for v in values):
-            self.body.append(instruction)
+            if instruction.op.name != "mean":
+                self.body.append(instruction)
             self._follow(instruction)
+        elif (points := points_of_expansion(instruction, self.count)) is not None:
+            self.body.append(instruction)
+            self.rows[instruction.outputs[0]] = points
         else:
             self.before.append(instruction)
             if moves(instruction):  # the body looks through it, at the numbers themselves
@@ -135,6 +141,8 @@ class _Split:
             self._product(instruction)
         elif name in ("sum", "sum_to"):
             self._sum(instruction)
+        elif name == "mean":
+            self._mean(instruction)
         elif name == "outer_rows":
             (output,) = outputs
             self.rows[output] = np.broadcast_to(
@@ -176,6 +184,14 @@ class _Split:
             self.summed.add(output)
         else:
             raise CannotCompile("a sum over a part of the points")
+
+    def _mean(self, instruction: Instruction) -> None:
+        """A mean is a sum, divided by as many numbers as it was recorded for."""
+        (x,), (output,) = instruction.inputs, instruction.outputs
+        total = self.program.new_value(output.shape, output.dtype)
+        number = float(x.size // max(1, output.size))
+        self._place(Instruction(REGISTRY["sum"], (x,), instruction.attributes, (total,)))
+        self._place(Instruction(REGISTRY["div"], (total, number), {}, (output,)))
 
     def _check_linear(self, instruction: Instruction) -> None:
         name = instruction.op.name

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import wait
 from functools import partial
 
@@ -33,8 +33,7 @@ from .places import CannotCompile
 from .shape import Shape
 from .split import split
 
-FEW = 7
-"""Points that a program to be compiled is recorded for: few, and no size that arrays often have."""
+_FEW = (7, 11, 13, 17, 19)
 
 _ROW_BYTES = 256
 """Of a row: a multiple of what a product takes at a time on all hosts."""
@@ -44,6 +43,12 @@ _ADDRESS, _COUNT = ctypes.c_void_p, ctypes.c_int64
 _WORK = ctypes.CFUNCTYPE(
     None, _ADDRESS, _ADDRESS, _COUNT, _ADDRESS, _ADDRESS, _ADDRESS, _COUNT
 )  # it lets go of the interpreter's lock
+
+
+def few_points(shapes: Iterable[tuple[int, ...]]) -> int:
+    """Return for how many points to record: few, and no size that these arrays have."""
+    sizes = {size for shape in shapes for size in shape}
+    return next((few for few in _FEW if few not in sizes), _FEW[0])
 
 
 def tiled_or_none(program: Program, points: int, kinds: Sequence[str]) -> Tiled | None:
@@ -59,7 +64,8 @@ def tiled_or_none(program: Program, points: int, kinds: Sequence[str]) -> Tiled 
 class Tiled:
     """A compiled program.
 
-    program  recorded for FEW points, optimized; its first `points` inputs are their arrays.
+    program  recorded for a few points (`few_points`), optimized; its first `points` inputs are
+             their arrays.
     kinds    one an output, as for `Chunked`.
     Raises CannotCompile for what tiles do not hold, and where the host has no such compiler.
 
@@ -84,7 +90,7 @@ class Tiled:
         self._arenas: list[np.ndarray] = []
         self._program = program
         self.outputs = program.outputs
-        self.flops = program.work()[1] / FEW
+        self.flops = program.work()[1] / program.inputs[0].shape[0]
         self.nbytes = self._calls.arena * self._dtype.itemsize
 
     def is_current(self) -> bool:

@@ -13,7 +13,7 @@ import autograd as T
 
 rng = np.random.default_rng(0)
 N = 203
-EXECUTORS = ("numpy", "numba")
+EXECUTORS = ("numpy", "numba", "llvm")
 
 
 def network(width: int = 6, dtype: T.dtype = T.float64) -> T.nn.Module:

@@ -243,3 +243,36 @@ def test_code_for_other_processors_gives_the_same(compiled, monkeypatch, shape):
         for one, other in zip(_step(p)(rows), expected, strict=True):
             scale = np.abs(other).max()
             np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * scale)
+
+
+def test_means_over_points_are_means_of_all(compiled):
+    """A mean is divided by the points of the recording, which a shared number makes up for."""
+    share = T.tensor(np.array(0.0))
+    p = _parameters()
+
+    def fn(rows):
+        few = len(rows[0])
+        mean = (_network(p, *rows[:2]) ** 2).mean() * (few / share)
+        return [mean, T.cat([g.reshape(-1) for g in T.grad(mean, p, retain_graph=True)])]
+
+    rows = _rows(150)
+    share.data[...] = 150.0
+    step = Chunked(fn, [*p, share], ["sum", "sum"], executor="llvm")
+    expected = Chunked(fn, [*p, share], ["sum", "sum"], executor="numpy", chunk=150)
+    for one, other in zip(step(rows), expected(rows), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-15)
+
+
+def test_arrays_as_large_as_the_recording_are_not_taken_for_points(compiled):
+    """Programs are recorded for a few points, and for others where an array has that size."""
+    w = [T.tensor(np.random.default_rng(0).normal(size=(7, 7)), requires_grad=True)]
+    ones = T.ones(7, dtype=T.float64)
+
+    def fn(rows):
+        y = T.tanh(rows[0] @ w[0]) * ones + ones
+        return [(y * y).sum(), *T.grad((y * y).sum(), w)]
+
+    rows = [np.random.default_rng(1).normal(size=(100, 7))]
+    results = [Chunked(fn, w, ["sum", "sum"], executor=e)(rows) for e in ("llvm", "numpy")]
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
