@@ -61,7 +61,10 @@ ENGINES: dict[str, Engine] = {
 
 LOOPS: dict[str, Engine] = {
     "torch": ENGINES["torch"],
-    "loop": Engine("loop", f"{_HERE}.loop", ("eager", "compiled", "compiled-numba"), ("numba",)),
+    "loop": Engine(
+        "loop", f"{_HERE}.loop", ("eager", "compiled", "compiled-numba", "compiled-llvm"),
+        ("numba",),
+    ),
 }
 """Those of loops as research code writes them, in the same words for both."""
 

@@ -23,6 +23,7 @@ _WAYS = {
     "eager": _as_it_is,
     "compiled": partial(autograd.compile, points="columns", executor="numpy"),
     "compiled-numba": partial(autograd.compile, points="columns", executor="numba"),
+    "compiled-llvm": partial(autograd.compile, points="columns", executor="llvm"),
 }
 
 
