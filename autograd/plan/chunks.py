@@ -74,8 +74,9 @@ class Chunked:
             keeps the first recording, from which the chunk is chosen, as small as any other.
     whole   take all rows in one go, where `fn` looks at them together; the arrays may then have
             different lengths.
-    executor  "numpy", "numba", "cupy", or "auto": cupy for arrays on a GPU, else numba where it is
-            installed, else numpy (executors/__init__.py).
+    executor  "numpy", "numba", "llvm", "cupy", or "auto": cupy for arrays on a GPU, else the best
+            that is installed (executors/__init__.py).  With "llvm" the function is compiled for
+            tiles of points, whatever `chunk` says, where tiles hold it (lanes/tiled.py).
     guard   `() -> hashable`, what else `fn` branches on (a training flag); it is recorded once for
             each value.  Shapes, dtypes, requires_grad and the grad mode are guarded in any case.
     Calling it with the point arrays (all on one device) returns the outputs as new arrays there;

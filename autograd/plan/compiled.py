@@ -34,7 +34,7 @@ def compile(  # noqa: A001 - the field's name
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.
     threads   that replay chunks; None takes one a core, or as many as `set_num_threads` says.
-    executor  "numpy", "numba", or "auto": numba where it is installed.
+    executor  "numpy", "numba", "llvm", or "auto": the best that is installed.
 
     The result belongs to the graph as that of `fn` does: `backward` and `grad` give gradients in
     the arguments and in the leaves that `fn` reads (the parameters of a network), and those can be
