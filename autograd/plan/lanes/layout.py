@@ -38,6 +38,10 @@ from .places import (
 )
 
 
+_WIDEST = 256
+"""Of matrices: BLAS, which packs them, is as fast there and faster beyond (decision 0049)."""
+
+
 def lay_out(body: Program, points: int, sums: int) -> Layout:
     """Return the calls of a body with fused loops whose first `points` inputs are the points'.
 
@@ -302,7 +306,9 @@ class _Layout:
             raise CannotCompile(f"a matrix product of this form: {instruction}")
 
     def _product(self, weights: Numbers, left: np.ndarray, output: Value) -> None:
-        m, _ = weights.places.shape
+        m, k = weights.places.shape
+        if min(m, k) > _WIDEST:
+            raise CannotCompile(f"a product with {m} x {k} numbers, for which BLAS is faster")
         points = left[..., 0] % self.count
         rows = self._run(left[points == 0] // self.count)
         out = self._buffer(len(rows) * m)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from .shape import Shape
 
 
+_PANEL = 64
+"""Rows of x that are met at a time: they stay in the first cache while all of z goes by."""
+
+
 def product(shape: Shape) -> str:
     """Return `product(m, k, w, row, column, x, stride, z)`: z = W x.
 
@@ -15,8 +19,8 @@ def product(shape: Shape) -> str:
     heights = [h for h in (most, 2, 1) if h <= most]
     text = [_block(shape, height, wide) for height in heights]
     head = (
-        "define internal void @product(i64 %m, i64 %k, ptr %w, i64 %row, i64 %column, ptr %x, "
-        "i64 %stride, ptr %z) #0 {\nentry:\n  br label %try0\n"
+        "define internal void @product_panel(i64 %m, i64 %k, ptr %w, i64 %row, i64 %column, "
+        "ptr %x, i64 %stride, ptr %z, i1 %first) #0 {\nentry:\n  br label %try0\n"
     )
     body = []
     for number, height in enumerate(heights):
@@ -44,7 +48,7 @@ part{n}:
   %xq{n} = getelementptr {shape.real}, ptr %x, i64 %j{n}
   %zq{n} = getelementptr {shape.real}, ptr %zp{n}, i64 %j{n}
   call void @product_{height}(i64 %k, ptr %wp{n}, i64 %row, i64 %column, ptr %xq{n},
-                              i64 %stride, ptr %zq{n})
+                              i64 %stride, ptr %zq{n}, i1 %first)
   %jn{n} = add i64 %j{n}, {wide * shape.lanes}
   %more{n} = icmp slt i64 %jn{n}, {shape.tile}
   br i1 %more{n}, label %part{n}, label %turn{n}
@@ -54,7 +58,8 @@ leave{n}:
   %left{n} = phi i64 [%i{n}, %test{n}]
   br label %{after}""")
     body.append("done:\n  ret void\n}")
-    return "\n".join(text) + "\n" + head + "\n".join(body) + "\n"
+    panels = _PANELS.replace("REAL", shape.real).replace("PANEL", str(_PANEL))
+    return "\n".join(text) + "\n" + head + "\n".join(body) + "\n" + panels
 
 
 def _block(shape: Shape, height: int, wide: int) -> str:
@@ -63,17 +68,27 @@ def _block(shape: Shape, height: int, wide: int) -> str:
     blocks = [(i, j) for i in range(height) for j in range(wide)]
     out = [
         f"define internal void @product_{height}(i64 %k, ptr noalias %w, i64 %row, "
-        f"i64 %column, ptr noalias %x, i64 %stride, ptr noalias %z) #0 {{",
+        f"i64 %column, ptr noalias %x, i64 %stride, ptr noalias %z, i1 %first) #0 {{",
         "entry:",
     ]
+    for i, j in blocks:
+        at = i * shape.tile + j * shape.lanes
+        out.append(f"  %z{i}.{j} = getelementptr {real}, ptr %z, i64 {at}")
     for i in range(height):
         out += [
             f"  %at{i} = mul i64 %row, {i}",
             f"  %w{i} = getelementptr {real}, ptr %w, i64 %at{i}",
         ]
-    out += ["  br label %loop", "loop:", "  %n = phi i64 [0, %entry], [%next, %loop]"]
+    out += ["  br i1 %first, label %loop, label %again", "again:"]
     out += [
-        f"  %a{i}.{j} = phi {v} [zeroinitializer, %entry], [%c{i}.{j}, %loop]"
+        f"  %b{i}.{j} = load {v}, ptr %z{i}.{j}, align {shape.host.vector_bytes}"
+        for i, j in blocks
+    ]
+    out += [
+        "  br label %loop", "loop:", "  %n = phi i64 [0, %entry], [0, %again], [%next, %loop]",
+    ]
+    out += [
+        f"  %a{i}.{j} = phi {v} [zeroinitializer, %entry], [%b{i}.{j}, %again], [%c{i}.{j}, %loop]"
         for i, j in blocks
     ]
     out += ["  %xo = mul i64 %n, %stride", "  %wo = mul i64 %n, %column"]
@@ -95,10 +110,9 @@ def _block(shape: Shape, height: int, wide: int) -> str:
         "  br i1 %more, label %loop, label %done, !llvm.loop !0", "done:",
     ]
     for i, j in blocks:
-        out += [
-            f"  %z{i}.{j} = getelementptr {real}, ptr %z, i64 {i * shape.tile + j * shape.lanes}",
-            f"  store {v} %c{i}.{j}, ptr %z{i}.{j}, align {shape.host.vector_bytes}",
-        ]
+        out.append(
+            f"  store {v} %c{i}.{j}, ptr %z{i}.{j}, align {shape.host.vector_bytes}"
+        )
     return "\n".join([*out, "  ret void", "}", ""])
 
 
@@ -111,3 +125,29 @@ def _splat(shape: Shape, name: str, pointer: str) -> list[str]:
         f"  {name} = shufflevector {v} %{bare}.i, {v} poison, "
         f"<{shape.lanes} x i32> zeroinitializer",
     ]
+
+
+_PANELS = """
+define internal void @product(i64 %m, i64 %k, ptr %w, i64 %row, i64 %column, ptr %x, i64 %stride,
+                              ptr %z) #0 {
+entry:
+  br label %panel
+panel:
+  %at = phi i64 [0, %entry], [%end, %panel]
+  %end = add i64 %at, PANEL
+  %over = icmp sgt i64 %end, %k
+  %last = select i1 %over, i64 %k, i64 %end
+  %count = sub i64 %last, %at
+  %wo = mul i64 %at, %column
+  %wp = getelementptr REAL, ptr %w, i64 %wo
+  %xo = mul i64 %at, %stride
+  %xp = getelementptr REAL, ptr %x, i64 %xo
+  %first = icmp eq i64 %at, 0
+  call void @product_panel(i64 %m, i64 %count, ptr %wp, i64 %row, i64 %column, ptr %xp,
+                           i64 %stride, ptr %z, i1 %first)
+  %more = icmp slt i64 %end, %k
+  br i1 %more, label %panel, label %done
+done:
+  ret void
+}
+"""

@@ -276,3 +276,30 @@ def test_arrays_as_large_as_the_recording_are_not_taken_for_points(compiled):
     results = [Chunked(fn, w, ["sum", "sum"], executor=e)(rows) for e in ("llvm", "numpy")]
     for one, other in zip(*results, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_products_that_blas_does_faster_are_left_to_it():
+    w = [T.tensor(np.zeros((300, 300)))]
+    step = Chunked(lambda rows: [(rows[0] @ w[0]).sum()], w, ["sum"], executor="llvm")
+    step([np.zeros((70, 300))])
+    assert list(step._tiles.values()) == [None]
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (3, 130), (130, 3), (65, 64), (129, 200)])
+def test_products_of_any_size_agree_with_numpy(compiled, sizes):
+    """Blocks of rows with a rest, panels with a rest, sums over points in blocks with a rest."""
+    m, k = sizes
+    rng = np.random.default_rng(m)
+    for dtype, tolerance in (("float64", 1e-13), ("float32", 1e-4)):
+        w = [T.tensor(rng.normal(size=sizes).astype(dtype), requires_grad=True)]
+
+        def fn(rows, w=w):
+            y = T.nn.functional.linear(rows[0], w[0])
+            return [y.square().sum(), *T.grad(y.square().sum(), w), y.detach()]
+
+        rows = [rng.normal(size=(75, k)).astype(dtype)]
+        kinds = ["sum", "sum", "rows"]
+        results = [Chunked(fn, w, kinds, executor=e)(rows) for e in ("llvm", "numpy")]
+        for one, other in zip(*results, strict=True):
+            scale = np.abs(other).max()
+            np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * scale)
