@@ -37,7 +37,6 @@ from .places import (
     with_rows,
 )
 
-
 _WIDEST = 256
 """Of matrices: BLAS, which packs them, is as fast there and faster beyond (decision 0049)."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from .shape import Shape
 
-
 _PANEL = 64
 """Rows of x that are met at a time: they stay in the first cache while all of z goes by."""
 
