@@ -51,7 +51,7 @@ from .ops.shape import *
 from .ops.smooth import *
 from .ops.softmax import *
 from .plan.compiled import compile
-from .plan.over_points import MixesPoints
+from .plan.number_of_points import MixesPoints
 from .plan.trace import TraceError
 from .random import Generator, get_rng_state, manual_seed, seed, set_rng_state
 from .saved import saved_tensors_hooks

@@ -484,7 +484,7 @@ def softmax(input: Tensor, dim: builtins.int, *, dtype: Any = ..., out: Tensor |
 @overload
 def softmax(input: Tensor, axis: builtins.int, *, dtype: Any = ..., out: Tensor | None = ...) -> Tensor: ...
 from .plan.compiled import compile as compile
-from .plan.over_points import MixesPoints as MixesPoints
+from .plan.number_of_points import MixesPoints as MixesPoints
 from .plan.trace import TraceError as TraceError
 from .random import get_rng_state as get_rng_state
 from .random import manual_seed as manual_seed

@@ -9,20 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .number_of_points import BY_NUMBER, MixesPoints, agree, differing_attributes
 from .passes.dead import remove_dead_code
 from .program import CONSTANT, Argument, Instruction, Program, Value
-
-_BY_NUMBER = (
-    "what is done depends on how many points there are, and a chunk has fewer than all; compile it "
-    "without points, or give their number as an argument"
-)
-_RATIO_TOLERANCE = 1e-6  # of numbers that may have been rounded to single precision
 
 
 class Result(NamedTuple):
@@ -33,10 +27,6 @@ class Result(NamedTuple):
 
     joined: bool
     power: int
-
-
-class MixesPoints(ValueError):
-    """A function of points in which one point's part of a result depends on the others."""
 
 
 @dataclass(frozen=True)
@@ -66,55 +56,6 @@ def results_over_points(small: Program, large: Program, points: int) -> list[Res
     return _Reading(remove_dead_code(small), remove_dead_code(large), points).results()
 
 
-def check_chunk(
-    small: Program, large: Program, instructions: Sequence[Instruction], points: int
-) -> None:
-    """Raise MixesPoints where a chunk of so many points was computed in another way than few were.
-
-    small, large: as in `results_over_points`, points: how many of the chunk are there.  A function
-    may look at how many points it is given, and do something else from some number on.
-    """
-    few = small.inputs[0].shape[0]
-    trio = zip_longest(small.instructions, large.instructions, instructions)
-    for one, other, here in trio:
-        alike = one is not None and here is not None and one.op is here.op
-        if not (alike and all(map(partial(_scaled, points / few), one.outputs, here.outputs))):
-            raise MixesPoints(_BY_NUMBER)
-        for key, value in one.attributes.items():
-            if key not in _SHAPES and not _same(value, here.attributes[key]):
-                raise MixesPoints(_BY_NUMBER)
-        for numbers in zip(one.inputs, other.inputs, here.inputs, strict=True):
-            if not _follows(*numbers, points / few):
-                raise MixesPoints(_BY_NUMBER)
-
-
-def _number(argument: Argument) -> Any:
-    """Return a number, of a constant too; None for all else."""
-    if isinstance(argument, Value):
-        lone = argument.kind == CONSTANT and argument.shape == () and argument.dtype.kind in "iuf"
-        return float(argument.data) if lone else None
-    return argument
-
-
-def _follows(one: Argument, other: Argument, here: Argument, factor: float) -> bool:
-    """Return whether a number that n and 2n points have is what so many times n should have."""
-    few, more, now = map(_number, (one, other, here))
-    if few is None or now is None:
-        return True
-    if _same(few, more):  # a constant that is frozen may have been written to since
-        return isinstance(one, Value) or _same(few, now)
-    power = np.log2(few / more)
-    return not factor or abs(now * factor**power / few - 1) < _RATIO_TOLERANCE
-
-
-def _scaled(factor: float, one: Value, other: Value) -> bool:
-    """Return whether an array has the shape of another, one dimension scaled at most."""
-    if len(one.shape) != len(other.shape):
-        return False
-    changed = [(a, b) for a, b in zip(one.shape, other.shape, strict=True) if a != b]
-    return len(changed) <= 1 and all(a * factor == b for a, b in changed)
-
-
 class _Reading:
     def __init__(self, small: Program, large: Program, points: int) -> None:
         self.count = small.inputs[0].shape[0]
@@ -123,7 +64,6 @@ class _Reading:
             value: _Dependence(axis=0) for value in small.inputs[:points]
         }
         self.twin: dict[Value, Value] = {}  # of a value with n points, that with 2n
-        self.constants: dict[Value, _Dependence] = {}
 
     def results(self) -> list[Result]:
         self._pair(self.small.inputs, self.large.inputs)
@@ -131,7 +71,7 @@ class _Reading:
         for one, other in instructions:
             alike = one and other and one.op is other.op
             if not (alike and len(one.inputs) == len(other.inputs)):
-                raise MixesPoints(_BY_NUMBER)
+                raise MixesPoints(BY_NUMBER)
             self._pair(one.inputs, other.inputs)
             self._pair(one.outputs, other.outputs)
             for output, found in zip(one.outputs, self._after(one, other), strict=True):
@@ -210,7 +150,7 @@ class _Reading:
         if one.dtype.kind in "iuf" and one.size == 1:
             ratio = float(one.reshape(-1)[0]) / (float(other.reshape(-1)[0]) or np.nan)
             for power in (-2, -1, 1, 2):
-                if abs(ratio / 2.0**power - 1) < _RATIO_TOLERANCE:
+                if agree(ratio, 2.0**power):
                     return power
         raise MixesPoints(f"{what} depends on how many points there are")
 
@@ -261,9 +201,8 @@ class _Reading:
         return chain.from_iterable([found] for _ in one.outputs)
 
     def _same_attributes(self, one: Instruction, other: Instruction) -> None:
-        for key, value in one.attributes.items():
-            if key not in _SHAPES and not _same(value, other.attributes[key]):
-                raise self._refusal(one, f"has a {key} that depends on how many points there are")
+        for key in differing_attributes(one, other):
+            raise self._refusal(one, f"has a {key} that depends on how many points there are")
 
     def _elementwise(
         self, one: Instruction, sources: Sequence[_Dependence], numbers: Sequence[int]
@@ -284,7 +223,7 @@ class _Reading:
             return _Dependence(axis, total, powers[0])
         if name == "mul" and sum(s.total for s in sources) <= 1:
             return _Dependence(axis, total, sum(powers))
-        if name == "div" and not self._divided_by_total(one):
+        if name == "div" and not self._of(one.inputs[1]).total:
             first = self._power_of(one, 0, sources, numbers)
             return _Dependence(axis, total, first - (sum(powers) - first))
         if total:
@@ -308,9 +247,6 @@ class _Reading:
         if isinstance(one.inputs[position], Value):
             return self._of(one.inputs[position]).power
         return numbers[0]
-
-    def _divided_by_total(self, one: Instruction) -> bool:
-        return self._of(one.inputs[1]).total
 
     def _added(
         self,
@@ -450,14 +386,6 @@ class _Reading:
         return _Dependence(axis=0, power=power)
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Return whether two attributes are equal; those that cannot be compared are not."""
-    try:
-        return bool(one == other)
-    except ValueError:  # arrays
-        return np.array_equal(one, other)
-
-
 _Rule = Callable[[_Reading, Instruction, Instruction], _Dependence]
 _RULES: dict[str, _Rule] = {
     "sum": _Reading._reduced, "mean": _Reading._reduced, "sum_to": _Reading._summed_to,
@@ -469,8 +397,6 @@ _RULES: dict[str, _Rule] = {
 _LINEAR = frozenset({
     "neg", "to", "to_device", "clone", "real", "imag", "conj", "slope_of_line",
 })  # fmt: skip
-# Attributes that follow from the shapes, which are looked at themselves.
-_SHAPES = frozenset({"shape", "index", "sizes"})
 # What goes along the dimensions in `axes` or `dim`, and treats the others' places apart.
 _ROW_BY_ROW = frozenset({
     "var", "std", "prod", "amax", "amin", "argmax", "argmin", "vector_norm", "softmax",

@@ -18,7 +18,8 @@ from ..ops.registry import cast
 from ..tensor import Tensor
 from .chunks import Chunked
 from .forms import Unfit, plain, put_together, taken_apart
-from .over_points import MixesPoints, Result, check_chunk, results_over_points
+from .number_of_points import MixesPoints, check_chunk
+from .over_points import Result, results_over_points
 from .program import Program
 from .trace import TraceError, trace
 

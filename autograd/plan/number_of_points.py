@@ -1,0 +1,96 @@
+"""Whether what a function does depends on how many points it is given, seen from its recordings.
+
+A chunk has fewer points than all: it must be computed as few points and as all of them are, with
+the same operations, and with numbers that follow one law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from .program import CONSTANT, Argument, Instruction, Program, Value
+
+BY_NUMBER = (
+    "what is done depends on how many points there are, and a chunk has fewer than all; compile it "
+    "without points, or give their number as an argument"
+)
+_RATIO_TOLERANCE = 1e-6  # of numbers that may have been rounded to single precision
+# Attributes that follow from the shapes, which are looked at themselves.
+_SHAPES = frozenset({"shape", "index", "sizes"})
+
+
+class MixesPoints(ValueError):
+    """A function of points in which one point's part of a result depends on the others."""
+
+
+def check_chunk(
+    small: Program, large: Program, instructions: Sequence[Instruction], points: int
+) -> None:
+    """Raise MixesPoints where a chunk of so many points was computed in another way than few were.
+
+    small, large: recordings of one function with n and with 2n points.  points: how many the chunk
+    has.  A function may look at how many it is given, and do something else from some number on.
+    """
+    few = small.inputs[0].shape[0]
+    trio = zip_longest(small.instructions, large.instructions, instructions)
+    for one, other, here in trio:
+        alike = one is not None and here is not None and one.op is here.op
+        if not (alike and all(map(partial(_scaled, points / few), one.outputs, here.outputs))):
+            raise MixesPoints(BY_NUMBER)
+        if any(differing_attributes(one, here)):
+            raise MixesPoints(BY_NUMBER)
+        for numbers in zip(one.inputs, other.inputs, here.inputs, strict=True):
+            if not _follows(*numbers, points / few):
+                raise MixesPoints(BY_NUMBER)
+
+
+def _number(argument: Argument) -> Any:
+    """Return a number, of a constant too; None for all else."""
+    if isinstance(argument, Value):
+        lone = argument.kind == CONSTANT and argument.shape == () and argument.dtype.kind in "iuf"
+        return float(argument.data) if lone else None
+    return argument
+
+
+def _follows(one: Argument, other: Argument, here: Argument, factor: float) -> bool:
+    """Return whether a number that n and 2n points have is what so many times n should have."""
+    few, more, now = map(_number, (one, other, here))
+    if few is None or now is None:
+        return True
+    if _same(few, more):  # a constant that is frozen may have been written to since
+        return isinstance(one, Value) or _same(few, now)
+    power = np.log2(few / more)
+    return not factor or agree(now * factor**power, few)
+
+
+def _scaled(factor: float, one: Value, other: Value) -> bool:
+    """Return whether an array has the shape of another, one dimension scaled at most."""
+    if len(one.shape) != len(other.shape):
+        return False
+    changed = [(a, b) for a, b in zip(one.shape, other.shape, strict=True) if a != b]
+    return len(changed) <= 1 and all(a * factor == b for a, b in changed)
+
+
+def differing_attributes(one: Instruction, other: Instruction) -> Iterator[str]:
+    """Give the attributes in which two instructions of one operation differ, but for shapes."""
+    for key, value in one.attributes.items():
+        if key not in _SHAPES and not _same(value, other.attributes[key]):
+            yield key
+
+
+def agree(one: float, other: float) -> bool:
+    """Return whether two numbers are the same but for rounding."""
+    return abs(one / other - 1) < _RATIO_TOLERANCE
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Return whether two attributes are equal; those that cannot be compared are not."""
+    try:
+        return bool(one == other)
+    except ValueError:  # arrays
+        return np.array_equal(one, other)
