@@ -20,8 +20,9 @@ from pinn.models import NotSavedModel
 from pinn.problem import Problem
 from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.checkpoint import checkpoint_arrays
+from pinn.solution.drawn import drawn, error_drawn
 from pinn.solution.exported import export
-from pinn.solution.pictured import along_plane, field_data, is_local
+from pinn.solution.pictured import field_data, is_local
 from pinn.solution.pictured import frames as frames_of
 from pinn.solution.report import Report
 from pinn.solution.storage import (
@@ -194,17 +195,7 @@ class Solution:
         of a field or quantity too; of the first unknown where left out. absolute: as in `plot`.
         held: as in field_data.
         """
-        from pinn.figures import plot_error
-
-        name = self.problem.unknowns[0] if unknown is None else unknown
-        data = self.field_data(name, **held)
-        domain = self.problem.domain
-        axes = np.meshgrid(*data.coordinates.values(), indexing="ij")
-        places = {n: (low + high) / 2 for n, (low, high) in domain.bounds.items()}
-        places |= {**data.fixed, **dict(zip(data.coordinates, axes, strict=True))}
-        error = self.error_estimate().error.evaluate(places)[name]
-        better = dataclasses.replace(data, reference=data.values + error, errors=None)
-        return plot_error(better, absolute=absolute, name="estimated error")
+        return error_drawn(self, unknown, held, absolute)
 
     def field_data(self, unknown: str, **held: float) -> FieldData:
         """Return an unknown or a field on an even grid, ready for pinn.figures.
@@ -239,51 +230,7 @@ class Solution:
         these are logarithmic. absolute: whether errors are drawn without their sign, as those of
         lines are where it is left out. Of training that diverged the figure says so.
         """
-        from pinn.figures import plot_field, plot_maps, plot_overlay, plot_panels, plot_vectors
-        from pinn.figures.style import headline, symbol
-        from pinn.figures.style import held as held_at
-
-        lists = [name for name, value in held.items() if np.ndim(value)]
-        if len(lists) > 1:
-            raise ValueError(
-                f"lines are drawn for the values of one coordinate, got lists for "
-                f"{', '.join(lists)}; hold the others at one value"
-            )
-        name = lists[0] if lists else None
-        places = np.atleast_1d(held[name]).tolist() if name else [None]
-        each = [{**held, name: value} if name else held for value in places]
-        if not each:
-            raise ValueError(f"expected a value of {name} or more to draw, got none")
-        if unknown is None:
-            unknowns = self._drawn_together(each[0])
-        else:
-            unknowns = [unknown] if isinstance(unknown, str) else list(unknown)
-        fields, labels = [], []
-        for one in unknowns:
-            for at in each:
-                fields.append(self.field_data(one, **at))
-                several = [symbol(one)] if len(unknowns) > 1 else []
-                units = self.problem.units
-                held_here = held_at({name: at[name]}, units) if name else []
-                labels.append(", ".join(several + held_here))
-        ends = {"vmin": vmin, "vmax": vmax, "log": log}
-        in_a_plane = len(unknowns) == 1 and len(fields[0].coordinates) == 2
-        of_lines = absolute is not False
-        space, drawn = self.problem.domain.space, list(fields[0].coordinates)
-        if tuple(unknowns) in self.problem.vectors and drawn[1:] and set(drawn) <= set(space):
-            panels = [fields[i :: len(each)] for i in range(len(each))]
-            figure = plot_vectors([along_plane(one, space) for one in panels], vmax=vmax)
-        elif name and in_a_plane:
-            figure = plot_maps(fields, absolute=bool(absolute), **ends)
-        elif len(fields) != 1:
-            figure = plot_overlay(fields, labels, absolute=of_lines, **ends)
-        elif in_a_plane:
-            figure = plot_panels(fields[0], absolute=absolute, **ends)
-        else:
-            figure = plot_field(fields[0], absolute=absolute, **ends)
-        if self.warning_of_figures:
-            headline(figure, self.warning_of_figures)
-        return figure
+        return drawn(self, unknown, held, absolute, vmin=vmin, vmax=vmax, log=log)
 
     def animation(self, unknown: str | None = None, frames: int = 48, **held: float) -> Animation:
         """Return an unknown moving through time as pinn.figures.Animation, which `save` writes.
@@ -301,18 +248,6 @@ class Solution:
         """What a figure of the solution must say of its training; empty where that went well."""
         diverged = self.report.stop_reason == "diverged"
         return "training diverged: its last good state" if diverged else ""
-
-    def _drawn_together(self, held: Mapping[str, float]) -> list[str]:
-        """Return the unknowns that are curves of the coordinate of the first; else that alone."""
-        first, *others = self.problem.unknowns
-        drawn = list(self.field_data(first, **held).coordinates)
-        if len(drawn) > 1:
-            return [first]
-        return [first, *(
-            name for name in others
-            if self._evaluation.sees(name) >= held.keys()
-            and list(self.field_data(name, **held).coordinates) == drawn
-        )]  # fmt: skip
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a solution file; see pinn.solution.storage."""
