@@ -1,4 +1,4 @@
-"""What messages share: the name that was meant, by its letters or by what others call it."""
+"""Arguments of functions, and what messages share: the name that was meant instead of another."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import functools
 import inspect
 import itertools
 import re
-from collections.abc import Callable, Iterable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -81,6 +81,38 @@ def argument_names_checked(function: Callable[P, R]) -> Callable[P, R]:
         return function(*args, **given)
 
     return checked
+
+
+def arguments_of(
+    other: Callable[P, Any], without: Collection[str] = ()
+) -> Callable[[Callable[..., R]], Callable[P, R]]:
+    """Give a function the arguments of another, which is the one place where they are written.
+
+    The function gets all of them by name, with the defaults of the other; what shows signatures
+    shows them one by one. without: those of the other's that it has not (a type checker, which
+    cannot take any out, lets them pass).
+    """
+    shared = inspect.signature(other)
+    kept = [one for one in shared.parameters.values() if one.name not in without]
+
+    def given_to(function: Callable[..., R]) -> Callable[P, R]:
+        result = inspect.signature(function).return_annotation
+        signature = shared.replace(parameters=kept, return_annotation=result)
+
+        @functools.wraps(function)
+        def called(*args: P.args, **given: P.kwargs) -> R:
+            try:
+                bound = signature.bind(*args, **given)
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}(): {error}") from None
+            bound.apply_defaults()
+            return function(**bound.arguments)
+
+        called.__signature__ = signature
+        called.__annotations__ = {one.name: one.annotation for one in kept} | {"return": result}
+        return called
+
+    return given_to
 
 
 def nearest(name: object, names: Iterable[str]) -> str:

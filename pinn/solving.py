@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from pinn.checks import argument_names_checked
+from pinn.checks import argument_names_checked, arguments_of
 from pinn.diagnosis import (
     Check,
     ProblemWarning,
@@ -63,28 +63,53 @@ _WORTH = 1e8
 _CUT_SHORT = (StopReason.INTERRUPTED, StopReason.DIVERGED)
 
 
+@dataclass(frozen=True)
+class _Prepared:
+    """A run before its first step.
+
+    asked: its declaration as it came, before its model was chosen. chosen: the same after it, why,
+    and what it can begin from; spent: the seconds that this took. started: whether an older
+    solution is gone on from. resumed: where the run goes on from. test: what it is compared with.
+    fresh: the loss on points that it does not see. said: what seems wrong.
+    """
+
+    asked: Experiment
+    chosen: Chosen
+    spent: float
+    started: bool
+    resumed: Resumed
+    objective: Objective
+    test: TestSet
+    fresh: FreshLoss
+    said: Sequence[str]
+
+    @property
+    def experiment(self) -> Experiment:
+        """The declaration that is trained."""
+        return self.chosen.experiment
+
+    def solution(self, result: TrainingResult) -> Solution:
+        """Return what training came to, without its errors."""
+        unknown = Errors({}, {})
+        report = Report.of(result, unknown, {})
+        solution = Solution(self.experiment, result.theta, report, result.resume, self.asked)
+        solution.report = Report.of(result, unknown, solution.parameters)
+        return solution
+
+
 class Session:
     """What a callback gets in `on_start`: the run's declaration, and its solution at any step.
 
     resumed: where the run goes on from (its `resume` is None where it begins).
     """
 
-    def __init__(
-        self,
-        asked: Experiment,
-        experiment: Experiment,
-        objective: Objective,
-        test: TestSet,
-        fresh: FreshLoss,
-        run: Training | Legs,
-        resumed: Resumed,
-    ) -> None:
-        self.experiment = experiment
-        self.objective = objective
-        self.resumed = resumed
-        self._asked = asked
-        self._test = test
-        self._fresh = fresh
+    def __init__(self, prepared: _Prepared, run: Training | Legs) -> None:
+        self.experiment = prepared.experiment
+        self.objective = prepared.objective
+        self.resumed = prepared.resumed
+        self._asked = prepared.asked
+        self._test = prepared.test
+        self._fresh = prepared.fresh
         self._run = run
         # What was computed of the last step that was asked for: several callbacks may ask.
         self._looked: tuple[StepRecord | None, dict[str, Any]] = (None, {})
@@ -194,52 +219,21 @@ def solve(
     Raises TypeError or ValueError, naming the argument, before training begins.
     """
     callbacks = check_callbacks(callbacks)
-    experiment = _experiment(
-        problem, model=_model(model, start), sampling=sampling, weighting=weighting,
-        training=training, seconds=seconds, target=target, continuation=continuation,
-        precision=precision, device=device,
-        engine=engine, derivatives=derivatives, threads=threads, seed=seed,
+    asked = _experiment(
+        problem, start, model, sampling=sampling, training=training, weighting=weighting, seed=seed,
+        precision=precision, device=device, seconds=seconds, target=target,
+        continuation=continuation, engine=engine, derivatives=derivatives, threads=threads,
         error_bars=error_bars,
     )  # fmt: skip
     with training_resources():
-        began, asked = time.perf_counter(), experiment
-        started = start is not None
-        point = Resumed(asked) if resume is None else resumed(resume, asked)
-        chosen = Chosen(point.experiment) if point.resume else with_model(asked, started)
-        experiment, decisions, theta, interrupted = chosen
-        spent = time.perf_counter() - began if decisions else 0.0
-        objective, test, said = _begin(experiment, start if started else theta)
-        fresh = FreshLoss(objective, fresh_points(experiment))
-        said = [*preflight(objective), *said]
-        for sentence in said:
+        prepared = _prepared(asked, start, resume)
+        for sentence in prepared.said:
             warnings.warn(sentence, ProblemWarning, stacklevel=3)
-        try:
-            run = _training(
-                experiment, objective, callbacks, fresh=fresh, started=started,
-                decisions=decisions, spent=spent, resume=point.resume,
-            )  # fmt: skip
-        except DamagedFile as error:
-            raise DamagedFile(f"{point.path}: {error}") from error
-        session = Session(asked, experiment, objective, test, fresh, run, point)
+        run = _training(prepared, callbacks)
         with _failure_told(callbacks):
-            to_stop = notify(callbacks, "on_start", session)
-            for decision in decisions:
-                to_stop = to_stop or notify(callbacks, "on_decision", decision)
-            try:
-                if interrupted:
-                    result = run.interrupt()
-                else:
-                    result = run.run() if to_stop is None else run.stop(to_stop)
-            except Exception as error:
-                _hand_over(_solution(asked, experiment, run.fail(error)), error)
-                raise
-            try:
-                solution, doubts = _judged(
-                    asked, experiment, objective, test, fresh, result, said
-                )
-            except Exception as error:
-                _hand_over(_solution(asked, experiment, result), error)
-                raise
+            result = _trained(prepared, run, callbacks)
+            with _handed_over(prepared, lambda _: result):
+                solution, doubts = _judged(prepared, result)
     notify(callbacks, "on_end", solution)
     for doubt in doubts:
         warnings.warn(doubt, stacklevel=3)
@@ -247,26 +241,8 @@ def solve(
 
 
 @argument_names_checked
-def check(
-    problem: Problem,
-    model: Any = None,
-    sampling: Sampling | None = None,
-    training: Iterable[Stage] | Plan | str | None = None,
-    weighting: Weighting | Mapping[str, float] | Sequence[Any] | None = None,
-    seed: int = 0,
-    precision: str = "float64",
-    device: str = "cpu",
-    callbacks: Iterable[Any] = (),
-    *,
-    seconds: float | None = None,
-    target: float | None = None,
-    continuation: Mapping[str, Sequence[float]] | None = None,
-    start: Solution | Mapping[str, np.ndarray] | np.ndarray | None = None,
-    engine: str = "recorded",
-    derivatives: str = "jets",
-    threads: int | None = None,
-    error_bars: bool = True,
-) -> Check:
+@arguments_of(solve, without=["resume"])
+def check(**arguments: Any) -> Check:
     """Return what a run would be made of, and what seems wrong with it, without training.
 
     The arguments are those of `solve`. Printed, the result is a table of the blocks: points, rows,
@@ -275,14 +251,8 @@ def check(
 
     Raises what solve raises before training begins.
     """
-    check_callbacks(callbacks)
-    experiment = _experiment(
-        problem, model=_model(model, start), sampling=sampling, weighting=weighting,
-        training=training, seconds=seconds, target=target, continuation=continuation,
-        precision=precision, device=device,
-        engine=engine, derivatives=derivatives, threads=threads, seed=seed,
-        error_bars=error_bars,
-    )  # fmt: skip
+    check_callbacks(arguments.pop("callbacks"))
+    experiment, start = _experiment(**arguments), arguments["start"]
     with training_resources():
         experiment, *_, interrupted = with_model(experiment, start is not None)
         if interrupted:
@@ -291,13 +261,28 @@ def check(
         return check_run(experiment, objective)
 
 
-def _model(model: Any, start: Any) -> Any:
-    """Return the model that is given, or that of the solution that is gone on from."""
-    return start.experiment.model if model is None and isinstance(start, Solution) else model
-
-
-def _experiment(problem: Problem, **given: Any) -> Experiment:
+def _experiment(problem: Problem, start: Any, model: Any, **given: Any) -> Experiment:
+    """Return the declaration of a run, with the model of the solution that is gone on from."""
+    if model is None and isinstance(start, Solution):
+        model = start.experiment.model
+    given["model"] = model
     return Experiment(problem, **{k: v for k, v in given.items() if v is not None})
+
+
+def _prepared(
+    asked: Experiment,
+    start: Solution | Mapping[str, np.ndarray] | np.ndarray | None,
+    resume: str | os.PathLike[str] | None,
+) -> _Prepared:
+    """Choose the model, and build what training begins with."""
+    began, started = time.perf_counter(), start is not None
+    point = Resumed(asked) if resume is None else resumed(resume, asked)
+    chosen = Chosen(point.experiment) if point.resume else with_model(asked, started)
+    spent = time.perf_counter() - began if chosen.decisions else 0.0
+    objective, test, said = _begin(chosen.experiment, start if started else chosen.theta)
+    fresh = FreshLoss(objective, fresh_points(chosen.experiment))
+    said = [*preflight(objective), *said]
+    return _Prepared(asked, chosen, spent, started, point, objective, test, fresh, said)
 
 
 def _begin(
@@ -314,29 +299,39 @@ def _begin(
         return objective, TestSet(experiment.problem, points), said
 
 
-def _training(
-    experiment: Experiment,
-    objective: Objective,
-    callbacks: Sequence[Any],
-    *,
-    started: bool,
-    **begun: Any,
-) -> Training | Legs:
-    """Return the training of the problem at once or, for windows and a continuation, in legs.
-
-    started: whether an older solution is gone on from. begun: what both kinds take: fresh,
-    decisions, spent and resume.
-    """
+def _training(prepared: _Prepared, callbacks: Sequence[Any]) -> Training | Legs:
+    """Return the training of the problem at once or, for windows and a continuation, in legs."""
+    experiment, objective, point = prepared.experiment, prepared.objective, prepared.resumed
+    begun = {
+        "fresh": prepared.fresh, "decisions": prepared.chosen.decisions, "spent": prepared.spent,
+        "resume": point.resume,
+    }  # fmt: skip
     in_windows = isinstance(experiment.model, Windows)
-    if in_windows or experiment.continuation:
-        legs = March if in_windows else Continued
-        return legs(experiment, objective, callbacks, started=started, **begun)
-    return Training(
-        objective, experiment.plan, callbacks, redrawing(experiment.collocation, objective),
-        seconds=experiment.seconds, target=experiment.target,
-        apart=FreshLoss(objective, judging_points(experiment)), weighting=experiment.weighting,
-        batches=experiment.batches, **begun,
-    )
+    try:
+        if in_windows or experiment.continuation:
+            legs = March if in_windows else Continued
+            return legs(experiment, objective, callbacks, started=prepared.started, **begun)
+        return Training(
+            objective, experiment.plan, callbacks, redrawing(experiment.collocation, objective),
+            seconds=experiment.seconds, target=experiment.target,
+            apart=FreshLoss(objective, judging_points(experiment)), weighting=experiment.weighting,
+            batches=experiment.batches, **begun,
+        )  # fmt: skip
+    except DamagedFile as error:
+        raise DamagedFile(f"{point.path}: {error}") from error
+
+
+def _trained(
+    prepared: _Prepared, run: Training | Legs, callbacks: Sequence[Any]
+) -> TrainingResult:
+    """Train, unless Ctrl-C or a callback has ended it before it begins."""
+    to_stop = notify(callbacks, "on_start", Session(prepared, run))
+    for decision in prepared.chosen.decisions:
+        to_stop = to_stop or notify(callbacks, "on_decision", decision)
+    with _handed_over(prepared, run.fail):
+        if prepared.chosen.interrupted:
+            return run.interrupt()
+        return run.run() if to_stop is None else run.stop(to_stop)
 
 
 def _estimate(
@@ -358,20 +353,10 @@ def _estimate(
         return ErrorEstimate(doubts=("it was interrupted",))
 
 
-def _judged(
-    asked: Experiment,
-    experiment: Experiment,
-    objective: Objective,
-    test: TestSet,
-    fresh: FreshLoss,
-    result: TrainingResult,
-    said: Sequence[str],
-) -> tuple[Solution, list[Warning]]:
-    """Return the solution with its report, and what is to be warned of.
-
-    said: what was warned of before training.
-    """
-    solution = _solution(asked, experiment, result)
+def _judged(prepared: _Prepared, result: TrainingResult) -> tuple[Solution, list[Warning]]:
+    """Return the solution with its report, and what is to be warned of."""
+    experiment, objective, fresh = prepared.experiment, prepared.objective, prepared.fresh
+    solution = prepared.solution(result)
     residual = scaled_residuals(solution)
     whole = result.reason not in _CUT_SHORT
     hints = []
@@ -381,12 +366,14 @@ def _judged(
         hints = [unsolved(residual), overfitted(objective, result.losses, apart, before)]
     recovered, doubts = _recovered(objective, result.steps, whole)
     found = [*(UnsolvedWarning(hint) for hint in hints if hint), *doubts]
-    solution.report = dataclasses.replace(
-        Report.of(result, test.errors(solution.evaluate_anywhere), solution.parameters),
+    solution.report = replace(
+        Report.of(
+            result, prepared.test.errors(solution.evaluate_anywhere), solution.parameters
+        ),
         residual=residual,
         error_estimate=_estimate(experiment, objective, result) if whole else ErrorEstimate(),
         recovery=recovered,
-        warnings=(*said, *map(str, found)),
+        warnings=(*prepared.said, *map(str, found)),
     )
     if result.reason is StopReason.DIVERGED:
         found.insert(0, UnsolvedWarning(f"training diverged: {result.message}"))
@@ -411,19 +398,17 @@ def _failure_told(callbacks: Sequence[Any]) -> Iterator[None]:
         raise
 
 
-def _hand_over(solution: Solution, error: Exception) -> None:
-    """Let an exception have what training had reached."""
-    error.solution = solution
-    error.add_note(
-        "what training had reached is the attribute `solution` of this exception: "
-        f"{solution.report.steps} steps, loss {solution.report.loss:.3e}"
-    )
-
-
-def _solution(asked: Experiment, experiment: Experiment, result: TrainingResult) -> Solution:
-    """The solution of a run, without its errors; asked: its declaration before a choice."""
-    unknown = Errors({}, {})
-    report = Report.of(result, unknown, {})
-    solution = Solution(experiment, result.theta, report, result.resume, asked)
-    solution.report = Report.of(result, unknown, solution.parameters)
-    return solution
+@contextmanager
+def _handed_over(
+    prepared: _Prepared, reached: Callable[[Exception], TrainingResult]
+) -> Iterator[None]:
+    """Let an exception that passes through have the solution that training had reached."""
+    try:
+        yield
+    except Exception as error:
+        error.solution = solution = prepared.solution(reached(error))
+        error.add_note(
+            "what training had reached is the attribute `solution` of this exception: "
+            f"{solution.report.steps} steps, loss {solution.report.loss:.3e}"
+        )
+        raise

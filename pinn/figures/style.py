@@ -42,7 +42,7 @@ GREEK = frozenset(
 def new_figure(width: float, height: float, layout: str = "constrained") -> Figure:
     """Return an empty figure of a size in inches."""
     _import_matplotlib()
-    from matplotlib.figure import Figure
+    from pinn.figures.figure import Figure
 
     figure = Figure(figsize=(width, height), layout=layout, facecolor="white")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1, wspace=0.04, hspace=0.03)

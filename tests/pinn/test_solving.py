@@ -1,5 +1,7 @@
 """pinn.solve: known accuracy, equal bits, and what is refused before training begins."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -209,3 +211,27 @@ def test_a_run_that_diverges_warns_with_the_place():
 def test_a_misspelled_argument_is_answered_with_the_one_that_was_meant():
     with pytest.raises(TypeError, match="solve has no argument 'second'; did you mean 'seconds'"):
         pinn.solve(None, second=1)
+
+
+def test_what_a_run_is_checked_with_is_what_it_is_solved_with():
+    solved, checked = inspect.signature(pinn.solve), inspect.signature(pinn.check)
+    arguments = [one for one in solved.parameters.values() if one.name != "resume"]
+    assert list(checked.parameters.values()) == arguments
+    assert checked.return_annotation == "Check"
+    told = pinn.check(ODE, SMALL["model"], SMALL["sampling"], [pinn.Adam(7)], precision="float32")
+    assert told.parameters == 31 and told.precision == "float32"
+    assert [stage.steps for stage in told.stages] == [7]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"second": 1}, "check has no argument 'second'; did you mean 'seconds'"),
+        ({"resume": "run"}, "check has no argument 'resume'"),
+        ({}, r"check\(\): missing a required argument: 'problem'"),
+        ({"problem": ODE, "callbacks": ["progress"]}, "callbacks.0: expected a function"),
+    ],
+)
+def test_what_a_check_is_refused_with(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        pinn.check(**arguments)

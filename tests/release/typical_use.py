@@ -81,6 +81,7 @@ pinn.solve(
 )
 pinn.solve(burgers, pinn.Windows(4, pinn.MLP()), weighting=pinn.GradNorm(), start=solution)
 pinn.solve(burgers, widht=3)  # type: ignore[call-arg]
+pinn.check(burgers, widht=3)  # type: ignore[call-arg]
 pinn.MLP(widht=3)  # type: ignore[call-arg]
 pinn.Adam(learning_rate="fast")  # type: ignore[arg-type]
 

@@ -2,12 +2,14 @@
 
 import base64
 import io
+import pickle
 import re
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from matplotlib.image import imread
 
 import pinn
 from pinn.estimates import ErrorEstimate
@@ -82,6 +84,13 @@ def test_a_solution_has_its_errors_and_a_small_figure(solution):
     assert kind == "data:image/png;base64" and png.startswith(b"\x89PNG") and len(png) < 2**17
 
 
+def test_a_figure_is_a_picture_of_its_size_without_pyplot(solution):
+    figure = solution.plot("u", t=0.5)
+    height, width = imread(io.BytesIO(figure._repr_png_())).shape[:2]
+    assert (width, height) == tuple(figure.get_size_inches() * figure.dpi)
+    assert pickle.loads(pickle.dumps(figure)).get_size_inches()[0] == figure.get_size_inches()[0]
+
+
 def test_a_report_has_what_its_text_has(solution):
     page = Page(solution.report._repr_html_())
     for row in str(solution.report).splitlines():
@@ -134,18 +143,20 @@ def test_a_real_notebook_shows_all_of_it(tmp_path):
         " [pinn.Adam(300)], callbacks=[pinn.Progress()])\n"
         "solution",
         "solution.report",
+        "solution.plot('u')",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
     runner = execute.ExecutePreprocessor(timeout=300, kernel_name="python3")
     runner.preprocess(notebook, {"metadata": {"path": str(tmp_path)}})
     shown = [
-        output["data"]["text/html"]
+        output["data"]
         for cell in notebook.cells for output in cell.outputs
         if output.output_type == "execute_result"
     ]
-    assert len(shown) == 3
-    assert "u_t + u" in shown[0] and "data:image/png;base64," in shown[1]
-    assert "relative L2" in shown[2]
+    assert len(shown) == 4
+    problem, solution, report = (data["text/html"] for data in shown[:3])
+    assert "u_t + u" in problem and "data:image/png;base64," in solution
+    assert "relative L2" in report and "image/png" in shown[3]
     told = "".join(
         output.text for output in notebook.cells[1].outputs if output.output_type == "stream"
     )
