@@ -214,7 +214,8 @@ def test_what_only_shows_in_the_first_evaluation_is_said_before_the_directory_is
 
 
 @pytest.mark.parametrize("environment, said", [
-    ({"AUTOGRAD_EXECUTOR": "abacus"}, "AUTOGRAD_EXECUTOR is 'abacus', expected 'numpy', 'numba' or 'llvm'"),
+    ({"AUTOGRAD_EXECUTOR": "abacus"},
+     "AUTOGRAD_EXECUTOR is 'abacus', expected 'numpy', 'numba' or 'llvm'"),
     ({"AUTOGRAD_EXECUTOR": "numba", "NUMBA_DISABLE_JIT": "1"}, "NUMBA_DISABLE_JIT is set, so that"),
 ])  # fmt: skip
 def test_an_executor_that_cannot_be_had_is_one_sentence_about_the_environment(
