@@ -65,7 +65,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
         raise Misuse(f"--out: expected a name that ends in .csv or .npz, got {out}")
     if out is not None and out.exists() and not arguments.overwrite:
         raise Misuse(f"{out} is there already, and nothing is written over it without --overwrite")
-    solution = read_saved(arguments.run)
+    solution, _ = read_saved(arguments.run)
     table = Columns(path=Path(arguments.points))
     try:
         points = _points(table, solution)

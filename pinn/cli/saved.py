@@ -38,15 +38,18 @@ def solution_of(run: Run) -> Solution:
     return _load(saved[0])
 
 
-def read_saved(given: str) -> Solution:
-    """Return the solution of a run, as `solution_of` does, or of a file; Misuse for neither."""
+def read_saved(given: str) -> tuple[Solution, Run | None]:
+    """Return the solution of a run (see `solution_of`) and the run, or that of a file and None.
+
+    Misuse for neither.
+    """
     if Path(given).is_file() and Path(given).suffix == ".npz":
-        return _load(Path(given))
+        return _load(Path(given)), None
     try:
         run = opened(given)
     except Misuse as error:
         raise Misuse(f"{error}, or a solution.npz") from error
-    return solution_of(run)
+    return solution_of(run), run
 
 
 def _load(path: Path) -> Solution:

@@ -180,6 +180,9 @@ def _reach(statement: Statement, system: System, side: _Side) -> None:
     for condition in system.conditions:
         source = condition.residual.source
         if not isinstance(source, Boundary):
+            if _is_at_end(condition, side):
+                counts[condition.name] = np.ones(len(side.points))
+                asked |= {leaf.unknown for leaf in condition.leaves}
             continue
         ties = any(isinstance(leaf, At) for leaf in condition.leaves)
         reached = np.zeros(len(side.points))
@@ -194,6 +197,13 @@ def _reach(statement: Statement, system: System, side: _Side) -> None:
         counts[alone] = np.maximum(counts.get(alone, 0.0), reached)
     side.reached = sum(counts.values(), start=np.zeros(len(side.points)))
     side.by = frozenset(asked)
+
+
+def _is_at_end(condition: Stated, side: _Side) -> bool:
+    """Whether a condition at points is one at the end of a line."""
+    if side.points.shape[1] > 1 or len(condition.points) != 1:
+        return False
+    return bool(np.allclose(condition.points.coordinates, side.points[0], atol=_ROUNDING))
 
 
 def _within(part: Part, side: Part, columns: dict[str, np.ndarray]) -> np.ndarray | None:
@@ -243,7 +253,10 @@ def _sentence(system: System, sides: Sequence[_Side], lacking: Sequence[_Side]) 
     there = f"is no condition on {' or '.join(map(repr, wanting))}"
     part = lacking[0].part
     example = f"pinn.Dirichlet({wanting[0]!r}, ..., on={str(part)!r})"
-    if least > 0:
+    if 0 < least < 1:
+        there = "is a period of the value alone"
+        example = "that of the slope (orders=2)"
+    elif least > 0:
         there = f"{'is' if least <= 1 else 'are'} {least:g} condition{'s' * (least > 1)}"
         example = "a derivative there" if len(system.unknowns) == 1 else example
     elif not lacking[0].lacking.all():

@@ -112,12 +112,15 @@ def _check_terms(resolved: Expression, scope: Scope) -> None:
         leaf = node.leaf if isinstance(node, At) else node
         if not isinstance(leaf, Derivative | Laplacian) or leaf.order <= _ALWAYS_COMPUTED:
             continue
-        parts = leaf.terms(scope.space) if isinstance(leaf, Laplacian) else [(leaf.coordinates, 1)]
-        for names, _ in parts:
-            try:
-                chain_terms(tuple(sorted(map(scope.coordinate_number.__getitem__, names))))
-            except ValueError as error:
-                raise leaf.error(str(error)) from None
+        if isinstance(leaf, Laplacian):  # the derivative in the most coordinates has the most terms
+            names = [name for k in range(leaf.order // 2)
+                     for name in 2 * (scope.space[k % len(scope.space)],)]  # fmt: skip
+        else:
+            names = leaf.coordinates
+        try:
+            chain_terms(tuple(sorted(map(scope.coordinate_number.__getitem__, names))))
+        except ValueError as error:
+            raise leaf.error(str(error)) from None
 
 
 def _variables(expression: Expression, scope: Scope) -> frozenset[str]:

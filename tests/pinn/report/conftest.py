@@ -38,7 +38,10 @@ def plate():
     return solved(pinn.Problem(
         name="plate", domain=(square - hole) * pinn.Time("t", 0, 2), unknowns=["u"],
         equations={"heat": "u_t - laplacian(u)"},
-        conditions=[pinn.Initial("u", "x*y"), pinn.Dirichlet("u", 0, on="hole")],
+        conditions=[
+            pinn.Initial("u", "x*y"), pinn.Dirichlet("u", 0, on="hole"),
+            pinn.Neumann("u", 0, on=["x=-1", "x=1", "y=-1", "y=1"]),
+        ],
     ))  # fmt: skip
 
 
