@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -26,11 +25,11 @@ from .lanes.tiled import Tiled, few_points, tiled_or_none
 from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
+from .pieces import LANES, even_pieces, l2_cache_bytes, lanes_of
 from .pool import worker_pool
 from .program import Program, Value
 from .trace import trace
 
-LANES = 16
 _PROBE_ROWS = 64
 _ONE_CHUNK, _TWO_CHUNKS = 256, 1024  # up to so many rows, that is what it mostly comes to
 _CACHES = 5  # working set of a chunk, in L2 caches
@@ -134,7 +133,7 @@ class Chunked:
             totals = tiled(rows, [j for j in joined if j is not None], LANES, self.threads)
             return [next(totals) if j is None else j for j in joined]
         bounds = self._bounds(rows, count)
-        lanes = _lanes(len(bounds))
+        lanes = lanes_of(len(bounds))
         programs = {size: self.program(rows, size) for size in {b - a for a, b in bounds}}
         xp = namespace_of(rows[0])
         some = programs[bounds[0][1] - bounds[0][0]]
@@ -173,11 +172,19 @@ class Chunked:
         if key not in self._tiles:
             shapes = [r.shape[1:] for r in rows] + [s._data.shape for s in self.shared]
             few = np.arange(few_points(shapes)) % count
-            program = self._record([r[few] for r in rows])
-            self._tiles[key] = tiled_or_none(program, len(rows), self.kinds)
-            if self._tiles[key] is not None:
-                self._tiles[key].bind([s._data for s in self.shared])
+            self._tiles[key] = self._compiled([r[few] for r in rows])
         return self._tiles[key]
+
+    def _compiled(self, rows: Sequence[np.ndarray]) -> Tiled | None:
+        """Return the program of a few rows, compiled and bound."""
+        try:
+            program = self._record(rows)
+        except Exception:  # whatever it is, of few points: the function is asked again with all
+            return None
+        found = tiled_or_none(program, len(rows), self.kinds)
+        if found is not None:
+            found.bind([s._data for s in self.shared])
+        return found
 
     def cost(self, rows: Sequence[np.ndarray]) -> Cost:
         """Return what a call with these arrays takes; it is recorded for that, and not run."""
@@ -193,7 +200,7 @@ class Chunked:
             programs = {size: self.program(rows, size) for size in sizes}
             on_host = type(rows[0]) is np.ndarray
             name = "cupy" if self.executor == "auto" and not on_host else self.executor
-            workers = min(self.threads, len(_lanes(len(bounds)))) if on_host else 1
+            workers = min(self.threads, len(lanes_of(len(bounds)))) if on_host else 1
             return Cost(
                 chunks=len(bounds),
                 workers=workers,
@@ -255,7 +262,7 @@ class Chunked:
             on_device = max(1, int(_DEVICE_CHUNK / self.spread))
             size = self._choose_chunk(rows, count) if on_host else on_device
             self.chunk = size
-        pieces = _even_pieces(count, max(1, -(-count // size)))
+        pieces = even_pieces(count, max(1, -(-count // size)))
         edges = [count * k // pieces for k in range(pieces + 1)]
         return list(zip(edges[:-1], edges[1:], strict=True))
 
@@ -376,43 +383,8 @@ def _place(given: Any, shape: tuple[int, ...], dtype: Any, xp: Any) -> Any:
     return given
 
 
-def _even_pieces(count: int, least: int) -> int:
-    """Return a number of pieces: even, and all of one size, where that can be.
-
-    At least `least`, or up to an eighth less where only that saves a second program.
-    """
-    if least == 1:
-        return 1
-    even = least + least % 2
-    more = range(even, min(count, even + even // 2) + 1, 2)
-    fewer = range(even - 2, max(1, least - least // 8 - 1), -2)
-    for pieces in (*more, *fewer):
-        if count % pieces == 0:
-            return pieces
-    return min(even, count)
-
-
-def _lanes(chunks: int) -> list[list[int]]:
-    """Return the chunks of each lane: neighbours, as evenly as can be."""
-    count = min(LANES, chunks)
-    edges = [chunks * k // count for k in range(count + 1)]
-    return [list(range(a, b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
-
-
 def _ordered_sum(parts: list) -> Any:
     total = parts[0]  # an array that this call made: it can take the others up
     for one in parts[1:]:
         total += one
     return total
-
-
-@lru_cache(maxsize=1)
-def l2_cache_bytes() -> int:
-    """Return the size of one core's L2 cache, 1 MiB where the system does not tell."""
-    try:
-        with open("/sys/devices/system/cpu/cpu0/cache/index2/size") as file:
-            text = file.read().strip()
-    except OSError:
-        return 1 << 20
-    units = {"K": 1 << 10, "M": 1 << 20}
-    return int(text[:-1]) * units[text[-1]] if text[-1] in units else int(text)

@@ -5,6 +5,8 @@ What moves elements makes no call: its result is another list of the same rows.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 import numpy as np
 
 from ..passes.clusters import Loop, Operand, Step, fused_op
@@ -29,6 +31,7 @@ from .places import (
     CannotCompile,
     broadcast,
     factors,
+    inner_size,
     moved,
     moves,
     points_of_constant,
@@ -94,30 +97,25 @@ class _Layout:
         self.result.buffers.append(buffer)
         return buffer
 
-    def _places_of(self, buffer: Buffer, value: Value, inner: int) -> np.ndarray:
-        """Return the places of a value whose rows are those of a buffer, outer x inner."""
-        rows = buffer.first + np.arange(buffer.count).reshape(-1, 1, inner)
-        places = rows * self.count + np.arange(self.count).reshape(1, -1, 1)
-        return np.broadcast_to(places, (buffer.count // inner, self.count, inner)).reshape(
-            value.shape
-        )
+    def _laid(self, buffer: Buffer, points: np.ndarray) -> np.ndarray:
+        """Return the places of a value whose rows are a buffer's, from its elements' points."""
+        inner = inner_size(points, self.count)
+        places = (buffer.first + np.arange(buffer.count).reshape(-1, 1, inner)) * self.count
+        return (places + np.arange(self.count).reshape(1, -1, 1)).reshape(points.shape)
 
     def _by_row(self, places: np.ndarray) -> tuple[np.ndarray, int]:
         """Return the rows of a value's elements, a point's in order, and the inner size."""
-        flat = places.reshape(-1) % self.count
-        inner = int(np.argmax(flat == 1))
-        rows = places.reshape(-1, self.count, inner)
-        expected = np.arange(self.count).reshape(1, -1, 1)
-        if np.any(rows % self.count != expected) or np.any(
-            rows // self.count != rows[:, :1] // self.count
-        ):
-            raise CannotCompile("a value whose points do not follow each other")
-        return (rows[:, 0] // self.count).reshape(-1), inner
+        inner = inner_size(places % self.count, self.count)
+        rows = places.reshape(-1, self.count, inner) // self.count
+        if np.any(rows != rows[:, :1]):
+            raise CannotCompile("a value whose rows are not those of one call")
+        return rows[:, 0].reshape(-1), inner
 
     def _take(self, position: int, value: Value) -> None:
         width = value.size // self.count
         buffer = self._buffer(width)
-        self.places[value] = self._places_of(buffer, value, width)
+        points = np.arange(self.count).reshape(-1, *(1,) * (len(value.shape) - 1))
+        self.places[value] = self._laid(buffer, np.broadcast_to(points, value.shape))
         for column in range(width):
             one = Buffer(buffer.first + column, 1)
             self.result.calls.append(Take(position, column, width, one))
@@ -144,22 +142,16 @@ class _Layout:
         lists = rows.reshape(-1, rows.shape[-1])
         result = np.array(lists)
         for k, one in enumerate(lists):
-            owners = {id(self._owner(int(r))) for r in (one[0], one[-1])}
-            if len(one) > 1 and (np.any(np.diff(one) != 1) or len(owners) > 1):
+            apart = self._owner(int(one[0])) != self._owner(int(one[-1]))
+            if apart or np.any(np.diff(one) != 1):
                 buffer = self._buffer(len(one))
                 self.result.calls.append(Copy(one, buffer))
                 result[k] = buffer.first + np.arange(len(one))
         return result
 
-    def _owner(self, row: int) -> Buffer | None:
-        low, high = 0, len(self.result.buffers)
-        while low < high:
-            middle = (low + high) // 2
-            if self.result.buffers[middle].first <= row:
-                low = middle + 1
-            else:
-                high = middle
-        return self.result.buffers[low - 1] if low else None
+    def _owner(self, row: int) -> int:
+        """Return the number of a row's buffer, 0 for the row of zeros."""
+        return bisect_right(self.result.buffers, row, key=lambda buffer: buffer.first)
 
     # ---- operations
 
@@ -198,18 +190,24 @@ class _Layout:
         for k, value in enumerate(inputs):
             if value in self.places:
                 continue
-            numbers = self.numbers[value]
+            numbers = self._numbers_of(value)
             found = moved(instruction, [*unknown[:k], numbers.places, *unknown[k + 1 :]])
             for places, points, one in zip(results, rows, found, strict=True):
                 self._fill(places, points, numbers.at(one))
         for output, places, points in zip(instruction.outputs, results, rows, strict=True):
             self.places[output] = np.where(places < 0, ZEROS * self.count + points, places)
 
+    def _numbers_of(self, value: Value) -> Numbers:
+        found = self.numbers.get(value)
+        if found is None:
+            raise CannotCompile("numbers of several arrays, joined")
+        return found
+
     def _move_numbers(self, instruction: Instruction) -> None:
         """Look through a move of numbers of one array: what is read is that array."""
         given = [self.numbers.get(v) for v in instruction.inputs]
         if any(one is None for one in given) or len({one.array for one in given}) > 1:
-            return  # what reads it finds no such numbers
+            return  # what reads it is refused
         results = moved(instruction, [one.places for one in given])
         for output, places in zip(instruction.outputs, results, strict=True):
             if places.min() >= 0:
@@ -221,7 +219,7 @@ class _Layout:
         if not here.size:
             return
         flat = numbers.places.reshape(-1)
-        inner = int(np.argmax(points.reshape(-1) == 1))
+        inner = inner_size(points, self.count)
         buffer = self._buffer(here.size)
         for k, at in enumerate(here):
             along = at + inner * np.arange(self.count)
@@ -233,7 +231,7 @@ class _Layout:
         """Return what a loop over `output` reads of a value, row by row, and its inner size."""
         if value in self.places:
             return self._by_row(broadcast(self.places[value], output))
-        numbers = self.numbers[value]
+        numbers = self._numbers_of(value)
         return numbers.at(broadcast(numbers.places, output)), 0
 
     def _loop(self, instruction: Instruction, loop: Loop, numbers: tuple[float, ...]) -> None:
@@ -242,7 +240,9 @@ class _Layout:
                 raise CannotCompile(f"operation '{step.op}'")
         output = instruction.outputs[0]
         found = [self._operand(v, output) for v in instruction.inputs]
-        inner = next(size for one, size in found if not isinstance(one, Numbers))
+        inner = next((size for one, size in found if not isinstance(one, Numbers)), 0)
+        if not inner:
+            raise CannotCompile("a loop over numbers that know no point")
         if any(size != inner for one, size in found if not isinstance(one, Numbers)):
             raise CannotCompile("operands whose points lie differently")
         operands = tuple(
@@ -251,8 +251,9 @@ class _Layout:
         )
         count = output.size // self.count
         outs = tuple(self._buffer(count) for _ in instruction.outputs)
+        points = (np.arange(output.size) // inner % self.count).reshape(output.shape)
         for value, out in zip(instruction.outputs, outs, strict=True):
-            self.places[value] = self._places_of(out, value, inner)
+            self.places[value] = self._laid(out, points)
         self.result.calls.append(Fused(loop, tuple(numbers), inner, operands, outs))
 
     def _numbers_by_row(self, numbers: Numbers, inner: int) -> Numbers:
@@ -313,15 +314,6 @@ class _Layout:
         out = self._buffer(len(rows) * m)
         self.places[output] = self._laid(out, np.repeat(points[..., None], m, -1))
         self.result.calls.append(Product(weights, rows, out))
-
-    def _laid(self, buffer: Buffer, points: np.ndarray) -> np.ndarray:
-        """Return the places of a value whose rows are a buffer's, from its elements' points."""
-        inner = int(np.argmax(points.reshape(-1) == 1))
-        places = buffer.first + np.arange(buffer.count).reshape(-1, 1, inner)
-        places = places * self.count + np.arange(self.count).reshape(1, -1, 1)
-        if np.any(places.reshape(-1) % self.count != points.reshape(-1)):
-            raise CannotCompile("a value whose points do not follow each other")
-        return places.reshape(points.shape)
 
     def _contract(self, instruction: Instruction) -> None:
         (output,) = instruction.outputs

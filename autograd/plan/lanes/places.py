@@ -64,6 +64,20 @@ def is_same_along(places: np.ndarray, axes: tuple[int, ...]) -> bool:
     return bool(np.all(places == first))
 
 
+def inner_size(points: np.ndarray, count: int) -> int:
+    """Return the inner size of a value whose elements belong to these points.
+
+    A value's elements are outer x points x inner; CannotCompile where they are not.
+    """
+    flat = points.reshape(-1)
+    inner = int(np.argmax(flat == 1))
+    if not inner or flat.size % (count * inner) or np.any(
+        flat.reshape(-1, count, inner) != np.arange(count).reshape(1, -1, 1)
+    ):
+        raise CannotCompile("a value whose points do not follow each other")
+    return inner
+
+
 def points_of_constant(data: np.ndarray, count: int) -> np.ndarray | None:
     """Return which point each element of a constant belongs to; None where it knows none.
 

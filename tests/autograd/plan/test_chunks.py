@@ -14,6 +14,7 @@ import autograd as T
 from autograd import threads
 from autograd.plan import NumpyExecutor, TraceError, chunks
 from autograd.plan.chunks import Chunked
+from autograd.plan.pieces import even_pieces
 
 rng = np.random.default_rng(0)
 N = 203
@@ -483,7 +484,7 @@ def test_many_rows_take_a_look_at_a_few_and_one_program(monkeypatch):
     ],
 )
 def test_chunks_have_one_size_where_they_can(count, least, pieces):
-    assert chunks._even_pieces(count, least) == pieces
+    assert even_pieces(count, least) == pieces
 
 
 def test_points_of_many_sizes_keep_few_programs():

@@ -10,7 +10,8 @@ from scipy import integrate
 
 import autograd as T
 import pinn
-from autograd.plan.chunks import Chunked, l2_cache_bytes
+from autograd.plan.chunks import Chunked
+from autograd.plan.pieces import l2_cache_bytes
 from pinn.equations.functions import NUMPY_FUNCTIONS, TENSOR_FUNCTIONS
 from pinn.equations.jets import JetPlan, JetValues
 from pinn.equations.nested import NestedPlan, NestedValues

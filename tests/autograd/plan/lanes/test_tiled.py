@@ -169,6 +169,7 @@ def test_rows_of_columns_and_parts_and_zeros(compiled):
     ("not linear", lambda rows: [T.exp((rows[0] * rows[0]).sum() * 1e-3)]),
     ("between points", lambda rows: [(rows[0] - rows[0].flip(0)).square().sum()]),
     ("no such operation", lambda rows: [T.cumsum(rows[0], 0).sum()]),
+    ("few points are refused", lambda rows: [rows[0].reshape(3, -1).sum(dim=1).square().sum()]),
     ("of another dtype", lambda rows: [(rows[0].to(T.float32) * 2).sum()]),
 ])  # fmt: skip
 def test_what_tiles_do_not_hold_runs_as_without_them(what, fn):
@@ -177,6 +178,13 @@ def test_what_tiles_do_not_hold_runs_as_without_them(what, fn):
     expected = Chunked(fn, [], ["sum"], executor="numpy", chunk=66)
     np.testing.assert_allclose(step(rows)[0], expected(rows)[0], rtol=1e-12)
     assert list(step._tiles.values()) == [None]
+
+
+def test_numbers_of_several_arrays_that_are_joined_run_as_without_tiles():
+    p = [T.tensor([0.5]), T.tensor([0.25, 3.0])]
+    fn = lambda rows: [(rows[0] * T.cat([p[0], p[1]])).sum()]  # noqa: E731
+    rows = [np.ones((70, 1))]
+    assert Chunked(fn, p, ["sum"], executor="llvm")(rows)[0] == 70 * 3.75
 
 
 def test_why_something_is_not_compiled_can_be_seen(monkeypatch, capfd):
