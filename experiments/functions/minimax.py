@@ -36,7 +36,7 @@ def best(
             for k in range(count)]  # fmt: skip
     weights = [weight(z) for z in grid]
     right = mpmath.matrix([
-        w * (target(z) - mpmath.polyval([mpf(c) for c in reversed(known)] or [0], z))
+        w * (target(z) - _value(known, z))
         for z, w in zip(grid, weights, strict=True)
     ])  # fmt: skip
     half = max(abs(low), abs(high))
@@ -60,6 +60,14 @@ def best(
     change = np.linalg.solve(r, program.x[:-1] / size)
     return [(c + scale * mpf(d)) / half**k
             for c, d, k in zip(found, change, powers, strict=True)]  # fmt: skip
+
+
+def _value(coefficients: Sequence, z: mpf) -> mpf:
+    """Return c[0] + c[1] z + ... by Horner's rule."""
+    total = mpf(0)
+    for c in reversed(coefficients):
+        total = total * z + mpf(c)
+    return total
 
 
 def rounded(value: mpf, dtype: str) -> float:
@@ -96,7 +104,7 @@ def polynomial(
             found.append(rounded(best(target, weight, low, high, degree, found)[0], dtype))
         grid = [low + (high - low) * (k + mpf("0.5")) / 400 for k in range(400)]
         worst = max(
-            abs(weight(z) * (target(z) - mpmath.polyval([mpf(c) for c in found[::-1]], z)))
+            abs(weight(z) * (target(z) - _value(found, z)))
             for z in grid
         )
         return found, float(worst)

@@ -102,6 +102,8 @@ def test_mistakes_are_told_before_anything_is_trained(folder, capsys, grid, said
 
 
 def test_every_run_is_logged_with_the_tools_that_are_named(folder, monkeypatch):
+    for package in ("tensorboard", "mlflow"):
+        pytest.importorskip(package)
     given = []
 
     def train(arguments):
