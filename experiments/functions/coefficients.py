@@ -66,6 +66,12 @@ FITS: dict[str, Fit] = {
         lambda r: (mp.expm1(r) - r) / r**2 if r else mpf(0.5), lambda r: r**2 * mp.exp(-r),
         lambda: (-mp.log(2) / 2 * mpf("1.0001"), mp.log(2) / 2 * mpf("1.0001")), (9, 4),
     ),
+    "EXPM1": Fit(
+        "exp(r) = 1 + r + r*r/2 + r**3 * p(r) for |r| <= log(2)/2",
+        lambda r: (mp.expm1(r) - r - r**2 / 2) / r**3 if r else mpf(1) / 6,
+        lambda r: abs(r) ** 3 * mp.exp(-r),
+        lambda: (-mp.log(2) / 2 * mpf("1.0001"), mp.log(2) / 2 * mpf("1.0001")), (8, 4),
+    ),
     "SIN": Fit(
         "sin(r) = r + r**3 * p(r*r) for |r| <= pi/4",
         _in_square(mp.sin, -1 / 6), _of_root(mp.sin),
@@ -92,8 +98,8 @@ PARTS: dict[str, tuple[str, Callable, tuple[int, ...], tuple[int, ...]]] = {
     ),
     "HALF_LN2": ("log(2)/2", lambda: mp.log(2) / 2, (0, 0), (0, 0)),
     "HALF_PI": (
-        "pi/2, the second part short enough for its product with a multiple to be exact",
-        lambda: mp.pi / 2, (0, 21, 0), (0, 15, 0, 0),
+        "pi/2, the parts between short enough for their products with a multiple to be exact",
+        lambda: mp.pi / 2, (0, 21, 0), (0, 15, 15, 0),
     ),
 }  # fmt: skip
 """Constants as sums: the meaning, the value, and how many bits of each part are 0 at its end."""

@@ -15,7 +15,7 @@ from .huge_arguments import reduce_huge
 from .text import Integer, Real, choose, fma, polynomial, size
 
 _REACH = {"float64": 2.0**21, "float32": 2.0**15}
-"""Up to here a multiple of the second part of pi/2 is exact."""
+"""Up to here a multiple of the parts of pi/2 between the first and the last is exact."""
 
 
 @dataclass
@@ -30,14 +30,17 @@ class _Reduced:
 def _reduce(a: Real) -> _Reduced:
     """Write the reduction of a number that is not negative."""
     form = a.function.form
-    first, second, *others = known.HALF_PI[form.dtype]
+    first, second, *between, last = known.HALF_PI[form.dtype]
     shifted = fma(a, 2 / math.pi, form.magic)
     q = shifted - form.magic
     exact = fma(q, -first, a)
     high = fma(q, -second, exact)
     low = fma(q, -second, exact - high)
-    for part in others:
+    for part in between:  # of which a multiple may be many units of the last place of `high`
         low = fma(q, -part, low)
+        total = high + low
+        high, low = total, (high - total) + low
+    low = fma(q, -last, low)
     return _Reduced(*reduce_huge(a, _REACH[form.dtype], high, low, shifted.bits()))
 
 

@@ -45,7 +45,8 @@ def expm1(x: Real) -> Real:
     first, second = known.LN2[form.dtype]
     r = fma(n, -first, x)
     low = n * -second
-    curve = r * r * polynomial(r, known.EXP[form.dtype])
+    z = r * r
+    curve = fma(z * r, polynomial(r, known.EXPM1[form.dtype]), 0.5 * z)
     tail = curve + fma(low, r + curve, low)
     # half of 2**n, which is finite where the result is
     scale = ((shifted.bits() << form.fraction) + (form.one - (1 << form.fraction))).number()

@@ -78,9 +78,11 @@ def _inputs(op, dtype, count):
     sizes = np.ldexp(rng.uniform(0.5, 1, count), rng.integers(low, high, count))
     near = rng.uniform(-3, 3, count)
     turns = np.pi / 2 * rng.integers(-60, 60, count) * (1 + rng.uniform(-1e-9, 1e-9, count))
+    far = np.pi / 2 * rng.integers(-(2**20), 2**20, count) * (1 + rng.uniform(-1e-9, 1e-9, count))
+    many = rng.uniform(-(2.0**16), 2.0**16, count)  # turns, near multiples of pi/2 and anywhere
     steps = rng.uniform(-750 if dtype == "float64" else -104, 89, count)
     around = 1 + np.ldexp(rng.uniform(-1, 1, count), -rng.integers(1, 50, count))
-    x = np.concatenate([sizes, -sizes, near, turns, steps, around, around - 1])
+    x = np.concatenate([sizes, -sizes, near, turns, far, many, steps, around, around - 1])
     return x.astype(dtype)
 
 
