@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
 import shutil
 import tempfile
 import warnings
-import weakref
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -57,12 +57,8 @@ def _whole() -> _Whole:
         directory, run.summary(), run.metrics(), read_npz(run.solution_path),
         read_npz(run.checkpoint_path),
     )  # fmt: skip
-    weakref.finalize(problem, shutil.rmtree, directory, ignore_errors=True)
-    _kept.append(problem)
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
     return whole
-
-
-_kept: list[object] = []
 
 
 def make_summary(rng: np.random.Generator) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,24 +42,31 @@ def memory(pid: int) -> float | None:
 def watch(command: Sequence[str], directory: Path) -> Watched:
     """Run a command that writes in a directory, and read there until it ends.
 
-    Raises RuntimeError, with what it said, where it fails.
+    Raises RuntimeError, with what it said, where it fails; and where the reader does.
     """
     ours, theirs = multiprocessing.Pipe()
     spawning = multiprocessing.get_context("spawn")
     reader = spawning.Process(target=read_until_told, args=(directory, theirs), daemon=True)
-    process = subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True)
-    try:
-        reader.start()
-        seconds, mib = _memory_until_the_end(process)
-        ours.send("it has ended")
-        reads, invalid = ours.recv()
-    finally:
-        process.kill()
-        _, said = process.communicate()
-        reader.terminate()
-        reader.join()
-    if process.returncode:
-        raise RuntimeError(f"the training failed with code {process.returncode}: {said.strip()}")
+    # Into a file: a pipe that nobody reads is full some day, and who writes to it then waits.
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen([sys.executable, *command], stderr=said)
+        try:
+            reader.start()
+            theirs.close()  # of a reader that is gone nothing is waited for
+            seconds, mib = _memory_until_the_end(process)
+            ours.send("it has ended")
+            reads, invalid = ours.recv()
+        except (EOFError, ConnectionError) as error:
+            raise RuntimeError("the reader failed before the training ended") from error
+        finally:
+            process.kill()
+            process.wait()
+            reader.terminate()
+            reader.join()
+        if process.returncode:
+            said.seek(0)
+            text = said.read().decode(errors="replace").strip()
+            raise RuntimeError(f"the training failed with code {process.returncode}: {text}")
     return Watched(seconds, mib, reads, invalid)
 
 

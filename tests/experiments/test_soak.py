@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from experiments.soak import __main__ as soak
+from experiments.soak import watching
 from experiments.soak.page import markdown
 from experiments.soak.reading import Reader, check_png
 from experiments.soak.steadiness import drift, of_memory, of_steps
@@ -97,6 +98,17 @@ def test_a_process_is_watched_until_it_ends(tmp_path):
 def test_a_training_that_fails_is_told_of(tmp_path):
     with pytest.raises(RuntimeError, match="code 3: it broke"):
         watch(["-c", "import sys; print('it broke', file=sys.stderr); sys.exit(3)"], tmp_path)
+
+
+def test_a_training_that_says_much_is_not_held_up(tmp_path):
+    script = "import sys; sys.stderr.write('x' * 2**20)"  # more than any pipe holds
+    assert watch(["-c", script], tmp_path).invalid == []
+
+
+def test_a_reader_that_fails_is_told_of(tmp_path, monkeypatch):
+    monkeypatch.setattr(watching, "read_until_told", print)  # ends without an answer
+    with pytest.raises(RuntimeError, match="the reader failed"):
+        watch(["-c", "pass"], tmp_path)
 
 
 def test_a_process_that_is_gone_has_no_memory():
