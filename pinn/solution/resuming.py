@@ -160,8 +160,10 @@ def _short(value: Any, room: int = _MOST_SHOWN) -> str:
         begin, end, items = "{", "}", [(f"{to_json(key)}: ", one) for key, one in value.items()]
     elif isinstance(value, list):
         begin, end, items = "[", "]", [("", one) for one in value]
-    else:  # only texts are long
+    elif isinstance(value, str):
         return f'{text[: max(room - 4, 1)]}..."'
+    else:  # a number that is cut is another one
+        return text
     shown: list[str] = []
     for label, one in items:
         left = room - len(begin + "".join(f"{item}, " for item in shown) + f"{label}, ...{end}")

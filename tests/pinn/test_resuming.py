@@ -113,6 +113,7 @@ def same_from_every_checkpoint(folder, steps, until=None, **arguments):
     ({"x" * 100: 1}, "{...}"),
     ({"b": 1, "a": "x" * 100, "c": 2}, '{"b": 1, "a": "' + "x" * 35 + '...", ...}'),
     ("x" * 100, '"' + "x" * 55 + '..."'),
+    (["x" * 35, 0.12345678901234568, 1], '["' + "x" * 35 + '", ...]'),
 ])  # fmt: skip
 def test_long_values_are_cut_between_their_items(value, told):
     assert _short(value) == told and len(told) <= 60
