@@ -29,7 +29,8 @@ class ErrorEstimate:
     doubts       why the estimate is not to be trusted, a sentence each; empty where it is
     remarks      what else was seen on the way, such as an overfit to the points
     seconds      that it took
-    error        the error as a function of the coordinates; None of an estimate out of a file
+    error        the error as a function of the coordinates; None of an estimate out of a file, and
+                 where there is none
 
     With e the error, u + e is the better solution: e = u* - u. Of a quantity q(u) the error is
     q(u + e) - q(u).
@@ -56,7 +57,8 @@ class ErrorEstimate:
     def evaluate(self, **coordinates: Any) -> dict[str, np.ndarray]:
         """Return the estimated error e = u* - u of each unknown, field and quantity at points.
 
-        Coordinates as of `Solution.evaluate`. Raises ValueError for an estimate out of a file.
+        Coordinates as of `Solution.evaluate`. Raises ValueError for an estimate out of a file, and
+        where there is none.
         """
         return self._field().evaluate(coordinates, stacklevel=2)
 
@@ -64,17 +66,23 @@ class ErrorEstimate:
         """Return the estimated error of a derivative, or of any expression, at points.
 
         Of a coefficient, by its name alone, it is how far that moves with e.
-        Arguments and errors as of `Solution.derivative`; ValueError for an estimate out of a file.
+        Arguments and errors as of `Solution.derivative`; ValueError as of `evaluate`.
         """
         return self._field().expressions([expression], coordinates, stacklevel=2)[0]
 
     def _field(self) -> ErrorField:
-        if self.error is None:
+        if self.error is not None:
+            return self.error
+        if self.relative_l2:
             raise ValueError(
                 "a file has the numbers of an error estimate, not the error itself; "
                 "solution.error_estimate() computes it again"
             )
-        return self.error
+        if self.doubts:
+            raise ValueError(f"there is no estimate of the error: {'; '.join(self.doubts)}")
+        raise ValueError(
+            "no estimate of the error was made; solution.error_estimate() makes one"
+        )
 
     def text(self) -> list[str]:
         """Return a phrase for each unknown: "estimated error of u 2.1e-05"."""

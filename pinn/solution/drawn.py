@@ -52,9 +52,7 @@ def drawn(
     else:
         plot = plot_panels if in_a_plane else plot_field
         figure = plot(fields[0], absolute=absolute, **ends)
-    if solution.warning_of_figures:
-        headline(figure, solution.warning_of_figures)
-    return figure
+    return _with_warning(figure, solution)
 
 
 def error_drawn(
@@ -66,9 +64,15 @@ def error_drawn(
     axes = np.meshgrid(*data.coordinates.values(), indexing="ij")
     grid = dict(zip(data.coordinates, axes, strict=True))
     places = {**middles_of(solution.problem.domain), **data.fixed, **grid}
-    error = solution.error_estimate().error.evaluate(places)[name]
+    error = solution.error_estimate().evaluate(**places)[name]
     better = replace(data, reference=data.values + error, errors=None)
-    return plot_error(better, absolute=absolute, name="estimated error")
+    return _with_warning(plot_error(better, absolute=absolute, name="estimated error"), solution)
+
+
+def _with_warning(figure: Figure, solution: Solution) -> Figure:
+    if solution.warning_of_figures:
+        headline(figure, solution.warning_of_figures)
+    return figure
 
 
 def _cuts(

@@ -175,9 +175,9 @@ class Solution:
         What the end of training found, or what is found now: of a solution that was loaded, of a
         run that was cut short, and of one too short to have its error estimated by itself. Printed
         it is a table; `evaluate(x=xs)["u"]` gives e = u* - u itself, and `derivative("u_x", x=xs)`
-        that of any expression. The solution stays as it is. Takes a
-        second or a few; see pinn.estimates. Raises RuntimeError where a file could not hold an
-        equation that is a Python function.
+        that of any expression. The solution stays as it is. Takes a second or a few; see
+        pinn.estimates. Raises RuntimeError where a file could not hold an equation that is a Python
+        function.
         """
         if self.report.error_estimate.error is not None:
             return self.report.error_estimate
@@ -193,7 +193,7 @@ class Solution:
 
         It is u - (u + e), where u + e is the better solution of `error_estimate`. unknown: whose,
         of a field or quantity too; of the first unknown where left out. absolute: as in `plot`.
-        held: as in field_data.
+        held: as in field_data. Raises ValueError, saying why, where no error can be estimated.
         """
         return error_drawn(self, unknown, held, absolute)
 
@@ -204,9 +204,9 @@ class Solution:
         others held at the middle of their bounds, unless `held` says which are held and where.
         Families are held in the middle of their range, or drawn where nothing else is left.
         Points of the grid outside of the domain, or of the part of it that all equations of the
-        unknown hold in, are marked as such and have no value. A reference
-        that is a table is what lies between its points (pinn.Table.between). Raises
-        ValueError for names that are not there and where no point lies in the domain.
+        unknown hold in, are marked as such and have no value. A reference that is a table is what
+        lies between its points (pinn.Table.between). Raises ValueError for names that are not there
+        and where no point lies in the domain.
         """
         return field_data(self, unknown, held)
 

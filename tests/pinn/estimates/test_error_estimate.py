@@ -412,6 +412,26 @@ def test_the_error_is_drawn_as_that_against_a_reference(solved):
     assert solved.plot_error("u").axes[0].get_yscale() == "log"
 
 
+def test_the_figure_of_the_error_says_that_training_diverged(solved, monkeypatch):
+    diverged = dataclasses.replace(solved.report, stop_reason="diverged")
+    monkeypatch.setattr(solved, "report", diverged)
+    assert solved.plot_error().get_suptitle() == "training diverged: its last good state"
+
+
+def test_where_there_is_no_estimate_that_is_said():
+    line = dataclasses.replace(poisson(), equations={"e": "u_xx"}, reference=None)
+    few = pinn.Sampling(interior=20)
+    solution = pinn.solve(line, pinn.RandomFeatures(5), few, error_bars=False)
+    made = "no estimate of the error was made; solution.error_estimate"
+    with pytest.raises(ValueError, match=made):
+        solution.report.error_estimate.evaluate(x=0.5)
+    vanishes = "no estimate of the error: the residual vanishes everywhere"
+    with pytest.raises(ValueError, match=vanishes):
+        solution.error_estimate().evaluate(x=0.5)
+    with pytest.raises(ValueError, match=vanishes):
+        solution.plot_error()
+
+
 def test_places_are_given_by_name(solved):
     with pytest.raises(TypeError, match="x is missing.*'y' is no coordinate"):
         solved.error_estimate().evaluate(y=0.5)
