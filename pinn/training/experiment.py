@@ -31,7 +31,7 @@ from pinn.sampling import Points, Sampling, stream
 from pinn.schema import Count, Natural, Positive, declared
 from pinn.schema.declared import fields_of
 from pinn.schema.errors import at
-from pinn.training.auto import Auto
+from pinn.training.auto import Auto, LeastSquaresPlan
 from pinn.training.batches import Batches
 from pinn.training.collocation import Collocation, Residuals
 from pinn.training.continuation import Values, check_continuation
@@ -165,8 +165,8 @@ class Experiment:
 
     @property
     def _executor(self) -> str:
-        """What replays: of a network that is linear a few steps are taken, and none is compiled."""
-        few = self.device == "cpu" and getattr(self.model, "linear", False)
+        """What replays: for the few steps of a least squares problem nothing is compiled."""
+        few = self.device == "cpu" and isinstance(self.plan, LeastSquaresPlan)
         return "numpy" if few else "auto"
 
     def check_stages(self, objective: Objective) -> list[str]:

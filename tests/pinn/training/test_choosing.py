@@ -8,6 +8,7 @@ import pytest
 import pinn
 import pinn.config
 from pinn.training import Choice, choosing
+from pinn.training.auto import Auto
 from pinn.training.experiment import Experiment
 
 
@@ -345,6 +346,9 @@ def test_nothing_is_compiled_for_features_that_a_few_steps_solve_for(monkeypatch
         return make(*arguments)
 
     monkeypatch.setattr(pinn.objective.objective, "make_engine", listened)
-    for model in (pinn.RandomFeatures(5), pinn.MLP(width=3, depth=1)):
-        Experiment(SMOOTH, model, pinn.Sampling(interior=9)).objective()
-    assert made == ["numpy", "auto"]
+    for model, stages in (
+        (pinn.RandomFeatures(5), Auto()), (pinn.RandomFeatures(5), [pinn.Adam(1000)]),
+        (pinn.MLP(width=3, depth=1), Auto()),
+    ):  # fmt: skip
+        Experiment(SMOOTH, model, pinn.Sampling(interior=9), training=stages).objective()
+    assert made == ["numpy", "auto", "auto"]
