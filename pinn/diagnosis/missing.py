@@ -22,15 +22,17 @@ _ROUNDING = 1e-9
 # Of more conditions than this only the first are named.
 _TOLD = 8
 
+
 def missing(statement: Statement, held: Held) -> list[str]:
     """Return a sentence for each coordinate in which conditions seem to be missing, and so on.
 
     The part of the boundary that they leave bare comes first (pinn.diagnosis.bare). Where nothing
     is, compared are, in each coordinate, the order of the equations (pinn.diagnosis.orders) and the
-    conditions on planes across it. Nothing is said where the count proves nothing: of data inside
-    the domain, of equations with values from elsewhere, of an order that
-    drops at a bound (a singular or degenerate equation), of first-order equations whose
-    coefficients vary, which may carry all they need out of a domain or into it.
+    conditions on planes across it. Where none is missing, coefficients and shifts that are free
+    all the same are named. Nothing is said where the count proves nothing: of data inside the
+    domain, of equations with values from elsewhere, of an order that drops at a bound (a singular
+    or degenerate equation), of first-order equations whose coefficients vary, which may carry all
+    they need out of a domain or into it.
     """
     if not all(one.is_finite for one in statement.equations):
         return []
@@ -63,12 +65,12 @@ def underdetermined(statement: Statement) -> list[str]:
         "right one; add an equation, or make one of the unknowns a constant or a function"
         for system in systems_of(statement)
         if len(system.equations) < len(system.unknowns)
-        and not any(one.linear is None or _is_inside(statement, one) for one in system.conditions)
+        and not any(one.linear is None or _has_inside(statement, one) for one in system.conditions)
         and all(one.linear is not None for one in system.equations)
     ]
 
 
-def _is_inside(statement: Statement, one: Stated) -> bool:
+def _has_inside(statement: Statement, one: Stated) -> bool:
     """Return whether a condition has points within the bounds of all coordinates, as data have."""
     low, high = np.array(list(statement.problem.domain.bounds.values())).T
     places = one.points.coordinates
@@ -113,9 +115,7 @@ def surplus(statement: Statement) -> list[str]:
             if len(given) > _TOLD:
                 places += f" and {len(given) - _TOLD} more"
             sentences.append(
-                f"more is asked for in {coordinate} than the equation"
-                f"{'s' * (len(system.equations) > 1)} "
-                f"{', '.join(repr(one.name) for one in system.equations)} can be given: "
+                f"more is asked for in {coordinate} than the {system.named} can be given: "
                 f"{count} conditions where {taken[coordinate]} are taken ({places}); unless they "
                 "agree, training finds a compromise"
             )
@@ -246,10 +246,6 @@ def _sentence(
         example = "a derivative on one of these"
     else:
         example = f"pinn.Dirichlet({unknown!r}, ...)"
-    names = ", ".join(repr(equation.name) for equation in system.equations)
-    takes = f"equation {names} takes"
-    if len(system.equations) > 1:
-        takes = f"equations {names} take"
     there = "none is given"
     if given:
         places = ", ".join(
@@ -258,7 +254,7 @@ def _sentence(
         )
         there = f"{len(given)} {'are' if len(given) > 1 else 'is'} given ({places})"
     return (
-        f"the solution seems not to be determined in {coordinate}: the {takes} {taken} "
+        f"the solution seems not to be determined in {coordinate}: the {system.takes} {taken} "
         f"condition{'s' * (taken > 1)} in {coordinate}, such as "
         f"{'at its start' if in_time else 'on its bounds'}, and {there}; add one, such as {example}"
     )
@@ -320,9 +316,8 @@ def _free_coefficients(
         if name in asked:
             yield (
                 f"the {kind} {name!r} seems not to be determined: the conditions are "
-                f"just those that the equation{'s' * (len(system.equations) > 1)} "
-                f"{', '.join(repr(one.name) for one in system.equations)} can be solved with for "
-                "any value of it; add data or one more condition"
+                f"just those that the {system.named} can be solved with for any value of it; add "
+                "data or one more condition"
             )
 
 

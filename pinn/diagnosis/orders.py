@@ -12,8 +12,12 @@ from pinn.equations.leaves import At, Derivative
 
 # Below this share of what it is the sum of, a coefficient is rounding.
 _ROUNDING = 1e-12
-# What the unknowns' derivatives in the other coordinates stand for: any numbers without a relation.
-_OTHERS = (0.7310585786, 1.2839254165, 0.5671432904, 1.6180339887, 0.9159655942, 1.2020569032)
+# What the unknowns' derivatives in the other coordinates stand for: numbers without a relation, one
+# for each of as many coordinates as are looked at.
+_OTHERS = (
+    0.7310585786, 1.2839254165, 0.5671432904, 1.6180339887, 0.9159655942, 1.2020569032,
+    0.5772156649, 1.4513692349, 0.3678794412, 1.7724538509, 0.2614972128, 0.6434105463,
+)  # fmt: skip
 
 
 def conditions_taken(
@@ -64,7 +68,7 @@ def _symbol(
     for k, name in enumerate(coordinates):
         along = direction.get(name, 0.0)
         # d/dx is the derivative along the direction times its component, and one across.
-        factors[name] = (_OTHERS[k % len(_OTHERS)] * math.sqrt(max(0.0, 1 - along**2)), along)
+        factors[name] = (_OTHERS[k] * math.sqrt(max(0.0, 1 - along**2)), along)
     sums: dict[int, float] = {}
     sizes: dict[int, float] = {}
     for leaf, slope in slopes.items():

@@ -18,6 +18,17 @@ class System:
     conditions: tuple[Stated, ...]
     unknowns: tuple[str, ...]
 
+    @property
+    def named(self) -> str:
+        """The equations in words: "equation 'heat'", "equations 'a', 'b'"."""
+        names = ", ".join(repr(one.name) for one in self.equations)
+        return f"equation{'s' * (len(self.equations) > 1)} {names}"
+
+    @property
+    def takes(self) -> str:
+        """The same with a verb: "equation 'heat' takes"."""
+        return f"{self.named} take{'s' * (len(self.equations) == 1)}"
+
 
 def systems_of(statement: Statement) -> Iterator[System]:
     """Yield equations with the unknowns that they share; conditions on unknowns of both join two.
@@ -51,5 +62,6 @@ def of_unknowns(statement: Statement, equation: Stated) -> list[Leaf]:
 
 
 def order_in(statement: Statement, leaf: Leaf, coordinate: str) -> int:
+    """Return how many times at most a leaf is differentiated by a coordinate."""
     parts = parts_of(leaf, statement.problem.domain.space)
     return max(names.count(coordinate) for names, _ in parts)

@@ -1,5 +1,7 @@
 """The order of a system in a coordinate, against the roots that its symbol has."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,13 @@ def order(equations, unknowns, coordinate, coordinates=("x", "y", "t")):
 def test_one_equation_has_its_highest_order(equation, expected):
     for coordinate, count in expected.items():
         assert order([equation], ["u"], coordinate) == count
+
+
+def test_no_two_of_many_coordinates_cancel_each_other():
+    names = tuple("abcdefghijkl")
+    for first, second in combinations(names[1:], 2):
+        across = {u("a", first): 1.0, u("a", second): -1.0}
+        assert order([across], ["u"], "a", names) == 1
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.3, 2.0])
