@@ -76,7 +76,7 @@ def recovery(
     trainable numbers, beyond elimination.MOST_DENSE of these some hundred gradients for each
     coefficient and each block of data.
     """
-    told = [ProblemWarning(sentence) for sentence in _not_trained(still)]
+    told = [ProblemWarning(_not_trained(still))] if still else []
     data = [noisy(objective, block) for block in objective.blocks
             if isinstance(block.residual.source, Measured)]  # fmt: skip
     if not data:
@@ -245,12 +245,11 @@ def _errors(
                                                                            strict=True)}
 
 
-def _not_trained(names: Collection[str]) -> Iterator[str]:
-    if names:
-        yield (
-            f"not trained: {', '.join(names)} still {'have' if len(names) > 1 else 'has'} the "
-            "value of the start, which no step has moved, and so no standard error"
-        )
+def _not_trained(names: Collection[str]) -> str:
+    return (
+        f"not trained: {', '.join(names)} still {'have' if len(names) > 1 else 'has'} the value of "
+        "the start, which no step has moved, and so no standard error"
+    )
 
 
 def _undetermined(

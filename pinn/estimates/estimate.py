@@ -256,11 +256,12 @@ class _Estimation:
                     f"ask for about {size:.2g}: a trivial solution"
                 )
         remains = self._remains(best)
+        fits = self._fits_points if remains.only_rounding else ()
         return dataclasses.replace(
             plain, relative_l2=relative, maximum=maximum, where=where,
             unexplained=remains.share,
             doubts=tuple(self._doubts(remains, spread, relative)),
-            remarks=(*plain.remarks, *remains.remarks(), *collapsed),
+            remarks=(*plain.remarks, *fits, *remains.remarks(), *collapsed),
             error=ErrorField(better, present),
         )  # fmt: skip
 

@@ -379,7 +379,7 @@ def _arrays_in(path: Path) -> dict[str, np.ndarray]:
             raise
         raise DamagedFile(
             f"{path}: expected a solution file, the .npz of solution.save or the solution.npz of a "
-            "run, but it is none"
+            "run, but it is none, or a damaged one"
         ) from error
 
 

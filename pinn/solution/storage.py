@@ -78,7 +78,7 @@ def read_arrays(arrays: Mapping[str, np.ndarray], path: str) -> Contents:
             raise ValueError(f"its format is {found!r}, expected {FORMAT!r}")
         theta = _theta(arrays)
         experiment = read_experiment(text_in(arrays, "experiment"), path, _beside(arrays))
-        _check_size(experiment, theta)
+        _check_model(experiment, theta)
         report = Report.from_dict(from_json(text_in(arrays, "report")))
     except SIGNS_OF_DAMAGE as error:
         what = str(error).removeprefix(f"{path}: ") or type(error).__name__
@@ -117,11 +117,10 @@ def _theta(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     return theta
 
 
-def _check_size(experiment: Experiment, theta: Mapping[str, np.ndarray]) -> None:
-    """Raise ValueError where the model would be larger than the parameters that are there.
+def _check_model(experiment: Experiment, theta: Mapping[str, np.ndarray]) -> None:
+    """Raise ValueError for a model that has not been chosen, or larger than its parameters are.
 
-    Before it is built: a few letters of the file can declare more memory than a machine has. And
-    where it has not been chosen, as that of a solution always is.
+    Before it is built: a few letters of the file can declare more memory than a machine has.
     """
     if isinstance(experiment.model, AutoModel):
         raise ValueError("its model has not been chosen: it is auto, which has no parameters")

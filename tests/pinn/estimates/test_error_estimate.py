@@ -294,9 +294,8 @@ def test_what_is_left_of_the_residual_may_be_of_another_kind():
 class Parabola(T.nn.Module):
     """a x + b x^2: with a = 0.7, b = 0.3 the solution of u_x = 0.7 + 0.6 x, and a little off."""
 
-    def __init__(self, off=2e-16):
+    def __init__(self, numbers=(0.7 * (1 + 2e-16), 0.3 * (1 - 2e-16))):
         super().__init__()
-        numbers = [0.7 * (1 + off), 0.3 * (1 - off)]
         self.numbers = T.nn.Parameter(T.tensor(numbers, dtype=T.float64))
 
     def forward(self, points):
@@ -313,6 +312,20 @@ def test_where_rounding_is_all_that_is_left_it_is_said_so():
     assert "only rounding is left of the residual" in estimate.remarks[-1]
 
 
+def test_points_that_are_fitted_are_named_where_the_error_explains_all_but_rounding_too():
+    problem = pinn.Problem(
+        X, ["u"], {"e": "u_x - 0.7 - 0.6*x"}, [pinn.Dirichlet("u", 0.0, on="x=0")],
+    )  # fmt: skip
+    one = pinn.Sampling(interior=1)
+    place = Experiment(problem, Parabola(), one).draw_points()["e"].coordinates.item()
+    off = 3e-14  # the slope is too large by off (1 - x / place): there by a hundredth of it
+    fitted = Parabola([0.7 + off, 0.3 - 0.99 * off / (2 * place)])
+    estimate = error_estimate(*untrained(problem, fitted, sampling=one))
+    assert estimate.fresh["e"] > 10 * estimate.trained["e"]
+    assert any("only rounding is left" in remark for remark in estimate.remarks)
+    assert any("points are fitted" in remark for remark in estimate.remarks)
+
+
 def test_errors_that_rounding_hides_are_told_as_such():
     """Where more than rounding is left of the residual: it is of waves that nothing resolves."""
     problem = pinn.Problem(
@@ -321,7 +334,7 @@ def test_errors_that_rounding_hides_are_told_as_such():
     )  # fmt: skip
     hidden = "errors below 1e-13 are hidden by rounding: that of u may be as large"
     for off, is_hidden in ((1e-11, False), (9e-14, True)):
-        estimate = error_estimate(*untrained(problem, Parabola(off)))
+        estimate = error_estimate(*untrained(problem, Parabola((0.7 * (1 + off), 0.3 * (1 - off)))))
         u, e = 0.7 * GRID + 0.3 * GRID**2, off * (0.7 * GRID - 0.3 * GRID**2)
         expected = np.linalg.norm(e) / np.linalg.norm(u)
         assert estimate.relative_l2["u"] == pytest.approx(expected, rel=0.1)

@@ -230,7 +230,7 @@ def test_a_file_of_another_kind_is_told_what_was_expected(tmp_path, path):
         pinn.load(other)
     assert str(caught.value) == (
         f"{other}: expected a solution file, the .npz of solution.save or the solution.npz of a "
-        "run, but it is none"
+        "run, but it is none, or a damaged one"
     )
     path.rename(tmp_path / "saved.bin")  # the name alone decides nothing
     assert pinn.load(tmp_path / "saved.bin").problem.name == "heat"
