@@ -22,11 +22,12 @@ class Report:
 
     stop_reason: why the last stage ended, a StopReason, which compares equal to its text; message
     says it in a sentence, and `stages` has both for each stage. loss is the weighted sum, losses
-    the mean squares by block. rel_l2 and max_error by unknown are empty where there is no
-    reference; see pinn.solution.accuracy. parameters are the trained coefficients. history holds
-    step records, so many at most (pinn.training.history). fresh_loss is the loss on points that
-    training never saw, nan where it is not known: much larger than loss, it says that the points
-    are fitted and not the equations. residual is how far each equation and soft condition is from
+    the mean squares by block, of rows as they weigh. rel_l2 and max_error by unknown are empty
+    where there is no reference; see pinn.solution.accuracy. parameters are the trained
+    coefficients. history holds step records, so many of each leg at most (pinn.training.history).
+    fresh_loss is the loss on points that training never saw, where all rows weigh 1; nan where it
+    is not known. Much larger than loss, it says that the points are fitted and not the equations,
+    unless a weighting weighs rows. residual is how far each equation and soft condition is from
     holding, by block, relative to the size of its terms (pinn.diagnosis.scaled_residuals);
     error_estimate is how far the solution seems to be from the true one, found without a reference
     (pinn.estimates), and empty of runs that are cut short or take no longer than it would; recovery

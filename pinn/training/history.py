@@ -1,4 +1,4 @@
-"""The history of a run: lines of its steps, so many at most however long it is."""
+"""The history of a run, or of one leg of it: lines of its steps, so many at most however long."""
 
 from __future__ import annotations
 
