@@ -25,7 +25,8 @@ class MLflow(Tracker):
     run_id: of a run that is gone on with; a run directory remembers it (mlflow.json). artifacts:
     where figures and sentences go, of an experiment that is made here; MLflow's choice where left
     out. every, figures: see pinn.tracking.Tracker. What a run that is gone on with had logged after
-    its checkpoint stays beside what it logs anew: MLflow has no way to take it back.
+    its checkpoint stays beside what it logs anew: MLflow has no way to take it back. Sentences are
+    in events.txt, those of a run that is gone on with from step N in events_from_N.txt.
     """
 
     package = "mlflow"
@@ -57,6 +58,8 @@ class _Run(Log):
         self._where = tracker.tracking_uri or self._client.tracking_uri
         self._events: list[str] = []
         known = tracker.run_id or opening.remembered("mlflow")
+        # Sentences are sent as a whole file: those of a run that is gone on with have their own.
+        self._file = "events.txt" if known is None else f"events_from_{opening.step}.txt"
         if known is not None:
             self._id = known
             self._client.update_run(known, status="RUNNING")
@@ -98,7 +101,7 @@ class _Run(Log):
 
     def close(self, results: Mapping[str, float], state: str) -> None:
         self.numbers(int(results.get("steps", 0)), {f"final/{k}": v for k, v in results.items()})
-        self._client.log_text(self._id, "".join(f"{one}\n" for one in self._events), "events.txt")
+        self._client.log_text(self._id, "".join(f"{one}\n" for one in self._events), self._file)
         self._client.set_terminated(self._id, status=_STATES[state])
 
 
