@@ -21,11 +21,12 @@ from ..devices import namespace_of
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
 from .executors import arena_bytes, default_executor, make_executor
-from .lanes.tiled import Tiled, few_points, tiled_or_none
+from .lanes.prepared import few_points, tiled_or_none
+from .lanes.tiled import Tiled
 from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
-from .pieces import LANES, even_pieces, l2_cache_bytes, lanes_of
+from .pieces import even_pieces, l2_cache_bytes, lanes_of
 from .pool import worker_pool
 from .program import Program, Value
 from .trace import trace
@@ -130,7 +131,7 @@ class Chunked:
         tiled = self._tiled(rows, count)
         if tiled is not None:
             joined = self._places(tiled.outputs, count, into, np)
-            totals = tiled(rows, [j for j in joined if j is not None], LANES, self.threads)
+            totals = tiled(rows, [j for j in joined if j is not None])
             return [next(totals) if j is None else j for j in joined]
         bounds = self._bounds(rows, count)
         lanes = lanes_of(len(bounds))
@@ -181,7 +182,7 @@ class Chunked:
             program = self._record(rows)
         except Exception:  # whatever it is, of few points: the function is asked again with all
             return None
-        found = tiled_or_none(program, len(rows), self.kinds)
+        found = tiled_or_none(Tiled, program, len(rows), self.kinds, self.threads)
         if found is not None:
             found.bind([s._data for s in self.shared])
         return found
@@ -193,8 +194,7 @@ class Chunked:
             count = max(map(len, rows)) if self.whole else len(rows[0])
             tiled = self._tiled(rows, count)
             if tiled is not None:
-                workers = min(self.threads, LANES)
-                return Cost(1, workers, workers * tiled.nbytes, round(tiled.flops * count))
+                return Cost(1, tiled.workers, tiled.nbytes, round(tiled.flops * count))
             bounds = self._bounds(rows, count)
             sizes = Counter(stop - start for start, stop in bounds)
             programs = {size: self.program(rows, size) for size in sizes}

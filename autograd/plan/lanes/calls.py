@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .instructions import (
+    Blank,
     Contraction,
     Copy,
     Fused,
@@ -27,6 +28,7 @@ from .library import library, loop_module
 from .loops import Source
 from .memory import Arena
 from .native import address
+from .patterns import matrix, two_steps
 from .places import CannotCompile
 from .shape import Shape
 
@@ -96,14 +98,8 @@ class _Tables:
         )
 
     def _product(self, call: Product) -> None:
-        weights = call.weights.places
-        m, k = weights.shape
-        first = int(weights[0, 0])
-        row = int(weights[1, 0]) - first if m > 1 else 0
-        column = int(weights[0, 1]) - first if k > 1 else 0
-        expected = first + row * np.arange(m)[:, None] + column * np.arange(k)
-        if not np.array_equal(weights, expected):
-            raise CannotCompile("a matrix whose numbers do not follow each other")
+        m, k = call.weights.places.shape
+        first, row, column = matrix(call.weights)
         for number, rows in enumerate(call.x):
             self._add(
                 "product", m, k, call.weights.array, first, row, column, self._row(int(rows[0])),
@@ -111,21 +107,16 @@ class _Tables:
             )  # fmt: skip
 
     def _contraction(self, call: Contraction) -> None:
-        self._blank(call.a)
-        self._blank(call.b)
         (o, m), (_, n) = call.a.shape, call.b.shape
         self._add("contract", m, n, o, self._table(call.a[:, 0]), self._table(call.b[:, 0]),
                   int(self.starts[call.total]))  # fmt: skip
 
     def _rowsum(self, call: RowSum) -> None:
-        self._blank(call.rows)
         n, o = call.rows.shape
         self._add("sum_rows", n, o, self._table(call.rows), int(self.starts[call.total]))
 
-    def _blank(self, rows: np.ndarray) -> None:
-        """Put zeros where points are missing, so that they do not count."""
-        flat = np.unique(rows)
-        self._add("blank", flat.size, self._table(flat))
+    def _blank(self, call: Blank) -> None:
+        self._add("blank", call.rows.size, self._table(call.rows))
 
     def _gather(self, call: Gather) -> None:
         n, o = call.rows.shape
@@ -166,16 +157,11 @@ class _Tables:
         of_points = isinstance(operand, np.ndarray)
         places = self.arena.place(operand) if of_points else operand.places
         size = self.shape.tile if of_points else 1
-        grid = places.reshape(-1, inner)
-        near = int(grid[0, 1] - grid[0, 0]) if inner > 1 else 0
-        far = int(grid[1, 0] - grid[0, 0]) if len(grid) > 1 else near * inner
-        if inner == 1:
-            near = far
-        expected = grid[0, 0] + far * np.arange(len(grid))[:, None] + near * np.arange(inner)
-        if np.array_equal(grid, expected):
-            first = int(grid[0, 0]) * size
+        steps = two_steps(places, inner)
+        if steps is not None:
+            first, far, near = (size * one for one in steps)
             where = (first,) if of_points else (operand.array, first)
-            return Source("row" if of_points else "number", far * size, near * size), where
+            return Source("row" if of_points else "number", far, near), where
         if of_points:
             return Source("row", table=True), (self._table_of(places, size),)
         return Source("number", table=True), (operand.array, 0, self._table_of(places, size))

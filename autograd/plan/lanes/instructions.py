@@ -62,6 +62,13 @@ class Product:
 
 
 @dataclass(frozen=True)
+class Blank:
+    """Rows (r,) get zeros where points are missing, so that sums over points do not count them."""
+
+    rows: np.ndarray
+
+
+@dataclass(frozen=True)
 class Contraction:
     """Sum `total` (m, n) of a (o, m) and b (o, n) over o and the points."""
 
@@ -122,19 +129,21 @@ class Give:
     result: int
 
 
-Call = Take | Product | Contraction | RowSum | Gather | Outer | Fused | Copy | Give
+Call = Take | Product | Blank | Contraction | RowSum | Gather | Outer | Fused | Copy | Give
 
 
 @dataclass
 class Layout:
     """The calls of a tile, in order.
 
+    dtype    of all rows.
     rows     rows of all buffers, which are numbered one after the other.
     shapes   of the arrays without points that calls read, by number: positions of body inputs.
     totals   sizes of the sums, in the order of the body's first outputs.
     given    how many rows each joined result has, in the order of the other outputs.
     """
 
+    dtype: np.dtype
     calls: list[Call] = field(default_factory=list)
     buffers: list[Buffer] = field(default_factory=list)
     rows: int = 1  # the row of zeros

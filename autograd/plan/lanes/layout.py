@@ -6,14 +6,15 @@ What moves elements makes no call: its result is another list of the same rows.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Collection
 
 import numpy as np
 
 from ..passes.clusters import Loop, Operand, Step, fused_op
 from ..program import Instruction, Program, Value
-from . import functions
 from .instructions import (
     ZEROS,
+    Blank,
     Buffer,
     Contraction,
     Copy,
@@ -44,20 +45,23 @@ _WIDEST = 256
 """Of matrices: BLAS, which packs them, is as fast there and faster beyond (decision 0049)."""
 
 
-def lay_out(body: Program, points: int, sums: int) -> Layout:
+def lay_out(body: Program, points: int, sums: int, held: Collection[str]) -> Layout:
     """Return the calls of a body with fused loops whose first `points` inputs are the points'.
 
     sums  so many of its outputs, the first, are sums over the points.
+    held  the elementwise operations that loops may have.
     Raises CannotCompile for what tiles do not hold.
     """
-    return _Layout(body, points, sums).layout()
+    return _Layout(body, points, sums, held).layout()
 
 
 class _Layout:
-    def __init__(self, body: Program, points: int, sums: int) -> None:
+    def __init__(self, body: Program, points: int, sums: int, held: Collection[str]) -> None:
         self.body = body
         self.points = points
-        self.result = Layout()
+        self.held = held
+        self.dtype = body.inputs[0].dtype
+        self.result = Layout(self.dtype)
         self.count = body.inputs[0].shape[0]
         self.places: dict[Value, np.ndarray] = {}  # row * count + point, for each element
         self.numbers = {
@@ -66,7 +70,6 @@ class _Layout:
         }
         self.totals: dict[Value, int] = {v: k for k, v in enumerate(body.outputs[:sums])}
         self.joined = body.outputs[sums:]
-        self.dtype = body.inputs[0].dtype
 
     def layout(self) -> Layout:
         result = self.result
@@ -236,7 +239,7 @@ class _Layout:
 
     def _loop(self, instruction: Instruction, loop: Loop, numbers: tuple[float, ...]) -> None:
         for step in loop.steps:
-            if step.op not in functions.HELD:
+            if step.op not in self.held:
                 raise CannotCompile(f"operation '{step.op}'")
         output = instruction.outputs[0]
         found = [self._operand(v, output) for v in instruction.inputs]
@@ -329,7 +332,11 @@ class _Layout:
             if np.any(side[:, 0] % self.count != np.arange(len(side)) % self.count):
                 raise CannotCompile("a contraction whose points do not follow each other")
             lists.append(self._run(side[:: self.count] // self.count))
+        self._blank(*lists)
         self.result.calls.append(Contraction(*lists, self.totals[output]))
+
+    def _blank(self, *rows: np.ndarray) -> None:
+        self.result.calls += [Blank(np.unique(one)) for one in rows]
 
     def _sum(self, instruction: Instruction) -> None:
         (x,), (output,) = instruction.inputs, instruction.outputs
@@ -339,6 +346,7 @@ class _Layout:
         lists = places.transpose(*kept, *axes).reshape(max(1, output.size), -1)
         if output in self.totals:
             rows = np.stack([one[one % self.count == 0] // self.count for one in lists])
+            self._blank(rows)
             self.result.calls.append(RowSum(rows, self.totals[output]))
             return
         points = lists[:, 0] % self.count

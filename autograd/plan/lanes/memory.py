@@ -7,6 +7,7 @@ from bisect import bisect_right
 import numpy as np
 
 from .instructions import (
+    Blank,
     Buffer,
     Call,
     Contraction,
@@ -89,7 +90,7 @@ class Arena:
             lists = [call.x]
         elif isinstance(call, Contraction | Outer):
             lists = [call.a, call.b]
-        elif isinstance(call, RowSum | Gather | Copy | Give):
+        elif isinstance(call, Blank | RowSum | Gather | Copy | Give):
             lists = [call.rows]
         elif isinstance(call, Fused):
             lists = [one for one in call.operands if isinstance(one, np.ndarray)]

@@ -9,31 +9,22 @@ threads.
 from __future__ import annotations
 
 import ctypes
-import os
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import wait
-from functools import partial
 
 import numpy as np
 
-from ...ops.registry import Op
 from ..executors.numpy_executor import NumpyExecutor
-from ..passes import run_pass
-from ..passes.clusters import fuse
-from ..passes.dead import remove_dead_code
+from ..pieces import LANES
 from ..pool import worker_pool
 from ..program import Program
 from . import functions
 from .calls import calls_of
 from .host import host
-from .layout import lay_out
 from .library import CONSTANTS, FIELDS, NUMBERS, POINTS, RESULTS, START, SUMS
 from .places import CannotCompile
+from .prepared import prepared
 from .shape import Shape
-from .split import split
-
-_FEW = (7, 11, 13, 17, 19)
 
 _ROW_BYTES = 256
 """Of a row: a multiple of what a product takes at a time on all hosts."""
@@ -45,53 +36,41 @@ _WORK = ctypes.CFUNCTYPE(
 )  # it lets go of the interpreter's lock
 
 
-def few_points(shapes: Iterable[tuple[int, ...]]) -> int:
-    """Return for how many points to record: few, and no size that these arrays have."""
-    sizes = {size for shape in shapes for size in shape}
-    return next((few for few in _FEW if few not in sizes), _FEW[0])
-
-
-def tiled_or_none(program: Program, points: int, kinds: Sequence[str]) -> Tiled | None:
-    """Return the compiled program, None for what tiles do not hold (AUTOGRAD_DEBUG=1 says why)."""
-    try:
-        return Tiled(program, points, kinds)
-    except CannotCompile as error:
-        if os.environ.get("AUTOGRAD_DEBUG") == "1":
-            print(f"not compiled for tiles: {error}", file=sys.stderr)
-        return None
-
-
 class Tiled:
     """A compiled program.
 
     program  recorded for a few points (`few_points`), optimized; its first `points` inputs are
              their arrays.
     kinds    one an output, as for `Chunked`.
+    threads  that lanes are shared out to.
     Raises CannotCompile for what tiles do not hold, and where the host has no such compiler.
 
     outputs  the program's, which have the shapes of the results but for the number of points.
     flops    floating point operations a point.
-    nbytes   of the memory of one thread.
+    workers  threads at most.
+    nbytes   of the memory of all of them.
     """
 
-    def __init__(self, program: Program, points: int, kinds: Sequence[str]) -> None:
+    def __init__(
+        self, program: Program, points: int, kinds: Sequence[str], threads: int
+    ) -> None:
         found = host()
         if found is None:
             raise CannotCompile("a processor without fused multiply-add, or no llvmlite")
-        parts = split(program, points, kinds)
-        body = run_pass("clusters", partial(fuse, held=_held), remove_dead_code(parts.body))
-        layout = lay_out(body, points, parts.sums)
-        self._dtype = body.inputs[0].dtype
+        parts, layout = prepared(program, points, kinds, functions.HELD)
+        self._dtype = layout.dtype
         self._tile = _ROW_BYTES // self._dtype.itemsize
         self._calls = calls_of(layout, Shape(found, self._dtype, self._tile), _MOST_BYTES)
         self._work = _WORK(self._calls.work)
+        self._threads = threads
         self._before, self._after = parts.before, parts.after
         self._totals = layout.totals
         self._arenas: list[np.ndarray] = []
         self._program = program
         self.outputs = program.outputs
         self.flops = program.work()[1] / program.inputs[0].shape[0]
-        self.nbytes = self._calls.arena * self._dtype.itemsize
+        self.workers = min(threads, LANES)
+        self.nbytes = self.workers * self._calls.arena * self._dtype.itemsize
 
     def is_current(self) -> bool:
         """Return whether the tensors frozen into constants are as they were when recorded."""
@@ -110,19 +89,18 @@ class Tiled:
         self._addresses = _addresses(self._numbers)
 
     def __call__(
-        self, rows: Sequence[np.ndarray], joined: Sequence[np.ndarray], lanes: int, threads: int
+        self, rows: Sequence[np.ndarray], joined: Sequence[np.ndarray]
     ) -> Iterator[np.ndarray]:
         """Return the sums, one after the other; what is joined is written into `joined`.
 
         rows    the points' arrays, of one length that is not 0.
-        lanes   that the points are shared out to, at most.
         """
         self._first.run()
         for to, array in self._copied:
             np.copyto(to, array)
         rows = [np.ascontiguousarray(r) for r in rows]
         own = [_own(j, self._dtype) for j in joined]
-        sums = self._run_lanes(rows, own, lanes, threads)
+        sums = self._run_lanes(rows, own)
         for given, one in zip(joined, own, strict=True):
             if one is not given:
                 given[...] = one
@@ -133,15 +111,13 @@ class Tiled:
         self._last.run()
         return (np.array(one) for one in self._last.outputs)
 
-    def _run_lanes(
-        self, rows: list[np.ndarray], joined: list[np.ndarray], lanes: int, threads: int
-    ) -> np.ndarray:
+    def _run_lanes(self, rows: list[np.ndarray], joined: list[np.ndarray]) -> np.ndarray:
         """Return the sums of all lanes."""
         count = len(rows[0])
         tiles = -(-count // self._tile)
-        lanes = min(lanes, tiles)
+        lanes = min(LANES, tiles)
         edges = np.minimum(count, tiles * np.arange(lanes + 1) // lanes * self._tile)
-        threads = min(threads, lanes)
+        threads = min(self._threads, lanes)
         while len(self._arenas) < threads:
             self._arenas.append(_zeros(self._calls.arena, self._dtype))
         sums = np.zeros((lanes, max(1, self._calls.sums)), self._dtype)
@@ -171,10 +147,6 @@ class Tiled:
         for other in others:
             other.result()
         return np.add.reduce(sums, axis=0)  # one after the other
-
-
-def _held(op: Op) -> bool:
-    return op.name in functions.HELD
 
 
 def _own(given: np.ndarray, dtype: np.dtype) -> np.ndarray:

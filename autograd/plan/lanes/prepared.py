@@ -1,0 +1,52 @@
+"""What all processors share: a program over points in its parts, the body as calls of a tile."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from ..passes import run_pass
+from ..passes.clusters import fuse
+from ..passes.dead import remove_dead_code
+from ..program import Program
+from .instructions import Layout
+from .layout import lay_out
+from .places import CannotCompile
+from .split import Parts, split
+
+Made = TypeVar("Made")
+_FEW = (7, 11, 13, 17, 19)
+
+
+def few_points(shapes: Iterable[tuple[int, ...]]) -> int:
+    """Return for how many points to record: few, and no size that these arrays have."""
+    sizes = {size for shape in shapes for size in shape}
+    return next((few for few in _FEW if few not in sizes), _FEW[0])
+
+
+def prepared(
+    program: Program, points: int, kinds: Sequence[str], held: Collection[str]
+) -> tuple[Parts, Layout]:
+    """Return the parts of a program, and the calls that its body makes for each tile.
+
+    program, points, kinds  as for `split`.
+    held  the elementwise operations that there is code for.
+    Raises CannotCompile for what tiles do not hold.
+    """
+    parts = split(program, points, kinds)
+    fused = partial(fuse, held=lambda op: op.name in held)
+    body = run_pass("clusters", fused, remove_dead_code(parts.body))
+    return parts, lay_out(body, points, parts.sums, held)
+
+
+def tiled_or_none(make: Callable[..., Made], *arguments: Any) -> Made | None:
+    """Return what `make` gives, None for what tiles do not hold (AUTOGRAD_DEBUG=1 says why)."""
+    try:
+        return make(*arguments)
+    except CannotCompile as error:
+        if os.environ.get("AUTOGRAD_DEBUG") == "1":
+            print(f"not compiled for tiles: {error}", file=sys.stderr)
+        return None
