@@ -17,10 +17,11 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import modes
-from ..devices import namespace_of
+from ..devices import CPU, Device, device_of, namespace_of, put
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
 from .executors import arena_bytes, default_executor, make_executor
+from .lanes.cuda.launched import Launched
 from .lanes.prepared import few_points, tiled_or_none
 from .lanes.tiled import Tiled
 from .passes import optimize
@@ -74,9 +75,10 @@ class Chunked:
             keeps the first recording, from which the chunk is chosen, as small as any other.
     whole   take all rows in one go, where `fn` looks at them together; the arrays may then have
             different lengths.
-    executor  "numpy", "numba", "llvm", "cupy", or "auto": cupy for arrays on a GPU, else the best
-            that is installed (executors/__init__.py).  With "llvm" the function is compiled for
-            tiles of points, whatever `chunk` says, where tiles hold it (lanes/tiled.py).
+    executor  "numpy", "numba", "llvm", "cupy", "cuda", or "auto": cuda for arrays on a GPU, else
+            the best that is installed (executors/__init__.py).  With "llvm" and "cuda" the
+            function is compiled for tiles of points, whatever `chunk` says, where tiles hold it
+            (lanes/tiled.py, lanes/cuda).
     guard   `() -> hashable`, what else `fn` branches on (a training flag); it is recorded once for
             each value.  Shapes, dtypes, requires_grad and the grad mode are guarded in any case.
     Calling it with the point arrays (all on one device) returns the outputs as new arrays there;
@@ -113,7 +115,7 @@ class Chunked:
         self._lock = threading.RLock()
         self._programs: dict[tuple, Program] = {}
         self._bound: dict[tuple[Program, int], Any] = {}
-        self._tiles: dict[tuple, Tiled | None] = {}
+        self._tiles: dict[tuple, Tiled | Launched | None] = {}
         self._memory: list[Any] = []
 
     def __call__(
@@ -130,7 +132,7 @@ class Chunked:
         count = max(map(len, rows)) if self.whole else len(rows[0])
         tiled = self._tiled(rows, count)
         if tiled is not None:
-            joined = self._places(tiled.outputs, count, into, np)
+            joined = self._places(tiled.outputs, count, into, namespace_of(rows[0]))
             totals = tiled(rows, [j for j in joined if j is not None])
             return [next(totals) if j is None else j for j in joined]
         bounds = self._bounds(rows, count)
@@ -163,26 +165,30 @@ class Chunked:
             for kind, given, output in zip(self.kinds, into, outputs, strict=True)
         ]
 
-    def _tiled(self, rows: Sequence[np.ndarray], count: int) -> Tiled | None:
+    def _tiled(self, rows: Sequence[np.ndarray], count: int) -> Tiled | Launched | None:
         """Return the compiled program for these arrays, None where there is or should be none."""
-        if self._on_host != "llvm" or self.whole or count < _FEW_POINTS:
+        device = device_of(rows[0])
+        on_host = device == CPU
+        wanted = self._on_host == "llvm" if on_host else self.executor in ("auto", "cuda")
+        if not wanted or self.whole or count < (_FEW_POINTS if on_host else 1):
             return None
-        if type(rows[0]) is not np.ndarray:
-            return None
-        key = self._key(rows)
+        key = (device, *self._key(rows))
         if key not in self._tiles:
             shapes = [r.shape[1:] for r in rows] + [s._data.shape for s in self.shared]
-            few = np.arange(few_points(shapes)) % count
-            self._tiles[key] = self._compiled([r[few] for r in rows])
+            few = put(np.arange(few_points(shapes)) % count, device)
+            self._tiles[key] = self._compiled([r[few] for r in rows], device)
         return self._tiles[key]
 
-    def _compiled(self, rows: Sequence[np.ndarray]) -> Tiled | None:
+    def _compiled(
+        self, rows: Sequence[np.ndarray], device: Device
+    ) -> Tiled | Launched | None:
         """Return the program of a few rows, compiled and bound."""
         try:
             program = self._record(rows)
         except Exception:  # whatever it is, of few points: the function is asked again with all
             return None
-        found = tiled_or_none(Tiled, program, len(rows), self.kinds, self.threads)
+        make, how = (Tiled, self.threads) if device == CPU else (Launched, device.index)
+        found = tiled_or_none(make, program, len(rows), self.kinds, how)
         if found is not None:
             found.bind([s._data for s in self.shared])
         return found
@@ -199,7 +205,7 @@ class Chunked:
             sizes = Counter(stop - start for start, stop in bounds)
             programs = {size: self.program(rows, size) for size in sizes}
             on_host = type(rows[0]) is np.ndarray
-            name = "cupy" if self.executor == "auto" and not on_host else self.executor
+            name = "cuda" if self.executor == "auto" and not on_host else self.executor
             workers = min(self.threads, len(lanes_of(len(bounds)))) if on_host else 1
             return Cost(
                 chunks=len(bounds),
@@ -295,7 +301,7 @@ class Chunked:
         if key not in self._bound:
             name = self.executor
             if name == "auto" and type(rows[0]) is not np.ndarray:
-                name = "cupy"
+                name = "cuda"
             self._bound[key] = make_executor(name, program, self._given(program, rows))
         return self._bound[key]
 

@@ -25,9 +25,10 @@ _warned = False
 def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any:
     """Return an executor bound to `program`.
 
-    name    "numpy"; "numba" (the extra `jit`); "cupy" (arrays on a GPU); "llvm", which compiles
-            programs over points for tiles (autograd.plan.lanes) and is "numba" for one chunk, as
-            for what tiles do not hold; "auto", which is what `default_executor` returns.
+    name    "numpy"; "numba" (the extra `jit`); "cupy" (arrays on a GPU); "llvm" and "cuda", which
+            compile programs over points for tiles (autograd.plan.lanes) and are "numba" and "cupy"
+            for one chunk, as for what tiles do not hold; "auto", which is what `default_executor`
+            returns.
     given   arrays for the inputs, in order; None or nothing where the executor makes its own.
     Raises ExecutorError (a ValueError) for an unknown name and where numba may not compile,
     ImportError where numba is missing, DeviceError where there is no usable GPU.
@@ -38,12 +39,12 @@ def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any
         return NumpyExecutor(program, given)
     if name in ("numba", "llvm"):
         return NumbaExecutor(program, given)
-    if name == "cupy":
+    if name in ("cupy", "cuda"):
         from .cupy_executor import CupyExecutor
 
         return CupyExecutor(program, given)
     raise ExecutorError(
-        f"unknown executor {name!r}; the known ones are: auto, numpy, numba, llvm, cupy"
+        f"unknown executor {name!r}; the known ones are: auto, numpy, numba, llvm, cupy, cuda"
     )
 
 
@@ -57,7 +58,7 @@ def arena_bytes(name: str, program: Program) -> int:
     executor: type[NumpyExecutor] = NumpyExecutor
     if name in ("numba", "llvm"):
         executor = NumbaExecutor
-    if name == "cupy":
+    if name in ("cupy", "cuda"):
         from .cupy_executor import CupyExecutor as executor
     return plan_memory(executor.prepared(program)).arena_bytes
 

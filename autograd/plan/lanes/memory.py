@@ -85,26 +85,40 @@ class Arena:
         return start
 
     def _read(self, call: Call) -> list[Buffer]:
-        lists: list[np.ndarray] = []
-        if isinstance(call, Product):
-            lists = [call.x]
-        elif isinstance(call, Contraction | Outer):
-            lists = [call.a, call.b]
-        elif isinstance(call, Blank | RowSum | Gather | Copy | Give):
-            lists = [call.rows]
-        elif isinstance(call, Fused):
-            lists = [one for one in call.operands if isinstance(one, np.ndarray)]
-        rows = {int(r) for one in lists for r in np.unique(one)}
-        owners = dict.fromkeys(self.owner(r) for r in sorted(rows))
+        return self._owners(rows_read(call))
+
+    def _written(self, call: Call) -> list[Buffer]:
+        return self._owners(rows_written(call))
+
+    def _owners(self, rows: np.ndarray) -> list[Buffer]:
+        owners = dict.fromkeys(self.owner(int(r)) for r in np.unique(rows))
         owners.pop(None, None)
         return list(owners)
 
-    def _written(self, call: Call) -> list[Buffer]:
-        if isinstance(call, Take):
-            return [self.owner(call.out.first)]
-        if isinstance(call, Product | Copy | Gather | Outer):
-            return [call.out]
-        return list(call.outs) if isinstance(call, Fused) else []
+
+def rows_read(call: Call) -> np.ndarray:
+    """Return the rows that a call reads."""
+    lists: list[np.ndarray] = []
+    if isinstance(call, Product):
+        lists = [call.x]
+    elif isinstance(call, Contraction | Outer):
+        lists = [call.a, call.b]
+    elif isinstance(call, Blank | RowSum | Gather | Copy | Give):
+        lists = [call.rows]
+    elif isinstance(call, Fused):
+        lists = [one for one in call.operands if isinstance(one, np.ndarray)]
+    return np.concatenate([one.reshape(-1) for one in lists] or [np.zeros(0, np.int64)])
+
+
+def rows_written(call: Call) -> np.ndarray:
+    """Return the rows that a call makes."""
+    buffers: tuple[Buffer, ...] = ()
+    if isinstance(call, Take | Product | Copy | Gather | Outer):
+        buffers = (call.out,)
+    elif isinstance(call, Fused):
+        buffers = call.outs
+    lists = [one.first + np.arange(one.count) for one in buffers]
+    return np.concatenate(lists or [np.zeros(0, np.int64)])
 
 
 def _in_step(call: Call, old: Buffer, new: Buffer) -> bool:

@@ -1,19 +1,13 @@
-"""A device for tests: numpy arrays behind a tag that refuse to mix with host arrays.
-
-It behaves as a GPU array library does where that matters: results of reductions are 0-d arrays,
-`numpy.asarray` refuses, and an operation on a strict and a host array raises TypeError.  With it
-the whole device code runs on a machine without a GPU.
-"""
+"""Arrays that only meet their own kind, and numpy's functions of them, counted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .devices import Backend, registered
+from . import counts
 
 
 class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
@@ -32,16 +26,19 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
         )
 
     def __array_ufunc__(self, ufunc: np.ufunc, how: str, *args: Any, **kwargs: Any) -> Any:
-        return _wrap(getattr(ufunc, how)(*_unwrap(args), **_unwrap(kwargs)))
+        return _called(getattr(ufunc, how), args, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return _wrap(function(*_unwrap(args), **_unwrap(kwargs)))
+        return _called(function, args, kwargs)
 
     def __getitem__(self, key: Any) -> Any:
-        return _wrap(self._host[_unwrap(key)])
+        found = self._host[_unwrap(key)]
+        if not isinstance(found, np.generic) and not _is_view(found, [self._host]):
+            counts.launch()
+        return _wrap(found)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._host[_unwrap(key)] = _unwrap(value)
+        _called(self._host.__setitem__, (key, value), {})
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -49,10 +46,11 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
         found = getattr(self._host, name)
         if not callable(found):
             return _wrap(found)
-        return lambda *args, **kwargs: _wrap(found(*_unwrap(args), **_unwrap(kwargs)))
+        return lambda *args, **kwargs: _called(found, args, kwargs, self._host)
 
     def item(self, *args: Any) -> Any:
         """Return an element as a Python number."""
+        counts.download()
         return self._host.item(*args)
 
     @property
@@ -67,13 +65,13 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
         return len(self._host)
 
     def __bool__(self) -> bool:
-        return bool(self._host)
+        return bool(self.item())
 
     def __float__(self) -> float:
-        return float(self._host)
+        return float(self.item())
 
     def __int__(self) -> int:
-        return int(self._host)
+        return int(self.item())
 
     def __repr__(self) -> str:
         return f"StrictArray({self._host!r})"
@@ -109,59 +107,57 @@ def _unwrap(value: Any) -> Any:
     return value
 
 
-class _Namespace:
-    """numpy's functions, taking and giving strict arrays."""
+class Namespace:
+    """numpy's functions, taking and giving strict arrays; new memory is full of NaN."""
 
     ndarray = StrictArray
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any = np) -> None:
         self._module = module
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._module, name)
         if isinstance(found, type(np)):
-            return _Namespace(found)
+            return Namespace(found)
         if isinstance(found, type) or not callable(found):
             return found
 
         def function(*args: Any, **kwargs: Any) -> Any:
-            return _wrap(found(*_unwrap(args), **_unwrap(kwargs)))
+            return _called(found, args, kwargs)
 
         function.__name__ = name
         return function
 
-
-def _special() -> Any:
-    import scipy.special
-
-    return _Namespace(scipy.special)
-
-
-def _scatter_add(array: StrictArray, index: Any, values: Any) -> None:
-    np.add.at(_unwrap(array), _unwrap(index), _unwrap(values))
+    def empty(self, shape: Any, dtype: Any = np.float64) -> StrictArray:
+        """Return memory that nothing was written to: it is full of bits that are a NaN."""
+        made = np.empty(shape, dtype)
+        made.reshape(-1).view(np.uint8)[...] = 0xFF
+        return StrictArray(made)
 
 
-def _owner(array: StrictArray) -> Any:
-    return array._host if array._host.base is None else array._host.base
+_FREE = frozenset({"shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory"})
+"""Functions that only look at what an array is."""
 
 
-def strict_backend(device_type: str = "cuda") -> Backend:
-    """Return the strict test device under the name of another device type."""
-    return Backend(
-        type=device_type,
-        array_type=StrictArray,
-        xp=_Namespace(np),
-        load_special=_special,
-        from_host=lambda host, index: StrictArray(np.array(host), index or 0),
-        to_host=lambda array: np.array(array._host),
-        index_of=lambda array: array.index,
-        owner_of=_owner,
-        scatter_add=_scatter_add,
+def _called(function: Callable, args: Any, kwargs: Any, owner: np.ndarray | None = None) -> Any:
+    """Call a function with host arrays, and count a launch unless it only gives a view.
+
+    owner: the array that the function is a method of.
+    """
+    args, kwargs = _unwrap(args), _unwrap(kwargs)
+    found = function(*args, **kwargs)
+    if getattr(function, "__name__", "") not in _FREE and not (
+        "out" not in kwargs and _is_view(found, [*args, owner])
+    ):
+        counts.launch()
+    return _wrap(found)
+
+
+def _is_view(found: Any, sources: list[Any]) -> bool:
+    results = found if isinstance(found, (tuple, list)) else [found]
+    arrays = [a for one in sources for a in (one if isinstance(one, (tuple, list)) else [one])]
+    arrays = [a for a in arrays if isinstance(a, np.ndarray)]
+    return bool(results) and all(
+        isinstance(one, np.ndarray) and any(np.may_share_memory(one, a) for a in arrays)
+        for one in results
     )
-
-
-@contextmanager
-def strict_cuda() -> Iterator[Backend]:
-    """Let the strict test device stand for "cuda" inside the context."""
-    with registered(strict_backend("cuda")) as backend:
-        yield backend

@@ -1,0 +1,172 @@
+"""A recorded function over points as kernels: one launch takes all points through all layers.
+
+The function is recorded for a few points, taken apart and laid out as for the host (prepared.py)
+and written as CUDA C (kernels.py).  A lane is a run of tiles; a block takes lanes, one after the
+other, and each lane has sums of its own, which are added in order.  So the bits do not depend on
+how many blocks there are.  Nothing is copied to the host or from it, and the host waits for
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .... import devices
+from ...executors.cupy_executor import CupyExecutor
+from ...program import CONSTANT, Instruction, Program, Value
+from ..prepared import prepared
+from .expressions import HELD
+from .kernels import ADDED, RUNS, Kernels, kernels_of
+
+_PACKING = 8  # blocks a matrix
+_BLOCKS = 2  # of 256 threads a multiprocessor, where each has its memory
+_MULTIPROCESSORS = 132  # of the largest of today's GPUs
+
+
+class Launched:
+    """A program as kernels.
+
+    program, kinds  as for `Tiled`.
+    index           of the device.
+    Raises CannotCompile for what tiles do not hold.
+
+    outputs, flops  as of `Tiled`.
+    workers         1: all of the device.
+    nbytes          of the device's memory that is kept from call to call.
+    """
+
+    workers = 1
+
+    def __init__(
+        self, program: Program, points: int, kinds: Sequence[str], index: int | None
+    ) -> None:
+        parts, layout = prepared(_with_constants_on_host(program), points, kinds, HELD)
+        self.kernels = kernels_of(layout, points)
+        self._backend = devices.backend("cuda")
+        self._xp, self._index = self._backend.xp, index
+        self._before, self._after = parts.before, parts.after
+        self._totals = layout.totals
+        self._program = program
+        self.outputs = program.outputs
+        self.flops = program.work()[1] / program.inputs[0].shape[0]
+        self._blocks = _BLOCKS * (256 // self.kernels.form.threads) * _MULTIPROCESSORS
+        self._scratch = 0 if self.kernels.form.shared else (
+            min(self._blocks, self.kernels.lanes) * self.kernels.arena
+        )  # fmt: skip
+        numbers = self._scratch + self.kernels.packed + self.kernels.lanes * self.kernels.sums
+        self.nbytes = numbers * layout.dtype.itemsize
+        self._load()
+
+    def _load(self) -> None:
+        kernels, xp = self.kernels, self._xp
+        dtype = kernels.form.dtype
+        module = _module(xp.RawModule, kernels.text)
+        self._work, self._add = module.get_function("work"), module.get_function("add")
+        self._pack = module.get_function("pack") if kernels.packed else None
+        self._shared_bytes = kernels.arena * dtype.itemsize if kernels.form.shared else 0
+        if self._shared_bytes:
+            self._work.max_dynamic_shared_size_bytes = self._shared_bytes
+        self._constants = self._backend.from_host(kernels.constants, self._index)
+        self._packed = xp.empty((max(1, kernels.packed),), dtype)
+        self._memory = xp.empty((max(1, self._scratch),), dtype)
+        self._sums = xp.empty((kernels.lanes * max(1, kernels.sums),), dtype)
+
+    def is_current(self) -> bool:
+        """Return whether the tensors frozen into constants are as they were when recorded."""
+        return self._program.is_current()
+
+    def bind(self, shared: Sequence[Any]) -> None:
+        """Read these arrays from now on, at each call."""
+        xp, dtype = self._xp, self.kernels.form.dtype
+        self._first = CupyExecutor(self._before, shared)
+        found = self._first.outputs
+        own = {k: _own(found[k], dtype, xp) for k in self.kernels.arrays}
+        self._numbers = list(own.values())
+        self._copied = [(to, found[k]) for k, to in own.items() if to is not found[k]]
+        self._added = xp.empty((max(1, self.kernels.sums),), dtype)
+        ends = np.cumsum([0, *self._totals])
+        values = self._after.inputs[: len(self._totals)]
+        sums = [
+            self._added[start:stop].reshape(value.shape)
+            for start, stop, value in zip(ends[:-1], ends[1:], values, strict=True)
+        ]
+        self._last = CupyExecutor(self._after, [*sums, *found])
+
+    def __call__(self, rows: Sequence[Any], joined: Sequence[Any]) -> Iterator[Any]:
+        """Return the sums, one after the other; what is joined is written into `joined`.
+
+        rows    the points' arrays, of one length that is not 0.
+        """
+        self._first.run()
+        for to, array in self._copied:
+            self._xp.copyto(to, array)
+        rows = [self._xp.ascontiguousarray(r) for r in rows]
+        own = [_own(j, self.kernels.form.dtype, self._xp) for j in joined]
+        self._launch(rows, own)
+        for given, one in zip(joined, own, strict=True):
+            if one is not given:
+                given[...] = one
+        self._last.run()
+        return (one.copy() for one in self._last.outputs)
+
+    def _launch(self, rows: Sequence[Any], joined: Sequence[Any]) -> None:
+        kernels, form = self.kernels, self.kernels.form
+        count = len(rows[0])
+        lanes = min(kernels.lanes, -(-count // form.tile))
+        blocks = lanes if form.shared else min(lanes, self._blocks)
+        if self._pack is not None:
+            self._pack(
+                (_PACKING, kernels.products), (form.threads,), (*self._numbers, self._packed)
+            )
+        self._work(
+            (blocks,), (form.threads,),
+            (
+                *rows, *self._numbers, self._constants, self._packed, *joined, self._sums,
+                self._memory, np.int64(count), np.int32(lanes),
+            ),
+            shared_mem=self._shared_bytes,
+        )  # fmt: skip
+        if kernels.sums:
+            self._add(
+                (-(-kernels.sums // ADDED),), (RUNS * ADDED,),
+                (self._sums, self._added, np.int32(lanes)),
+            )  # fmt: skip
+
+
+_modules: dict[tuple, Any] = {}
+
+
+def _module(make: Any, text: str) -> Any:
+    """Return the module of a text, one a process; the device's compiler runs at its first use."""
+    key = (make, text)
+    if key not in _modules:
+        _modules[key] = make(code=text, options=("--std=c++17",))
+    return _modules[key]
+
+
+def _own(given: Any, dtype: np.dtype, xp: Any) -> Any:
+    """Return an array of the dtype that is dense: the one given, where it is, or one to fill."""
+    fits = given.dtype == dtype and given.flags.c_contiguous
+    return given if fits else xp.empty(given.shape, dtype)
+
+
+def _with_constants_on_host(program: Program) -> Program:
+    """Return a program whose constants can be looked at."""
+    kept: dict[Value, Value] = {}
+
+    def of(argument: Any) -> Any:
+        if not isinstance(argument, Value) or argument.kind != CONSTANT:
+            return argument
+        if argument not in kept:
+            kept[argument] = replace(argument, data=devices.put(argument.data, devices.CPU))
+        return kept[argument]
+
+    instructions = [
+        Instruction(i.op, tuple(of(a) for a in i.inputs), i.attributes, i.outputs)
+        for i in program.instructions
+    ]
+    return program.replaced(instructions, [of(v) for v in program.outputs])

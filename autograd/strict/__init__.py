@@ -1,0 +1,78 @@
+"""A device for tests: numpy arrays behind a tag that refuse to mix with host arrays.
+
+It behaves as a GPU array library does where that matters: results of reductions are 0-d arrays,
+`numpy.asarray` refuses, and an operation on a strict and a host array raises TypeError.  With it
+the whole device code runs on a machine without a GPU; with a C++ compiler, its kernels too.  What
+it was asked to do can be counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..devices import Backend, registered
+from . import counts
+from .array import Namespace, StrictArray, _unwrap
+from .counts import Counts, counted
+
+__all__ = ["Counts", "StrictArray", "counted", "strict_backend", "strict_cuda"]
+
+
+def strict_backend(device_type: str = "cuda", kernels: bool = False) -> Backend:
+    """Return the strict test device under the name of another device type.
+
+    kernels: it has `ElementwiseKernel` and `RawModule`, which compile CUDA C as host code
+    (autograd/strict/kernels.py); RuntimeError where there is no C++ compiler.
+    """
+    xp: Any = Namespace()
+    if kernels:
+        from .kernels import with_kernels
+
+        xp = with_kernels()
+    return Backend(
+        type=device_type,
+        array_type=StrictArray,
+        xp=xp,
+        load_special=_special,
+        from_host=_from_host,
+        to_host=_to_host,
+        index_of=lambda array: array.index,
+        owner_of=_owner,
+        scatter_add=_scatter_add,
+    )
+
+
+@contextmanager
+def strict_cuda(kernels: bool = False) -> Iterator[Backend]:
+    """Let the strict test device stand for "cuda" inside the context; kernels: see above."""
+    with registered(strict_backend("cuda", kernels)) as backend:
+        yield backend
+
+
+def _special() -> Any:
+    import scipy.special
+
+    return Namespace(scipy.special)
+
+
+def _from_host(host: np.ndarray, index: int | None) -> StrictArray:
+    counts.upload()
+    return StrictArray(np.array(host), index or 0)
+
+
+def _to_host(array: StrictArray) -> np.ndarray:
+    counts.download()
+    return np.array(array._host)
+
+
+def _scatter_add(array: StrictArray, index: Any, values: Any) -> None:
+    counts.launch()
+    np.add.at(_unwrap(array), _unwrap(index), _unwrap(values))
+
+
+def _owner(array: StrictArray) -> Any:
+    return array._host if array._host.base is None else array._host.base

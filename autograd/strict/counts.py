@@ -1,0 +1,56 @@
+"""What a device was asked to do, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass
+class Counts:
+    """What a device was asked to do.
+
+    launches          of kernels: each operation of arrays that is no view, each kernel of ours.
+    uploads           copies from the host to the device.
+    downloads         copies from the device to the host, of single numbers too.
+    synchronisations  times that the host waited for the device; each download is one.
+    """
+
+    launches: int = 0
+    uploads: int = 0
+    downloads: int = 0
+    synchronisations: int = 0
+
+
+_counting: list[Counts] = []
+
+
+@contextmanager
+def counted() -> Iterator[Counts]:
+    """Count what the strict test device is asked to do inside the context."""
+    found = Counts()
+    _counting.append(found)
+    try:
+        yield found
+    finally:
+        _counting.remove(found)
+
+
+def launch() -> None:
+    """Count a launch."""
+    for one in _counting:
+        one.launches += 1
+
+
+def upload() -> None:
+    """Count a copy to the device."""
+    for one in _counting:
+        one.uploads += 1
+
+
+def download() -> None:
+    """Count a copy to the host, which waits for the device."""
+    for one in _counting:
+        one.downloads += 1
+        one.synchronisations += 1

@@ -1,0 +1,224 @@
+"""Kernels of CUDA C, compiled as host code: what cupy's ElementwiseKernel and RawModule do."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import counts
+from .array import Namespace, StrictArray
+from .emulation import LAUNCH, PRELUDE
+
+_TYPES = {"float32": "float", "float64": "double"}
+_DTYPES = {text: np.dtype(name) for name, text in _TYPES.items()}
+_KERNEL = re.compile(
+    r'extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(([^)]*)\)'
+)
+_STATIC, _MOST = 48 << 10, 99 << 10
+TURNS = ("forward", "backward", "mixed")
+"""In which order threads and blocks may take turns."""
+
+
+def compiler() -> str | None:
+    """Return the path of a C++ compiler; None where there is none."""
+    return shutil.which("c++") or shutil.which("g++")
+
+
+class KernelNamespace(Namespace):
+    """The strict test device's functions, and kernels.
+
+    turns: one of TURNS, in which order the threads and the blocks of each launch take turns.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns = "forward"
+
+    def ElementwiseKernel(self, *arguments: str) -> HostElementwise:  # noqa: N802 - cupy's name
+        """Return a kernel that does the same with each element."""
+        return HostElementwise(*arguments)
+
+    def RawModule(self, *, code: str, options: tuple[str, ...] = ()) -> HostModule:  # noqa: N802
+        """Return the kernels of a text of CUDA C."""
+        return HostModule(code, self)
+
+
+def with_kernels() -> KernelNamespace:
+    """Return numpy's functions with kernels; RuntimeError where there is no C++ compiler."""
+    if compiler() is None:
+        raise RuntimeError("kernels as host code need a C++ compiler: c++ or g++")
+    return KernelNamespace()
+
+
+class HostElementwise:
+    """What `cupy.ElementwiseKernel` does with its text, compiled for the host.
+
+    Parameters are references to the elements, as in cupy: an output that lies on an input is
+    written where the input is read.
+    """
+
+    def __init__(self, in_params: str, out_params: str, operation: str, name: str) -> None:
+        inputs = [p.split() for p in in_params.split(", ")]
+        outputs = [p.split() for p in out_params.split(", ")]
+        self.inputs, self.outputs = len(inputs), len(outputs)
+        self.dtype = outputs[0][0]
+        references = [
+            f"const {_TYPES[t]} &{n} = (({_TYPES[t]} *)p[{k}])[i];"
+            for k, (t, n) in enumerate(inputs)
+        ] + [
+            f"{_TYPES[t]} &{n} = (({_TYPES[t]} *)p[{k + self.inputs}])[i];"
+            for k, (t, n) in enumerate(outputs)
+        ]
+        text = "\n".join([
+            "#include <cmath>", "using namespace std;",
+            f'extern "C" void {name}(long count, void **p) {{',
+            "for (long i = 0; i < count; ++i) {",
+            *references, operation + ";", "} }", "",
+        ])
+        self.function = getattr(_compiled(text), name)
+
+    def __call__(self, *arguments: Any) -> None:
+        counts.launch()
+        outputs = [a._host for a in arguments[self.inputs :]]
+        shape = outputs[0].shape
+        inputs = []
+        for argument in arguments[: self.inputs]:
+            host = argument._host if isinstance(argument, StrictArray) else argument
+            inputs.append(
+                np.ascontiguousarray(np.broadcast_to(np.asarray(host, self.dtype), shape))
+            )
+        assert all(o.flags.c_contiguous and o.shape == shape for o in outputs)
+        pointers = (ctypes.c_void_p * (self.inputs + self.outputs))(
+            *(a.ctypes.data for a in (*inputs, *outputs))
+        )
+        self.function(ctypes.c_long(outputs[0].size), pointers)
+
+
+class HostModule:
+    """What `cupy.RawModule` does with its text, compiled for the host (emulation.py)."""
+
+    def __init__(self, code: str, namespace: KernelNamespace) -> None:
+        self.code = code
+        self.namespace = namespace
+        self.parameters = {
+            name: [part.strip() for part in arguments.split(",")]
+            for name, arguments in _KERNEL.findall(code)
+        }
+        shared = "extern __shared__ __align__(16) R arena[];" in code
+        parts = [PRELUDE, code]
+        if shared:
+            parts.append(f"__align__(16) R arena[{_MOST} / sizeof(R)];")
+        for name, parameters in self.parameters.items():
+            kinds = [re.sub(r"\w+$", "", p.replace("__restrict__", "")) for p in parameters]
+            taken = ", ".join(f"*({kind} *)arguments[{k}]" for k, kind in enumerate(kinds))
+            text = LAUNCH if name == next(iter(self.parameters)) else LAUNCH.replace(
+                "static void **arguments;", ""
+            )
+            text = text.replace("NAME", name).replace("ARGUMENTS", taken)
+            fresh = "memset(arena, 0xFF, sizeof(arena));" if shared else ""
+            parts.append(text.replace("FRESH", fresh))
+        self.real = _DTYPES[re.search(r"typedef (float|double) R;", code)[1]]
+        self.library = _compiled("\n".join(parts))
+
+    def get_function(self, name: str) -> HostKernel:
+        """Return a kernel by name."""
+        return HostKernel(self, name)
+
+
+class HostKernel:
+    """What `cupy.RawKernel` does: launches of a kernel with arrays and numpy's numbers."""
+
+    def __init__(self, module: HostModule, name: str) -> None:
+        self.module = module
+        self.parameters = module.parameters[name]
+        self.name = name
+        self.function = getattr(module.library, f"launch_{name}")
+        self.max_dynamic_shared_size_bytes = _STATIC
+
+    def __call__(
+        self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Sequence[Any],
+        *, shared_mem: int = 0,
+    ) -> None:  # fmt: skip
+        counts.launch()
+        if shared_mem > min(self.max_dynamic_shared_size_bytes, _MOST):
+            raise ValueError(
+                f"kernel {self.name}: {shared_mem} bytes of shared memory, where "
+                f"{self.max_dynamic_shared_size_bytes} are allowed and {_MOST} there"
+            )
+        if len(arguments) != len(self.parameters):
+            raise ValueError(
+                f"kernel {self.name}: expected {len(self.parameters)} arguments, got "
+                f"{len(arguments)}"
+            )
+        hosts = [
+            self._checked(*pair) for pair in zip(self.parameters, arguments, strict=True)
+        ]
+        kept = [
+            ctypes.c_void_p(a.ctypes.data) if a.ndim else a.ctypes.data_as(ctypes.c_void_p)
+            for a in hosts
+        ]
+        places = (ctypes.c_void_p * len(kept))(*(
+            ctypes.addressof(one) if host.ndim else host.ctypes.data
+            for one, host in zip(kept, hosts, strict=True)
+        ))  # fmt: skip
+        blocks = grid[0] * (grid[1] if len(grid) > 1 else 1)
+        size = np.array([grid[0], blocks // grid[0], block[0]], np.int32)
+        turns = np.concatenate([_order(self.module.namespace.turns, n) for n in (blocks, block[0])])
+        if self.function(places, ctypes.c_void_p(size.ctypes.data),
+                         ctypes.c_void_p(turns.ctypes.data)):  # fmt: skip
+            raise RuntimeError(f"kernel {self.name}: threads of a block meet different barriers")
+
+
+    def _checked(self, parameter: str, argument: Any) -> np.ndarray:
+        """Return an argument as an array, of no dimension for a number; TypeError for others."""
+        for kind, dtype in (("long long", np.int64), ("int", np.int32)):
+            if parameter.startswith(f"{kind} ") and "*" not in parameter:
+                if type(argument) is not dtype:
+                    raise TypeError(
+                        f"kernel {self.name}: {parameter} takes a {dtype.__name__}, got "
+                        f"{argument!r}"
+                    )
+                return np.array(argument)
+        if not isinstance(argument, StrictArray) or argument.dtype != self.module.real:
+            raise TypeError(
+                f"kernel {self.name}: {parameter} takes a {self.module.real} array of the device"
+            )
+        if not argument._host.flags.c_contiguous:
+            raise ValueError(f"kernel {self.name}: {parameter} takes an array that is dense")
+        return argument._host.reshape(-1)
+
+
+def _order(turns: str, count: int) -> np.ndarray:
+    """Return the order in which some threads or blocks take turns."""
+    if turns == "mixed":
+        return np.random.default_rng(count).permutation(count).astype(np.int32)
+    return np.arange(count, dtype=np.int32)[:: -1 if turns == "backward" else 1]
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory:
+    return tempfile.TemporaryDirectory(prefix="autograd-kernels-")
+
+
+@cache
+def _compiled(text: str) -> ctypes.CDLL:
+    """Return the library of a text of C++."""
+    path = Path(_folder().name) / (hashlib.sha256(text.encode()).hexdigest()[:16] + ".cpp")
+    path.write_text(text)
+    library = path.with_suffix(".so")
+    subprocess.run(
+        [str(compiler()), "-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-o", str(library),
+         str(path)],
+        check=True, timeout=300,
+    )  # fmt: skip
+    return ctypes.CDLL(str(library))
