@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,14 +35,15 @@ from .functions import PADDED, functions, product_block, square_of
 from .loops import loop_text
 
 ADDED, RUNS = 32, 16
-"""Sums that a block adds up over lanes, and the runs of lanes that it does this for side by side."""
+"""Sums that a block adds up over lanes, and the runs of lanes that it does so side by side."""
 
 
 @dataclass(frozen=True)
 class Kernels:
     """What is launched for a program.
 
-    text       of a module with the kernels `work`, `add` and, where `packed` is not 0, `pack`.
+    text       of a module with the kernel `work`, `add` where `sums` is not 0, and `pack` where
+               `packed` is not.
     form       its shape.
     arrays     the positions of the arrays without points that `work` and `pack` are given.
     products   blocks of `pack`: one a matrix.
@@ -63,18 +65,20 @@ class Kernels:
     lanes: int
 
 
-def kernels_of(layout: Layout, points: int) -> Kernels:
+def kernels_of(layout: Layout, points: int, placed: Sequence[int]) -> Kernels:
     """Return the kernels of a layout over so many arrays of points.
 
+    placed  where each total over all lanes begins in the memory that `add` writes to.
     Raises CannotCompile for what they do not hold.
     """
-    return _Writer(layout, points).kernels()
+    return _Writer(layout, points, placed).kernels()
 
 
 @dataclass
 class _Writer:
     layout: Layout
     points: int
+    placed: Sequence[int]
     body: list[str] = field(default_factory=list)
     packs: dict[tuple, tuple[int, list[str]]] = field(default_factory=dict)
     tables: dict[bytes, int] = field(default_factory=dict)
@@ -102,7 +106,7 @@ class _Writer:
         arrays = sorted({n.array for c in layout.calls for n in _numbers(c)})
         text = "\n".join([
             functions(self.form), self._table_text(), *self._pack_text(arrays),
-            *self._work_text(arrays), _ADD_TEXT.replace("SUMS", str(max(1, self.sums))),
+            *self._work_text(arrays), self._add_text(),
         ])  # fmt: skip
         return Kernels(
             text, self.form, tuple(arrays), len(self.packs), self.packed,
@@ -152,6 +156,14 @@ class _Writer:
         for number, (_, loop) in enumerate(self.packs.values()):
             lines += [f"  case {number}:", *(f"    {line}" for line in loop), "    break;"]
         return [*lines, "  }", "}", ""]
+
+    def _add_text(self) -> str:
+        if not self.sums:
+            return ""
+        ends = zip(self.starts[1:], self.starts[:-1], self.placed, strict=True)
+        moved = [f"  if (k < {end}) return k + {place - start};" for end, start, place in ends]
+        text = _ADD_TEXT.replace("MOVED", "\n".join(moved))
+        return text.replace("SUMS", str(self.sums))
 
     def _table_text(self) -> str:
         if not self.places:
@@ -265,7 +277,12 @@ def _numbers(call: Call) -> list[Numbers]:
 
 _ADD_TEXT = f"""__shared__ R parts[{RUNS}][{ADDED}];
 
-extern "C" __global__ void add(const R *__restrict__ sums, R *__restrict__ totals, int lanes) {{
+__device__ int place_of_sum(int k) {{
+MOVED
+  return 0;
+}}
+
+extern "C" __global__ void add(const R *__restrict__ sums, R *__restrict__ memory, int lanes) {{
   const int column = threadIdx.x % {ADDED}, run = threadIdx.x / {ADDED};
   const int k = blockIdx.x * {ADDED} + column;
   const int from = lanes * run / {RUNS}, to = lanes * (run + 1) / {RUNS};
@@ -278,7 +295,7 @@ extern "C" __global__ void add(const R *__restrict__ sums, R *__restrict__ total
   __syncthreads();
   if (run == 0 && k < SUMS) {{
     for (int r = 1; r < {RUNS}; ++r) sum += parts[r][column];
-    totals[k] = sum;
+    memory[place_of_sum(k)] = sum;
   }}
 }}
 """

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from .... import devices
-from ...executors.cupy_executor import CupyExecutor
 from ...program import CONSTANT, Instruction, Program, Value
-from ..prepared import prepared
+from ..prepared import prepared, tiled_or_none
+from .arithmetic import arithmetic
+from .around import After, Before
 from .expressions import HELD
-from .kernels import ADDED, RUNS, Kernels, kernels_of
+from .kernels import ADDED, RUNS, kernels_of
 
 _PACKING = 8  # blocks a matrix
 _BLOCKS = 2  # of 256 threads a multiprocessor, where each has its memory
@@ -45,32 +46,38 @@ class Launched:
         self, program: Program, points: int, kinds: Sequence[str], index: int | None
     ) -> None:
         parts, layout = prepared(_with_constants_on_host(program), points, kinds, HELD)
-        self.kernels = kernels_of(layout, points)
-        self._backend = devices.backend("cuda")
-        self._xp, self._index = self._backend.xp, index
-        self._before, self._after = parts.before, parts.after
-        self._totals = layout.totals
+        self._parts, dtype = parts, layout.dtype
+        self._before = tiled_or_none(arithmetic, "before", parts.before, dtype, 0, False)
+        self._after = tiled_or_none(arithmetic, "after", parts.after, dtype, parts.sums, True)
+        ends = np.cumsum([0, *layout.totals]).tolist()[:-1]
+        placed = ends if self._after is None else self._after.placed
+        self.kernels = kernels = kernels_of(layout, points, placed)
+        texts = [one.text for one in (self._before, self._after) if one is not None]
+        self.text = "\n".join([kernels.text, *texts])
         self._program = program
         self.outputs = program.outputs
         self.flops = program.work()[1] / program.inputs[0].shape[0]
-        self._blocks = _BLOCKS * (256 // self.kernels.form.threads) * _MULTIPROCESSORS
-        self._scratch = 0 if self.kernels.form.shared else (
-            min(self._blocks, self.kernels.lanes) * self.kernels.arena
+        self._blocks = _BLOCKS * (256 // kernels.form.threads) * _MULTIPROCESSORS
+        self._scratch = 0 if kernels.form.shared else (
+            min(self._blocks, kernels.lanes) * kernels.arena
         )  # fmt: skip
-        numbers = self._scratch + self.kernels.packed + self.kernels.lanes * self.kernels.sums
-        self.nbytes = numbers * layout.dtype.itemsize
-        self._load()
+        numbers = self._scratch + kernels.packed + kernels.lanes * kernels.sums
+        self.nbytes = numbers * dtype.itemsize
+        self._load(index)
 
-    def _load(self) -> None:
-        kernels, xp = self.kernels, self._xp
-        dtype = kernels.form.dtype
-        module = _module(xp.RawModule, kernels.text)
-        self._work, self._add = module.get_function("work"), module.get_function("add")
-        self._pack = module.get_function("pack") if kernels.packed else None
+    def _load(self, index: int | None) -> None:
+        kernels, dtype = self.kernels, self.kernels.form.dtype
+        self._backend, self._index = devices.backend("cuda"), index
+        xp = self._xp = self._backend.xp
+        module = _module(xp.RawModule, self.text)
+        self._kernel = module.get_function
+        self._work = self._kernel("work")
         self._shared_bytes = kernels.arena * dtype.itemsize if kernels.form.shared else 0
         if self._shared_bytes:
             self._work.max_dynamic_shared_size_bytes = self._shared_bytes
-        self._constants = self._backend.from_host(kernels.constants, self._index)
+        self._add = self._kernel("add") if kernels.sums else None
+        self._pack = self._kernel("pack") if kernels.packed else None
+        self._constants = self._backend.from_host(kernels.constants, index)
         self._packed = xp.empty((max(1, kernels.packed),), dtype)
         self._memory = xp.empty((max(1, self._scratch),), dtype)
         self._sums = xp.empty((kernels.lanes * max(1, kernels.sums),), dtype)
@@ -81,20 +88,13 @@ class Launched:
 
     def bind(self, shared: Sequence[Any]) -> None:
         """Read these arrays from now on, at each call."""
-        xp, dtype = self._xp, self.kernels.form.dtype
-        self._first = CupyExecutor(self._before, shared)
-        found = self._first.outputs
-        own = {k: _own(found[k], dtype, xp) for k in self.kernels.arrays}
-        self._numbers = list(own.values())
-        self._copied = [(to, found[k]) for k, to in own.items() if to is not found[k]]
-        self._added = xp.empty((max(1, self.kernels.sums),), dtype)
-        ends = np.cumsum([0, *self._totals])
-        values = self._after.inputs[: len(self._totals)]
-        sums = [
-            self._added[start:stop].reshape(value.shape)
-            for start, stop, value in zip(ends[:-1], ends[1:], values, strict=True)
-        ]
-        self._last = CupyExecutor(self._after, [*sums, *found])
+        how = self.kernels.form.dtype, self._backend, self._index
+        self._first = Before(self._parts.before, self._before, self._kernel, shared, *how)
+        values = self._first.outputs
+        self._numbers = [values[k] for k in self.kernels.arrays]
+        self._last = After(
+            self._parts.after, self._after, self._kernel, self._parts.sums, values, *how
+        )
 
     def __call__(self, rows: Sequence[Any], joined: Sequence[Any]) -> Iterator[Any]:
         """Return the sums, one after the other; what is joined is written into `joined`.
@@ -102,18 +102,17 @@ class Launched:
         rows    the points' arrays, of one length that is not 0.
         """
         self._first.run()
-        for to, array in self._copied:
-            self._xp.copyto(to, array)
         rows = [self._xp.ascontiguousarray(r) for r in rows]
         own = [_own(j, self.kernels.form.dtype, self._xp) for j in joined]
-        self._launch(rows, own)
+        memory = self._last.memory()
+        self._launch(rows, own, memory)
         for given, one in zip(joined, own, strict=True):
             if one is not given:
                 given[...] = one
-        self._last.run()
-        return (one.copy() for one in self._last.outputs)
+        return iter(self._last.run(memory))
 
-    def _launch(self, rows: Sequence[Any], joined: Sequence[Any]) -> None:
+    def _launch(self, rows: Sequence[Any], joined: Sequence[Any], memory: Any) -> None:
+        """Take all points through all layers; write the sums over them."""
         kernels, form = self.kernels, self.kernels.form
         count = len(rows[0])
         lanes = min(kernels.lanes, -(-count // form.tile))
@@ -130,11 +129,9 @@ class Launched:
             ),
             shared_mem=self._shared_bytes,
         )  # fmt: skip
-        if kernels.sums:
-            self._add(
-                (-(-kernels.sums // ADDED),), (RUNS * ADDED,),
-                (self._sums, self._added, np.int32(lanes)),
-            )  # fmt: skip
+        if self._add is not None:
+            blocks = -(-kernels.sums // ADDED)
+            self._add((blocks,), (RUNS * ADDED,), (self._sums, memory, np.int32(lanes)))
 
 
 _modules: dict[tuple, Any] = {}

@@ -10,9 +10,9 @@ import numpy as np
 from ...passes.clusters import Operand
 from ..instructions import Fused, Numbers
 from ..memory import Arena
-from ..patterns import two_steps
 from .expressions import expression
 from .form import Form
+from .indices import index_text
 
 
 def loop_text(
@@ -36,10 +36,10 @@ def loop_text(
     for k in sorted(used):
         operand = call.operands[k]
         if isinstance(operand, Numbers):
-            source = f"n{operand.array}[{_place(operand.places, call.inner, 1, table)}]"
+            source = f"n{operand.array}[{index_text(operand.places, call.inner, 'r', table)}]"
         else:
-            place = _place(arena.place(operand), call.inner, form.row, table)
-            source = f"arena[{place} + t]"
+            places = arena.place(operand) * form.row
+            source = f"arena[{index_text(places, call.inner, 'r', table)} + t]"
         lines.append(f"  const R a{k} = {source};")
 
     def text(operand: Operand) -> str:
@@ -59,15 +59,3 @@ def loop_text(
         lines.append(f"  arena[{first} + r * ROW + t] = s{step};")
     return [*lines, "}"]
 
-
-def _place(
-    places: np.ndarray, inner: int, size: int, table: Callable[[np.ndarray], str]
-) -> str:
-    """Return the place of row r of an operand whose rows are `size` numbers long."""
-    steps = two_steps(places, inner)
-    if steps is None:
-        return f"{table(places * size)}[r]"
-    first, far, near = (size * one for one in steps)
-    if far == near * inner:
-        return f"{first} + r * {near}"
-    return f"{first} + r / {inner} * {far} + r % {inner} * {near}"
