@@ -48,9 +48,9 @@ def factors(x: np.ndarray, y: np.ndarray, attributes: dict[str, Any]) -> tuple[A
 
 
 def summed_dimensions(instruction: Instruction) -> tuple[int, ...]:
-    """Return the dimensions of the input that a `sum` or `sum_to` sums over."""
+    """Return the dimensions of the input that a `sum`, `mean` or `sum_to` sums over."""
     source, target = instruction.inputs[0].shape, instruction.outputs[0].shape
-    if instruction.op.name == "sum":
+    if instruction.op.name != "sum_to":
         return tuple(k % len(source) for k in instruction.attributes["axes"])
     extra = len(source) - len(target)
     return tuple(range(extra)) + tuple(

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
-import dataclasses
-import hashlib
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,83 +15,16 @@ from autograd.plan.codegen import cuda_kernel
 from autograd.plan.executors import make_executor
 from autograd.plan.executors.cupy_executor import CupyExecutor
 from autograd.plan.passes.clusters import Loop, Operand, Step, fuse, in_gpu_loops
-from autograd.strict import StrictArray, strict_backend
+from autograd.strict import StrictArray, strict_cuda
+from autograd.strict.kernels import HostElementwise, compiler
 
-COMPILER = shutil.which("c++") or shutil.which("g++")
-needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
-_TYPES = {"float32": "float", "float64": "double"}
-
-
-class HostKernel:
-    """What `cupy.ElementwiseKernel` does with its text, compiled for the host.
-
-    Parameters are references to the elements, as in cupy: an output that lies on an input is
-    written where the input is read.
-    """
-
-    folder: Path
-
-    def __init__(self, in_params: str, out_params: str, operation: str, name: str) -> None:
-        inputs = [p.split() for p in in_params.split(", ")]
-        outputs = [p.split() for p in out_params.split(", ")]
-        self.inputs, self.outputs = len(inputs), len(outputs)
-        self.dtype = outputs[0][0]
-        references = [
-            f"const {_TYPES[t]} &{n} = (({_TYPES[t]} *)p[{k}])[i];"
-            for k, (t, n) in enumerate(inputs)
-        ] + [
-            f"{_TYPES[t]} &{n} = (({_TYPES[t]} *)p[{k + self.inputs}])[i];"
-            for k, (t, n) in enumerate(outputs)
-        ]
-        text = "\n".join([
-            "#include <cmath>", "using namespace std;",
-            f'extern "C" void {name}(long count, void **p) {{',
-            "for (long i = 0; i < count; ++i) {",
-            *references, operation + ";", "} }", "",
-        ])
-        path = self.folder / (hashlib.sha256(text.encode()).hexdigest()[:16] + ".cpp")
-        path.write_text(text)
-        library = path.with_suffix(".so")
-        subprocess.run(
-            [COMPILER, "-O1", "-shared", "-fPIC", "-o", str(library), str(path)], check=True,
-            timeout=120,
-        )
-        self.function = getattr(ctypes.CDLL(str(library)), name)
-
-    def __call__(self, *arguments) -> None:
-        outputs = [a._host for a in arguments[self.inputs :]]
-        shape = outputs[0].shape
-        inputs = []
-        for argument in arguments[: self.inputs]:
-            host = argument._host if isinstance(argument, StrictArray) else argument
-            inputs.append(
-                np.ascontiguousarray(np.broadcast_to(np.asarray(host, self.dtype), shape))
-            )
-        assert all(o.flags.c_contiguous and o.shape == shape for o in outputs)
-        pointers = (ctypes.c_void_p * (self.inputs + self.outputs))(
-            *(a.ctypes.data for a in (*inputs, *outputs))
-        )
-        self.function(ctypes.c_long(outputs[0].size), pointers)
-
-
-class Namespace:
-    """The strict test device's functions, and kernels."""
-
-    ElementwiseKernel = HostKernel
-
-    def __init__(self, xp) -> None:
-        self._xp = xp
-
-    def __getattr__(self, name: str):
-        return getattr(self._xp, name)
+needs_compiler = pytest.mark.skipif(compiler() is None, reason="no C++ compiler")
 
 
 @pytest.fixture
-def gpu(tmp_path, monkeypatch):
+def gpu():
     """Device "cuda", played by the strict test device with kernels that run on the host."""
-    monkeypatch.setattr(HostKernel, "folder", tmp_path, raising=False)
-    strict = strict_backend("cuda")
-    with devices.registered(dataclasses.replace(strict, xp=Namespace(strict.xp))) as backend:
+    with strict_cuda(kernels=True) as backend:
         yield backend
 
 
@@ -159,7 +86,7 @@ def test_every_operation(gpu, dtype):
         Step(name, tuple(Operand("input", k) for k in range(2 if name in two else 1)))
         for name in names
     )
-    kernel = HostKernel(
+    kernel = HostElementwise(
         *cuda_kernel(Loop(dtype.name, ("full", "full"), 0, steps, tuple(range(len(steps)))))
     )
     a = np.array([0.3, -0.7, 0.999, -2.5, 0.0, np.nan, np.inf, 1.0], dtype)

@@ -182,7 +182,7 @@ class _Writer:
             self._copy_or_look(instruction.outputs[0], self._where(value))
         elif name == "matmul":
             self._matmul(instruction)
-        elif name in ("sum", "sum_to"):
+        elif name in ("sum", "sum_to", "mean"):
             self._sum(instruction)
         elif instruction.op.elementwise and name in HELD and not instruction.attributes:
             self._elementwise(instruction)
@@ -249,14 +249,17 @@ class _Writer:
         kept = tuple(j for j in range(codes.ndim) if j not in axes)
         lists = codes.transpose(*kept, *axes).reshape(output.size, -1)
         count = lists.shape[1]
-        self._accumulate(output, count, self._grid(lists.reshape(-1), output.size, 1, count))
+        share = count if instruction.op.name == "mean" else 1
+        term = self._grid(lists.reshape(-1), output.size, 1, count)
+        self._accumulate(output, count, term, share)
 
-    def _accumulate(self, output: Value, count: int, term: str) -> None:
+    def _accumulate(self, output: Value, count: int, term: str, share: int = 1) -> None:
         self.where[output] = places = self._place_for(output)
         lines = [
             "R sum = R(0.0);", f"for (int k = 0; k < {count}; ++k) sum += {term};",
         ]  # fmt: skip
-        self._loop(places.reshape(-1), ["sum"], lambda values: values[0], lines)
+        total = "sum" if share == 1 else f"sum / R({share})"
+        self._loop(places.reshape(-1), [total], lambda values: values[0], lines)
 
     # ---- texts
 

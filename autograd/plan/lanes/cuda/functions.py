@@ -31,6 +31,9 @@ def functions(form: Form) -> str:
         "UNPACK": " ".join(
             f"to[PACK * n + {k}] = one.{name};" for k, name in enumerate("xyzw"[: form.pack])
         ),
+        "REPACK": " ".join(
+            f"one.{name} = from[PACK * n + {k}];" for k, name in enumerate("xyzw"[: form.pack])
+        ),
         "TILE_NUMBER": str(form.tile),
         "ROW_NUMBER": str(form.row),
         "THREADS_NUMBER": str(form.threads),
@@ -91,6 +94,15 @@ template <int N> __device__ __forceinline__ void fetch(R (&to)[N], const R *from
   }
 }
 
+template <int N> __device__ __forceinline__ void store(R *to, const R (&from)[N]) {
+  #pragma unroll
+  for (int n = 0; n < N / PACK; ++n) {
+    Packed one;
+    REPACK
+    reinterpret_cast<Packed *>(to)[n] = one;
+  }
+}
+
 template <int N> __device__ __forceinline__ void fetch_weights(R (&to)[N], const R *from) {
   if (N < PACK) {
     #pragma unroll
@@ -133,10 +145,7 @@ template <int H, int W> FUNCTION product(int m, int k, int padded, const R *weig
     R *to = arena + z + (list * m + i) * ROW + t;
     #pragma unroll
     for (int h = 0; h < H; ++h) {
-      if (i + h < m) {
-        #pragma unroll
-        for (int s = 0; s < W; ++s) to[h * ROW + s] = sum[h][s];
-      }
+      if (i + h < m) store(to + h * ROW, sum[h]);
     }
   }
 }

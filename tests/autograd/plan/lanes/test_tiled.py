@@ -10,50 +10,13 @@ from autograd.plan import chunks
 from autograd.plan.chunks import Chunked
 from autograd.plan.lanes import tiled
 from autograd.plan.lanes.host import Host
-
-_SHAPES = [(6, 3), (6,), (5, 6), (5,), (1, 5), (1,)]
-
-
-def _parameters(dtype="float64"):
-    rng = np.random.default_rng(1)
-    return [T.tensor(rng.normal(size=s).astype(dtype), requires_grad=True) for s in _SHAPES]
-
-
-def _rows(count, dtype="float64"):
-    rng = np.random.default_rng(count)
-    x, y = rng.normal(size=(count, 2)), rng.normal(size=(count, 1))
-    return [x.astype(dtype), y.astype(dtype), np.ones((count, 1), dtype)]
-
-
-def _network(p, x, y):
-    linear = T.nn.functional.linear
-    hidden = T.tanh(linear(T.cat([x, y], dim=1), p[0], p[1]))
-    return linear(T.sin(linear(hidden, p[2], p[3])), p[4], p[5]).reshape(-1)
-
-
-def _everything(p):
-    """A sum, a gradient of a second derivative's square, rows, and each row's gradient."""
-
-    def fn(rows):
-        x, y, seed = rows
-        y = y.detach().requires_grad_()
-        u = _network(p, x, y)
-        (slope,) = T.grad(u, [y], T.ones_like(u), create_graph=True)
-        residual = u * slope.reshape(-1) - 0.3
-        total = (residual * residual).sum()
-        gradient = T.grad(total, p, retain_graph=True)
-        shares = T.grad(u, p, seed.reshape(-1))
-        return [
-            total, T.cat([g.reshape(-1) for g in gradient]), u.detach(),
-            T.cat([g.reshape(-1) for g in shares]),
-        ]
-
-    return fn, ["sum", "sum", "rows", "per_row"]
-
-
-def _step(p, executor="llvm", **options):
-    fn, kinds = _everything(p)
-    return Chunked(fn, p, kinds, executor=executor, **options)
+from tests.autograd.plan.lanes.functions_of_points import (
+    network,
+    parameters,
+    random_function,
+    rows_of,
+    step_of,
+)
 
 
 @pytest.fixture
@@ -76,10 +39,10 @@ def compiled(monkeypatch):
 @pytest.mark.parametrize("dtype, tolerance", [("float64", 1e-13), ("float32", 2e-5)])
 @pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 64, 65, 500])
 def test_all_kinds_of_results_agree_with_numpy(compiled, count, dtype, tolerance):
-    p = _parameters(dtype)
-    rows = _rows(count, dtype)
-    found = _step(p)(rows)
-    expected = _step(p, "numpy")(rows)
+    p = parameters(dtype)
+    rows = rows_of(count, dtype)
+    found = step_of(p)(rows)
+    expected = step_of(p, "numpy")(rows)
     for one, other in zip(found, expected, strict=True):
         assert one.shape == other.shape and one.dtype == other.dtype
         scale = np.abs(other).max()
@@ -87,8 +50,8 @@ def test_all_kinds_of_results_agree_with_numpy(compiled, count, dtype, tolerance
 
 
 def test_any_number_of_threads_gives_the_same_bits(compiled):
-    rows = _rows(1200)
-    results = [_step(_parameters(), threads=k)(rows) for k in (1, 2, 3, 7)]
+    rows = rows_of(1200)
+    results = [step_of(parameters(), threads=k)(rows) for k in (1, 2, 3, 7)]
     for other in results[1:]:
         for one, two in zip(results[0], other, strict=True):
             np.testing.assert_array_equal(one, two)
@@ -109,30 +72,30 @@ def test_points_beyond_the_last_do_not_count_whatever_they_make(compiled):
 
 
 def test_a_nan_stays_with_its_point(compiled):
-    rows = _rows(100)
+    rows = rows_of(100)
     rows[0][40] = np.nan
-    _, _, u, shares = _step(_parameters())(rows)
+    _, _, u, shares = step_of(parameters())(rows)
     assert np.isnan(u[40]) and np.all(np.isnan(shares[40, :6]))
     assert np.all(np.isfinite(np.delete(u, 40))) and np.all(np.isfinite(np.delete(shares, 40, 0)))
 
 
 def test_places_of_other_dtypes_and_orders_are_written(compiled):
-    rows, p = _rows(70), _parameters()
-    _, _, u, shares = _step(p)(rows)
+    rows, p = rows_of(70), parameters()
+    _, _, u, shares = step_of(p)(rows)
     into = [None, None, np.zeros(70, np.float32), np.zeros((70, shares.shape[1]), order="F")]
-    found = _step(p)(rows, into)
+    found = step_of(p)(rows, into)
     assert found[2] is into[2] and found[3] is into[3]
     np.testing.assert_array_equal(into[2], u.astype(np.float32))
     np.testing.assert_array_equal(into[3], shares)
 
 
 def test_parameters_are_read_anew_also_where_they_lie_elsewhere(compiled):
-    p, rows = _parameters(), _rows(90)
-    step = _step(p)
+    p, rows = parameters(), rows_of(90)
+    step = step_of(p)
     step(rows)
     for k, one in enumerate(p):
         one.data = one.detach() * 0.5 if k % 2 else one.data.mul_(0.5)
-    expected = _step(p, "numpy")(rows)
+    expected = step_of(p, "numpy")(rows)
     for one, other in zip(step(rows), expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-13)
 
@@ -198,7 +161,7 @@ def test_random_programs_agree_with_numpy():
     """Random walks through the operations on a point's values, with all sorts of operands."""
     compiled = 0
     for seed in range(30):
-        p, fn = _random_program(seed)
+        p, fn = random_function(seed)
         rows = [np.random.default_rng(seed).uniform(0.5, 1.5, (70, 4))]
         kinds = ["sum", "sum", "rows"]
         step = Chunked(fn, p, kinds, executor="llvm")
@@ -210,45 +173,15 @@ def test_random_programs_agree_with_numpy():
     assert compiled >= 25
 
 
-def _random_program(seed):
-    rng = np.random.default_rng(seed)
-    shapes = [(4, 4), (4,), (1,), (1, 4)]
-    p = [T.tensor(rng.uniform(-1, 1, s), requires_grad=True) for s in shapes]
-    choices = rng.integers(0, 12, size=12), rng.integers(0, 1 << 30, size=(12, 2))
-
-    def fn(rows):
-        values = [rows[0], rows[0] * 0.5]
-        for kind, picks in zip(*choices, strict=True):
-            a, b = (values[k % len(values)] for k in picks)
-            values.append(_random_step(int(kind), a, b, p))
-        full = values[-1] + values[-2] * values[-3]
-        total = (full * full).sum()
-        gradients = T.grad(total, p, retain_graph=True, materialize_grads=True)
-        return [total, T.cat([g.reshape(-1) for g in gradients]), full.detach()]
-
-    return p, fn
-
-
-def _random_step(kind, a, b, p):
-    steps = [
-        lambda: a @ p[0], lambda: T.tanh(a) + p[1], lambda: a * b * 0.5, lambda: a - b * p[2],
-        lambda: T.sin(a) * p[3], lambda: T.cat([a[:, 2:], b[:, :2]], dim=1),
-        lambda: T.stack([a, b], dim=0).sum(dim=0) * 0.3, lambda: T.exp(-a.square()),
-        lambda: a.sum(dim=1, keepdim=True) * b * 0.2, lambda: (a.square() + 1.0).sqrt() - b,
-        lambda: a / (b.square() + 1.0), lambda: T.nn.functional.linear(T.tanh(a), p[0], p[1]),
-    ]
-    return steps[kind]()
-
-
 @pytest.mark.parametrize("shape", [(64, (4, 4), 4), (32, (6, 2), 2), (16, (4, 4), 4)])
 def test_code_for_other_processors_gives_the_same(compiled, monkeypatch, shape):
     """What is written for AVX-512, AVX2 and NEON differs in shape: all of it runs on the host."""
     here = tiled.host()
     monkeypatch.setattr(tiled, "host", lambda: Host(*shape, here.cpu, here.features))
     for dtype, tolerance in (("float64", 1e-13), ("float32", 2e-5)):
-        p, rows = _parameters(dtype), _rows(70, dtype)
-        expected = _step(p, "numpy")(rows)
-        for one, other in zip(_step(p)(rows), expected, strict=True):
+        p, rows = parameters(dtype), rows_of(70, dtype)
+        expected = step_of(p, "numpy")(rows)
+        for one, other in zip(step_of(p)(rows), expected, strict=True):
             scale = np.abs(other).max()
             np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * scale)
 
@@ -256,14 +189,14 @@ def test_code_for_other_processors_gives_the_same(compiled, monkeypatch, shape):
 def test_means_over_points_are_means_of_all(compiled):
     """A mean is divided by the points of the recording, which a shared number makes up for."""
     share = T.tensor(np.array(0.0))
-    p = _parameters()
+    p = parameters()
 
     def fn(rows):
         few = len(rows[0])
-        mean = (_network(p, *rows[:2]) ** 2).mean() * (few / share)
+        mean = (network(p, *rows[:2]) ** 2).mean() * (few / share)
         return [mean, T.cat([g.reshape(-1) for g in T.grad(mean, p, retain_graph=True)])]
 
-    rows = _rows(150)
+    rows = rows_of(150)
     share.data[...] = 150.0
     step = Chunked(fn, [*p, share], ["sum", "sum"], executor="llvm")
     expected = Chunked(fn, [*p, share], ["sum", "sum"], executor="numpy", chunk=150)
