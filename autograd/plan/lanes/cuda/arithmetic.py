@@ -208,6 +208,7 @@ class _Writer:
     def _copy(self, codes: np.ndarray, places: np.ndarray) -> None:
         codes, places = codes.reshape(-1), places.reshape(-1)
         away = codes != places
+        self._count(int(away.sum()))
         for buffer in np.unique(codes[away] // _FAR):
             mine = away & (codes // _FAR == buffer)
             source = "R(0.0)" if buffer < 0 else self._read(codes[mine], codes[mine].size)
@@ -215,6 +216,7 @@ class _Writer:
 
     def _elementwise(self, instruction: Instruction) -> None:
         (output,) = instruction.outputs
+        self._count(output.size)
         operands = []
         for argument in instruction.inputs:
             if isinstance(argument, Value):
@@ -319,7 +321,6 @@ class _Writer:
         before: Sequence[str] = (),
     ) -> None:
         count = len(places)
-        self._count(count)
         names = [f"x{k}" for k in range(len(operands))]
         self.lines += [
             f"for (int e = threadIdx.x; e < {count}; e += {THREADS}) {{",

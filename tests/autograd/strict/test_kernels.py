@@ -1,0 +1,107 @@
+"""Kernels of CUDA C as host code: what is wrong with them on a GPU shows here too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autograd.strict import counted, strict_cuda
+from autograd.strict.kernels import TURNS, compiler
+
+HEAD = """typedef double R;
+extern __shared__ __align__(16) R arena[];
+extern "C" __global__ void test(const R *x, R *to, int count) {
+"""
+
+
+@pytest.fixture
+def gpu():
+    if compiler() is None:
+        pytest.skip("no C++ compiler")
+    with strict_cuda(kernels=True) as backend:
+        yield backend
+
+
+def run(gpu, body, blocks=2, threads=8, shared=1024):
+    """Return what a kernel writes, for each order of turns."""
+    kernel = gpu.xp.RawModule(code=HEAD + body + "}").get_function("test")
+    count = blocks * threads
+    x, found = gpu.from_host(np.arange(1.0, count + 1), 0), []
+    for gpu.xp.turns in TURNS:
+        to = gpu.xp.zeros(count)
+        kernel((blocks,), (threads,), (x, to, np.int32(count)), shared_mem=shared)
+        found.append(gpu.to_host(to))
+    return found
+
+
+NEIGHBOUR = """
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  arena[threadIdx.x] = x[i];
+  BARRIER
+  to[i] = arena[(threadIdx.x + 1) % blockDim.x];
+"""
+
+
+def test_threads_meet_at_barriers(gpu):
+    expected = np.roll(np.arange(1.0, 17.0).reshape(2, 8), -1, axis=1).reshape(-1)
+    for found in run(gpu, NEIGHBOUR.replace("BARRIER", "__syncthreads();")):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_barrier_that_is_missing_shows_in_the_order_of_turns(gpu):
+    forward, backward, _ = run(gpu, NEIGHBOUR.replace("BARRIER", ""))
+    assert not np.array_equal(forward, backward, equal_nan=True)
+
+
+def test_shared_memory_holds_no_number_before_something_is_written(gpu):
+    forward, *_ = run(gpu, NEIGHBOUR.replace("BARRIER", ""))
+    assert np.isnan(forward[[0, 8]]).all()  # the second block's, too
+
+
+def test_blocks_that_add_into_one_place_show_in_the_order_of_turns(gpu):
+    body = "if (threadIdx.x == 0) to[0] = to[0] / 3.0 + x[blockIdx.x * blockDim.x];"
+    forward, backward, _ = run(gpu, body)
+    assert forward[0] != backward[0]
+
+
+def test_threads_that_meet_different_barriers_are_refused(gpu):
+    body = "if (threadIdx.x < 4) {\n __syncthreads();\n} else {\n __syncthreads();\n}"
+    with pytest.raises(RuntimeError, match="different barriers"):
+        run(gpu, body)
+    with pytest.raises(RuntimeError, match="different barriers"):
+        run(gpu, "if (threadIdx.x < 4) __syncthreads();")
+
+
+def test_a_launch_is_counted_and_its_arguments_are_checked(gpu):
+    kernel = gpu.xp.RawModule(code=HEAD + "to[threadIdx.x] = x[0]; }").get_function("test")
+    x, to = gpu.xp.ones(4), gpu.xp.zeros(4)
+    with counted() as counts:
+        kernel((1,), (4,), (x, to, np.int32(4)))
+    assert (counts.launches, counts.synchronisations) == (1, 0)
+    for wrong, message in (
+        ((x, to), "expected 3 arguments"),
+        ((x, to, 4), "int count takes a int32"),
+        ((x, np.zeros(4), np.int32(4)), "array of the device"),
+        ((x, gpu.xp.zeros(4, np.float32), np.int32(4)), "takes a float64 array"),
+        ((x, gpu.xp.zeros((4, 2))[:, 0], np.int32(4)), "dense"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            kernel((1,), (4,), wrong)
+
+
+def test_more_shared_memory_than_a_block_is_given_is_refused(gpu):
+    kernel = gpu.xp.RawModule(code=HEAD + "}").get_function("test")
+    arguments = gpu.xp.ones(4), gpu.xp.zeros(4), np.int32(4)
+    with pytest.raises(ValueError, match="50000 bytes of shared memory, where 49152 are allowed"):
+        kernel((1,), (4,), arguments, shared_mem=50000)
+    kernel.max_dynamic_shared_size_bytes = 50000
+    kernel((1,), (4,), arguments, shared_mem=50000)
+    kernel.max_dynamic_shared_size_bytes = 200000
+    with pytest.raises(ValueError, match="101376 there"):
+        kernel((1,), (4,), arguments, shared_mem=200000)
+
+
+def test_without_a_compiler_it_is_said(monkeypatch):
+    monkeypatch.setattr("autograd.strict.kernels.compiler", lambda: None)
+    with pytest.raises(RuntimeError, match="need a C\\+\\+ compiler"), strict_cuda(kernels=True):
+        pass
