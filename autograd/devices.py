@@ -6,7 +6,7 @@ and never ask which backend they run on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -219,6 +219,20 @@ def put(array: Any, device: Device) -> Any:
     if device_of(array) == device:
         return array
     return backend(device.type).from_host(backend_of(array).to_host(array), device.index)
+
+
+def put_together(arrays: Sequence[Any], device: Device) -> list[Any]:
+    """Return arrays of one device and dtype on another, which takes a single copy.
+
+    They are dense there; themselves where they are on it already.
+    """
+    if not arrays or device_of(arrays[0]) == device:
+        return list(arrays)
+    joined = put(namespace_of(arrays[0]).concatenate([a.reshape(-1) for a in arrays]), device)
+    ends = np.cumsum([a.size for a in arrays]).tolist()
+    return [
+        joined[end - a.size : end].reshape(a.shape) for a, end in zip(arrays, ends, strict=True)
+    ]
 
 
 def cuda_is_available() -> bool:

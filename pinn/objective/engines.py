@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import autograd as T
-from autograd.devices import CPU, put
+from autograd.devices import CPU, put, put_together
 from autograd.plan import trace
 from autograd.plan.chunks import Chunked, Cost, Kind
 from autograd.plan.passes.per_row import CannotSplitRows
@@ -52,6 +52,12 @@ class Engine(Protocol):
     def run(self, work: Work, into: Into | None = None) -> list[np.ndarray]:
         """Return the results as host arrays: those given, where they were, or new ones."""
 
+    def run_all(self, works: Sequence[Work]) -> list[list[np.ndarray]]:
+        """Return the results of several, none of which is joined.
+
+        A device is given all of them before it is waited for, once.
+        """
+
     def cost(self, work: Work) -> Cost:
         """Return what such a run takes, without one."""
 
@@ -67,6 +73,9 @@ class EagerEngine:
 
     def run(self, work: Work, into: Into | None = None) -> list[np.ndarray]:
         return _written(self._run(work), into)
+
+    def run_all(self, works: Sequence[Work]) -> list[list[np.ndarray]]:
+        return [self.run(work) for work in works]
 
     def _run(self, work: Work) -> list[np.ndarray]:
         if work.whole or "per_row" not in work.kinds:
@@ -135,6 +144,11 @@ class RecordedEngine:
             )
             return EagerEngine().run(work, into)
         return results if on_host else _written([put(result, CPU) for result in results], into)
+
+    def run_all(self, works: Sequence[Work]) -> list[list[np.ndarray]]:
+        found = [self._chunked(work)(work.arrays) for work in works]
+        host = iter(put_together([one for results in found for one in results], CPU))
+        return [[next(host) for _ in results] for results in found]
 
     def cost(self, work: Work) -> Cost:
         return self._chunked(work).cost(work.arrays)

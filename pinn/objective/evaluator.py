@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 import autograd as T
-from autograd.devices import as_device, put
+from autograd.devices import as_device, put, put_together
 from pinn.equations.jets import JetPlan, JetValues
 from pinn.equations.nested import NestedPlan, NestedValues
 from pinn.equations.values import ModelValues
@@ -43,12 +43,25 @@ class Evaluator:
 
     def arrays(self, points: Points, attached: Sequence[str]) -> list[Any]:
         """Return an array (n, 1) on the device for each coordinate, then each attached column."""
-        columns = [*points.coordinates.T, *(points.columns[name] for name in attached)]
-        return [self.array(column) for column in columns]
+        (found,) = self.arrays_of([(points, attached)])
+        return found
+
+    def arrays_of(self, sets: Iterable[tuple[Points, Sequence[str]]]) -> list[list[Any]]:
+        """Return the same for several sets of points, which go to the device in one copy."""
+        columns = [
+            [*points.coordinates.T, *(points.columns[name] for name in attached)]
+            for points, attached in sets
+        ]
+        host = [self._on_host(one) for own in columns for one in own]
+        found = iter(put_together(host, self._device))
+        return [[next(found) for _ in own] for own in columns]
 
     def array(self, numbers: np.ndarray) -> Any:
         """Return numbers (n,) as an array (n, 1) on the device."""
-        return put(np.array(numbers[:, None], self.dtype, order="C"), self._device)
+        return put(self._on_host(numbers), self._device)
+
+    def _on_host(self, numbers: np.ndarray) -> np.ndarray:
+        return np.array(numbers[:, None], self.dtype, order="C")
 
     def plan(self, leaves: Iterable[Any]) -> NestedPlan | JetPlan:
         """Return how a set of leaves is found together."""

@@ -44,10 +44,6 @@ class Group:
         for block, residual in zip(blocks, residuals, strict=True):
             block.check_trains(residual)
 
-    def at(self, points: Points) -> Placed:
-        """Return the group at points, whose arrays are made once."""
-        return Placed(self, points, self._evaluator.arrays(points, self.attached))
-
     def residuals(self, columns: Sequence[T.Tensor]) -> list[T.Tensor]:
         """Return each block's residual, (rows,), at points given by leaves, with their graph."""
         return self._evaluated(columns)[1]

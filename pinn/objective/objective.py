@@ -90,6 +90,7 @@ class Objective:
         self._place_blocks()
         self._vector = T.zeros(parameters.size, dtype=dtype, device=device)
         self._seeds = T.zeros(len(self.blocks), dtype=dtype, device=device)
+        self._filled: list[float] | None = None
         self._computations = Computations(parameters.tensors, self._vector, self._seeds)
         self._threads = threads or workers()
         self._how = {
@@ -202,8 +203,7 @@ class Objective:
         gradient, losses = np.zeros(self.size), {}
         # Overflow shows as a loss that is not finite, which training reports with the block's name.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for placed in self._placed:
-                *totals, slope = self._run("gradient", placed, _row_weights(placed))
+            for placed, (*totals, slope) in self._run_all("gradient"):
                 losses |= _losses(placed, totals)
                 gradient += slope.astype(np.float64) / len(placed.points)
             loss = sum(block.weight * losses[block.name] for block in self.blocks)
@@ -218,8 +218,7 @@ class Objective:
         self._fill_seeds()
         product = np.zeros(self.size)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for placed in self._placed:
-                (part,) = self._run("hvp", placed, _row_weights(placed))
+            for placed, (part,) in self._run_all("hvp"):
                 product += part.astype(np.float64) / len(placed.points)
         return product
 
@@ -237,8 +236,8 @@ class Objective:
         self.parameters.load(theta)
         found = {}
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for placed in self._placed:
-                found |= _losses(placed, self._run("squares", placed, _row_weights(placed)))
+            for placed, totals in self._run_all("squares"):
+                found |= _losses(placed, totals)
         return {block.name: found[block.name] for block in self.blocks}
 
     def gradients(self, theta: np.ndarray) -> dict[str, np.ndarray]:
@@ -246,8 +245,7 @@ class Objective:
         self.parameters.load(theta)
         found = {}
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for placed in self._placed:
-                slopes = self._run("gradients", placed, _row_weights(placed))
+            for placed, slopes in self._run_all("gradients"):
                 for block, slope in zip(placed.blocks, slopes, strict=True):
                     found[block.name] = slope.astype(np.float64) / block.rows
         return {block.name: found[block.name] for block in self.blocks}
@@ -460,7 +458,9 @@ class Objective:
     def _fill_seeds(self) -> None:
         # A block of the points as a whole has its own number of rows.
         seeds = [block.weight * (len(block.points) / block.rows) for block in self.blocks]
-        fill(self._seeds, np.array(seeds))
+        if seeds != self._filled:
+            fill(self._seeds, np.array(seeds))
+            self._filled = seeds
 
     def _place_blocks(self) -> None:
         self._placed = self._place((block, block.points) for block in self.blocks)
@@ -479,8 +479,16 @@ class Objective:
             key = tuple(block.name for block in blocks)
             if key not in self._known_groups:
                 self._known_groups[key] = Group(blocks, self._evaluator)
-            found.append(self._known_groups[key].at(points))
-        return found
+            found.append((self._known_groups[key], points))
+        arrays = self._evaluator.arrays_of((points, group.attached) for group, points in found)
+        return [
+            Placed(group, points, own) for (group, points), own in zip(found, arrays, strict=True)
+        ]
+
+    def _run_all(self, what: str) -> Iterator[tuple[Placed, list[np.ndarray]]]:
+        """Give the results of a computation of all groups, with each one's row weights."""
+        works = [self._work(what, placed, _row_weights(placed)) for placed in self._placed]
+        return zip(self._placed, self._engine.run_all(works), strict=True)
 
     def _run(
         self,
