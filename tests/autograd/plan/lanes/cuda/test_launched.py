@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autograd as T
+from autograd import devices
 from autograd.plan.chunks import Chunked
 from autograd.plan.lanes.cuda import form, launched
 from autograd.strict import counted
@@ -239,3 +240,20 @@ def test_its_cost_is_told(gpu):
     cost = step.cost(rows)
     assert (cost.chunks, cost.workers) == (1, 1)
     assert cost.nbytes == tiles_of(step).nbytes > 0 and cost.flops > 100 * 65
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_all_kinds_of_results_on_a_gpu(dtype):
+    if not devices.cuda_is_available():
+        pytest.skip("no usable GPU")
+    backend, p = devices.backend("cuda"), parameters(dtype)
+    step = launched_step(p)
+    for count in (1, 33, 5000):
+        rows = rows_of(count, dtype)
+        expected = step_of(p, "numpy")(rows)
+        found, again = run(backend, step, rows), run(backend, step, rows)
+        assert_agree(found, expected, 10 * TOLERANCE[dtype], str(count))
+        for one, two in zip(found, again, strict=True):
+            np.testing.assert_array_equal(one, two)
+    tiles_of(step)

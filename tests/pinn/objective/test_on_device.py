@@ -1,0 +1,100 @@
+"""A step on a device, counted: what is launched, what is copied, how often it is waited for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pinn
+from autograd.strict import counted, strict_cuda
+from autograd.strict.kernels import compiler
+from pinn.training.experiment import Experiment
+
+LAUNCHES = 5
+"""For each group of blocks: before, packed weights, all points, sums over lanes, after."""
+
+
+@pytest.fixture
+def gpu():
+    if compiler() is None:
+        pytest.skip("no C++ compiler")
+    with strict_cuda(kernels=True) as backend:
+        yield backend
+
+
+def objective(**options):
+    x, t = pinn.Interval("x", -1, 1), pinn.Time("t", 0, 1)
+    problem = pinn.Problem(
+        domain=x * t,
+        unknowns=["u"],
+        equations={"burgers": "u_t + u*u_x - nu*u_xx"},
+        parameters=[pinn.Parameter("nu", 0.1, lower=0)],
+        conditions=[pinn.Initial("u", "-sin(pi*x)"), pinn.Dirichlet("u", 0.0)],
+    )
+    sampling = pinn.Sampling(interior=40, initial=10, boundary=10)
+    settings = {"sampling": sampling, "model": pinn.MLP(6, 3), **options}
+    return Experiment(problem, **settings).objective()
+
+
+def test_a_step_is_five_launches_a_group_one_copy_there_and_one_back(gpu):
+    there, here = objective(device="cuda"), objective()
+    theta = here.theta
+    found, expected = there.value_and_gradient(theta), here.value_and_gradient(theta)
+    np.testing.assert_allclose(found.loss, expected.loss, rtol=1e-13)
+    np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-11, atol=1e-14)
+    for theta in (here.theta + 0.1, here.theta - 0.1):
+        with counted() as counts:
+            found = there.value_and_gradient(theta)
+        # one more for theta, which is copied into its place, one for results that are joined
+        assert counts.launches <= LAUNCHES * len(there.groups) + 2
+        assert (counts.uploads, counts.downloads, counts.synchronisations) == (1, 1, 1)
+        expected = here.value_and_gradient(theta)
+        np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-11, atol=1e-14)
+
+
+def test_launches_of_a_step_do_not_grow_with_points_or_layers(gpu):
+    found = []
+    for sampling, depth in (((40, 10, 10), 3), ((400, 30, 30), 3), ((40, 10, 10), 6)):
+        numbers = dict(zip(("interior", "initial", "boundary"), sampling, strict=True))
+        there = objective(
+            device="cuda", sampling=pinn.Sampling(**numbers), model=pinn.MLP(6, depth)
+        )
+        theta = there.theta
+        there.value_and_gradient(theta)
+        with counted() as counts:
+            there.value_and_gradient(theta)
+        found.append(counts.launches)
+    assert len(set(found)) == 1
+
+
+def test_points_that_are_drawn_anew_are_one_copy(gpu):
+    there = objective(device="cuda")
+    there.value_and_gradient(there.theta)
+    points = {block.name: block.points for block in there.blocks}
+    with counted() as counts:
+        there.set_points(points)
+    assert (counts.uploads, counts.launches, counts.synchronisations) == (1, 0, 0)
+
+
+def test_other_weights_are_one_copy_at_the_next_step(gpu):
+    there = objective(device="cuda")
+    there.value_and_gradient(there.theta)
+    there.set_weights({"burgers": 3.0})
+    theta, uploads = there.theta, []
+    for _ in range(2):
+        with counted() as counts:
+            there.value_and_gradient(theta)
+        uploads.append(counts.uploads)
+    assert uploads == [2, 1]  # theta, and once what the residuals' squares are multiplied by
+
+
+def test_the_loss_alone_is_one_copy_there_and_one_back(gpu):
+    there, here = objective(device="cuda"), objective()
+    theta = here.theta
+    there.losses(theta)
+    with counted() as counts:
+        found = there.losses(theta)
+    assert (counts.uploads, counts.downloads, counts.synchronisations) == (1, 1, 1)
+    assert counts.launches <= LAUNCHES * len(there.groups) + 2
+    for name, loss in here.losses(theta).items():
+        np.testing.assert_allclose(found[name], loss, rtol=1e-13)
