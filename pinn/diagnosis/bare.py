@@ -64,24 +64,27 @@ def bare(statement: Statement, system: System, held: Held) -> str | None:
     with the conditions that reach them: of 2 m, m are taken at every point. None as well where
     that proves nothing: of first-order equations, which take a condition where a characteristic
     enters; of an order that is lower there than inside, or has no value (a singular or degenerate
-    equation); of data inside the domain; and where more than is taken is asked for anywhere, as
-    data on a part of the boundary are that stand for those on the rest.
+    equation); of data inside the domain, and on a line of a value or a mean, which are counted
+    along it (pinn.diagnosis.missing); and where more than is taken is asked for anywhere, as data
+    on a part of the boundary are that stand for those on the rest.
     """
+    domain = statement.problem.domain
     orders = [
         order_in(statement, leaf, name)
         for equation in system.equations
         for leaf in of_unknowns(statement, equation)
-        for name in statement.problem.domain.space
+        for name in domain.space
     ]
     sided = all(isinstance(one.residual.source, Within) for one in system.equations)
-    if max(orders, default=0) < 2 or any(_is_inside(one, sided) for one in system.conditions):
+    inside = (_is_inside(one, domain, sided) for one in system.conditions)
+    if max(orders, default=0) < 2 or any(inside):
         return None
     sides = []
-    for part, points, normals in _drawn(statement.problem.domain):
+    for part, points, normals in _drawn(domain):
         order = _order_across(statement, system, points, normals)
         if order is None:
             return None
-        reached, asked = reach(statement.problem.domain, system, part, points, normals)
+        reached, asked = reach(domain, system, part, points, normals)
         if (reached > math.ceil(order / 2)).any():
             return None
         sides.append(_Side(part, points, order, reached, asked))
@@ -89,7 +92,7 @@ def bare(statement: Statement, system: System, held: Held) -> str | None:
     return _sentence(system, sides, lacking) if lacking else None
 
 
-def _is_inside(condition: Stated, sided: bool) -> bool:
+def _is_inside(condition: Stated, domain: Shape, sided: bool) -> bool:
     """Whether a condition holds inside the domain, where it may stand for one of the boundary.
 
     One between two media does not where each equation is one of its own side, `sided`.
@@ -97,8 +100,14 @@ def _is_inside(condition: Stated, sided: bool) -> bool:
     source = condition.residual.source
     if isinstance(source, Section | Surface):
         return not sided
-    several = len(condition.points) > 1 and not condition.residual.whole
-    return several and not isinstance(source, Boundary | Start | End)
+    if isinstance(source, Boundary | Start | End):
+        return False
+    # Along a line a mean, and the value at a point of it, stand for one at an end.
+    if condition.residual.whole:
+        return len(domain.space) == 1
+    if len(domain.coordinates) > 1:
+        return len(condition.points) > 1
+    return not np.isclose(condition.points.coordinates, list(domain.bounds.values())).any()
 
 
 def _drawn(domain: Shape) -> Iterator[tuple[Part, np.ndarray, np.ndarray]]:

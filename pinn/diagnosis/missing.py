@@ -86,7 +86,8 @@ def surplus(statement: Statement) -> list[str]:
 
     Data that agree do no harm, and coefficients need them: nothing is said where there are some.
     A slope that is the same at both ends of a period is none too many: the slopes of a smooth
-    periodic function are, whatever the order of the equation.
+    periodic function are, whatever the order of the equation. Nor is a mean, which fixes what
+    slopes at all ends leave free.
     """
     if statement.problem.parameters or statement.problem.fields:
         return []
@@ -103,7 +104,7 @@ def surplus(statement: Statement) -> list[str]:
                 for condition in system.conditions
                 if not _is_slope_of_period(condition, coordinate)
                 for plane in condition.planes
-                if plane.coordinate == coordinate
+                if plane.coordinate == coordinate and not math.isnan(plane.value)
             ]
             if not given or not taken[coordinate]:
                 continue
@@ -111,7 +112,7 @@ def surplus(statement: Statement) -> list[str]:
             count = _most_met([plane for _, plane in given], column)
             if count <= taken[coordinate]:
                 continue
-            places = ", ".join(f"{name} at {coordinate} = {p.value:g}" for name, p in given[:_TOLD])
+            places = _places(given[:_TOLD])
             if len(given) > _TOLD:
                 places += f" and {len(given) - _TOLD} more"
             sentences.append(
@@ -130,6 +131,14 @@ def _given(system: System, coordinate: str) -> list[tuple[str, Plane]]:
         for plane in condition.planes
         if plane.coordinate == coordinate
     ]
+
+
+def _places(given: Sequence[tuple[str, Plane]]) -> str:
+    """Return conditions with their planes in words; a mean is on none."""
+    return ", ".join(
+        name if math.isnan(plane.value) else f"{name} at {plane.coordinate} = {plane.value:g}"
+        for name, plane in given
+    )
 
 
 def _is_slope_of_period(condition: Stated, coordinate: str) -> bool:
@@ -248,11 +257,7 @@ def _sentence(
         example = f"pinn.Dirichlet({unknown!r}, ...)"
     there = "none is given"
     if given:
-        places = ", ".join(
-            name if math.isnan(plane.value) else f"{name} at {coordinate} = {plane.value:g}"
-            for name, plane in given
-        )
-        there = f"{len(given)} {'are' if len(given) > 1 else 'is'} given ({places})"
+        there = f"{len(given)} {'are' if len(given) > 1 else 'is'} given ({_places(given)})"
     return (
         f"the solution seems not to be determined in {coordinate}: the {system.takes} {taken} "
         f"condition{'s' * (taken > 1)} in {coordinate}, such as "

@@ -124,8 +124,9 @@ class Statement:
         planes, scattered = planes_of(points, self.coordinates)
         if residual.whole:
             # A mean fixes a constant: as much as a condition along a line, else no function.
-            alone = len(self.coordinates) == 1
-            planes = [Plane(self.coordinates[0], math.nan, points.coordinates)] if alone else []
+            across = self.problem.domain.space or self.coordinates
+            alone = len(across) == 1
+            planes = [Plane(across[0], math.nan, points.coordinates)] if alone else []
             scattered = False
         found = self.linear(residual, points)
         return Stated(residual, points, found, tuple(planes), scattered)

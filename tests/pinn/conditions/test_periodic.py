@@ -238,7 +238,7 @@ def said(conditions, equation="u_xx - cos(pi*x)", domain=None):
         ([pinn.Robin("u", 1, 1, 0)], None),
         ([pinn.Periodic("u", "x", orders=1)], "there is a period of the value alone"),
         ([pinn.Neumann("u", 0, on="x=1"), pinn.Neumann("u", 1, on="x=1")], None),
-        ([pinn.Integral("u")], "there is no condition on 'u'"),
+        ([pinn.Integral("u")], "takes 2 conditions in x, such as on its bounds, and 1 is given"),
     ],
 )
 def test_what_is_missing_is_told(conditions, hint):

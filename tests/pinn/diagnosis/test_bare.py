@@ -91,6 +91,36 @@ def test_a_boundary_that_is_reached_is_left_in_peace(name):
     assert said(P(DISK, ["u"], LAPLACE, REACHED[name])) == []
 
 
+LINE = {"e": "u_xx + 1"}
+HEAT = {"heat": "u_t - u_xx"}
+LEFT = BC("u", 0, on="x=0")
+
+
+@pytest.mark.parametrize("problem", [
+    P(X, ["u"], LINE, [LEFT, pinn.PointValue("u", 0, x=0.4)]),
+    P(X, ["u"], LINE, [LEFT, pinn.PointValue("u", 0, x=1)]),
+    P(X, ["u"], LINE, [LEFT, pinn.Integral("u", 0.3)]),
+    P(X * T1, ["u"], HEAT, [IC("u", "x"), LEFT, pinn.Integral("u", 0.3)]),
+    P(X, ["u"], {"beam": "u_xxxx - 1"},
+      [BC("u", 0), pinn.Neumann("u", 0, on="x=0"), pinn.PointValue("u", 0, x=0.5)]),
+])  # fmt: skip
+def test_a_value_or_a_mean_along_a_line_stands_for_one_at_its_end(problem):
+    assert said(problem) == []
+
+
+@pytest.mark.parametrize("problem, expected", [
+    (P(X, ["u"], LINE, [LEFT, pinn.PointValue("u", 0, x=0)]), "at x=1, 50 % of the boundary"),
+    (P(X, ["u"], LINE, [pinn.PointValue("u", 0, x=0.4)]), "2 conditions in x"),
+    (P(X, ["u"], LINE, [pinn.Integral("u", 0.3)]), "1 is given (integral_u)"),
+    (P(X * T1, ["u"], HEAT, [IC("u", "x"), pinn.Integral("u", 0.3)]), "1 is given (integral_u)"),
+    (P(X * Y, ["u"], LAPLACE, [BC("u", 0, on=SIDES[:3]), pinn.PointValue("u", 0, x=0.5, y=0.5)]),
+     "at y=1, 25 %"),
+])  # fmt: skip
+def test_one_value_or_mean_is_no_more_than_one_condition(problem, expected):
+    (sentence,) = said(problem)
+    assert expected in sentence
+
+
 def test_periods_and_flow_leave_no_boundary_bare():
     period = pinn.Periodic("u", "x")
     strip = P(X * Y, ["u"], LAPLACE, [period, BC("u", 0, on=["y=0", "y=1"])])

@@ -307,6 +307,12 @@ def test_pieces_of_one_face_are_no_surplus():
     assert checked(poisson).advice == ()
 
 
+def test_a_mean_is_no_surplus_beside_slopes_at_both_ends():
+    level = [pinn.Neumann("u", 0), pinn.Integral("u", 0, mean=True)]
+    line = pinn.Problem(X, ["u"], {"poisson": "u_xx + cos(pi*x)"}, level)
+    assert checked(line).advice == ()
+
+
 def test_sides_that_no_line_meets_together_are_no_surplus():
     step = pinn.Polygon([(0, 0), (4, 0), (4, 2), (2, 2), (2, 1), (0, 1)])
     poisson = pinn.Problem(
