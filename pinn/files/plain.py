@@ -31,9 +31,14 @@ def read_plain(path: str | Path, most: int) -> bytes:
     with open_plain(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
-        size = f"{most / 1e6:.3g} MB"
-        raise OSError(errno.EFBIG, f"expected a file of at most {size}, got a larger one", path)
+        raise too_large(path, most)
     return data
+
+
+def too_large(path: str | Path, most: int) -> OSError:
+    """Return the error for a file of more bytes than `most`."""
+    size = f"{most / 1e6:.3g} MB"
+    return OSError(errno.EFBIG, f"expected a file of at most {size}, got a larger one", path)
 
 
 def _opened(path: str, flags: int) -> int:

@@ -81,7 +81,7 @@ class Subject:
             raise DamagedFile(f"{run.config_path}: expected text in UTF-8") from error
         state = Overview.of(run.directory).state
         return cls(
-            name, state, solution, run.metrics(), config, facts,
+            name, state, solution, run.metrics(_LINES), config, facts,
             _pictures(run.directory / FIGURES), str(run.directory), trouble,
         )  # fmt: skip
 
@@ -91,6 +91,8 @@ def has_ended(state: str) -> bool:
     return state in tuple(StopReason)
 
 
+# Of the lines of metrics about so many are told of.
+_LINES = 2000
 _FACTS = ("seed", "precision", "device", "executor", "machine", "versions")
 
 

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _UNASKED_FRAMES, _UNASKED_SECONDS = 24, 3.0
 # One that is asked for has so many.
 _FRAMES = 48
+# Of the lines of metrics about so many are drawn: a long run has more than a figure can show.
+_LINES = 2000
 
 Values = Mapping[str, float | Sequence[float]]
 """What coordinates are held at, some of them at several values."""
@@ -222,7 +224,7 @@ def _of_training(run: Run, solution: Solution) -> Iterator[tuple[str, Figure]]:
         if last.draw:
             headline(figure, f"points drawn anew {_times(last.draw)}, as at step {last.step:,}")
         yield "points", figure
-    records = run.metrics()
+    records = run.metrics(_LINES)
     if any(record.get("parameters") for record in records):
         errors = solution.report.recovery.standard_errors
         yield "coefficients", plot_coefficients(records, errors, solution.problem.units)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pinn.files import DamagedFile, disk_error, from_json, read_plain, to_json
+from pinn.files import DamagedFile, disk_error, from_json, open_plain, to_json, too_large
 from pinn.runs.claim import check_no_link
 from pinn.runs.forms import RECORD, wrong_key
 
@@ -62,32 +62,80 @@ def keep_records(path: Path, count: int) -> None:
         raise disk_error(path, error, "check its permissions") from error
 
 
-def read_records(path: Path) -> list[dict[str, Any]]:
+def read_records(path: Path, most: int | None = None) -> list[dict[str, Any]]:
     """Return the records in order; none where there is no file.
+
+    most: about so many, spread evenly, besides the first and last of each stage; all where left
+    out. The memory is theirs, however long the file is.
 
     A last line without its line end was cut short by a crash and does not count. Raises
     DamagedFile, with the line's number, for any other line that is not a record of a step: an
     object with the step (a whole number), the stage (a text), the loss and, by name, the losses.
     """
+    records = _Thinned(most)
     try:
-        lines = read_plain(path, _MOST_BYTES).split(b"\n")[:-1]
+        with open_plain(path) as file:
+            if os.fstat(file.fileno()).st_size > _MOST_BYTES:
+                raise too_large(path, _MOST_BYTES)
+            for number, line in enumerate(file, start=1):
+                if line.endswith(b"\n"):
+                    records.add(_record(path, number, line[:-1]))
     except FileNotFoundError:
         return []
+    except DamagedFile:
+        raise
     except OSError as error:
         raise disk_error(path, error, "check that it may be read", "read") from error
-    records = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            record = from_json(line)
-        except ValueError:
-            record = None
-        if not isinstance(record, dict):
-            raise _damaged(path, number, line, "one JSON object a line")
-        wrong = wrong_key(record, RECORD)
-        if wrong is not None:
-            raise _damaged(path, number, line, f"a record of a step with a valid {wrong!r}")
-        records.append(record)
-    return records
+    return records.kept()
+
+
+class _Thinned:
+    """Some of the records that are added, at most twice `most` besides those that stay."""
+
+    def __init__(self, most: int | None) -> None:
+        self._most = most
+        self._stride, self._count = 1, 0
+        self._spread: dict[int, dict[str, Any]] = {}
+        self._ends: dict[int, dict[str, Any]] = {}  # the first and last of each stage
+        self._last: dict[str, Any] | None = None
+
+    def add(self, record: dict[str, Any]) -> None:
+        number, last = self._count, self._last
+        self._count, self._last = number + 1, record
+        if last is None or _begins_anew(last, record):
+            self._ends[number] = record
+            if last is not None:
+                self._ends[number - 1] = last
+        if number % self._stride:
+            return
+        self._spread[number] = record
+        if self._most is not None and len(self._spread) > 2 * self._most:
+            self._stride *= 2
+            self._spread = {k: one for k, one in self._spread.items() if not k % self._stride}
+
+    def kept(self) -> list[dict[str, Any]]:
+        """Return what is left of them, in order, with the last."""
+        last = {} if self._last is None else {self._count - 1: self._last}
+        found = {**self._spread, **self._ends, **last}
+        return [found[number] for number in sorted(found)]
+
+
+def _begins_anew(last: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
+    """Whether a record is of another stage than the last, or went back behind it."""
+    return last.get("stage") != record.get("stage") or last["step"] >= record["step"]
+
+
+def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        record = from_json(line)
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        raise _damaged(path, number, line, "one JSON object a line")
+    wrong = wrong_key(record, RECORD)
+    if wrong is not None:
+        raise _damaged(path, number, line, f"a record of a step with a valid {wrong!r}")
+    return record
 
 
 def _damaged(path: Path, number: int, line: bytes, expected: str) -> DamagedFile:

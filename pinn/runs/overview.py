@@ -48,7 +48,7 @@ class Overview:
         except OSError as error:
             return cls(run.directory, sentence_of(error))
         try:
-            lines = run.metrics()
+            lines = run.metrics(1)  # the last is among them
             summary = run.summary() if run.summary_path.exists() else {}
         except (DamagedFile, OSError) as error:
             return cls(run.directory, sentence_of(error))

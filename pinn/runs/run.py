@@ -178,12 +178,13 @@ class Run:
         """Append one line to metrics.jsonl; it reaches the file before this returns."""
         append_record(self.metrics_path, record)
 
-    def metrics(self) -> list[dict[str, Any]]:
+    def metrics(self, most: int | None = None) -> list[dict[str, Any]]:
         """Return the logged records in order; DamagedFile, with the line, for one that is none.
 
-        A last line that a crash cut short does not count.
+        most: about so many, spread evenly, besides the first and last of each stage; all where left
+        out. A last line that a crash cut short does not count.
         """
-        return read_records(self.metrics_path)
+        return read_records(self.metrics_path, most)
 
     def keep_metrics(self, count: int) -> None:
         """Leave so many of the first lines of metrics.jsonl, and remove those after them."""

@@ -61,6 +61,31 @@ def test_metrics_are_one_line_each_and_on_disk_at_once(run):
     assert run.metrics() == records
 
 
+def test_of_many_lines_some_are_read_evenly_with_the_ends_of_stages(run):
+    stages = [("adam", range(5, 5000, 5)), ("lbfgs", range(5000, 6003))]
+    whole = [{"step": step, "stage": stage} for stage, steps in stages for step in steps]
+    run.metrics_path.write_text("".join(json.dumps(one) + "\n" for one in whole))
+    assert run.metrics() == whole
+    some = run.metrics(100)
+    assert 100 <= len(some) <= 204
+    steps = [one["step"] for one in some]
+    assert {5, 4995, 5000, 6002} < set(steps)
+    assert steps == sorted(steps)
+    places = np.array([whole.index(one) for one in some])
+    assert np.diff(places).max() <= 2 * len(whole) / 100
+    assert [one["step"] for one in run.metrics(1)][-1] == 6002
+
+
+def test_lines_before_a_step_back_stay_when_some_are_read(run):
+    steps = [*range(300), *range(250, 500)]
+    lines = [json.dumps({"step": step, "stage": "adam"}) + "\n" for step in steps]
+    run.metrics_path.write_text("".join(lines))
+    some = [one["step"] for one in run.metrics(10)]
+    back = some.index(250)
+    assert some[back - 1] == 299
+    assert len(some) < 40
+
+
 def test_a_line_cut_short_by_a_crash_neither_counts_nor_spoils_the_next(run):
     run.log({"step": 0})
     with open(run.metrics_path, "a") as file:
