@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pinn.cli.configured import add_config, add_track, mistakes_of, read_config
@@ -63,21 +64,49 @@ def add_parser(commands: Any) -> None:
 
 def train(arguments: argparse.Namespace) -> int:
     """Train, save and draw; return the exit code."""
-    from pinn.runs import check_free
-    from pinn.runs.interrupts import Interrupts
-    from pinn.runs.recorder import Recorder
+    return train_config(read_config(arguments), arguments)
 
-    config = read_config(arguments)
+
+def train_config(
+    config: Config, arguments: argparse.Namespace, callbacks: Sequence[Any] = ()
+) -> int:
+    """Do the same with a config that has been read; callbacks: more of them."""
+    checkpoint, overwrite, ended = _begin(config, arguments)
+    if ended is not None:
+        say(f"{config.experiment.problem.name}: {ended}")
+        return DONE
+    return _run(config, checkpoint, overwrite, arguments.quiet, callbacks)
+
+
+def _begin(
+    config: Config, arguments: argparse.Namespace
+) -> tuple[Path | None, bool, str | None]:
+    """Return what to go on from, whether to overwrite, and why there is nothing to do."""
+    from pinn.runs import check_free
+
     overwrite, checkpoint = arguments.overwrite, None
     if arguments.resume or arguments.extend:
         checkpoint, ended = _left_there(config, arguments)
         if ended is not None:
-            say(f"{config.experiment.problem.name}: {ended}")
-            return DONE
+            return None, False, ended
         overwrite = checkpoint is None
     if checkpoint is None:
         check_free(config.directory, overwrite)
-    shown = [] if arguments.quiet else [_shown()]
+    return checkpoint, overwrite, None
+
+
+def _run(
+    config: Config,
+    checkpoint: Path | None,
+    overwrite: bool,
+    quiet: bool,
+    callbacks: Sequence[Any],
+) -> int:
+    """Train in the run directory, and write the results there; return the exit code."""
+    from pinn.runs.interrupts import Interrupts
+    from pinn.runs.recorder import Recorder
+
+    shown = [] if quiet else [_shown()]
     warn = shown[0].tell if shown else tell
     recorder = Recorder(
         config.directory, config.text(), config.log_every, config.output.checkpoint_seconds,
@@ -88,9 +117,9 @@ def train(arguments: argparse.Namespace) -> int:
         for tracker in config.output.tracking
     ]
     with recorder, Interrupts() as interrupts:
-        callbacks = [_Rehearsal(), recorder, *trackers, *shown, interrupts]
+        told = [_Rehearsal(), recorder, *trackers, *shown, *callbacks, interrupts]
         try:
-            solution = _solve(config, recorder, callbacks, arguments.quiet, checkpoint)
+            solution = _solve(config, recorder, told, quiet, checkpoint)
         except BaseException as error:
             with interrupts.held():
                 _save_reached(recorder, error)
@@ -98,7 +127,7 @@ def train(arguments: argparse.Namespace) -> int:
             if isinstance(error, KeyboardInterrupt) and recorder.run is not None:
                 return INTERRUPTED
             raise
-        return _finish(recorder, interrupts, solution, trackers, arguments.quiet)
+        return _finish(recorder, interrupts, solution, trackers, quiet)
 
 
 def _left_there(
@@ -113,10 +142,7 @@ def _left_there(
     if not is_run(directory):
         tell(f"{directory}: no run is there yet; it begins now")
         return None, None
-    run = Run(directory)
-    end = run.end()
-    if end is not None:
-        _check_ended(config, arguments.extend)
+    run, end = Run(directory), ended_there(config, arguments.extend)
     if end is not None and not arguments.extend:
         return None, (
             f"the run in {directory} has ended: {end}; --extend goes on with it where a limit is "
@@ -131,6 +157,19 @@ def _left_there(
         )
     tell(f"{directory}: the run was cut short before its first checkpoint; it begins anew")
     return None, None
+
+
+def ended_there(config: Config, extend: bool = False) -> str | None:
+    """Return why the run in a config's directory has ended; None where it has not, or is not there.
+
+    Misuse where it is of another config and, to extend it, where no limit is raised.
+    """
+    from pinn.runs import Run, is_run
+
+    end = Run(config.directory).end() if is_run(config.directory) else None
+    if end is not None:
+        _check_ended(config, extend)
+    return end
 
 
 def _check_ended(config: Config, extend: bool) -> None:

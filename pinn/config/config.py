@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pinn.config.errors import ConfigError
 from pinn.config.overrides import Override
 from pinn.config.yaml_text import dump_yaml
-from pinn.config.yaml_tree import read_yaml
+from pinn.config.yaml_tree import parse_yaml, read_yaml
 from pinn.models import MLP
 from pinn.sampling import Sampling
 from pinn.schema import Count, NonNegative, declared, dump
@@ -20,7 +20,7 @@ from pinn.schema.declared import Field, Member, Record, built, fields_of, read_f
 from pinn.schema.errors import DeclarationError
 from pinn.schema.kinds import Items
 from pinn.schema.reader import INVALID, Complaint, Reader
-from pinn.schema.tree import Mapping, Place, Scalar, tree_of
+from pinn.schema.tree import Mapping, Node, Place, Scalar, tree_of
 from pinn.tracking import TRACKERS, Tracker
 from pinn.training.auto import default_training
 from pinn.training.experiment import Experiment
@@ -93,17 +93,28 @@ def load(path: str | Path, overrides: Iterable[Override] = ()) -> Config:
     Nothing is written. Raises ConfigError with every mistake that was found.
     """
     shown = str(path)
-    root = read_yaml(Path(path), shown)
+    return _config(read_yaml(Path(path), shown), shown, Path(path), overrides)
+
+
+def parse(text: str, source: str, overrides: Iterable[Override] = ()) -> Config:
+    """Check and build a config from its text, which messages call `source`; else as `load`.
+
+    Files that it names are looked for from the working directory.
+    """
+    return _config(parse_yaml(text, source), source, Path(), overrides)
+
+
+def _config(root: Node, shown: str, path: Path, overrides: Iterable[Override]) -> Config:
     if not isinstance(root, Mapping):
         message = f"expected a mapping with the key problem, got {root}"
         raise ConfigError([Complaint(root.place, "", message)])
-    _name_by_file(root, Path(path))
+    _name_by_file(root, path)
     overrides = list(overrides)
     _fill_defaults(root, overrides)
     for override in overrides:
         override.apply(root)
 
-    reader = Reader(folder=Path(path).parent)
+    reader = Reader(folder=path.parent)
     reader.note((), Place(shown))
     values = read_fields(sections(), root, (), reader)
     if values is not INVALID:

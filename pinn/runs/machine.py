@@ -33,7 +33,7 @@ def machine_and_versions() -> dict[str, dict[str, Any]]:
     return {
         "machine": {
             "cpu": _cpu_model(),
-            "cores": _usable_cores(),
+            "cores": usable_cores(),
             "memory_gib": _memory_gib(),
             "system": f"{platform.system()} {platform.machine()}",
         },
@@ -90,7 +90,7 @@ def _cpu_model() -> str:
     return platform.processor() or platform.machine() or "unknown"
 
 
-def _usable_cores() -> int:
+def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

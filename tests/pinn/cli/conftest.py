@@ -65,11 +65,14 @@ def start(folder):
     """A function that starts the command in a process of its own, ended with the test."""
     processes = []
 
-    def start(*arguments, program=("-m", "pinn"), before=usual_signals, env=(), **options):
+    def start(
+        *arguments, program=("-m", "pinn"), before_program=(), before=usual_signals, env=(),
+        **options,
+    ):
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         ours = {"PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"}
         process = subprocess.Popen(
-            [sys.executable, *program, *arguments],
+            [*before_program, sys.executable, *program, *arguments],
             env={**os.environ, **ours, **dict(env)},
             preexec_fn=before,
             text=True,

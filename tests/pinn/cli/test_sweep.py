@@ -7,7 +7,6 @@ import pytest
 
 import pinn
 from pinn.cli import main
-from pinn.cli.configured import read_config
 
 SWEEP = [
     "sweep", "heat.yaml", "--out", "all", "--quiet",
@@ -106,10 +105,10 @@ def test_every_run_is_logged_with_the_tools_that_are_named(folder, monkeypatch):
         pytest.importorskip(package)
     given = []
 
-    def train(arguments):
-        given.append(read_config(arguments).output.tracking)
+    def train(config, *_):
+        given.append(config.output.tracking)
         return 0
 
-    monkeypatch.setattr("pinn.cli.train.train", train)
+    monkeypatch.setattr("pinn.cli.worker.train_config", train)
     assert main([*SWEEP, "--track", "tensorboard", "--track", "mlflow"]) == 0
     assert given == [(pinn.TensorBoard(), pinn.MLflow())] * 4

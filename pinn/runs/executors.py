@@ -1,0 +1,156 @@
+"""Executors by name: where the runs of a sweep are done."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pinn.runs.machine import usable_cores
+from pinn.runs.processes import Processes, leave_ctrl_c_to_others
+
+# What submitit calls the same on every cluster; all other names are of Slurm.
+_OF_ANY_CLUSTER = (
+    "name", "timeout_min", "mem_gb", "nodes", "cpus_per_task", "gpus_per_node", "tasks_per_node",
+)  # fmt: skip
+
+# Of dask, for every worker that it starts.
+_PRELOAD = "from pinn.runs.processes import leave_ctrl_c_to_others as begin; begin()"
+
+
+@dataclass(frozen=True)
+class Workers:
+    """What does runs.
+
+    executor: see pinn.runs.jobs.run_jobs. at_once: runs that share the cores of this machine, None
+    where others do them. threads: of each run there.
+    """
+
+    executor: Any
+    at_once: int | None = None
+    threads: int = 1
+
+    def threads_of(self, runs: int) -> int:
+        """Return how many threads each of so many runs may take."""
+        if self.at_once is None:
+            return self.threads
+        return max(1, usable_cores() // min(self.at_once, max(runs, 1)))
+
+
+@contextmanager
+def workers(text: str, jobs: int | None, folder: str | Path) -> Iterator[Workers | None]:
+    """Give the executor of a name, as long as the block lasts.
+
+    text: "processes", "mpi", "dask", "dask:ADDRESS", "slurm" or "slurm:KEY=VALUE,KEY=VALUE". jobs:
+    how many runs at a time, None for what there is room for. folder: for the logs of Slurm. Under
+    mpiexec the processes but the first do runs until the first leaves its block, and get None then.
+    Raises ValueError for another name or option, ImportError, with what to install, where its
+    package is not there.
+    """
+    name, _, option = text.partition(":")
+    if name not in _EXECUTORS:
+        raise ValueError(
+            f"expected one of {', '.join(_EXECUTORS)}, got {text!r}; dask takes an address, "
+            "dask:tcp://host:8786, and slurm options, slurm:partition=long,timeout_min=60"
+        )
+    if option and name in ("processes", "mpi"):
+        raise ValueError(f"{name} takes no options, got {option!r}; how many is for --jobs to say")
+    with _EXECUTORS[name](option, jobs, Path(folder)) as found:
+        yield found
+
+
+@contextmanager
+def _processes(option: str, jobs: int | None, folder: Path) -> Iterator[Workers]:
+    count = jobs or usable_cores()
+    with Processes(count) as executor:
+        yield Workers(executor, at_once=count)
+
+
+@contextmanager
+def _mpi(option: str, jobs: int | None, folder: Path) -> Iterator[Workers | None]:
+    futures = _imported("mpi4py.futures", "mpi")
+    world = _imported("mpi4py.MPI", "mpi").COMM_WORLD
+    if world.Get_size() == 1:  # none but this process: others are started
+        with futures.MPIPoolExecutor(jobs, initializer=leave_ctrl_c_to_others) as executor:
+            yield Workers(executor)
+        return
+    if jobs is not None:
+        raise ValueError("under mpiexec its own -n says how many runs are done at a time")
+    if world.Get_rank() > 0:
+        leave_ctrl_c_to_others()
+    with futures.MPICommExecutor(world) as executor:
+        yield None if executor is None else Workers(executor)
+
+
+@contextmanager
+def _dask(option: str, jobs: int | None, folder: Path) -> Iterator[Workers]:
+    distributed = _imported("distributed", "dask")
+    if option:
+        if jobs is not None:
+            raise ValueError("the workers of dask's scheduler say how many runs are done at a time")
+        with distributed.Client(option) as client:
+            yield Workers(client.get_executor(pure=False))
+        return
+    count = jobs or usable_cores()
+    import dask
+
+    # The loss of a worker is told here and at once: who takes its run up is not for the scheduler
+    # to say.
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=count, threads_per_worker=1, dashboard_address=None, preload=_PRELOAD,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield Workers(client.get_executor(pure=False), at_once=count)
+
+
+@contextmanager
+def _slurm(option: str, jobs: int | None, folder: Path) -> Iterator[Workers]:
+    submitit = _imported("submitit", "slurm")
+    given = _settings(option)
+    threads = given.get("cpus_per_task", 1)
+    cluster = given.pop("cluster", "slurm")
+    if jobs is not None:
+        given["array_parallelism"] = jobs
+    named = {
+        key if key in _OF_ANY_CLUSTER else f"slurm_{key}": value for key, value in given.items()
+    }
+    try:
+        executor = submitit.AutoExecutor(folder / ".submitit", cluster=cluster)
+        executor.update_parameters(**named)
+    except (NameError, RuntimeError, TypeError, ValueError) as error:
+        raise ValueError(str(error)) from error
+    yield Workers(executor, threads=threads)
+
+
+_EXECUTORS: dict[str, Callable[..., Any]] = {
+    "processes": _processes, "mpi": _mpi, "dask": _dask, "slurm": _slurm,
+}  # fmt: skip
+
+
+def _settings(option: str) -> dict[str, Any]:
+    """Return "key=value,key=value" as a mapping, whole numbers as such."""
+    found: dict[str, Any] = {}
+    for pair in filter(None, option.split(",")):
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise ValueError(f"expected key=value, such as partition=long, got {pair!r}")
+        found[key.strip()] = int(value) if value.strip().isdigit() else value.strip()
+    return found
+
+
+def _imported(module: str, extra: str) -> ModuleType:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{module} cannot be imported ({error}); pip install \"pinn[{extra}]\" brings it"
+        ) from error

@@ -1,0 +1,197 @@
+"""`sweep` with several runs at a time: real processes, MPI, Dask and submitit; lost workers."""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pinn
+from pinn.cli import main
+from pinn.runs import Run
+
+SCRIPTS = Path(sysconfig.get_path("scripts"))
+MPIEXEC = shutil.which("mpiexec", path=f"{SCRIPTS}{os.pathsep}{os.environ.get('PATH', '')}")
+GRID = ["--grid", "seed=0,1"]
+
+needs_mpi = pytest.mark.skipif(
+    MPIEXEC is None or importlib.util.find_spec("mpi4py") is None, reason="no mpi4py, or no mpiexec"
+)
+needs_dask = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None, reason="no distributed"
+)
+needs_submitit = pytest.mark.skipif(
+    importlib.util.find_spec("submitit") is None, reason="no submitit"
+)
+LOCAL = [
+    pytest.param(["--jobs", "2"], id="processes"),
+    pytest.param(["--executor", "dask", "--jobs", "2"], id="dask", marks=needs_dask),
+]
+
+
+def wait_for(condition, process):
+    import time
+
+    deadline = time.monotonic() + 240
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def training(directory):
+    """The process that trains in a run directory, None before one has reached a checkpoint."""
+    if not Path(directory, "checkpoint.npz").exists():
+        return None
+    found = re.match(r"process (\d+) ", Path(directory, ".pinn-run").read_text())
+    return int(found[1]) if found else None
+
+
+def theta(directory):
+    return pinn.load(directory).theta
+
+
+def one_by_one(folder, *options):
+    """The same sweep in this process: what workers have to end with, to the bit."""
+    assert main(["sweep", "heat.yaml", "--out", folder, "--quiet", *GRID, *options]) == 0
+
+
+def check_same(folder, other):
+    for seed in (0, 1):
+        assert np.array_equal(theta(f"{folder}/seed={seed}"), theta(f"{other}/seed={seed}"))
+        config = Path(folder, f"seed={seed}", "config.yaml").read_text()
+        assert config == Path(other, f"seed={seed}", "config.yaml").read_text().replace(
+            f"{other}/", f"{folder}/"
+        )
+
+
+EVERYWHERE = [
+    *LOCAL,
+    pytest.param(["--executor", "mpi"], id="mpiexec", marks=needs_mpi),
+    pytest.param(["--executor", "mpi", "--jobs", "2"], id="mpi", marks=needs_mpi),
+    pytest.param(
+        ["--executor", "slurm:cluster=local,timeout_min=9"], id="submitit", marks=needs_submitit
+    ),
+]
+
+
+@pytest.mark.parametrize("options", EVERYWHERE)
+def test_workers_end_with_the_bits_of_runs_one_after_the_other(start, options, capsys):
+    command = ["sweep", "heat.yaml", "--out", "all", *GRID, *options]
+    if options == ["--executor", "mpi"]:
+        process = start(*command, before_program=[MPIEXEC, "-n", "3"])
+    else:
+        process = start(*command, env={"PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"})
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 0, err
+    assert "Traceback" not in err
+    one_by_one("other")
+    check_same("all", "other")
+    head, *lines = (line.split() for line in out.splitlines())
+    assert head == ["seed", "state", "steps", "seconds", "loss", "error", "estimated"]
+    assert [line[:4] for line in lines] == [[seed, "step", "limit", "17"] for seed in "01"]
+    for number, seed in ((1, 0), (2, 1)):
+        told = [line for line in err.splitlines() if line.startswith(f"all/seed={seed} ")]
+        assert told[0] == f"all/seed={seed} ({number} of 2): begins"
+        assert told[1].startswith(f"all/seed={seed} ({number} of 2): stopped: step limit; loss ")
+        assert len(told) == 2
+    assert not list(Path("all").glob(".pinn-sweep-*"))
+
+
+@pytest.mark.parametrize("options", LOCAL)
+def test_a_killed_worker_and_ctrl_c_cost_no_bit(start, options):
+    endless = ["--set", "training.0.adam.steps=10000000", "--set", "output.checkpoint_seconds=0"]
+    command = ["sweep", "heat.yaml", "--out", "all", *GRID]
+    process = start(*command, *endless, *options)
+    runs = ["all/seed=0", "all/seed=1"]
+    wait_for(lambda: all(map(training, runs)), process)
+    lost = training(runs[1])
+    os.kill(lost, signal.SIGKILL)
+    wait_for(lambda: training(runs[1]) not in (None, lost), process)
+    again = Run(runs[1]).last_step().step
+    wait_for(lambda: Run(runs[1]).last_step().step > again, process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "all/seed=1 (2 of 2): its worker was lost (" in err
+    assert re.search(r"^all/seed=1 \(2 of 2\): goes on from step \d+$", err, re.MULTILINE)
+    assert err.count("every run ends after this step") == 1
+    for run in runs:
+        assert json.loads(Path(run, "summary.json").read_text())["stop_reason"] == "interrupted"
+    assert out.count("interrupted") == 2
+    # The same command goes on, and ends with the bits of runs that never stopped.
+    steps = max(Run(run).last_step().step for run in runs) + 5
+    limit = ["--set", f"training.0.adam.steps={steps}"]
+    assert main([*command, *limit, "--quiet"]) == 0
+    one_by_one("other", *limit)
+    check_same("all", "other")
+
+
+@needs_mpi
+def test_a_killed_rank_ends_all_and_the_same_command_goes_on(start):
+    endless = ["--set", "training.0.adam.steps=10000000", "--set", "output.checkpoint_seconds=0"]
+    command = ["sweep", "heat.yaml", "--out", "all", *GRID, "--executor", "mpi"]
+    process = start(*command, *endless, before_program=[MPIEXEC, "-n", "3"])
+    runs = ["all/seed=0", "all/seed=1"]
+    wait_for(lambda: all(map(training, runs)), process)
+    os.kill(training(runs[1]), signal.SIGKILL)
+    process.communicate(timeout=240)
+    assert process.returncode != 0
+    steps = max(Run(run).last_step().step for run in runs) + 5
+    limit = ["--set", f"training.0.adam.steps={steps}"]
+    process = start(*command, *limit, before_program=[MPIEXEC, "-n", "3"])
+    _, err = process.communicate(timeout=240)
+    assert process.returncode == 0, err
+    assert err.count(": goes on from step ") == 2
+    one_by_one("other", *limit)
+    check_same("all", "other")
+
+
+def test_workers_end_with_whoever_started_them(start):
+    process = start("sweep", "endless.yaml", "--out", "all", *GRID, "--jobs", "2")
+    runs = ["all/seed=0", "all/seed=1"]
+    begun = [Path(run, ".pinn-run") for run in runs]
+    wait_for(lambda: all(mark.exists() and mark.read_text() for mark in begun), process)
+    metrics = [Path(run, "metrics.jsonl") for run in runs]
+    wait_for(lambda: all(path.exists() for path in metrics), process)
+    process.kill()
+    process.communicate()  # returns when the workers have closed their ends too
+    for run in runs:
+        assert json.loads(Path(run, "summary.json").read_text())["stop_reason"] == "interrupted"
+        assert Run(run).last_step() is not None
+
+
+def test_a_run_that_fails_ends_no_other_and_is_the_exit_code(start):
+    # A rate that no step survives, twice over, between two that do well.
+    process = start(
+        "sweep", "heat.yaml", "--out", "all", "--jobs", "2",
+        "--grid", "training.0.adam.learning_rate=1e-3,1e300,1e-4",
+    )  # fmt: skip
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 3, err
+    assert [line.split()[1] for line in out.splitlines()[1:]] == ["step", "diverged", "step"]
+
+
+@pytest.mark.parametrize("options, said", [
+    (["--jobs", "0"], "argument --jobs: expected a whole number >= 1, got '0'"),
+    (["--executor", "dusk"], "expected one of processes, mpi, dask, slurm, got 'dusk'"),
+    (["--executor", "processes:4"], "processes takes no options, got '4'"),
+    (["--executor", "dask:tcp://h:1", "--jobs", "2"], "the workers of dask's scheduler say"),
+])  # fmt: skip
+def test_mistakes_in_who_does_the_runs(folder, capsys, options, said):
+    if "dask" in options[1]:
+        pytest.importorskip("distributed")
+    try:
+        code = main(["sweep", "heat.yaml", "--out", "all", *GRID, *options])
+    except SystemExit as end:
+        code = end.code
+    assert code == 2
+    assert said in capsys.readouterr().err
+    assert not Path("all").exists()
