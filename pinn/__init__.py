@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pinn.cli.from_python import ensemble, sweep
     from pinn.conditions import (
         Condition,
         Data,
@@ -111,7 +112,7 @@ if TYPE_CHECKING:
     from pinn.report import write_report
     from pinn.sampling import Sampling
     from pinn.schema import declared
-    from pinn.solution import Report, Solution, load
+    from pinn.solution import Ensemble, Report, Solution, load
     from pinn.solving import check, solve
     from pinn.tables import Table
     from pinn.tracking import MLflow, TensorBoard, Tracker, WandB
@@ -209,6 +210,7 @@ __all__ = [
     "Disk",
     "Ellipse",
     "Embedding",
+    "Ensemble",
     "EqualLosses",
     "Equation",
     "ErrorEstimate",
@@ -281,14 +283,17 @@ __all__ = [
     "declared",
     "default_training",
     "doctor",
+    "ensemble",
     "load",
     "solve",
     "standard_errors",
+    "sweep",
     "write_report",
 ]
 
 # Where each name lives. It is imported when it is first used: `python -m pinn --help` needs none.
 _HOMES = {
+    "pinn.cli.from_python": ("ensemble", "sweep"),
     "pinn.conditions": (
         "Condition", "Data", "Dirichlet", "Initial", "Integral", "Interface", "Neumann",
         "Operator", "Periodic", "PointValue", "Robin", "Terminal",
@@ -360,7 +365,7 @@ _HOMES = {
     "pinn.report": ("write_report",),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),
-    "pinn.solution": ("Report", "Solution", "load"),
+    "pinn.solution": ("Ensemble", "Report", "Solution", "load"),
     "pinn.solving": ("check", "solve"),
     "pinn.tables": ("Table",),
     "pinn.tracking": ("MLflow", "TensorBoard", "Tracker", "WandB"),

@@ -1,0 +1,154 @@
+"""What the command `sweep` does, as functions of Python: pinn.sweep and pinn.ensemble."""
+
+from __future__ import annotations
+
+import functools
+import os
+import types
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pinn.cli.grid import Grid
+from pinn.cli.many import configs_in, ended_before, train_there
+from pinn.cli.verdict import Misuse
+
+if TYPE_CHECKING:
+    from pinn.problem import Problem
+    from pinn.runs.sweep import Sweep
+    from pinn.solution import Ensemble
+
+_FUNCTIONS = (
+    types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial,
+)  # fmt: skip
+_OF_ONE_RUN = ("callbacks", "start", "resume")
+
+
+def sweep(
+    problem: Problem,
+    model: Any = None,
+    *,
+    grid: Mapping[str, Iterable[Any]],
+    out: str | os.PathLike[str] | None = None,
+    executor: Any = None,
+    jobs: int | None = None,
+    tries: int = 3,
+    tell: Callable[[str], object] | None = None,
+    **settings: Any,
+) -> Sweep:
+    """Train a run for each combination of some values, each in a directory of its own.
+
+    problem, model, settings: the arguments of pinn.solve, without callbacks, start and resume. What
+    a worker gets is the text of a config, so functions of Python have no place in them, and a class
+    of one's own only where the worker knows it. grid: key of a config -> the values that it has in
+    turn, {"seed": range(3), "model.width": [20, 40]}. out: the folder of the runs (runs/NAME-sweep
+    where left out); those that have ended there are not trained again, and others are gone on with.
+
+    executor: a concurrent.futures.Executor, such as mpi4py.futures.MPIPoolExecutor, get_executor()
+    of a Dask client, or an executor of submitit; or a name, as of the command's --executor. The
+    workers have to see the folder. jobs: how many runs at a time, in processes of this machine
+    where no name is given, each with its share of the cores. Without either, runs are trained here,
+    one after the other. tries: how many workers may have a run, each from the last checkpoint of
+    the one before, when they are lost. tell: gets a line when a run begins and ends, such as print.
+
+    A run that fails does not end the others; `codes` of the result says which did. Ctrl-C ends all
+    of them with a checkpoint and raises KeyboardInterrupt; the same call then goes on. Raises
+    TypeError or ValueError, naming the argument, before anything is trained.
+    """
+    from pinn.config import Config, Output, parse
+    from pinn.runs.executors import Workers, workers
+    from pinn.runs.sweep import Sweep
+    from pinn.training.experiment import Experiment
+
+    for name in _OF_ONE_RUN:
+        if name in settings:
+            raise TypeError(f"sweep has no argument {name!r}: it is of one run; leave it out")
+    if jobs is not None and not (executor is None or isinstance(executor, str)):
+        raise ValueError("sweep: jobs is how many processes to start, and an executor has its own")
+    if model is not None:
+        settings["model"] = model
+    given = {name: value for name, value in settings.items() if value is not None}
+    experiment = Experiment(problem, **given)
+    for path in _functions(experiment.arguments, ()):
+        raise TypeError(
+            f"sweep: {'.'.join(path)} is a Python function, and a run gets its config as a text; "
+            "write it as a text"
+        )
+    text = Config(experiment, Output(), "").text()
+    try:
+        axes = Grid.of(grid)
+        configs = configs_in(axes, lambda changed: parse(text, "sweep", changed), out)
+        codes = ended_before(configs, lambda line: None)
+    except Misuse as error:
+        raise ValueError(str(error)) from None
+    folder = next(iter(configs)).parent
+    if jobs is not None or isinstance(executor, str):
+        opened = workers(executor or "processes", jobs, folder)
+    else:
+        opened = nullcontext(Workers(executor))
+    with opened as found:
+        threads = found.threads_of(list(codes.values()).count(None)) if found.executor else None
+        train_there(
+            configs, codes, found.executor, folder=folder, threads=threads, tries=tries,
+            tell=tell or (lambda line: None),
+        )  # fmt: skip
+    return Sweep(axes.names, [texts for texts, _ in axes], list(configs), list(codes.values()))
+
+
+def ensemble(
+    problem: Problem,
+    model: Any = None,
+    *,
+    seeds: int | Iterable[int] = 5,
+    out: str | os.PathLike[str] | None = None,
+    executor: Any = None,
+    jobs: int | None = None,
+    tries: int = 3,
+    tell: Callable[[str], object] | None = None,
+    **settings: Any,
+) -> Ensemble:
+    """Train the same run with several seeds, and return the solutions as a pinn.Ensemble.
+
+    seeds: how many, or which. out: the folder of the runs, runs/NAME-ensemble where left out. All
+    else is as of pinn.sweep. Runs that failed or diverged are left out, with a RuntimeWarning;
+    ValueError where fewer than two are left.
+    """
+    from pinn.solution import Ensemble, load
+
+    if "seed" in settings:
+        raise TypeError("ensemble has no argument 'seed', as it trains with several; give seeds")
+    wanted = range(seeds) if isinstance(seeds, int) else seeds
+    swept = sweep(
+        problem, model, grid={"seed": wanted}, out=out or Path("runs", f"{problem.name}-ensemble"),
+        executor=executor, jobs=jobs, tries=tries, tell=tell, **settings,
+    )  # fmt: skip
+    there = [run.solution_path for run in swept.runs if run.solution_path.exists()]
+    found = [load(path) for path in there]
+    good = [solution for solution in found if solution.report.stop_reason != "diverged"]
+    lost = len(swept.runs) - len(good)
+    if lost:
+        warnings.warn(
+            f"ensemble: {lost} of {len(swept.runs)} runs failed or diverged, and are no part of it:"
+            f"\n{swept}",
+            RuntimeWarning, stacklevel=2,
+        )  # fmt: skip
+    return Ensemble(good)
+
+
+def _functions(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Give the path to every function of Python in what a run is made of."""
+    from pinn.schema import fields_of
+
+    if isinstance(value, _FUNCTIONS):
+        yield path
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from _functions(one, (*path, str(key)))
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for number, one in enumerate(value):
+            yield from _functions(one, (*path, getattr(one, "name", None) or str(number)))
+    elif hasattr(type(value), "__dataclass_fields__"):
+        for key in fields_of(type(value)):
+            yield from _functions(getattr(value, key, None), (*path, key))
