@@ -54,7 +54,8 @@ def sweep(
     the one before, when they are lost. tell: gets a line when a run begins and ends, such as print.
 
     A run that fails does not end the others; `codes` of the result says which did. Ctrl-C ends all
-    of them with a checkpoint and raises KeyboardInterrupt; the same call then goes on. Raises
+    of them with a checkpoint and raises KeyboardInterrupt; the same call then goes on. With "mpi"
+    under mpiexec the processes but the first do runs for it and then end, as by SystemExit. Raises
     TypeError or ValueError, naming the argument, before anything is trained.
     """
     from pinn.config import Config, Output, parse
@@ -77,22 +78,24 @@ def sweep(
             "write it as a text"
         )
     text = Config(experiment, Output(), "").text()
-    try:
-        axes = Grid.of(grid)
-        configs = configs_in(axes, lambda changed: parse(text, "sweep", changed), out)
-        codes = ended_before(configs, lambda line: None)
-    except Misuse as error:
-        raise ValueError(str(error)) from None
-    folder = next(iter(configs)).parent
     if jobs is not None or isinstance(executor, str):
-        opened = workers(executor or "processes", jobs, folder)
+        opened = workers(executor or "processes", jobs, out or "runs")
     else:
         opened = nullcontext(Workers(executor))
     with opened as found:
-        threads = found.threads_of(list(codes.values()).count(None)) if found.executor else None
+        if found is None:
+            raise SystemExit(0)
+        try:
+            axes = Grid.of(grid)
+            configs = configs_in(axes, lambda changed: parse(text, "sweep", changed), out)
+            codes = ended_before(configs, lambda line: None)
+        except Misuse as error:
+            raise ValueError(str(error)) from None
+        left = list(codes.values()).count(None)
         train_there(
-            configs, codes, found.executor, folder=folder, threads=threads, tries=tries,
-            tell=tell or (lambda line: None),
+            configs, codes, found.executor, folder=next(iter(configs)).parent,
+            threads=None if found.executor is None else found.threads_of(left),
+            tries=tries, tell=tell or (lambda line: None),
         )  # fmt: skip
     return Sweep(axes.names, [texts for texts, _ in axes], list(configs), list(codes.values()))
 

@@ -75,7 +75,9 @@ class Grid:
 
     @classmethod
     def of(cls, values: Mapping[str, Iterable[Any]]) -> Grid:
-        """Return that of values of Python by key."""
+        """Return that of values of Python by key; ValueError where there is none."""
+        if not values:
+            raise ValueError("grid: expected a key with values, such as {'seed': range(3)}, got {}")
         return cls([Axis.of(key, found) for key, found in values.items()])
 
     def __iter__(self) -> Iterator[tuple[list[str], list[Override]]]:

@@ -79,12 +79,15 @@ def _mpi(option: str, jobs: int | None, folder: Path) -> Iterator[Workers | None
         with futures.MPIPoolExecutor(jobs, initializer=leave_ctrl_c_to_others) as executor:
             yield Workers(executor)
         return
-    if jobs is not None:
-        raise ValueError("under mpiexec its own -n says how many runs are done at a time")
     if world.Get_rank() > 0:
         leave_ctrl_c_to_others()
     with futures.MPICommExecutor(world) as executor:
-        yield None if executor is None else Workers(executor)
+        if executor is not None and jobs is not None:
+            raise ValueError("under mpiexec its own -n says how many runs are done at a time")
+        if executor is not None:
+            yield Workers(executor)
+    if executor is None:  # after its block, which no exception leaves in these processes
+        yield None
 
 
 @contextmanager

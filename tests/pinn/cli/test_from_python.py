@@ -97,6 +97,7 @@ def test_runs_that_diverge_are_no_part_of_an_ensemble():
 
 @pytest.mark.parametrize("changes, given, error, said", [
     ({}, {"grid": {"sead": [0]}}, ValueError, "sead: unknown key"),
+    ({}, {"grid": {}}, ValueError, "grid: expected a key with values"),
     ({}, {"grid": {"seed": []}}, ValueError, "grid: seed: expected one value or more, got none"),
     ({}, {"grid": {"seed": [1, 1]}}, ValueError, "seed=1: two combinations would go there"),
     ({}, {"grid": {"seed": [object()]}}, TypeError, "grid: seed: expected plain data, got object"),

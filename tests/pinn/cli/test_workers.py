@@ -135,6 +135,19 @@ def test_a_killed_worker_and_ctrl_c_cost_no_bit(start, options):
 
 
 @needs_mpi
+def test_a_mistake_under_mpiexec_is_told_once(start):
+    wrong = (["sead=0"], "sead: unknown key"), (["seed=0", "--jobs", "2"], "its own -n")
+    for options, said in wrong:
+        process = start(
+            "sweep", "heat.yaml", "--executor", "mpi", "--grid", *options,
+            before_program=[MPIEXEC, "-n", "3"],
+        )  # fmt: skip
+        _, err = process.communicate(timeout=240)
+        assert process.returncode == 2
+        assert err.count(said) == 1
+
+
+@needs_mpi
 def test_a_killed_rank_ends_all_and_the_same_command_goes_on(start):
     endless = ["--set", "training.0.adam.steps=10000000", "--set", "output.checkpoint_seconds=0"]
     command = ["sweep", "heat.yaml", "--out", "all", *GRID, "--executor", "mpi"]
