@@ -78,6 +78,12 @@ class FlatParameters:
         """Return each coefficient as a tensor of shape () that depends on its raw number."""
         return {p.name: p.value(self._raw[p.name]) for p in self.parameters}
 
+    def coefficients_of(self, theta: np.ndarray) -> dict[str, float]:
+        """Return the coefficients of a vector, as the dtype holds it; the modules keep theirs."""
+        numbers = np.asarray(theta, dtype=self._flat.dtype)
+        raw = {part.name: part.of(numbers) for part in self.layout.parts if part.name in self._raw}
+        return {p.name: p.value(T.tensor(raw[p.name])).item() for p in self.parameters}
+
     def tensors_of(self, owner: str) -> list[T.Tensor]:
         """Return the trained tensors of a coefficient, or those of a field's network."""
         named = zip(self.layout.parts, self.tensors, strict=True)

@@ -440,9 +440,8 @@ class Objective:
         return None
 
     def coefficients(self, theta: np.ndarray) -> dict[str, float]:
-        """Return the problem's trainable coefficients by name."""
-        self.parameters.load(theta)
-        return {name: c.item() for name, c in self.parameters.coefficients().items()}
+        """Return the problem's trainable coefficients by name; a device is not asked."""
+        return self.parameters.coefficients_of(theta)
 
     # ---- helpers
 

@@ -8,6 +8,7 @@ import pytest
 import pinn
 from autograd.strict import counted, strict_cuda
 from autograd.strict.kernels import compiler
+from pinn.training import train
 from pinn.training.experiment import Experiment
 
 LAUNCHES = 5
@@ -98,3 +99,27 @@ def test_the_loss_alone_is_one_copy_there_and_one_back(gpu):
     assert counts.launches <= LAUNCHES * len(there.groups) + 2
     for name, loss in here.losses(theta).items():
         np.testing.assert_allclose(found[name], loss, rtol=1e-13)
+
+
+class Watching:
+    """Notes what had been asked of the device by each step."""
+
+    def __init__(self, counts):
+        self.counts, self.seen = counts, []
+
+    def on_step(self, record):
+        counts = self.counts
+        self.seen.append([
+            counts.launches, counts.uploads, counts.downloads, counts.synchronisations
+        ])
+
+
+def test_a_step_of_training_asks_for_no_more_than_its_evaluation(gpu):
+    there = objective(device="cuda")
+    with counted() as counts:
+        watching = Watching(counts)
+        train(there, [pinn.Adam(steps=5)], [watching])
+    steps = np.diff(watching.seen, axis=0)
+    assert len(steps) == 4
+    assert (steps[:, 0] <= LAUNCHES * len(there.groups) + 2).all()
+    assert (steps[:, 1:] == 1).all()

@@ -36,6 +36,9 @@ def functions(form: Form) -> str:
         ),
         "TILE_NUMBER": str(form.tile),
         "ROW_NUMBER": str(form.row),
+        "LARGE_BLOCK": str(128 // form.dtype.itemsize),  # in a pragma macros are not replaced
+        "LARGE_SQUARE": str(8 // form.dtype.itemsize),
+        "PACKS_OF_ROW": str(form.tile // form.pack),
         "THREADS_NUMBER": str(form.threads),
         "PACK_NUMBER": str(form.pack),
         "OF_BLOCK": of_block,
@@ -131,7 +134,7 @@ template <int H, int W> FUNCTION product(int m, int k, int padded, const R *weig
       #pragma unroll
       for (int s = 0; s < W; ++s) sum[h][s] = R(0);
     }
-    #pragma unroll 2
+    #pragma unroll (H * W > LARGE_BLOCK ? 2 : 8)
     for (int j = 0; j < k; ++j) {
       R a[H], b[W];
       fetch_weights(a, w + j * padded);
@@ -168,7 +171,7 @@ template <int S> FUNCTION contract(int m, int n, int lists, const int *a, const 
     }
     for (int list = 0; list < lists; ++list) {
       const R *x = arena + a[list] + i * ROW, *y = arena + b[list] + j * ROW;
-      #pragma unroll 2
+      #pragma unroll (S > 2 ? LARGE_SQUARE : PACKS_OF_ROW)
       for (int t = 0; t < TILE; t += PACK) {
         R u[S][PACK], v[S][PACK];
         #pragma unroll
