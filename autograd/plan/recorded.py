@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import modes
-from ..devices import namespace_of
+from ..devices import device_of, namespace_of, put
 from ..engine import grad
 from ..function import Function
 from ..ops.registry import cast
@@ -270,7 +270,7 @@ class Plan:
         rows = [tensors[k]._data for k in self._points]
         count = len(rows[0])
         self._count._data[...] = count
-        return [*rows, namespace_of(rows[0]).ones((count, 1))]
+        return [*rows, namespace_of(rows[0]).ones((count, 1), rows[0].dtype)]
 
     def _gradient_kinds(self, wanted: tuple[bool, ...]) -> list:
         return ["rows" if k in self._points else "sum" for k, one in enumerate(wanted) if one]
@@ -355,7 +355,7 @@ def _few_points(leaves: list[Tensor], rows: Sequence[int], count: int) -> list[T
     for k in rows:
         data = leaves[k]._data
         if len(data):
-            found[k] = Tensor(data[np.arange(count) % len(data)])
+            found[k] = Tensor(data[put(np.arange(count) % len(data), device_of(data))])
         else:
             found[k] = Tensor(namespace_of(data).ones((count, *data.shape[1:]), data.dtype))
     return found

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -38,11 +39,16 @@ class KernelNamespace(Namespace):
     """The strict test device's functions, and kernels.
 
     turns: one of TURNS, in which order the threads and the blocks of each launch take turns.
+    attributes: what the device is said to have, under cupy's names.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.turns = "forward"
+        self.attributes = {"MaxSharedMemoryPerBlockOptin": _MOST, "MultiProcessorCount": 2}
+        self.cuda = SimpleNamespace(
+            Device=lambda index: SimpleNamespace(attributes=self.attributes)
+        )
 
     def ElementwiseKernel(self, *arguments: str) -> HostElementwise:  # noqa: N802 - cupy's name
         """Return a kernel that does the same with each element."""

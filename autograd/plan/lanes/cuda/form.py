@@ -13,9 +13,9 @@ from ..places import CannotCompile
 _LINE = 128
 """Bytes that are fetched from memory at once: a row of a tile, where values lie there."""
 
-_SHARED = 96 << 10
-"""Bytes of shared memory for a block: what the smallest of today's GPUs (99 KiB) gives to one, and
-what two of a block on the largest (227 KiB) take together."""
+SHARED = 96 << 10
+"""Bytes of shared memory for a block: what GPUs since Ampere give to one (99 KiB and more), and
+what two blocks on the largest (227 KiB) take together."""
 
 _MOST_BYTES = 4 << 20
 _WIDE = 4096
@@ -52,20 +52,22 @@ class Form:
         return 16 // self.dtype.itemsize
 
 
-def form_of(layout: Layout, arena: Arena) -> Form:
+def form_of(layout: Layout, arena: Arena, shared: int) -> Form:
     """Return the form of the kernel of a layout; CannotCompile where a tile takes too much.
+
+    shared  bytes of shared memory that a block is given, at most.
 
     The more points a tile has, the more often a weight that was fetched is used. So a row is a
     line of memory; half of it, where the values then fit into shared memory; and where they do not
-    fit, a whole one in memory of each block, which its first cache keeps what is in use of. In
-    shared memory rows lie 16 bytes more apart, so that eight threads that read eight rows meet
+    fit, a whole one in memory of each block, of which its first cache keeps what is in use. In
+    shared memory rows lie 16 bytes further apart, so that eight threads that read eight rows meet
     different banks. Wide networks have work for 256 threads, others for 128.
     """
     size = layout.dtype.itemsize
     threads = 256 if _largest_product(layout, _LINE // size) >= _WIDE else 128
     for tile in (_LINE // size, _LINE // size // 2):
         row = tile + 16 // size
-        if arena.rows * row * size <= _SHARED:
+        if arena.rows * row * size <= shared:
             return Form(layout.dtype, tile, row, threads, True)
     nbytes = arena.rows * _LINE
     if nbytes > _MOST_BYTES:

@@ -65,13 +65,14 @@ class Kernels:
     lanes: int
 
 
-def kernels_of(layout: Layout, points: int, placed: Sequence[int]) -> Kernels:
+def kernels_of(layout: Layout, points: int, placed: Sequence[int], shared: int) -> Kernels:
     """Return the kernels of a layout over so many arrays of points.
 
     placed  where each total over all lanes begins in the memory that `add` writes to.
+    shared  bytes of shared memory that a block is given, at most.
     Raises CannotCompile for what they do not hold.
     """
-    return _Writer(layout, points, placed).kernels()
+    return _Writer(layout, points, placed, shared).kernels()
 
 
 @dataclass
@@ -79,6 +80,7 @@ class _Writer:
     layout: Layout
     points: int
     placed: Sequence[int]
+    shared: int
     body: list[str] = field(default_factory=list)
     packs: dict[tuple, tuple[int, list[str]]] = field(default_factory=dict)
     tables: dict[bytes, int] = field(default_factory=dict)
@@ -89,7 +91,7 @@ class _Writer:
     def kernels(self) -> Kernels:
         layout = self.layout
         self.arena = Arena(layout)
-        self.form = form_of(layout, self.arena)
+        self.form = form_of(layout, self.arena, self.shared)
         self.starts = np.concatenate([[0], np.cumsum(layout.totals, dtype=np.int64)]).tolist()
         self.sums = self.starts[-1]
         read: set[int] = set()

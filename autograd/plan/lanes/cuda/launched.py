@@ -21,11 +21,11 @@ from ..prepared import prepared, tiled_or_none
 from .arithmetic import arithmetic
 from .around import After, Before
 from .expressions import HELD
+from .form import SHARED
 from .kernels import ADDED, RUNS, kernels_of
 
 _PACKING = 8  # blocks a matrix
-_BLOCKS = 2  # of 256 threads a multiprocessor, where each has its memory
-_MULTIPROCESSORS = 132  # of the largest of today's GPUs
+_THREADS = 512  # of all blocks of a multiprocessor, where each has its memory
 
 
 class Launched:
@@ -51,23 +51,25 @@ class Launched:
         self._after = tiled_or_none(arithmetic, "after", parts.after, dtype, parts.sums, True)
         ends = np.cumsum([0, *layout.totals]).tolist()[:-1]
         placed = ends if self._after is None else self._after.placed
-        self.kernels = kernels = kernels_of(layout, points, placed)
+        self._backend, self._index = devices.backend("cuda"), index
+        device = self._backend.xp.cuda.Device(index or 0).attributes
+        shared = min(SHARED, device["MaxSharedMemoryPerBlockOptin"])
+        self.kernels = kernels = kernels_of(layout, points, placed, shared)
         texts = [one.text for one in (self._before, self._after) if one is not None]
         self.text = "\n".join([kernels.text, *texts])
         self._program = program
         self.outputs = program.outputs
         self.flops = program.work()[1] / program.inputs[0].shape[0]
-        self._blocks = _BLOCKS * (256 // kernels.form.threads) * _MULTIPROCESSORS
+        self._blocks = _THREADS // kernels.form.threads * device["MultiProcessorCount"]
         self._scratch = 0 if kernels.form.shared else (
             min(self._blocks, kernels.lanes) * kernels.arena
         )  # fmt: skip
         numbers = self._scratch + kernels.packed + kernels.lanes * kernels.sums
         self.nbytes = numbers * dtype.itemsize
-        self._load(index)
+        self._load()
 
-    def _load(self, index: int | None) -> None:
+    def _load(self) -> None:
         kernels, dtype = self.kernels, self.kernels.form.dtype
-        self._backend, self._index = devices.backend("cuda"), index
         xp = self._xp = self._backend.xp
         module = _module(xp.RawModule, self.text)
         self._kernel = module.get_function
@@ -77,7 +79,7 @@ class Launched:
             self._work.max_dynamic_shared_size_bytes = self._shared_bytes
         self._add = self._kernel("add") if kernels.sums else None
         self._pack = self._kernel("pack") if kernels.packed else None
-        self._constants = self._backend.from_host(kernels.constants, index)
+        self._constants = self._backend.from_host(kernels.constants, self._index)
         self._packed = xp.empty((max(1, kernels.packed),), dtype)
         self._memory = xp.empty((max(1, self._scratch),), dtype)
         self._sums = xp.empty((kernels.lanes * max(1, kernels.sums),), dtype)

@@ -244,3 +244,20 @@ def test_products_of_any_size_agree_with_numpy(compiled, sizes):
         for one, other in zip(*results, strict=True):
             scale = np.abs(other).max()
             np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * scale)
+
+
+@pytest.mark.parametrize("dtype", [T.float64, T.float32])
+def test_compiled_functions_of_points_are_tiles_in_both_precisions(monkeypatch, dtype):
+    found = []
+    made = chunks.tiled_or_none
+    monkeypatch.setattr(chunks, "tiled_or_none", lambda *a: found.append(made(*a)) or found[-1])
+    x = T.tensor(np.random.default_rng(0).normal(size=(80, 2)), dtype=dtype)
+    w = T.tensor(np.ones((3, 2)), dtype=dtype, requires_grad=True)
+
+    @T.compile(points="x", executor="llvm")
+    def loss(x, w):
+        return T.tanh(T.nn.functional.linear(x, w)).square().mean()
+
+    expected = np.square(np.tanh(x.numpy().sum(axis=1))).mean()
+    np.testing.assert_allclose(loss(x, w).item(), expected, rtol=20 * np.finfo(dtype).eps)
+    assert found and None not in found

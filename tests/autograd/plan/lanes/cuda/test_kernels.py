@@ -12,7 +12,7 @@ import pytest
 import autograd as T
 from autograd.plan import optimize, trace
 from autograd.plan.lanes.cuda.expressions import HELD
-from autograd.plan.lanes.cuda.form import Form, form_of, lanes_of
+from autograd.plan.lanes.cuda.form import SHARED, Form, form_of, lanes_of
 from autograd.plan.lanes.cuda.functions import product_block, square_of
 from autograd.plan.lanes.cuda.kernels import kernels_of
 from autograd.plan.lanes.memory import Arena
@@ -46,7 +46,7 @@ def layout_of(width, dtype, depth=2):
 
 
 def text_of(layout):
-    return kernels_of(layout, 1, np.cumsum([0, *layout.totals])[:-1].tolist())
+    return kernels_of(layout, 1, np.cumsum([0, *layout.totals])[:-1].tolist(), SHARED)
 
 
 @pytest.mark.skipif(NVCC is None, reason="no nvcc")
@@ -80,7 +80,7 @@ def test_nvcc_compiles_them_and_sums_stay_in_registers(tmp_path, dtype, width, a
 ])  # fmt: skip
 def test_where_values_lie_follows_from_how_many_they_are(dtype, width, tile, threads, shared):
     layout = layout_of(width, dtype)
-    form = form_of(layout, Arena(layout))
+    form = form_of(layout, Arena(layout), SHARED)
     assert (form.tile, form.threads, form.shared) == (tile, threads, shared)
     nbytes = Arena(layout).rows * form.row * form.dtype.itemsize
     assert (nbytes <= 96 << 10) == shared

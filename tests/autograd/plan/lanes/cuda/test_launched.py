@@ -8,7 +8,7 @@ import pytest
 import autograd as T
 from autograd import devices
 from autograd.plan.chunks import Chunked
-from autograd.plan.lanes.cuda import form, launched
+from autograd.plan.lanes.cuda import form
 from autograd.strict import counted
 from autograd.strict.kernels import TURNS
 from tests.autograd.plan.lanes.functions_of_points import (
@@ -64,8 +64,9 @@ def test_all_kinds_of_results_agree_with_numpy(gpu, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_values_in_memory_of_each_block_give_the_same(gpu, monkeypatch, dtype):
-    monkeypatch.setattr(form, "_SHARED", 0)
+def test_values_in_memory_of_each_block_give_the_same(gpu, dtype):
+    """So it is for many values, or on a device that gives a block little shared memory."""
+    gpu.xp.attributes["MaxSharedMemoryPerBlockOptin"] = 1024
     p, rows = parameters(dtype), rows_of(130, dtype)
     step = launched_step(p)
     assert_agree(run(gpu, step, rows), step_of(p, "numpy")(rows), TOLERANCE[dtype])
@@ -73,16 +74,14 @@ def test_values_in_memory_of_each_block_give_the_same(gpu, monkeypatch, dtype):
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_turns_of_threads_and_blocks_and_their_number_leave_the_bits_alone(
-    gpu, monkeypatch, shared
-):
+def test_turns_of_threads_and_blocks_and_their_number_leave_the_bits_alone(gpu, shared):
     """A missing barrier, or two blocks that add into one place, would show here."""
     if not shared:
-        monkeypatch.setattr(form, "_SHARED", 0)
+        gpu.xp.attributes["MaxSharedMemoryPerBlockOptin"] = 0
     p, rows = parameters(), rows_of(333)
     results = []
     for multiprocessors in (132, 1):
-        monkeypatch.setattr(launched, "_MULTIPROCESSORS", multiprocessors)
+        gpu.xp.attributes["MultiProcessorCount"] = multiprocessors
         step = launched_step(p)
         for turns in TURNS:
             gpu.xp.turns = turns
@@ -232,6 +231,30 @@ def test_products_of_any_size_agree_with_numpy(gpu, dtype, sizes):
     step = Chunked(fn_of(leaves), leaves, kinds)
     assert_agree(run(gpu, step, rows), expected, {"float64": 1e-13, "float32": 1e-4}[dtype])
     tiles_of(step)
+
+
+@pytest.mark.parametrize("dtype", [T.float64, T.float32])
+def test_a_compiled_function_of_points_is_made_of_kernels(gpu, dtype):
+    rng = np.random.default_rng(0)
+    w = T.tensor(rng.normal(size=(5, 2)), dtype=dtype, device="cuda", requires_grad=True)
+    x = T.tensor(rng.normal(size=(100, 2)), dtype=dtype, device="cuda")
+
+    @T.compile(points="x")
+    def loss(x, w):
+        return T.tanh(T.nn.functional.linear(x, w)).square().mean()
+
+    value = loss(x, w)
+    value.backward()
+    slope = w.grad.cpu().numpy()
+    w.grad = None
+    expected = loss.fn(x, w)
+    expected.backward()
+    tolerance = 20 * np.finfo(dtype).eps
+    np.testing.assert_allclose(value.item(), expected.item(), rtol=tolerance)
+    np.testing.assert_allclose(slope, w.grad.cpu().numpy(), rtol=tolerance, atol=tolerance)
+    with counted() as counts:
+        loss(x, w)
+    assert counts.launches <= 12 and counts.synchronisations == 0
 
 
 def test_its_cost_is_told(gpu):
