@@ -135,8 +135,10 @@ class Namespace:
         return StrictArray(made)
 
 
-_FREE = frozenset({"shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory"})
-"""Functions that only look at what an array is."""
+_FREE = frozenset({
+    "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "setflags",
+})  # fmt: skip
+"""Functions that only look at what an array is, or say what may be done with it."""
 
 
 def _called(function: Callable, args: Any, kwargs: Any, owner: np.ndarray | None = None) -> Any:

@@ -14,6 +14,9 @@ from pinn.training.experiment import Experiment
 LAUNCHES = 5
 """For each group of blocks: before, packed weights, all points, sums over lanes, after."""
 
+FOR_A_STEP = 3
+"""Theta is copied to its place, by way of a clone, and the results are joined."""
+
 
 @pytest.fixture
 def gpu():
@@ -46,11 +49,35 @@ def test_a_step_is_five_launches_a_group_one_copy_there_and_one_back(gpu):
     for theta in (here.theta + 0.1, here.theta - 0.1):
         with counted() as counts:
             found = there.value_and_gradient(theta)
-        # one more for theta, which is copied into its place, one for results that are joined
-        assert counts.launches <= LAUNCHES * len(there.groups) + 2
+        assert counts.launches <= LAUNCHES * len(there.groups) + FOR_A_STEP
         assert (counts.uploads, counts.downloads, counts.synchronisations) == (1, 1, 1)
         expected = here.value_and_gradient(theta)
         np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-11, atol=1e-14)
+
+
+HEAT = pinn.Problem(
+    domain=pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1),
+    unknowns=["u"],
+    equations={"heat": lambda s: s.u_t - s.where(s.x < 0.5, s.u_xx, s.at("u_xx", x=1 - s.x))},
+    conditions=[pinn.Initial("u", "cos(pi*x)", hard=True), pinn.Neumann("u", 0.0, hard=True)],
+)
+
+
+@pytest.mark.parametrize("precision, tolerance", [("float64", 1e-12), ("float32", 2e-4)])
+@pytest.mark.parametrize("model", [pinn.KAN(4, 1, basis="spline"), pinn.PirateNet(6, 1)])
+def test_gradients_and_jacobians_are_those_of_the_host(gpu, model, precision, tolerance):
+    sampling = pinn.Sampling(interior=20)
+    settings = {"model": model, "sampling": sampling, "precision": precision}
+    there = Experiment(HEAT, device="cuda", **settings).objective()
+    here = Experiment(HEAT, **settings).objective()
+    theta = here.theta + 0.05
+    pairs = [
+        (there.value_and_gradient(theta).gradient, here.value_and_gradient(theta).gradient),
+        *zip(there.jacobian(theta), here.jacobian(theta), strict=True),
+    ]
+    for found, expected in pairs:
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * scale)
 
 
 def test_launches_of_a_step_do_not_grow_with_points_or_layers(gpu):
@@ -96,7 +123,7 @@ def test_the_loss_alone_is_one_copy_there_and_one_back(gpu):
     with counted() as counts:
         found = there.losses(theta)
     assert (counts.uploads, counts.downloads, counts.synchronisations) == (1, 1, 1)
-    assert counts.launches <= LAUNCHES * len(there.groups) + 2
+    assert counts.launches <= LAUNCHES * len(there.groups) + FOR_A_STEP
     for name, loss in here.losses(theta).items():
         np.testing.assert_allclose(found[name], loss, rtol=1e-13)
 
@@ -121,5 +148,5 @@ def test_a_step_of_training_asks_for_no_more_than_its_evaluation(gpu):
         train(there, [pinn.Adam(steps=5)], [watching])
     steps = np.diff(watching.seen, axis=0)
     assert len(steps) == 4
-    assert (steps[:, 0] <= LAUNCHES * len(there.groups) + 2).all()
+    assert (steps[:, 0] <= LAUNCHES * len(there.groups) + FOR_A_STEP).all()
     assert (steps[:, 1:] == 1).all()

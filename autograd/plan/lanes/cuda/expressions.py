@@ -15,6 +15,8 @@ _FURTHER = {name: f"R({{0}} {sign} {{1}})" for name, sign in _COMPARED.items()} 
     "logical_and": "({0} * {1})",
     "logical_or": "R({0} + {1} > R(0.0))",
     "logical_not": "(R(1.0) - {0})",
+    "erf": "erf({0})",
+    "erfc": "erfc({0})",
     "floor": "floor({0})",
     "ceil": "ceil({0})",
     "trunc": "trunc({0})",
