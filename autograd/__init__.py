@@ -17,6 +17,7 @@ from .dtypes import *
 from .engine import backward, grad
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+from .memory import keep_freed_memory as _keep_freed_memory
 from .modes import (
     detect_anomaly,
     enable_grad,
@@ -59,6 +60,7 @@ from .signature import publish, publish_methods
 from .tensor import METHODS, Size, Tensor
 from .threads import get_num_threads, set_num_threads
 
+_keep_freed_memory()
 publish(globals())
 publish_methods(METHODS)
 

@@ -159,7 +159,9 @@ class _Segment:
 
 def _keep(argument: Any) -> Any:
     """Hold an argument as nodes do: checked for changes, and dropped by an outer checkpoint."""
-    return SavedTensor(argument) if isinstance(argument, Tensor) else argument
+    if isinstance(argument, Tensor):
+        return SavedTensor(argument, argument._edge())
+    return argument
 
 
 def _facts(tensor: Tensor) -> tuple:

@@ -202,6 +202,8 @@ def as_device(device: Any) -> Device:
 
 def share_memory(a: Any, b: Any) -> bool:
     """Return whether two arrays of one device lie in memory of the same owner."""
+    if type(a) is np.ndarray and type(b) is np.ndarray:
+        return (a if a.base is None else a.base) is (b if b.base is None else b.base)
     owner_of = backend_of(a).owner_of
     return owner_of(a) is owner_of(b)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, Literal, overload
 
 from . import modes
@@ -18,6 +19,7 @@ from .ops.registry import REGISTRY, OpNode
 from .tensor import Tensor, method
 
 _warned_cycle = False
+_add_op = REGISTRY["add"]
 
 
 def backward(
@@ -343,23 +345,24 @@ class _Task:
         for edge, gradient in seeds:
             self._add(edge, gradient)
         self.order = _topological(self.buffers)
-        self.needed: set[Node] | None = None
+        self.wanted: dict[Node, list[bool]] | None = None  # of the nodes that have to be run
         self.captures: dict[Node, list[int]] = {}
         if targets is not None:
             for node, index in targets:
                 self.captures.setdefault(node, []).append(index)
-            self.needed = self._upstream_of_targets()
+            self.wanted = self._upstream_of_targets()
 
-    def _upstream_of_targets(self) -> set[Node]:
-        """Return the nodes that a target's gradient has to flow through."""
-        needed: set[Node] = set()
-        captures = self.captures
+    def _upstream_of_targets(self) -> dict[Node, list[bool]]:
+        """Return the nodes that a target's gradient flows through, and from which inputs."""
+        found: dict[Node, list[bool]] = {}
+        targets = self.target_edges
         for node in reversed(self.order):
-            for edge in node.edges:
-                if edge is not None and (edge[0] in captures or edge[0] in needed):
-                    needed.add(node)
-                    break
-        return needed
+            wanted = [
+                edge is not None and (edge[0] in found or edge in targets) for edge in node.edges
+            ]
+            if True in wanted:
+                found[node] = wanted
+        return found
 
     def _add(self, edge: tuple, gradient: Tensor) -> None:
         node, index = edge
@@ -367,7 +370,7 @@ class _Task:
         if buffer is None:
             buffer = self.buffers[node] = [None] * node.outputs
         present = buffer[index]
-        buffer[index] = gradient if present is None else present + gradient
+        buffer[index] = gradient if present is None else _add_op(present, gradient)
 
     def run(self) -> None:
         order = self.order
@@ -377,7 +380,7 @@ class _Task:
             grads = self.buffers.pop(node, None)
             if grads is None:
                 continue
-            if isinstance(node, AccumulateGrad):
+            if type(node) is AccumulateGrad:
                 self._sink(node, grads[0])
                 continue
             if node.hooks is not None:
@@ -390,19 +393,13 @@ class _Task:
                         self.found[node, index] = grads[index]
             if self.fills_retained and node.retained is not None:
                 self._keep_retained(node, grads)
-            if self.needed is not None and node not in self.needed:
-                continue
-            self._run_node(node, grads)
+            if self.wanted is None:
+                self._run_node(node, grads, [edge is not None for edge in node.edges])
+            elif node in self.wanted:
+                self._run_node(node, grads, self.wanted[node])
 
-    def _run_node(self, node: Node, grads: list) -> None:
+    def _run_node(self, node: Node, grads: list, wanted: list[bool]) -> None:
         node.check_alive()
-        if self.needed is None:
-            wanted = [edge is not None for edge in node.edges]
-        else:
-            wanted = [
-                edge is not None and (edge[0] in self.needed or edge in self.target_edges)
-                for edge in node.edges
-            ]
         results = node.run(grads, wanted)
         if node.traceback is not None or modes.state.anomaly:
             _check_anomaly(node, grads, results)
@@ -432,6 +429,9 @@ class _Task:
         return [self.found.get(edge) for edge in self.targets or ()]
 
 
+_sequence = attrgetter("sequence")
+
+
 def _topological(roots: dict[Node, list]) -> list[Node]:
     """Return every node reachable from the roots, dependants first."""
     seen = set(roots)
@@ -441,7 +441,7 @@ def _topological(roots: dict[Node, list]) -> list[Node]:
             if edge is not None and edge[0] not in seen:
                 seen.add(edge[0])
                 stack.append(edge[0])
-    return sorted(seen, key=lambda node: -node.sequence)
+    return sorted(seen, key=_sequence, reverse=True)
 
 
 def _check_anomaly(node: Node, grads: list, results: Sequence) -> None:

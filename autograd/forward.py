@@ -14,7 +14,7 @@ from typing import Any
 
 from . import modes
 from .engine import grad
-from .ops.registry import REGISTRY, Op, Values, apply
+from .ops.registry import REGISTRY, Op, apply
 from .tensor import Tensor
 
 _levels = itertools.count(1)
@@ -109,9 +109,8 @@ def _push_transposed(
 
         pulled = []
         seed = grads[0] if op.outputs == 1 else tuple(grads)
-        for position, gradient in enumerate(
-            op.pull_back(Values(argument, seed, needed), needed)
-        ):
+        known = {"g": seed, "needed": needed}
+        for position, gradient in enumerate(op.pull_back(known, needed, argument)):
             if gradient is None or not needed[position]:
                 continue
             primal = primals[position]

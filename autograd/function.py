@@ -381,7 +381,9 @@ def _change(tensor: Tensor, result: Tensor) -> Tensor:
 
 def _pack(tensor: Tensor, outputs: dict[int, Tensor]) -> SavedTensor:
     output = outputs.get(id(tensor))
-    return SavedTensor(tensor) if output is None else SavedTensor(output, is_output=True)
+    if output is None:
+        return SavedTensor(tensor, tensor._edge())
+    return SavedTensor(output, None, is_output=True)
 
 
 def _meta(value: Any) -> tuple | None:

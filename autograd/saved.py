@@ -35,21 +35,24 @@ class saved_tensors_hooks:  # noqa: N801 - the field's name
 
 
 class SavedTensor:
-    """The data of a tensor and its place in the graph at the time it was saved.
+    """The data of a tensor and its place in the graph, its `edge`, at the time it was saved.
 
     It holds no Tensor object (a leaf that requires grad is reached through its AccumulateGrad), so
-    in-place operations on that object later make no reference cycle.  For the output of `owner`
-    itself the node is passed at unpacking.
+    in-place operations on that object later make no reference cycle.  Without an edge it is a
+    constant, or the output of the node that keeps it, which is passed at unpacking.
     """
 
     __slots__ = ("data", "counter", "version", "node", "index", "requires_grad", "unpack_hook")
 
-    def __init__(self, tensor: Tensor, is_output: bool = False) -> None:
-        self.counter = tensor._version
-        self.version = tensor._version[0]
-        self.requires_grad = tensor._requires_grad
-        edge = None if is_output else tensor._edge()
-        self.node, self.index = (None, tensor._index) if edge is None else edge
+    def __init__(self, tensor: Tensor, edge: tuple | None, is_output: bool = False) -> None:
+        self.counter = counter = tensor._version
+        self.version = counter[0]
+        if edge is None:
+            self.node, self.index = None, tensor._index
+            self.requires_grad = is_output and tensor._requires_grad
+        else:
+            self.node, self.index = edge
+            self.requires_grad = True
         self.data = tensor._data
         self.unpack_hook = None
         if _hooks.stack:

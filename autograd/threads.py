@@ -155,6 +155,8 @@ def _is_large(x: Any, y: Any) -> bool:
 
 def matmul(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
     """Compute `x @ y`; on the host a small product takes one thread."""
+    if x.shape[-1] == 1 and x.ndim == y.ndim == 2:
+        return xp.multiply(x, y, out=out)  # a column times a row: BLAS is slower
     if xp is not np or (x.size * y.shape[-1] > _SMALL and _is_large(x, y)):
         return xp.matmul(x, y) if out is None else xp.matmul(x, y, out=out)
     libraries = numpy_libraries()

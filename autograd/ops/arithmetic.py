@@ -396,6 +396,8 @@ def binary_operator(name: str, function: Callable) -> None:
     """Make `function` the operator `__name__` of Tensor and its reflection `__rname__`."""
 
     def forward(self: Tensor, other: Any) -> Tensor:
+        if isinstance(other, Tensor):
+            return function(self, other)
         if not is_operand(other):
             return NotImplemented
         return function(self, operand(other, self))

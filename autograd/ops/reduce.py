@@ -10,7 +10,7 @@ from ..tensor import Tensor, method
 from .arithmetic import div, mul
 from .quotient import quotient_op
 from .registry import Op, cast
-from .shape import expand_op, normal_axes, reshape_op
+from .shape import expand_op, normal_axes, reshape_op, sum_of
 
 __all__ = ["all", "any", "count_nonzero", "mean", "std", "std_mean", "sum", "var", "var_mean"]
 
@@ -24,6 +24,11 @@ def keep(reduced: Tensor, shape: tuple, axes: tuple) -> Tensor:
     """Return a result of a reduction over `axes` of a tensor of `shape`, ready to broadcast."""
     kept = kept_shape(shape, axes)
     return reduced if reduced._data.shape == kept else reshape_op(reduced, shape=kept)
+
+
+def spread(g: Tensor, shape: tuple, axes: tuple) -> Tensor:
+    """Return the gradient of a sum over `axes` of a tensor of `shape`: a view of its shape."""
+    return expand_op(g if g._data.ndim == 0 else keep(g, shape, axes), shape=shape)
 
 
 def count(shape: tuple, axes: tuple) -> int:
@@ -54,7 +59,7 @@ def floating(name: str, x: Tensor, dtype: Any) -> Tensor:
 def _total(xp: Any, x: Any, out: Any, axes: tuple, keepdims: bool) -> Any:
     """Return the sum; half precision is accumulated in single precision."""
     if x.dtype != dtypes.float16:
-        return x.sum(axis=axes, dtype=x.dtype, keepdims=keepdims, out=out)
+        return sum_of(xp, x, axes, keepdims, out)
     summed = xp.asarray(x.sum(axis=axes, keepdims=keepdims, dtype=dtypes.float32))
     if out is None:
         return summed.astype(dtypes.float16)
@@ -65,7 +70,7 @@ def _total(xp: Any, x: Any, out: Any, axes: tuple, keepdims: bool) -> Any:
 sum_op = Op(
     "sum",
     lambda xp, x, out=None, *, axes, keepdims: _total(xp, x, out, axes, keepdims),
-    {"x": lambda g, x_shape, axes: expand_op(keep(g, x_shape, axes), shape=x_shape)},
+    {"x": lambda g, x_shape, axes: spread(g, x_shape, axes)},
     linear=True,
 )
 
@@ -89,7 +94,7 @@ mean_op = Op(
     {
         # divided last: a dense gradient, which may be written into
         "x": lambda g, x_shape, axes: div(
-            expand_op(keep(g, x_shape, axes), shape=x_shape), float(count(x_shape, axes))
+            spread(g, x_shape, axes), float(count(x_shape, axes))
         )
     },
     linear=True,

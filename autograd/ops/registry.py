@@ -14,7 +14,12 @@ The parameter names of a rule say what it needs, and only that is kept for the b
                          not its values (they are unspecified): nothing is kept alive,
 - `<input>_columns`      whether that input is a matrix laid out by columns, as a transposed one is
                          (its gradient should be too: dense for what was transposed),
-- the name of an attribute.
+- the name of an attribute,
+- a name in `shared`     a tensor that its maker returns, a function with parameter names of this
+                         kind (other than `g`): all recorded passes through a node share it.
+
+An input without a rule is a constant to the backward pass: its values may be kept, its place in the
+graph is not.
 
 For an operation with a variable number of inputs (`*xs` in its forward) there is one rule that
 returns a sequence; it may ask for `xs`, `xs_shapes` and `needed` (a tuple of flags).
@@ -30,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import devices, dtypes, modes
+from .. import devices, dtypes, modes, quiet
 from ..graph import FREED, AccumulateGrad, Node
 from ..saved import SavedTensor
 from ..tensor import Tensor, ViewOf
@@ -101,6 +106,10 @@ class Op:
               dtype), "float" (as promote; integers become the default float), "same" (not at all:
               they have one dtype, or RuntimeError) or "keep".  Except for "keep", any input may be
               a Python number, which leaves the dtype as it is.
+    shared    makers, by name, of what rules ask for and what does not depend on the gradient (the
+              derivative of a function of one variable): their results, and the nodes of these, are
+              made once for all backward passes that are recorded.  None may depend on `out` but
+              through inputs without a rule, or the graph would refer to itself.
     broadcasts  inputs are broadcast against each other; their gradients are summed back.
     linear    the operation is linear in all tensor inputs jointly: its forward derivative is
               itself, applied to the tangents.
@@ -131,6 +140,7 @@ class Op:
         forward: Callable,
         vjp: dict[str, Callable] | Callable | None = None,
         *,
+        shared: dict[str, Callable] | None = None,
         dtype: str = "keep",
         broadcasts: bool = False,
         linear: bool = False,
@@ -185,10 +195,12 @@ class Op:
             if p.name not in self.inputs and p.name != "out"
         }
         self.accepts_out = any(p.name == "out" for p in parameters)
-        self._set_rules(vjp)
+        self._set_rules(vjp, shared or {})
         REGISTRY[name] = self
 
-    def _set_rules(self, vjp: dict[str, Callable] | Callable | None) -> None:
+    def _set_rules(
+        self, vjp: dict[str, Callable] | Callable | None, shared: dict[str, Callable]
+    ) -> None:
         self.differentiable = vjp is not None
         self.joint: Callable | None = vjp if callable(vjp) else None
         rules: list[Callable | None]
@@ -202,43 +214,88 @@ class Op:
                 raise ValueError(f"operation {self.name!r}: rules for unknown inputs {unknown}")
             rules = [vjp.get(name) for name in self.inputs]
         self.rules = rules
+        self.ruled = None if self.joint is not None else [rule is not None for rule in rules]
         self.asks = [() if r is None else tuple(inspect.signature(r).parameters) for r in rules]
-        allowed = {"g", "out", "needed", *self.inputs, *self.attributes}
+        self.shared = {
+            name: (maker, tuple(inspect.signature(maker).parameters))
+            for name, maker in shared.items()
+        }
+        allowed = {"out", *self.inputs, *self.attributes}
         allowed |= {
             f"{name}{end}" for name in self.inputs for end in ("_shape", "_place", "_columns")
         }
         allowed |= {f"{name}_shapes" for name in self.inputs}
-        for asked in self.asks:
+        self._refuse_unknown([names for _, names in self.shared.values()], allowed)
+        self._refuse_unknown(self.asks, allowed | {"g", "needed", *self.shared})
+        asked = [self._with_makers(names) for names in self.asks]
+        by_name = sorted({name for names in asked for name in names})
+        self.columns = {
+            name: self.positions[name.removesuffix("_columns")]
+            for name in by_name if name.endswith("_columns")
+        }  # fmt: skip
+        self.places = tuple(
+            (name, self.positions[name.removesuffix("_place")])
+            for name in by_name if name.endswith("_place")
+        )  # fmt: skip
+        saveable = {"out", *self.inputs, *self.columns}
+        self.saves = [tuple(a for a in names if a in saveable) for names in asked]
+        self._kept: dict[int, tuple[str, ...]] = {}
+        # an output that was overwritten is computed again where all inputs are saved beside it
+        self.repeats = any({"out", *self.inputs} <= set(saved) for saved in self.saves)
+
+    def _refuse_unknown(self, asks: Sequence[tuple[str, ...]], allowed: set[str]) -> None:
+        for asked in asks:
             if not set(asked) <= allowed:
                 raise ValueError(
                     f"operation {self.name!r}: a rule asks for {sorted(set(asked) - allowed)}; "
                     f"it may ask for {sorted(allowed)}"
                 )
-        self.columns = {
-            name: self.positions[name.removesuffix("_columns")]
-            for name in sorted({a for asked in self.asks for a in asked})
-            if name.endswith("_columns")
-        }
-        saveable = {"out", *self.inputs, *self.columns}
-        self.saves = [tuple(a for a in asked if a in saveable) for asked in self.asks]
-        # an output that was overwritten is computed again where all inputs are saved beside it
-        self.repeats = any({"out", *self.inputs} <= set(saved) for saved in self.saves)
-        self.places = tuple(
-            (name, self.positions[name.removesuffix("_place")])
-            for name in sorted({a for asked in self.asks for a in asked})
-            if name.endswith("_place")
-        )
 
-    def pull_back(self, values: Values, needed: Sequence[bool]) -> list:
-        """Evaluate the rules of the needed inputs on `values`, by name."""
+    def _with_makers(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what a rule asks for, and what the makers of shared values among it ask for."""
+        made = [self.shared[name][1] for name in names if name in self.shared]
+        return tuple(dict.fromkeys([*names, *(name for asked in made for name in asked)]))
+
+    def kept(self, flowing: int) -> tuple[str, ...]:
+        """Return what a node saves: what rules of inputs with an edge (bits of `flowing`) ask."""
+        names = self._kept.get(flowing)
+        if names is None:
+            if self.joint is not None:
+                return self.saves[0] if flowing else ()
+            asked = [n for k, n in enumerate(self.saves) if flowing >> k & 1]
+            names = self._kept[flowing] = tuple(dict.fromkeys(n for names in asked for n in names))
+        return names
+
+    def pull_back(
+        self, values: dict[str, Any], needed: Sequence[bool], fetch: Callable[[str], Any]
+    ) -> list:
+        """Evaluate the rules of the needed inputs.
+
+        values  what is known by name: "g", "needed"; what the rules ask for besides is added, from
+                the makers of shared values and from `fetch(name)`.
+        """
         if self.joint is not None:
-            return list(self.joint(*[values[name] for name in self.asks[0]]))
+            return list(self.joint(*self._found(self.asks[0], values, fetch)))
         results: list[Tensor | None] = [None] * len(needed)
         for position, wanted in enumerate(needed):
-            rule = self.rules[position]
-            if wanted and rule is not None:
-                results[position] = rule(*[values[name] for name in self.asks[position]])
+            if wanted and self.ruled[position]:
+                asked = self._found(self.asks[position], values, fetch)
+                results[position] = self.rules[position](*asked)
         return results
+
+    def _found(
+        self, names: tuple[str, ...], values: dict[str, Any], fetch: Callable[[str], Any]
+    ) -> list:
+        found = []
+        for name in names:
+            if name not in values:
+                if name in self.shared:
+                    maker, asked = self.shared[name]
+                    values[name] = maker(*self._found(asked, values, fetch))
+                else:
+                    values[name] = fetch(name)
+            found.append(values[name])
+        return found
 
     def fit(self, grad: Tensor, position: int, shape: tuple, dtype: np.dtype) -> Tensor:
         """Bring a gradient to the shape and dtype of its input."""
@@ -256,7 +313,7 @@ class Op:
         return grad
 
     def __call__(self, *args: Any, **attributes: Any) -> Any:
-        return apply(self, *args, **attributes)
+        raise NotImplementedError  # is `apply`, below
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -276,19 +333,26 @@ _NOTHING: dict[str, Any] = {}
 class OpNode(Node):
     """A recorded registered operation."""
 
-    __slots__ = ("op", "attributes", "saved", "shapes", "input_dtypes", "output_metas")
+    __slots__ = ("op", "attributes", "saved", "shared", "shapes", "input_dtypes", "output_metas")
 
     def __init__(self, op: Op, args: Sequence, attributes: dict, outputs: tuple) -> None:
-        edges, shapes, input_dtypes = [], [], []
-        for arg in args:
+        edges: list[tuple | None] = []
+        shapes, input_dtypes = [], []
+        ruled = op.ruled
+        flowing = 0
+        for position, arg in enumerate(args):
+            edge = None
             if isinstance(arg, Tensor):
-                edges.append(arg._edge())
-                shapes.append(arg._data.shape)
-                input_dtypes.append(arg._data.dtype)
+                if arg._requires_grad and (ruled is None or ruled[position]):
+                    edge = arg._edge()
+                    flowing |= 1 << position
+                data = arg._data
+                shapes.append(data.shape)
+                input_dtypes.append(data.dtype)
             else:
-                edges.append(None)
                 shapes.append(())
                 input_dtypes.append(None)
+            edges.append(edge)
         super().__init__(tuple(edges), len(outputs))
         self.op = op
         self.attributes = attributes
@@ -299,33 +363,24 @@ class OpNode(Node):
             self.output_metas = tuple(
                 (o._data.shape, o._data.dtype, devices.namespace_of(o._data)) for o in outputs
             )
-        self.saved = self._save(args, outputs)
+        self.shared: dict[str, SavedTensor] = _NOTHING
+        kept = op.kept(flowing)
+        self.saved = self._save(kept, args, outputs) if kept else _NOTHING
 
-    def _save(self, args: Sequence, outputs: tuple) -> dict[str, Any]:
-        """Keep what the rules of the inputs with an edge ask for, and nothing else."""
-        op = self.op
-        saved: dict[str, Any] | None = None
-        if op.joint is not None:
-            wanted = op.saves[0] if any(edge is not None for edge in self.edges) else ()
-        else:
-            wanted = ()
-            for edge, names in zip(self.edges, op.saves, strict=False):
-                if edge is not None and names:
-                    wanted = names if not wanted else (*wanted, *names)
-        if not wanted:
-            return _NOTHING
-        saved = {}
-        for name in wanted:
-            if name in saved:
-                continue
+    def _save(self, kept: tuple[str, ...], args: Sequence, outputs: tuple) -> dict[str, Any]:
+        op, edges = self.op, self.edges
+        saved: dict[str, Any] = {}
+        for name in kept:
+            position = op.positions.get(name)
             if name == "out":
-                packed = tuple(SavedTensor(o, is_output=True) for o in outputs)
+                packed = tuple([SavedTensor(o, None, is_output=True) for o in outputs])
                 saved[name] = packed if op.outputs != 1 else packed[0]
             elif op.variadic:
-                saved[name] = tuple(_pack(a) for a in args)
-            elif name in op.positions:
-                position = op.positions[name]
-                saved[name] = _pack(args[position]) if position < len(args) else None
+                saved[name] = tuple(map(_pack, args, edges))
+            elif position is not None:
+                saved[name] = (
+                    _pack(args[position], edges[position]) if position < len(args) else None
+                )
             else:
                 data = args[op.columns[name]]._data  # and not by rows too, as a column alone is
                 saved[name] = data.ndim == 2 and data.flags.fnc
@@ -341,6 +396,7 @@ class OpNode(Node):
     def release(self) -> None:
         if self.saved is not _NOTHING:
             self.saved = None
+        self.shared = _NOTHING
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
@@ -355,7 +411,7 @@ class OpNode(Node):
         op = self.op
         if name in self.saved:
             packed = self.saved[name]
-            if isinstance(packed, SavedTensor):
+            if type(packed) is SavedTensor:
                 if name == "out" and op.repeats and packed.overwritten:
                     return op(*[self.argument(name) for name in op.inputs], **self.attributes)
                 return packed.unpack(self)
@@ -367,6 +423,13 @@ class OpNode(Node):
         if name.endswith("_shapes"):
             return self.shapes
         return self.shapes[op.positions[name.removesuffix("_shape")]]
+
+    def _is_as_saved(self) -> bool:
+        """Return whether nobody has written to what was saved since."""
+        return not any(
+            isinstance(packed, SavedTensor) and packed.overwritten
+            for packed in self.saved.values()
+        )
 
     def _place(self, position: int, g: Tensor) -> Tensor:
         """Return a tensor at an input's place in the graph, with memory that is there anyway."""
@@ -395,38 +458,31 @@ class OpNode(Node):
                 Tensor(meta[2].zeros(meta[0], meta[1])) if grad is None else grad
                 for grad, meta in zip(grads, self.output_metas, strict=True)
             )
-        values = Values(self.argument, g, needed)
-        for name, position in op.places:
-            values[name] = self._place(position, grads[0])
-        for name in op.columns:
-            if name in self.saved:
-                values[name] = self.saved[name]
-        results = op.pull_back(values, needed)
+        values = {"g": g, "needed": needed}
+        shares = op.shared and modes.state.tracer is None and self._is_as_saved()
+        if shares and self.shared:
+            for name, packed in self.shared.items():
+                values[name] = packed.unpack(self)
+        else:
+            for name, position in op.places:
+                values[name] = self._place(position, grads[0])
+        results = op.pull_back(values, needed, self.argument)
+        if shares and not self.shared and modes.state.grad_enabled:
+            self.shared = {
+                name: _pack(values[name], values[name]._edge())
+                for name in op.shared if name in values
+            }  # fmt: skip
+        shapes, dtypes = self.shapes, self.input_dtypes
         for position, grad in enumerate(results):
             if grad is not None and needed[position]:
-                results[position] = op.fit(
-                    grad, position, self.shapes[position], self.input_dtypes[position]
-                )
+                data = grad._data
+                if data.shape != shapes[position] or data.dtype is not dtypes[position]:
+                    results[position] = op.fit(grad, position, shapes[position], dtypes[position])
         return results
 
 
-class Values(dict):
-    """What the rules of one node ask for, fetched by `fetch(name)` at first use."""
-
-    __slots__ = ("fetch",)
-
-    def __init__(self, fetch: Callable[[str], Any], g: Any, needed: Sequence[bool]) -> None:
-        self["g"] = g
-        self["needed"] = needed
-        self.fetch = fetch
-
-    def __missing__(self, name: str) -> Any:
-        value = self[name] = self.fetch(name)
-        return value
-
-
-def _pack(value: Any) -> Any:
-    return SavedTensor(value) if isinstance(value, Tensor) else value
+def _pack(value: Any, edge: tuple | None) -> Any:
+    return SavedTensor(value, edge) if isinstance(value, Tensor) else value
 
 
 def cast(tensor: Tensor, dtype: np.dtype) -> Tensor:
@@ -491,10 +547,8 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
 
     Optional inputs are passed as None.  Returns a Tensor, or a tuple of Tensors.
     """
-    recorded = modes.state.grad_enabled and op.differentiable
-    requires_grad = False
+    requires_grad = mixed = promote = numbers = False
     array_type: type | None = None
-    mixed = promote = numbers = False
     dtype = None
     arrays = []
     for arg in args:
@@ -514,9 +568,10 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
         arrays.append(data)
         if array_type is None:
             array_type, dtype = type(data), data.dtype
-        elif type(data) is not array_type:
+            continue
+        if type(data) is not array_type:
             mixed = True
-        if data.dtype != dtype:
+        if data.dtype is not dtype and data.dtype != dtype:
             promote = True
     given = args
     if mixed:
@@ -526,33 +581,39 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
         integral = dtype.kind not in "fc"
         if promote or (integral and (numbers or op.dtype == "float")):
             args = tuple(_promoted(op, args))
-    if op.attributes:
+    if len(attributes) != len(op.attributes):
         attributes = {**op.attributes, **attributes}
     if args is not given:
         arrays = [a._data if isinstance(a, Tensor) else a for a in args]
     xp = np
     if array_type is not np.ndarray:
         xp = devices.namespace_of(next(a._data for a in args if isinstance(a, Tensor)))
+    before = quiet.SETTING.set(quiet.QUIET)
     try:
-        with np.errstate(all="ignore"):
-            result = op.forward(xp, *arrays, **attributes)
+        result = op.forward(xp, *arrays, **attributes)
     except ValueError as error:
         if op.elementwise and op.broadcasts:
             _check_broadcast(op, arrays, error)
         raise
-    if type(result) is tuple:
-        outputs = tuple([_as_output(data) for data in result])
-    elif type(result) is array_type:
+    finally:
+        quiet.SETTING.reset(before)
+    if type(result) is array_type:
         outputs = (Tensor(result),)
+    elif type(result) is tuple:
+        outputs = tuple([_as_output(data) for data in result])
     else:
         outputs = (_as_output(result),)
-    if modes.state.tracer is not None:
-        modes.state.tracer.record(op, args, attributes, outputs)
+    state = modes.state
+    if state.tracer is not None:
+        state.tracer.record(op, args, attributes, outputs)
     if op.view:
         _mark_views(op, args[0], attributes, outputs)
-    if recorded and requires_grad:
+    if requires_grad and op.differentiable and state.grad_enabled:
         link(op, args, attributes, outputs)
     return outputs if type(result) is tuple else outputs[0]
+
+
+Op.__call__ = apply  # a call less for each operation
 
 
 def _check_broadcast(op: Op, arrays: list, error: ValueError) -> None:
@@ -608,7 +669,8 @@ def link(op: Op, args: Sequence, attributes: dict, outputs: tuple[Tensor, ...]) 
     for index, tensor in enumerate(outputs):
         if tensor._data.dtype.kind in "fc":
             tensor._requires_grad = True
-            tensor._index = index
+            if index:
+                tensor._index = index
     node = OpNode(op, args, attributes, outputs)
     if modes.state.anomaly:
         node.traceback = "".join(traceback.format_stack()[:-2])

@@ -48,6 +48,19 @@ def _function(name: str, forward: Callable | str, rule: Callable, **facts: Any) 
     return Op(name, forward, {"x": rule}, **facts)
 
 
+def _differentiated(
+    name: str, forward: Callable | str, derivative: Callable, **facts: Any
+) -> Op:
+    """Register a smooth function of one variable by its derivative, which all passes share.
+
+    derivative  what is asked for by name, but for `g` (see registry.py) -> Tensor.
+    """
+    return _function(
+        name, forward, lambda g, derivative: mul_op(g, conj_of(derivative)),
+        shared={"derivative": derivative}, **facts,
+    )  # fmt: skip
+
+
 def smooth(
     name: str,
     forward: Callable | str,
@@ -75,19 +88,16 @@ def smooth(
         chosen = {"seed first": (seed, first), "seed": (seed,), "first": (first,)}[variables]
         return tower.evaluate(xp, order, chosen, out)
 
-    def next_derivative(g: Any, x_place: Any, seed: Any, first: Any, order: int) -> Any:
-        return mul_op(g, conj_of(derivative(x_place, seed, first, order=order + 1)))
+    def next_derivative(x_place: Any, seed: Any, first: Any, order: int) -> Any:
+        return derivative(x_place, seed, first, order=order + 1)
 
-    derivative = _function(
+    derivative = _differentiated(
         f"{name}_derivative", derivative_forward, next_derivative, dtype="keep", unread=("x",)
     )
 
     if slope is None:
-        return _function(
-            name,
-            forward,
-            lambda g, x_place, out: mul_op(g, conj_of(derivative(x_place, out, None, order=1))),
-            code=code,
+        return _differentiated(
+            name, forward, lambda x_place, out: derivative(x_place, out, None, order=1), code=code
         )
 
     def slope_forward(xp: Any, x: Any, seed: Any, out: Any = None) -> Any:
@@ -95,29 +105,31 @@ def smooth(
             out = xp.empty_like(x if seed is None else seed)
         return slope(xp, x, seed, out)
 
-    def second(g: Any, x_place: Any, seed: Any, out: Any) -> Any:
-        return mul_op(g, conj_of(derivative(x_place, seed, out, order=2)))
+    def second(x_place: Any, seed: Any, out: Any) -> Any:
+        return derivative(x_place, seed, out, order=2)
 
     unread = ("x",) if seed == "out" and not reads_x else ()
-    slope_op = _function(f"{name}_slope", slope_forward, second, dtype="keep", unread=unread)
+    slope_op = _differentiated(
+        f"{name}_slope", slope_forward, second, dtype="keep", unread=unread
+    )
 
-    def from_out(g: Any, x_place: Any, out: Any) -> Any:
-        return mul_op(g, conj_of(slope_op(x_place, out)))
+    def from_out(x_place: Any, out: Any) -> Any:
+        return slope_op(x_place, out)
 
-    def from_out_and_x(g: Any, x: Any, out: Any) -> Any:
-        return mul_op(g, conj_of(slope_op(x, out)))
+    def from_out_and_x(x: Any, out: Any) -> Any:
+        return slope_op(x, out)
 
-    def from_x(g: Any, x: Any) -> Any:
-        return mul_op(g, conj_of(slope_op(x, x)))
+    def from_x(x: Any) -> Any:
+        return slope_op(x, x)
 
-    def from_x_alone(g: Any, x: Any) -> Any:
-        return mul_op(g, conj_of(slope_op(x, None)))
+    def from_x_alone(x: Any) -> Any:
+        return slope_op(x, None)
 
     if seed == "out":
-        rule = from_out_and_x if reads_x else from_out
+        first = from_out_and_x if reads_x else from_out
     else:
-        rule = from_x if seed == "x" else from_x_alone
-    return _function(name, forward, rule, code=code)
+        first = from_x if seed == "x" else from_x_alone
+    return _differentiated(name, forward, first, code=code)
 
 
 def _in_kernels(name: str) -> LoopCode:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
+import platform
+import subprocess
 import sys
 import tracemalloc
 
@@ -10,7 +13,7 @@ import numpy as np
 import pytest
 
 import autograd as T
-from autograd import nn
+from autograd import memory, nn
 
 
 @pytest.fixture
@@ -144,3 +147,49 @@ def test_a_frozen_part_saves_nothing(tracing):
     assert grown <= features.nbytes + 20_000, "only what the head needs"
     loss.backward()
     assert head.weight.grad is not None
+
+
+FAULTS = """
+import resource
+import numpy as np
+import autograd
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        arrays = [np.ones(1_000_000) for _ in range(8)]
+        del arrays
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+faults()
+print(faults())
+"""
+
+
+def faults(**environment):
+    """Return the page faults of making and dropping 160 arrays of 8 MB, once warm."""
+    names = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
+    inherited = {k: v for k, v in os.environ.items() if k not in names}
+    done = subprocess.run(
+        [sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True,
+        env={**inherited, **environment},
+    )  # fmt: skip
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators are left alone")
+def test_arrays_made_again_take_the_pages_that_others_left():
+    assert faults() < 100
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators are left alone")
+@pytest.mark.parametrize(
+    "chosen",
+    [{"MALLOC_TRIM_THRESHOLD_": "1000000"}, {"GLIBC_TUNABLES": "glibc.malloc.trim_threshold=9"}],
+    ids=lambda chosen: next(iter(chosen)),
+)
+def test_limits_that_the_environment_sets_stay(chosen, monkeypatch):
+    for name, value in chosen.items():
+        monkeypatch.setenv(name, value)
+    assert not memory.keep_freed_memory()
+    assert faults(**chosen) > 1000

@@ -204,3 +204,11 @@ def test_products_of_different_dtypes_are_refused(call):
 def test_a_float32_layer_refuses_float64_input():
     with pytest.raises(RuntimeError, match="same dtype, but got float64 != float32"):
         T.nn.Linear(2, 3)(T.ones(1, 2, dtype=T.float64))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int64"])
+def test_a_column_times_a_row(dtype):
+    column, row = np.arange(5).astype(dtype)[:, None], np.arange(1, 4).astype(dtype)[None]
+    product = T.tensor(column) @ T.tensor(row)
+    assert str(product.dtype) == dtype and product.shape == (5, 3)
+    assert np.array_equal(product.numpy(), np.einsum("ik,kj->ij", column, row))

@@ -130,3 +130,21 @@ def test_a_correction_of_none_is_one():
         function = getattr(T, name)
         assert function(x, correction=None).item() == function(x).item()
         assert getattr(T, f"{name}_mean")(x, correction=None)[0].item() == function(x).item()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 511, 1024, 1025, 3001])
+@pytest.mark.parametrize("width", [1, 3, 64, 300])
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_sums_over_the_rows_of_narrow_matrices(rows, width, keepdim):
+    x = np.random.default_rng(0).standard_normal((rows, width)).astype(np.float32)
+    summed = T.tensor(x).sum(0, keepdim).numpy()
+    exact = x.astype(np.float64).sum(axis=0, keepdims=keepdim)
+    assert summed.dtype == np.float32 and summed.shape == exact.shape
+    np.testing.assert_allclose(summed, exact, rtol=1e-6, atol=1e-6 * max(rows, 1))
+
+
+def test_the_gradient_of_a_bias_is_the_sum_over_the_rows():
+    g = np.random.default_rng(0).standard_normal((3001, 20))
+    bias = T.zeros(20, dtype=T.float64, requires_grad=True)
+    (slope,) = T.grad(T.zeros(3001, 20, dtype=T.float64) + bias, bias, T.tensor(g))
+    np.testing.assert_allclose(slope.numpy(), g.sum(axis=0), rtol=1e-12, atol=1e-12)
