@@ -19,8 +19,10 @@ from autograd.plan.executors import default_executor
 _CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
 
 
-def machine_and_versions() -> dict[str, dict[str, Any]]:
+def machine_and_versions(device: str = "cpu") -> dict[str, dict[str, Any]]:
     """Describe the machine and the versions, for a summary that others can compare with.
+
+    device: that of the run.
 
     Returns {"machine": {cpu, cores, memory_gib, system}, "versions": {pinn, python, numpy, scipy,
     blas, numba, cupy}, "executor"}: numba and cupy are None where they are not installed, the
@@ -46,7 +48,7 @@ def machine_and_versions() -> dict[str, dict[str, Any]]:
             "numba": _version_of("numba"),
             "cupy": _version_of(*_CUPY),
         },
-        "executor": default_executor(),
+        "executor": default_executor() if device == "cpu" else "cuda",
     }
 
 

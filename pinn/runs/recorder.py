@@ -96,7 +96,7 @@ class Recorder(Callback):
 
     def on_start(self, session: Any) -> None:
         # Whatever could fail at the end of training fails now.
-        self._facts = machine_and_versions()
+        self._facts = machine_and_versions(session.experiment.device)
         declaration = experiment_json(session.experiment)
         self._session = session
         if session.resumed.resume is None:

@@ -37,6 +37,7 @@ def functions(form: Form) -> str:
         "TILE_NUMBER": str(form.tile),
         "ROW_NUMBER": str(form.row),
         "LARGE_BLOCK": str(128 // form.dtype.itemsize),  # in a pragma macros are not replaced
+        "AHEAD": str(64 // form.dtype.itemsize),
         "LARGE_SQUARE": str(8 // form.dtype.itemsize),
         "PACKS_OF_ROW": str(form.tile // form.pack),
         "THREADS_NUMBER": str(form.threads),
@@ -159,14 +160,16 @@ template <int S> FUNCTION contract(int m, int n, int lists, const int *a, const 
   const int down = (m + S - 1) / S, across = (n + S - 1) / S;
   for (int unit = threadIdx.x; unit < down * across; unit += THREADS) {
     const int i = unit / across, j = unit % across;
-    R sum[S][S], old[S][S];  // fetched before it is needed
+    const bool ahead = S * S <= AHEAD;  // what was summed before is fetched while registers last
+    R sum[S][S], old[S][S];
     #pragma unroll
     for (int r = 0; r < S; ++r) {
       #pragma unroll
       for (int s = 0; s < S; ++s) {
         const int row = i + r * down, column = j + s * across;
         sum[r][s] = R(0);
-        old[r][s] = first || row >= m || column >= n ? R(0) : total[row * n + column];
+        old[r][s] = R(0);
+        if (ahead && !first && row < m && column < n) old[r][s] = total[row * n + column];
       }
     }
     for (int list = 0; list < lists; ++list) {
@@ -194,7 +197,10 @@ template <int S> FUNCTION contract(int m, int n, int lists, const int *a, const 
       #pragma unroll
       for (int s = 0; s < S; ++s) {
         const int row = i + r * down, column = j + s * across;
-        if (row < m && column < n) total[row * n + column] = old[r][s] + sum[r][s];
+        if (row < m && column < n) {
+          if (!ahead && !first) old[r][s] = total[row * n + column];
+          total[row * n + column] = old[r][s] + sum[r][s];
+        }
       }
     }
   }
