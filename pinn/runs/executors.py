@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +19,8 @@ _OF_ANY_CLUSTER = (
     "name", "timeout_min", "mem_gb", "nodes", "cpus_per_task", "gpus_per_node", "tasks_per_node",
 )  # fmt: skip
 
-# Of dask, for every worker that it starts.
+# Of dask: how long a new worker may take to begin, and what every one does first.
+_REPLACED_SECONDS = 60
 _PRELOAD = "from pinn.runs.processes import leave_ctrl_c_to_others as begin; begin()"
 
 
@@ -112,7 +113,25 @@ def _dask(option: str, jobs: int | None, folder: Path) -> Iterator[Workers]:
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        yield Workers(client.get_executor(pure=False), at_once=count)
+        yield Workers(_AllThere(client, count), at_once=count)
+
+
+class _AllThere:
+    """Dask's executor, which takes a run when all of its workers are there.
+
+    A scheduler that gets one while a lost worker is being replaced puts it behind the run of
+    another worker, and it is still there when the new one is idle.
+    """
+
+    def __init__(self, client: Any, count: int) -> None:
+        self._client, self._count = client, count
+        self._executor = client.get_executor(pure=False)
+
+    def submit(self, function: Callable, /, *arguments: Any) -> Any:
+        """As of every executor."""
+        with suppress(TimeoutError):  # then those that are there will do
+            self._client.wait_for_workers(self._count, timeout=_REPLACED_SECONDS)
+        return self._executor.submit(function, *arguments)
 
 
 @contextmanager

@@ -16,6 +16,8 @@ import pinn
 from pinn.cli import main
 from pinn.runs import Run
 
+from .conftest import HEAT, wait_for
+
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 MPIEXEC = shutil.which("mpiexec", path=f"{SCRIPTS}{os.pathsep}{os.environ.get('PATH', '')}")
 GRID = ["--grid", "seed=0,1"]
@@ -35,16 +37,6 @@ LOCAL = [
 ]
 
 
-def wait_for(condition, process):
-    import time
-
-    deadline = time.monotonic() + 240
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def training(directory):
     """The process that trains in a run directory, None before one has reached a checkpoint."""
     if not Path(directory, "checkpoint.npz").exists():
@@ -53,22 +45,22 @@ def training(directory):
     return int(found[1]) if found else None
 
 
-def theta(directory):
-    return pinn.load(directory).theta
-
-
-def one_by_one(folder, *options):
-    """The same sweep in this process: what workers have to end with, to the bit."""
-    assert main(["sweep", "heat.yaml", "--out", folder, "--quiet", *GRID, *options]) == 0
-
-
 def check_same(folder, other):
     for seed in (0, 1):
-        assert np.array_equal(theta(f"{folder}/seed={seed}"), theta(f"{other}/seed={seed}"))
-        config = Path(folder, f"seed={seed}", "config.yaml").read_text()
-        assert config == Path(other, f"seed={seed}", "config.yaml").read_text().replace(
-            f"{other}/", f"{folder}/"
-        )
+        run, alone = (Path(one, f"seed={seed}") for one in (folder, other))
+        assert np.array_equal(pinn.load(run).theta, pinn.load(alone).theta)
+        config = (alone / "config.yaml").read_text().replace(f"{other}/", f"{folder}/")
+        assert (run / "config.yaml").read_text() == config
+
+
+@pytest.fixture(scope="module")
+def one_by_one(tmp_path_factory):
+    """The folder of the same sweep in this process: what workers have to end with, to the bit."""
+    folder = tmp_path_factory.mktemp("one_by_one")
+    (folder / "heat.yaml").write_text(HEAT)
+    command = ["sweep", str(folder / "heat.yaml"), "--out", str(folder / "all"), "--quiet", *GRID]
+    assert main(command) == 0
+    return folder / "all"
 
 
 EVERYWHERE = [
@@ -82,7 +74,7 @@ EVERYWHERE = [
 
 
 @pytest.mark.parametrize("options", EVERYWHERE)
-def test_workers_end_with_the_bits_of_runs_one_after_the_other(start, options, capsys):
+def test_workers_end_with_the_bits_of_runs_one_after_the_other(start, options, one_by_one):
     command = ["sweep", "heat.yaml", "--out", "all", *GRID, *options]
     if options == ["--executor", "mpi"]:
         process = start(*command, before_program=[MPIEXEC, "-n", "3"])
@@ -91,8 +83,7 @@ def test_workers_end_with_the_bits_of_runs_one_after_the_other(start, options, c
     out, err = process.communicate(timeout=240)
     assert process.returncode == 0, err
     assert "Traceback" not in err
-    one_by_one("other")
-    check_same("all", "other")
+    check_same("all", one_by_one)
     head, *lines = (line.split() for line in out.splitlines())
     assert head == ["seed", "state", "steps", "seconds", "loss", "error", "estimated"]
     assert [line[:4] for line in lines] == [[seed, "step", "limit", "17"] for seed in "01"]
@@ -130,7 +121,7 @@ def test_a_killed_worker_and_ctrl_c_cost_no_bit(start, options):
     steps = max(Run(run).last_step().step for run in runs) + 5
     limit = ["--set", f"training.0.adam.steps={steps}"]
     assert main([*command, *limit, "--quiet"]) == 0
-    one_by_one("other", *limit)
+    assert main(["sweep", "heat.yaml", "--out", "other", "--quiet", *GRID, *limit]) == 0
     check_same("all", "other")
 
 
@@ -163,7 +154,7 @@ def test_a_killed_rank_ends_all_and_the_same_command_goes_on(start):
     _, err = process.communicate(timeout=240)
     assert process.returncode == 0, err
     assert err.count(": goes on from step ") == 2
-    one_by_one("other", *limit)
+    assert main(["sweep", "heat.yaml", "--out", "other", "--quiet", *GRID, *limit]) == 0
     check_same("all", "other")
 
 
