@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd.ranks import Executor, Ranks
 from pinn.checks import argument_names_checked, arguments_of
 from pinn.diagnosis import (
     Check,
@@ -40,7 +40,7 @@ from pinn.solution.recovery import Recovery
 from pinn.solution.report import Report
 from pinn.solution.resuming import Resumed, resumed
 from pinn.solution.solution import Solution
-from pinn.training.callbacks import check_callbacks, notify
+from pinn.training.callbacks import Relayed, check_callbacks, notify
 from pinn.training.choosing import Chosen, with_model
 from pinn.training.collocation import redrawing
 from pinn.training.continuation import Continued
@@ -170,6 +170,7 @@ def solve(
     engine: str = "recorded",
     derivatives: str = "jets",
     threads: int | None = None,
+    executor: Executor = "process",
     error_bars: bool = True,
     resume: str | os.PathLike[str] | None = None,
 ) -> Solution:
@@ -195,12 +196,15 @@ def solve(
     to begin from. engine: "recorded" (traced once, replayed in chunks), or "eager" for debugging.
     derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again, for
     models with operations that have no Taylor rule).
-    threads: None takes all cores; the bits are the same for any number. error_bars: whether the
+    threads: None takes all cores; the bits are the same for any number. executor: "ranks" shares
+    the work over points out to the MPI ranks that run this program (mpiexec -n 4 python ...): each
+    calls solve with the same arguments and gets the same solution, with the bits of one process;
+    rank 0 alone calls the callbacks, and warns. error_bars: whether the
     error of the solution is estimated in the end (report.error_estimate, see pinn.estimates), which
     takes a second or a few and is left out of training that took no longer. resume: the checkpoint
     of a run that was cut short, to go on from, or its run directory. All other arguments have to be
     those of that run, but for limits (seconds, target, steps and seconds of stages), which may
-    grow, and for `threads`; the bits are those of a run that never stopped.
+    grow, and for `threads` and `executor`; the bits are those of a run that never stopped.
 
     Equal arguments give equal bits, but where a time limit ended a stage. report.decisions has what
     was decided on the way, and why. Ctrl-C stops training and returns what there is, with
@@ -223,21 +227,30 @@ def solve(
         problem, start, model, sampling=sampling, training=training, weighting=weighting, seed=seed,
         precision=precision, device=device, seconds=seconds, target=target,
         continuation=continuation, engine=engine, derivatives=derivatives, threads=threads,
-        error_bars=error_bars,
+        executor=executor, error_bars=error_bars,
     )  # fmt: skip
-    with training_resources():
+    ranks = asked.ranks
+    if ranks.size > 1:
+        callbacks = (Relayed(callbacks, ranks),)
+    with ranks.together(), training_resources():
         prepared = _prepared(asked, start, resume)
         for sentence in prepared.said:
-            warnings.warn(sentence, ProblemWarning, stacklevel=3)
+            _warn(ranks, sentence, ProblemWarning)
         run = _training(prepared, callbacks)
         with _failure_told(callbacks):
             result = _trained(prepared, run, callbacks)
             with _handed_over(prepared, lambda _: result):
                 solution, doubts = _judged(prepared, result)
-    notify(callbacks, "on_end", solution)
+        notify(callbacks, "on_end", solution)
     for doubt in doubts:
-        warnings.warn(doubt, stacklevel=3)
+        _warn(ranks, doubt)
     return solution
+
+
+def _warn(ranks: Ranks, doubt: Warning | str, category: type[Warning] | None = None) -> None:
+    """Warn the caller of `solve`, once for all ranks."""
+    if ranks.number == 0:
+        warnings.warn(doubt, category, stacklevel=4)
 
 
 @argument_names_checked
@@ -275,13 +288,16 @@ def _prepared(
     resume: str | os.PathLike[str] | None,
 ) -> _Prepared:
     """Choose the model, and build what training begins with."""
-    began, started = time.perf_counter(), start is not None
+    clock = asked.ranks.clock
+    began, started = clock(), start is not None
     point = Resumed(asked) if resume is None else resumed(resume, asked)
     chosen = Chosen(point.experiment) if point.resume else with_model(asked, started)
-    spent = time.perf_counter() - began if chosen.decisions else 0.0
+    # Ranks meet here: from now on rank 0 may write to where all have read.
+    spent = clock() - began
     objective, test, said = _begin(chosen.experiment, start if started else chosen.theta)
     fresh = FreshLoss(objective, fresh_points(chosen.experiment))
     said = [*preflight(objective), *said]
+    spent = spent if chosen.decisions else 0.0
     return _Prepared(asked, chosen, spent, started, point, objective, test, fresh, said)
 
 

@@ -7,9 +7,10 @@ bits for any number of threads.  While it runs, BLAS keeps to one thread a worke
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,6 +19,7 @@ import numpy as np
 
 from .. import modes
 from ..devices import CPU, Device, device_of, namespace_of, put
+from ..ranks import ALONE, Ranks
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
 from .executors import arena_bytes, default_executor, make_executor
@@ -27,7 +29,7 @@ from .lanes.tiled import Tiled
 from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
-from .pieces import even_pieces, l2_cache_bytes, lanes_of
+from .pieces import even_pieces, l2_cache_bytes, lanes_for, lanes_of
 from .pool import worker_pool
 from .program import Program, Value
 from .trace import trace
@@ -79,6 +81,9 @@ class Chunked:
             the best that is installed (executors/__init__.py).  With "llvm" and "cuda" the
             function is compiled for tiles of points, whatever `chunk` says, where tiles hold it
             (lanes/tiled.py, lanes/cuda).
+    ranks   processes that share the lanes, each of which calls it with the same arrays and gets the
+            same results; one that takes all rows in one go is computed by each of them. On GPUs
+            they share chunks, and no tiles.
     guard   `() -> hashable`, what else `fn` branches on (a training flag); it is recorded once for
             each value.  Shapes, dtypes, requires_grad and the grad mode are guarded in any case.
     Calling it with the point arrays (all on one device) returns the outputs as new arrays there;
@@ -99,6 +104,7 @@ class Chunked:
         spread: float = 1,
         whole: bool = False,
         executor: str = "auto",
+        ranks: Ranks = ALONE,
         guard: Callable[[], Hashable] = lambda: None,
     ) -> None:
         self.fn = fn
@@ -111,6 +117,7 @@ class Chunked:
         self.executor = executor
         # a wrong one in the environment is said here, not after the recording
         self._on_host = default_executor() if executor == "auto" else executor
+        self.ranks = ALONE if whole else ranks
         self.guard = guard
         self._lock = threading.RLock()
         self._programs: dict[tuple, Program] = {}
@@ -136,25 +143,24 @@ class Chunked:
             totals = tiled(rows, [j for j in joined if j is not None])
             return [next(totals) if j is None else j for j in joined]
         bounds = self._bounds(rows, count)
-        lanes = lanes_of(len(bounds))
+        lanes = lanes_of(len(bounds), count)
+        mine = self.ranks.share(len(lanes))
         programs = {size: self.program(rows, size) for size in {b - a for a, b in bounds}}
         xp = namespace_of(rows[0])
-        some = programs[bounds[0][1] - bounds[0][0]]
-        joined = self._places(some.outputs, count, into, xp)
-        workers = min(self.threads, len(lanes)) if type(rows[0]) is np.ndarray else 1
+        outputs = programs[bounds[0][1] - bounds[0][0]].outputs
+        joined = self._places(outputs, count, into, xp)
+        workers = min(self.threads, len(mine)) if type(rows[0]) is np.ndarray else 1
         executors = [  # bound before the threads start
             {size: self._executor(program, slot, rows) for size, program in programs.items()}
             for slot in range(workers)
         ]
-        sums = self._run_lanes(rows, bounds, lanes, joined, executors)
-        totals = [
-            _ordered_sum([lane[k] for lane in sums]) if kind == "sum" else None
-            for k, kind in enumerate(self.kinds)
-        ]
-        return [
-            total if kind == "sum" else rows_
-            for kind, total, rows_ in zip(self.kinds, totals, joined, strict=True)
-        ]
+        sums = _Sums(self.kinds, outputs, len(mine), xp)
+        here = [[bounds[chunk] for chunk in lanes[k]] for k in mine]
+        self._run_lanes(rows, here, joined, sums, executors)
+        edges = [bounds[lane.start][0] for lane in lanes] + [count]
+        whole = [j for j in joined if j is not None]
+        totals = sums.split(self.ranks.exchange(sums.all, len(lanes), whole, edges))
+        return [next(totals) if j is None else j for j in joined]
 
     def _places(
         self, outputs: Sequence[Value], count: int, into: Sequence[np.ndarray | None], xp: Any
@@ -169,7 +175,8 @@ class Chunked:
         """Return the compiled program for these arrays, None where there is or should be none."""
         device = device_of(rows[0])
         on_host = device == CPU
-        wanted = self._on_host == "llvm" if on_host else self.executor in ("auto", "cuda")
+        on_device = self.executor in ("auto", "cuda") and self.ranks is ALONE
+        wanted = self._on_host == "llvm" if on_host else on_device
         if not wanted or self.whole or count < (_FEW_POINTS if on_host else 1):
             return None
         key = (device, *self._key(rows))
@@ -187,8 +194,11 @@ class Chunked:
             program = self._record(rows)
         except Exception:  # whatever it is, of few points: the function is asked again with all
             return None
-        make, how = (Tiled, self.threads) if device == CPU else (Launched, device.index)
-        found = tiled_or_none(make, program, len(rows), self.kinds, how)
+        given = program, len(rows), self.kinds
+        if device == CPU:
+            found = tiled_or_none(Tiled, *given, self.threads, self.ranks)
+        else:
+            found = tiled_or_none(Launched, *given, device.index)
         if found is not None:
             found.bind([s._data for s in self.shared])
         return found
@@ -206,7 +216,7 @@ class Chunked:
             programs = {size: self.program(rows, size) for size in sizes}
             on_host = type(rows[0]) is np.ndarray
             name = "cuda" if self.executor == "auto" and not on_host else self.executor
-            workers = min(self.threads, len(lanes_of(len(bounds)))) if on_host else 1
+            workers = min(self.threads, len(lanes_of(len(bounds), count))) if on_host else 1
             return Cost(
                 chunks=len(bounds),
                 workers=workers,
@@ -333,12 +343,12 @@ class Chunked:
     def _run_lanes(
         self,
         rows: Sequence,
-        bounds: list,
-        lanes: list[list[int]],
+        lanes: list[list[tuple[int, int]]],
         joined: list,
+        sums: _Sums,
         executors: list[dict[int, Any]],
-    ) -> list[list]:
-        sums: list[list] = [[] for _ in lanes]
+    ) -> None:
+        """Run the chunks (start, stop) of each lane of this rank."""
         pending = iter(range(len(lanes)))
         lock = threading.Lock()
 
@@ -348,36 +358,72 @@ class Chunked:
                     lane = next(pending, None)
                 if lane is None:
                     return
-                mine = [bounds[chunk] for chunk in lanes[lane]]
-                sums[lane] = self._run_lane(rows, mine, joined, executors[slot])
+                self._run_lane(rows, lanes[lane], joined, sums.places(lane), executors[slot])
 
         with one_blas_thread():
             others = [worker_pool().submit(work, slot) for slot in range(1, len(executors))]
             try:
-                work(0)
+                if executors:
+                    work(0)
             finally:
                 wait(others)  # none may still write when this returns or raises
             for other in others:
                 other.result()
-        return sums
 
     def _run_lane(
-        self, rows: Sequence, bounds: list, joined: list, executors: dict[int, Any]
-    ) -> list:
-        totals: list[Any] = [None] * len(self.kinds)
+        self,
+        rows: Sequence,
+        bounds: list[tuple[int, int]],
+        joined: list,
+        sums: list,
+        executors: dict[int, Any],
+    ) -> None:
         for start, stop in bounds:
             executor = executors[stop - start]
             for target, source in zip(executor.inputs, rows, strict=False):
                 target[...] = source[start:stop]
             executor.run()
-            for k, (kind, output) in enumerate(zip(self.kinds, executor.outputs, strict=True)):
-                if kind != "sum":
-                    joined[k][start:stop] = output
-                elif totals[k] is None:
-                    totals[k] = output.copy()
+            for whole, total, output in zip(joined, sums, executor.outputs, strict=True):
+                if total is None:
+                    whole[start:stop] = output
+                elif start == bounds[0][0]:
+                    total[...] = output
                 else:
-                    totals[k] += output
-        return totals
+                    total += output
+
+
+class _Sums:
+    """What is added over points, by lane.
+
+    all: (lanes, numbers), a lane's sums one after the other.
+    """
+
+    def __init__(
+        self, kinds: Sequence[Kind], outputs: Sequence[Value], lanes: int, xp: Any
+    ) -> None:
+        added = [v for kind, v in zip(kinds, outputs, strict=True) if kind == "sum"]
+        self._kinds, self._shapes = kinds, [v.shape for v in added]
+        self._dtypes = [v.dtype for v in added]
+        self._edges = [0, *itertools.accumulate(v.size for v in added)]
+        self.all = xp.empty((lanes, self._edges[-1]), np.result_type(*self._dtypes, np.float32))
+
+    def places(self, lane: int) -> list[Any]:
+        """Return where a lane adds up each result; None for one that is joined."""
+        own = iter(self._split(self.all[lane]))
+        return [next(own) if kind == "sum" else None for kind in self._kinds]
+
+    def split(self, totals: Any) -> Iterator[Any]:
+        """Return the sum of each result that is added, from those of all lanes."""
+        return iter(
+            part.astype(dtype, copy=False)
+            for part, dtype in zip(self._split(totals), self._dtypes, strict=True)
+        )
+
+    def _split(self, numbers: Any) -> list[Any]:
+        edges = zip(self._edges[:-1], self._edges[1:], strict=True)
+        return [
+            numbers[a:b].reshape(shape) for (a, b), shape in zip(edges, self._shapes, strict=True)
+        ]
 
 
 def _place(given: Any, shape: tuple[int, ...], dtype: Any, xp: Any) -> Any:
@@ -387,10 +433,3 @@ def _place(given: Any, shape: tuple[int, ...], dtype: Any, xp: Any) -> Any:
     if given.shape != shape:
         raise ValueError(f"into: expected an array of shape {shape}, got {given.shape}")
     return given
-
-
-def _ordered_sum(parts: list) -> Any:
-    total = parts[0]  # an array that this call made: it can take the others up
-    for one in parts[1:]:
-        total += one
-    return total

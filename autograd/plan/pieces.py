@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-LANES = 16
+_LANES = 16
+_MOST_LANES = 256
+_LANE_POINTS = 1024
+
+
+def lanes_for(points: int) -> int:
+    """Return into how many lanes so many points are put, for any number of threads and ranks.
+
+    Enough for the cores of a machine; with very many points more, for the ranks that share them.
+    """
+    return min(max(_LANES, points // _LANE_POINTS), _MOST_LANES)
 
 
 def even_pieces(count: int, least: int) -> int:
@@ -23,11 +33,11 @@ def even_pieces(count: int, least: int) -> int:
     return min(even, count)
 
 
-def lanes_of(chunks: int) -> list[list[int]]:
+def lanes_of(chunks: int, points: int) -> list[range]:
     """Return the chunks of each lane: neighbours, as evenly as can be."""
-    count = min(LANES, chunks)
+    count = min(lanes_for(points), chunks)
     edges = [chunks * k // count for k in range(count + 1)]
-    return [list(range(a, b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [range(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
 
 
 @lru_cache(maxsize=1)

@@ -76,6 +76,13 @@ def flush_all() -> None:
     QuietStream(sys.stderr).flush()
 
 
+def hush() -> None:
+    """Say nothing from now on in this process."""
+    for stream in (sys.stdout, sys.stderr):
+        flush_all()
+        _abandon(stream)
+
+
 def open_missing_streams() -> None:
     """Open the standard descriptors that the process was started without, and send them nowhere.
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from pinn.cli.configured import add_config, add_track, mistakes_of, read_config
-from pinn.cli.output import QuietStream, say, tell
+from pinn.cli.output import QuietStream, hush, say, tell
 from pinn.cli.verdict import DISK_OR_DEVICE, DIVERGED, DONE, INTERRUPTED, Misuse
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from autograd.ranks import Ranks
     from pinn.config import Config
     from pinn.runs.interrupts import Interrupts
     from pinn.runs.recorder import Recorder
@@ -63,19 +65,63 @@ def add_parser(commands: Any) -> None:
 
 
 def train(arguments: argparse.Namespace) -> int:
-    """Train, save and draw; return the exit code."""
-    return train_config(read_config(arguments), arguments)
+    """Train, save and draw; return the exit code.
+
+    Of the ranks that an MPI launcher has started rank 0 writes and speaks; the others take part.
+    """
+    ranks = _ranks()
+    if ranks.number:
+        return _take_part(arguments, ranks)
+    with ExitStack() as with_others:
+        with_others.enter_context(ranks.together())
+        config = read_config(arguments)
+        return train_config(config, arguments, ranks=ranks, let_others_go=with_others.close)
 
 
 def train_config(
-    config: Config, arguments: argparse.Namespace, callbacks: Sequence[Any] = ()
+    config: Config,
+    arguments: argparse.Namespace,
+    callbacks: Sequence[Any] = (),
+    ranks: Ranks | None = None,
+    let_others_go: Callable[[], None] = lambda: None,
 ) -> int:
-    """Do the same with a config that has been read; callbacks: more of them."""
+    """Do the same with a config that has been read; callbacks: more of them.
+
+    ranks: who share the work, this process alone where left out. let_others_go: called when all is
+    computed, and rank 0 writes the results.
+    """
+    from autograd.ranks import ALONE
+
+    ranks = ranks or ALONE
     checkpoint, overwrite, ended = _begin(config, arguments)
+    ranks.agreed(lambda: (ended is None, checkpoint))
     if ended is not None:
         say(f"{config.experiment.problem.name}: {ended}")
         return DONE
-    return _run(config, checkpoint, overwrite, arguments.quiet, callbacks)
+    return _run(
+        config, checkpoint, overwrite, arguments.quiet, callbacks, ranks, let_others_go
+    )
+
+
+def _ranks() -> Ranks:
+    """Return who computes: the ranks that an MPI launcher has started, or this process."""
+    from autograd.mpi import started_as_ranks
+    from autograd.ranks import ranks_of
+
+    try:
+        return ranks_of("ranks" if started_as_ranks() else "process")
+    except ImportError as error:
+        raise Misuse(str(error)) from error
+
+
+def _take_part(arguments: argparse.Namespace, ranks: Ranks) -> int:
+    """Compute the share of a rank; what goes wrong rank 0 tells, and has the exit code of."""
+    hush()
+    with suppress(Exception, KeyboardInterrupt), ranks.together():
+        begins, checkpoint = ranks.agreed(lambda: (False, None))
+        if begins:
+            _solved(read_config(arguments), ranks, [], checkpoint)
+    return DONE
 
 
 def _begin(
@@ -101,6 +147,8 @@ def _run(
     overwrite: bool,
     quiet: bool,
     callbacks: Sequence[Any],
+    ranks: Ranks,
+    let_others_go: Callable[[], None],
 ) -> int:
     """Train in the run directory, and write the results there; return the exit code."""
     from pinn.runs.interrupts import Interrupts
@@ -116,10 +164,10 @@ def _run(
         tracker.within(config.directory, config.log_every, warn)
         for tracker in config.output.tracking
     ]
-    with recorder, Interrupts() as interrupts:
+    with recorder, Interrupts(ranks) as interrupts:
         told = [_Rehearsal(), recorder, *trackers, *shown, *callbacks, interrupts]
         try:
-            solution = _solve(config, recorder, told, quiet, checkpoint)
+            solution = _solve(config, ranks, recorder, told, quiet, checkpoint)
         except BaseException as error:
             with interrupts.held():
                 _save_reached(recorder, error)
@@ -127,6 +175,7 @@ def _run(
             if isinstance(error, KeyboardInterrupt) and recorder.run is not None:
                 return INTERRUPTED
             raise
+        let_others_go()
         return _finish(recorder, interrupts, solution, trackers, quiet)
 
 
@@ -191,7 +240,12 @@ def _check_ended(config: Config, extend: bool) -> None:
 
 
 def _solve(
-    config: Config, recorder: Recorder, callbacks: list, quiet: bool, checkpoint: Path | None
+    config: Config,
+    ranks: Ranks,
+    recorder: Recorder,
+    callbacks: list,
+    quiet: bool,
+    checkpoint: Path | None,
 ) -> Solution:
     """Train; what is refused before training begins is a mistake in the config.
 
@@ -211,9 +265,17 @@ def _solve(
     with mistakes_of(config, lambda: recorder.run is not None), warnings.catch_warnings():
         warnings.simplefilter("always", pinn.ProblemWarning)
         usual, warnings.showwarning = warnings.showwarning, show
-        return pinn.solve(
-            **config.experiment.arguments, callbacks=callbacks, resume=checkpoint
-        )
+        return _solved(config, ranks, callbacks, checkpoint)
+
+
+def _solved(
+    config: Config, ranks: Ranks, callbacks: list, checkpoint: Path | None
+) -> Solution:
+    import pinn
+
+    executor = {"executor": "ranks"} if ranks.size > 1 else {}
+    arguments = {**config.experiment.arguments, **executor}
+    return pinn.solve(**arguments, callbacks=callbacks, resume=checkpoint)
 
 
 class _Rehearsal:

@@ -17,6 +17,7 @@ def verdict(error: Exception) -> tuple[int, str]:
     """Return the exit code and the message for an error that ends a command."""
     from autograd.devices import DeviceError
     from autograd.plan.executors import ExecutorError
+    from autograd.ranks import RankFailed
     from pinn.config import ConfigError
     from pinn.files import sentence_of
     from pinn.runs import RunExists
@@ -25,7 +26,7 @@ def verdict(error: Exception) -> tuple[int, str]:
         return USAGE, _first_complaints(error)
     if isinstance(error, RunExists | Misuse | ExecutorError):
         return USAGE, str(error)
-    if isinstance(error, DeviceError):
+    if isinstance(error, DeviceError | RankFailed):
         return DISK_OR_DEVICE, str(error)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename is not None else ""

@@ -18,6 +18,7 @@ from autograd.devices import CPU, put, put_together
 from autograd.plan import trace
 from autograd.plan.chunks import Chunked, Cost, Kind
 from autograd.plan.passes.per_row import CannotSplitRows
+from autograd.ranks import ALONE, Ranks
 
 ENGINES = ("recorded", "eager")
 # Points at which the work of a run that is not recorded is counted.
@@ -120,11 +121,13 @@ class RecordedEngine:
         threads: int | None = None,
         guard: Callable[[], Hashable] = lambda: None,
         executor: str = "auto",
+        ranks: Ranks = ALONE,
     ) -> None:
         self._shared = list(shared)
         self._threads = threads
         self._guard = guard
         self._executor = executor
+        self._ranks = ranks
         self._recorded: dict[Hashable, Chunked] = {}
         self._row_by_row: set[Hashable] = set()
 
@@ -164,6 +167,7 @@ class RecordedEngine:
                 whole=work.whole,
                 guard=self._guard,
                 executor=self._executor,
+                ranks=self._ranks,
             )
         return self._recorded[work.key]
 
@@ -187,14 +191,16 @@ def make_engine(
     threads: int | None,
     guard: Callable[[], Hashable] = lambda: None,
     executor: str = "auto",
+    ranks: Ranks = ALONE,
 ) -> Engine:
     """Return the engine "recorded" or "eager"; ValueError for another name.
 
     guard: what computations branch on besides their inputs; they are recorded once a value of it.
-    executor: what replays what is recorded (autograd.plan.executors).
+    executor: what replays what is recorded (autograd.plan.executors). ranks: who share it out; what
+    is eager each of them computes.
     """
     if name == "eager":
         return EagerEngine(shared)
     if name == "recorded":
-        return RecordedEngine(shared, threads, guard, executor)
+        return RecordedEngine(shared, threads, guard, executor, ranks)
     raise ValueError(f"engine: expected 'recorded' or 'eager', got {name!r}")

@@ -9,6 +9,7 @@ import numpy as np
 
 import autograd as T
 from autograd.plan.chunks import Cost
+from autograd.ranks import ALONE, Ranks
 from autograd.threads import workers
 from pinn.checks import nearest
 from pinn.objective.block import Block
@@ -50,7 +51,8 @@ class Objective:
     engine: "recorded" traces each computation once and replays it in chunks on `threads` threads
     (None: all cores), with the same bits for any number of them; "eager" runs it as written.
     executor: what replays, "auto" as of autograd.plan; "numpy" has nothing to compile, which pays
-    where a computation runs a few times.
+    where a computation runs a few times. ranks: processes that share the work over points, all of
+    which call every method with the same arguments, and get the same bits.
     derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again).
 
     The weighted residual vector that the Jacobian belongs to has the rows
@@ -74,6 +76,7 @@ class Objective:
         derivatives: Derivatives = "jets",
         threads: int | None = None,
         executor: str = "auto",
+        ranks: Ranks = ALONE,
     ) -> None:
         self.problem = problem
         self.parameters = parameters
@@ -95,11 +98,12 @@ class Objective:
         self._threads = threads or workers()
         self._how = {
             "dtype": dtype, "device": device, "engine": engine, "derivatives": derivatives,
-            "threads": threads, "executor": executor,
+            "threads": threads, "executor": executor, "ranks": ranks,
         }  # fmt: skip
         self._engine = make_engine(
-            engine, self._computations.shared, threads, self._training_flags, executor
+            engine, self._computations.shared, threads, self._training_flags, executor, ranks
         )
+        self.ranks = ranks
 
     def with_finer_sums(self) -> Objective:
         """Return the objective of the problem with finer sums, at the same parameters and points.

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd.ranks import ALONE, Ranks
 from pinn.optimizers.reduced import Damped, Reduced, triangle_bytes, triangle_of
 from pinn.optimizers.solver import LeastSquares
 from pinn.optimizers.workspace import Workspace
@@ -41,9 +42,10 @@ class DampedLeastSquares:
     (corrected seminormal equations, Bjorck 1987). Where that correction is not small, this damping
     and all smaller ones go by the triangle, which takes some five times as long.
 
-    gradient: 2 J'r, (P,). norms: of the columns of J, (P,). threads: the result has the same bits
-    for any number of them. workspace: memory that outlasts this object, which then spoils what an
-    earlier one with the same workspace gave; and so does each damping the one before it.
+    gradient: 2 J'r, (P,). norms: of the columns of J, (P,). threads, ranks: who computes; the
+    result has the same bits for any number of them. workspace: memory that outlasts this object,
+    which then spoils what an earlier one with the same workspace gave; and so does each damping the
+    one before it.
     """
 
     def __init__(
@@ -52,11 +54,13 @@ class DampedLeastSquares:
         jacobian: np.ndarray,
         threads: int = 1,
         workspace: Workspace | None = None,
+        ranks: Ranks = ALONE,
     ) -> None:
         self.rows, self.jacobian = rows, jacobian
         self.gradient = 2 * (rows @ jacobian)
         self.kernel_form = len(rows) < jacobian.shape[1]
         self._threads, self._workspace = threads, workspace or Workspace()
+        self._ranks = ranks
         self._kernel: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self._triangle: Reduced | None = None
         # Dampings up to this are known to be below what a factor resolves.
@@ -68,7 +72,8 @@ class DampedLeastSquares:
     ) -> DampedLeastSquares:
         """Return that of a function's rows at theta, with the Jacobian in the workspace."""
         memory = workspace.array("jacobian", function.rows, function.size)
-        return cls(*function.jacobian(theta, memory), function.threads, workspace)
+        pair = function.jacobian(theta, memory)
+        return cls(*pair, function.threads, workspace, function.ranks)
 
     @cached_property
     def norms(self) -> np.ndarray:
@@ -101,17 +106,17 @@ class DampedLeastSquares:
         count = _PARTS
         while count > 1 and rows < count * _PART_ROWS:
             count //= 2
-        parts = [self._workspace.array(f"gram {k}", size, size) for k in range(count)]
+        mine = self._ranks.share(count)
+        parts = self._workspace.array("grams", len(mine), size, size)
         edges = [rows * k // count for k in range(count + 1)]
 
         def part(k: int) -> None:
             given = self.jacobian[edges[k] : edges[k + 1]]
-            np.matmul(given.T, given, out=parts[k])
+            np.matmul(given.T, given, out=parts[k - mine.start])
 
-        self._each(part, range(count))
-        for other in parts[1:]:
-            np.add(parts[0], other, out=parts[0])
-        return parts[0].T
+        self._each(part, mine)
+        whole = self._ranks.exchange(parts.reshape(len(mine), size * size), count)
+        return whole.reshape(size, size).T
 
     def kernel(self, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return J / D and the lower triangle of the kernel, of Fortran order, for a scale D."""
@@ -151,7 +156,7 @@ class DampedLeastSquares:
         return factor
 
     def _each(self, work: Callable[[int], None], parts: Sequence[int]) -> None:
-        if self._threads == 1 or len(parts) == 1:
+        if self._threads == 1 or len(parts) < 2:
             for part in parts:
                 work(part)
             return

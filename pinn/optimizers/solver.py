@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol
 
 import numpy as np
 
+from autograd.ranks import Ranks
 from pinn.schema import Family
 from pinn.schema.kinds import Integer, Optional, WordOr
 
@@ -41,6 +42,10 @@ class LeastSquares(Protocol):
     @property
     def threads(self) -> int:
         """How many threads a solver may use for what it computes itself."""
+
+    @property
+    def ranks(self) -> Ranks:
+        """The processes that share what a solver computes itself; all run the same solver."""
 
     @property
     def dtype(self) -> np.dtype:

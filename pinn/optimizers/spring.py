@@ -86,7 +86,9 @@ class SPRING(Stage):
             loss = float(rows @ rows)
             damping = self.damping + self.relative_damping * loss
             left = jacobian @ kept - rows
-            linear = DampedLeastSquares(left, jacobian, function.threads, workspace)
+            linear = DampedLeastSquares(
+                left, jacobian, function.threads, workspace, function.ranks
+            )
             phi = kept + linear.damped(damping).step
             number += 1
             losses = self.schedule.remember(loss, losses)

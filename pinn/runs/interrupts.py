@@ -12,6 +12,7 @@ from enum import Enum, auto
 from types import FrameType
 from typing import Any
 
+from autograd.ranks import ALONE, Ranks
 from pinn.optimizers import StopReason
 from pinn.training.callbacks import Callback
 from pinn.training.records import StageInfo, StageReport, StepRecord
@@ -39,11 +40,13 @@ class Interrupts(Callback):
 
     A closed terminal tells its program twice, by the system and by the shell, so that a hangup
     after another signal asks for nothing more. A signal that was ignored from the start (nohup, a
-    background job) stays ignored. Only the main thread gets signals: in another thread this does
-    nothing.
+    background job) stays ignored. Of ranks that share the work rank 0 takes signals, for which all
+    raise KeyboardInterrupt when they next meet. Only the main thread gets signals: in another
+    thread this does nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ranks: Ranks = ALONE) -> None:
+        self._ranks = ranks
         self._phase = _Phase.BEFORE
         self._asked = False
         self._heard = False  # training has ended for what was asked
@@ -100,12 +103,12 @@ class Interrupts(Callback):
         elif self._phase is _Phase.TRAINING:
             self._phase = _Phase.SAVING
             self._heard = self._impatient = True
-            raise KeyboardInterrupt
+            self._ranks.interrupt()
         elif self._phase is _Phase.SAVING:
             self._impatient = True
             _tell("one moment: files are being written")
         else:
-            raise KeyboardInterrupt
+            self._ranks.interrupt()
 
 
 def _tell(message: str) -> None:

@@ -152,7 +152,7 @@ def _declaration(experiment: Experiment) -> dict[str, Any]:
                 "to save it"
             )
     data = dump(experiment)
-    del data["threads"]  # they change no bit, and belong to the machine
+    del data["threads"], data["executor"]  # they change no bit, and belong to the machine
     return data
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd.ranks import Ranks
 from pinn.schema.errors import at, refuse_class, refuse_kind
 from pinn.training.course import Decision
 from pinn.training.records import StageInfo, StageReport, StepRecord
@@ -44,6 +45,44 @@ class Callback:
 
     def on_end(self, solution: Any) -> None:
         """Called once by pinn.solve, with the solution."""
+
+
+class Relayed(Callback):
+    """Callbacks that rank 0 calls, and whose wish to stop, or exception, is that of all ranks."""
+
+    def __init__(self, callbacks: Iterable[Any], ranks: Ranks) -> None:
+        self._callbacks = tuple(callbacks)
+        self._ranks = ranks
+
+    def on_start(self, session: Any) -> None:
+        self._tell("on_start", session)
+
+    def on_stage_start(self, info: StageInfo) -> None:
+        self._tell("on_stage_start", info)
+
+    def on_decision(self, decision: Decision) -> None:
+        self._tell("on_decision", decision)
+
+    def on_step(self, record: StepRecord) -> None:
+        self._tell("on_step", record, record.theta)
+
+    def on_setback(self, record: StepRecord) -> None:
+        self._tell("on_setback", record)
+
+    def on_stage_end(self, report: StageReport) -> None:
+        self._tell("on_stage_end", report)
+
+    def on_failure(self, error: BaseException) -> None:
+        if self._ranks.number == 0:  # there is nothing left to agree upon
+            notify(self._callbacks, "on_failure", error)
+
+    def on_end(self, solution: Any) -> None:
+        self._tell("on_end", solution)
+
+    def _tell(self, event: str, argument: Any, alike: np.ndarray | None = None) -> None:
+        asked = self._ranks.agreed(lambda: notify(self._callbacks, event, argument), alike)
+        if asked is not None:
+            raise StopIteration(asked)
 
 
 def notify(callbacks: Iterable[Any], event: str, argument: Any) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -69,7 +68,7 @@ class _TimeIsUp(Exception):
 class _Clocked(Watched):
     """A watched objective that looks at the clock before every evaluation and part of a Jacobian.
 
-    until: the time, as of time.perf_counter, from which on _TimeIsUp is raised.
+    until: the time, by the clock of its ranks, from which on _TimeIsUp is raised.
     """
 
     def __init__(self, objective: Objective, until: float) -> None:
@@ -94,7 +93,7 @@ class _Clocked(Watched):
             yield pair
 
     def _look(self) -> None:
-        if time.perf_counter() > self._until:
+        if math.isfinite(self._until) and self.ranks.clock() > self._until:
             raise _TimeIsUp
 
 
@@ -147,7 +146,7 @@ def with_model(experiment: Experiment, started: bool = False) -> Chosen:
 
 
 def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
-    began, few, late = time.perf_counter(), _few(experiment), False
+    began, few, late = experiment.ranks.clock(), _few(experiment), False
     trials: dict[Kind, _Trial] = {}
     for kind in _KINDS:
         if len(trials) == 2 and all(one.is_hopeless for one in trials.values()):
@@ -231,7 +230,7 @@ def _most(experiment: Experiment) -> int:
 def _is_late(experiment: Experiment, began: float) -> bool:
     """Whether trials have taken their share of a limit in time."""
     limit = experiment.seconds
-    return limit is not None and time.perf_counter() - began > _SHARE * limit
+    return limit is not None and experiment.ranks.clock() - began > _SHARE * limit
 
 
 def _many(experiment: Experiment, seconds: float) -> int:
@@ -272,24 +271,25 @@ def _tried(
     before = apart.losses(objective.theta)
     start = theta = objective.theta if found is None else _widened(tried, found)
     solver = GaussNewton(steps=_STEPS, least_fall=_FALLS)
-    began, seconds, losses, creeps = time.perf_counter(), [], [], False
+    clock = experiment.ranks.clock
+    began, seconds, losses, creeps = clock(), [], [], False
     try:
         with closing(solver.run(function, start)) as steps:
             for step in steps:
                 theta = step.theta
                 function.forget()
                 losses.append(step.loss)
-                seconds.append(time.perf_counter() - began)
+                seconds.append(clock() - began)
                 creeps = len(losses) >= 3 and losses[-1] > _FALLS * losses[-3]
                 if creeps or _is_late(experiment, begun):
                     break
-                began = time.perf_counter()
+                began = clock()
     except (Diverged, _TimeIsUp):
         pass  # as far as it came
     left = max(shares(before, apart.losses(theta)).values())
     # the first step compiles
     return _Trial(
-        left, min(seconds, default=time.perf_counter() - began),
+        left, min(seconds, default=clock() - began),
         objective.parameters.named(theta), creeps,
     )  # fmt: skip
 

@@ -7,6 +7,8 @@ from dataclasses import field, replace
 from typing import Annotated, Any, Literal
 
 import autograd as T
+from autograd.ranks import Executor, Ranks, ranks_of
+from autograd.threads import workers
 from pinn.conditions import Initial
 from pinn.conditions.hard import HardModel
 from pinn.geometry import Shape
@@ -49,7 +51,7 @@ Around = Callable[[str, T.nn.Module, Shape], T.nn.Module]
 class Experiment:
     """The arguments of pinn.solve with every default filled in; equal ones give equal bits.
 
-    The number of threads is the one that changes no bit. What each argument is, `pinn.solve` says.
+    Threads and the executor change no bit. What each argument is, `pinn.solve` says.
     A config file and a saved solution hold these fields under these names.
     """
 
@@ -66,6 +68,7 @@ class Experiment:
     engine: Literal["recorded", "eager"] = "recorded"
     derivatives: Literal["jets", "nested"] = "jets"
     threads: Count | None = None
+    executor: Executor = "process"
     seed: Natural = 0
     error_bars: bool = True
 
@@ -164,7 +167,12 @@ class Experiment:
         return FlatParameters(module, self.problem.parameters, self.dtype, self.device, fields)
 
     @property
-    def _executor(self) -> str:
+    def ranks(self) -> Ranks:
+        """Who computes; ImportError where what they need is missing."""
+        return ranks_of(self.executor)
+
+    @property
+    def _replay(self) -> str:
         """What replays: for the few steps of a least squares problem nothing is compiled."""
         few = self.device == "cpu" and isinstance(self.plan, LeastSquaresPlan)
         return "numpy" if few else "auto"
@@ -224,8 +232,9 @@ class Experiment:
             device=self.device,
             engine=self.engine,
             derivatives=self.derivatives,
-            threads=self.threads,
-            executor=self._executor,
+            threads=self.threads or max(1, workers() // self.ranks.neighbours),
+            executor=self._replay,
+            ranks=self.ranks,
         )
         fit_last_layers(objective)
         return objective

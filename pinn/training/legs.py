@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -65,7 +64,8 @@ class Legs(ABC):
         self._callbacks = check_callbacks(callbacks)
         self._fresh = fresh
         self._started = started
-        self._began = time.perf_counter() - spent
+        self._clock = objective.ranks.clock
+        self._began = self._clock() - spent
         self._theta = objective.theta.copy()
         self._reports: list[LegReport] = []
         # What `_kept` said of each leg that has ended.
@@ -226,7 +226,7 @@ class Legs(ABC):
         self._theta = np.array(record.theta)
         self._reports, self._decisions = list(resume.legs), list(resume.decisions)
         self._leg_began, self._started = resume.began, resume.started
-        self._began = time.perf_counter() - resume.began - record.seconds
+        self._began = self._clock() - resume.began - record.seconds
         self._take_up()
         own = dataclasses.replace(record, theta=self._part(number, self._theta))
         self._last = self._record(number, own)
@@ -261,7 +261,7 @@ class Legs(ABC):
         return sum(len(leg.stages) for leg in self._reports)
 
     def _seconds(self) -> float:
-        return time.perf_counter() - self._began
+        return self._clock() - self._began
 
     def _left(self, spent: float | None = None) -> float:
         """The seconds that are left, after so many (now, where left out)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
@@ -110,7 +109,8 @@ class Training:
         self._judge = Judge(objective, self._points, apart, target)
         # What the weighting remembers.
         self._weighting_state: State = {}
-        self._began = time.perf_counter() - spent
+        self._clock = objective.ranks.clock
+        self._began = self._clock() - spent
         self._spent = spent
         # Whether there is no time for one more step of the whole run.
         self._time_is_up = False
@@ -201,7 +201,7 @@ class Training:
             message=self._message,
             stages=tuple(self._reports),
             steps=self._steps,
-            seconds=time.perf_counter() - self._began,
+            seconds=self._clock() - self._began,
             history=self._history.lines,
             last=self._last,
             fresh_loss=self._fresh_loss,
@@ -281,7 +281,7 @@ class Training:
     # ---- a stage
 
     def _run_stage(self, stage: Stage) -> None:
-        began = self._stage_began = time.perf_counter() - self._stage_before
+        began = self._stage_began = self._clock() - self._stage_before
         own = math.inf if stage.seconds is None else stage.seconds - self._stage_before
         seconds = min(self._left(), own)
         limit = None if math.isinf(seconds) else seconds
@@ -296,7 +296,7 @@ class Training:
         report = StageReport(
             stage.name,
             self._stage_step,
-            time.perf_counter() - began,
+            self._clock() - began,
             self._accepted.loss,
             self._reason,
             self._message,
@@ -317,11 +317,11 @@ class Training:
             while True:
                 try:
                     if math.isnan(self._accepted.loss):
-                        began = time.perf_counter()
+                        began = self._clock()
                         self._reweigh(stage)
                         self._accepted = self._function.find(self._accepted.theta)
-                        self._recording = time.perf_counter() - began
-                    pace = pace or Pace(time.perf_counter(), self._stage_before)
+                        self._recording = self._clock() - began
+                    pace = pace or Pace(self._clock(), self._stage_before)
                     late = self._time_limit(stage, pace)
                     if late is not None:
                         if self._take_all():
@@ -386,7 +386,7 @@ class Training:
                 end = self._judged(stage)
                 if end is not None:
                     return end
-                pace.step_ended(time.perf_counter())
+                pace.step_ended(self._clock())
                 late = self._time_limit(stage, pace)
                 if late is not None:
                     return StageEnd(step.theta, StopReason.TIME, late)
@@ -414,7 +414,7 @@ class Training:
             loss=loss,
             losses=losses,
             learning_rate=step.learning_rate,
-            seconds=time.perf_counter() - self._began,
+            seconds=self._clock() - self._began,
             theta=theta,
             solver_state=step.state,
             draw=self._draws,
@@ -426,7 +426,7 @@ class Training:
             lowest=self._lowest,
             setbacks=self._setbacks,
             course=self._course,
-            stage_seconds=time.perf_counter() - self._stage_began,
+            stage_seconds=self._clock() - self._stage_began,
         )
         if self._last.is_good:
             self._good = self._last
@@ -573,8 +573,9 @@ class Training:
 
     def _left(self) -> float:
         """The seconds that are left for all stages together."""
-        spent = time.perf_counter() - self._began
-        return math.inf if self._seconds is None else self._seconds - spent
+        if self._seconds is None:
+            return math.inf
+        return self._seconds - (self._clock() - self._began)
 
     def _after(self) -> str:
         return f" after step {self._steps}"

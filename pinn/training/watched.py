@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from autograd.ranks import Ranks
 from pinn.objective import Evaluation, Layout, Objective
 from pinn.optimizers import Diverged
 
@@ -42,6 +43,10 @@ class Watched:
     @property
     def threads(self) -> int:
         return self._objective.threads
+
+    @property
+    def ranks(self) -> Ranks:
+        return self._objective.ranks
 
     @property
     def dtype(self) -> np.dtype:

@@ -14,8 +14,9 @@ from concurrent.futures import wait
 
 import numpy as np
 
+from ...ranks import ALONE, Ranks
 from ..executors.numpy_executor import NumpyExecutor
-from ..pieces import LANES
+from ..pieces import lanes_for
 from ..pool import worker_pool
 from ..program import Program
 from . import functions
@@ -42,7 +43,7 @@ class Tiled:
     program  recorded for a few points (`few_points`), optimized; its first `points` inputs are
              their arrays.
     kinds    one an output, as for `Chunked`.
-    threads  that lanes are shared out to.
+    threads, ranks  that lanes are shared out to.
     Raises CannotCompile for what tiles do not hold, and where the host has no such compiler.
 
     outputs  the program's, which have the shapes of the results but for the number of points.
@@ -52,7 +53,12 @@ class Tiled:
     """
 
     def __init__(
-        self, program: Program, points: int, kinds: Sequence[str], threads: int
+        self,
+        program: Program,
+        points: int,
+        kinds: Sequence[str],
+        threads: int,
+        ranks: Ranks = ALONE,
     ) -> None:
         found = host()
         if found is None:
@@ -62,14 +68,14 @@ class Tiled:
         self._tile = _ROW_BYTES // self._dtype.itemsize
         self._calls = calls_of(layout, Shape(found, self._dtype, self._tile), _MOST_BYTES)
         self._work = _WORK(self._calls.work)
-        self._threads = threads
+        self._threads, self._ranks = threads, ranks
         self._before, self._after = parts.before, parts.after
         self._totals = layout.totals
         self._arenas: list[np.ndarray] = []
         self._program = program
         self.outputs = program.outputs
         self.flops = program.work()[1] / program.inputs[0].shape[0]
-        self.workers = min(threads, LANES)
+        self.workers = threads
         self.nbytes = self.workers * self._calls.arena * self._dtype.itemsize
 
     def is_current(self) -> bool:
@@ -115,23 +121,25 @@ class Tiled:
         """Return the sums of all lanes."""
         count = len(rows[0])
         tiles = -(-count // self._tile)
-        lanes = min(LANES, tiles)
+        lanes = min(lanes_for(count), tiles)
         edges = np.minimum(count, tiles * np.arange(lanes + 1) // lanes * self._tile)
-        threads = min(self._threads, lanes)
+        mine = self._ranks.share(lanes)
+        threads = min(self._threads, len(mine))
         while len(self._arenas) < threads:
             self._arenas.append(_zeros(self._calls.arena, self._dtype))
-        sums = np.zeros((lanes, max(1, self._calls.sums)), self._dtype)
+        sums = np.zeros((len(mine), max(1, self._calls.sums)), self._dtype)
         points, results = _addresses(rows), _addresses(joined)
-        contexts = np.zeros((lanes, FIELDS), np.int64)
+        contexts = np.zeros((len(mine), FIELDS), np.int64)
         contexts[:, POINTS] = points.ctypes.data
         contexts[:, NUMBERS] = self._addresses.ctypes.data
         contexts[:, CONSTANTS] = self._calls.constants.ctypes.data
         contexts[:, RESULTS] = results.ctypes.data
-        contexts[:, SUMS] = sums.ctypes.data + sums.strides[0] * np.arange(lanes)
-        contexts[:, START] = edges[:-1]
-        ends, taken = edges[1:].astype(np.int64), np.zeros(1, np.int64)
+        contexts[:, SUMS] = sums.ctypes.data + sums.strides[0] * np.arange(len(mine))
+        contexts[:, START] = edges[mine.start : mine.stop]
+        ends = edges[mine.start + 1 : mine.stop + 1].astype(np.int64)
+        taken = np.zeros(1, np.int64)
         arguments = (
-            contexts.ctypes.data, ends.ctypes.data, lanes, taken.ctypes.data
+            contexts.ctypes.data, ends.ctypes.data, len(mine), taken.ctypes.data
         )
         calls = self._calls.calls
 
@@ -141,12 +149,13 @@ class Tiled:
 
         others = [worker_pool().submit(work, slot) for slot in range(1, threads)]
         try:
-            work(0)
+            if threads:
+                work(0)
         finally:
             wait(others)  # none may still write when this returns or raises
         for other in others:
             other.result()
-        return np.add.reduce(sums, axis=0)  # one after the other
+        return self._ranks.exchange(sums, lanes, joined, edges)
 
 
 def _own(given: np.ndarray, dtype: np.dtype) -> np.ndarray:

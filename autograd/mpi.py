@@ -1,0 +1,243 @@
+"""The ranks that mpiexec has started, by mpi4py (the extra `mpi`)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .devices import CPU, device_of, put
+from .ranks import ALONE, RankFailed, Ranks, in_order
+
+T = TypeVar("T")
+
+_WELL, _ANSWERED, _INTERRUPTED, _FAILED = range(4)
+_SPINS = 200  # looks at a message that has not come, before another process may have the core
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+# What starts ranks tells each of them how many there are: MPICH and Slurm, Open MPI, MVAPICH.
+_SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
+
+
+def started_as_ranks() -> bool:
+    """Return whether this process is one of several that an MPI launcher has started."""
+    return any(os.environ.get(name, "1") != "1" for name in _SIZES)
+
+
+@cache
+def world() -> Ranks:
+    """Return all ranks of MPI's world; ALONE where there is one.
+
+    Raises ImportError, with what to install, where mpi4py or an MPI library is missing.
+    """
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise ImportError(
+            'executor "ranks": it needs mpi4py and an MPI library: pip install mpi4py mpich '
+            f"(here: {error})"
+        ) from error
+    return MpiRanks(MPI.COMM_WORLD) if MPI.COMM_WORLD.size > 1 else ALONE
+
+
+class MpiRanks(Ranks):
+    """The ranks of a communicator of mpi4py.
+
+    Before anything is exchanged they meet: each says whether it is well, so that a rank that has
+    failed, or is to be interrupted, never leaves the others waiting. A rank that waits lets other
+    processes have the core, as there may be more ranks than cores.
+    """
+
+    def __init__(self, communicator: Any) -> None:
+        from mpi4py import MPI
+
+        self._all = communicator
+        self.number = communicator.rank
+        self.neighbours = communicator.Split_type(MPI.COMM_TYPE_SHARED).size
+        self._asked = False  # to be interrupted
+        self._apart = 0  # blocks that rank 0 is in by itself
+        self._depth = 0  # of blocks that all ranks are in
+        self._failed = False
+        self._offset = 0.0  # of rank 0's clock
+
+    @property
+    def size(self) -> int:
+        return 1 if self._apart or self._failed else self._all.size
+
+    def share(self, lanes: int) -> range:
+        return range(lanes) if self.size == 1 else self._share(lanes, self.number)
+
+    def _share(self, lanes: int, number: int) -> range:
+        return range(lanes * number // self.size, lanes * (number + 1) // self.size)
+
+    # ---- what is exchanged
+
+    def exchange(
+        self,
+        sums: np.ndarray,
+        lanes: int,
+        joined: Sequence[np.ndarray] = (),
+        edges: Sequence[int] = (),
+    ) -> np.ndarray:
+        if self.size == 1:
+            return in_order(sums)
+        self._meet()
+        for array in joined:
+            whole = np.ascontiguousarray(put(array, CPU))  # itself, where it is
+            self._join(whole, lanes, edges)
+            if whole is not array:
+                array[...] = put(whole, device_of(array))
+        return put(self._added(put(sums, CPU), lanes), device_of(sums))
+
+    def _added(self, sums: np.ndarray, lanes: int) -> np.ndarray:
+        """Each rank adds a part of the numbers over all lanes, which then goes to all."""
+        size = sums.shape[1]
+        cuts = [size * k // self.size for k in range(self.size + 1)]
+        widths = np.diff(cuts)
+        given = np.concatenate([part.reshape(-1) for part in np.split(sums, cuts[1:-1], axis=1)])
+        shares = np.array([len(self._share(lanes, k)) for k in range(self.size)])
+        parts = np.empty((lanes, widths[self.number]), sums.dtype)
+        self._wait(
+            self._all.Ialltoallv(
+                [given, len(sums) * widths], [parts, shares * widths[self.number]]
+            )
+        )
+        total = np.empty(size, sums.dtype)
+        mine = np.ascontiguousarray(in_order(parts))
+        self._wait(self._all.Iallgatherv(mine, [total, widths]))
+        return total
+
+    def _join(self, array: np.ndarray, lanes: int, edges: Sequence[int]) -> None:
+        """Complete an array in place whose rows are the lanes' own."""
+        shares = [self._share(lanes, k) for k in range(self.size)]
+        starts = np.array([edges[s.start] for s in shares] + [edges[lanes]])
+        numbers = array[0].size if len(array) else 0
+        mine = array[starts[self.number] : starts[self.number + 1]].copy()
+        self._wait(self._all.Iallgatherv(mine, [array, np.diff(starts) * numbers]))
+
+    # ---- what is agreed upon
+
+    def agreed(self, ask: Callable[[], T], alike: np.ndarray | None = None) -> T:
+        if self.size == 1:
+            return ask()
+        found, status = None, _WELL
+        if self.number == 0:
+            try:
+                self._apart += 1
+                try:
+                    found = ask()
+                finally:
+                    self._apart -= 1
+            except KeyboardInterrupt:
+                self._asked = True
+            except BaseException as error:
+                self._fail(error)
+                raise
+            status = _WELL if found is None else _ANSWERED
+        said = self._meet(status, alike=alike)
+        return self._all.bcast(found) if said[0] == _ANSWERED else found
+
+    def clock(self) -> float:
+        now = time.perf_counter()
+        if self.size > 1:
+            self._offset = float(self._meet(seconds=now)[1]) - now
+        return now + self._offset
+
+    def interrupt(self) -> None:
+        if self.size == 1 or not self._depth:
+            raise KeyboardInterrupt
+        self._asked = True
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        if self.size == 1 or self._depth:
+            yield
+            return
+        self._depth += 1
+        try:
+            with self._signals_of_rank_0(), warnings.catch_warnings():
+                if self.number:
+                    warnings.simplefilter("ignore")  # rank 0 has the same
+                try:
+                    yield
+                    if not self._failed:
+                        self._meet()
+                except KeyboardInterrupt:
+                    raise  # on all
+                except BaseException as error:
+                    if not self._failed:
+                        self._fail(error)
+                    raise
+        finally:
+            self._depth, self._failed = 0, False
+
+    @contextmanager
+    def _signals_of_rank_0(self) -> Iterator[None]:
+        """Let signals that a launcher sends to all ranks be heard by rank 0 alone.
+
+        Its own handlers stay, but that which would raise KeyboardInterrupt anywhere.
+        """
+        before = {}
+        if threading.current_thread() is threading.main_thread():
+            for number in (getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)):
+                usual = signal.getsignal(number)
+                if self.number:
+                    before[number] = signal.signal(number, signal.SIG_IGN)
+                elif usual is signal.default_int_handler:
+                    before[number] = signal.signal(number, lambda *_: self.interrupt())
+        try:
+            yield
+        finally:
+            for number, usual in before.items():
+                signal.signal(number, usual)
+
+    # ---- meeting
+
+    def _meet(
+        self, status: int = _WELL, seconds: float = 0.0, alike: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Wait for all ranks; return what rank 0 said: its status and its seconds.
+
+        Raises RankFailed where one has failed, KeyboardInterrupt where rank 0 was asked to end.
+        """
+        if self.number == 0 and self._asked and status != _FAILED:
+            status, self._asked = _INTERRUPTED, False
+        digest = 0 if alike is None else zlib.crc32(np.ascontiguousarray(alike))
+        mine, said = np.array([status, seconds, digest]), np.empty((self._all.size, 3))
+        self._wait(self._all.Iallgather(mine, said))
+        if (said[:, 0] == _FAILED).any():
+            self._failed = True
+            if status != _FAILED:
+                told = self._all.allgather("")
+                number = next(k for k, words in enumerate(told) if words)
+                raise RankFailed(f"rank {number} of {self._all.size} failed: {told[number]}")
+        elif said[0, 0] == _INTERRUPTED:
+            raise KeyboardInterrupt
+        elif (said[:, 2] != said[0, 2]).any():
+            self._failed = True
+            other = int(np.argmax(said[:, 2] != said[0, 2]))
+            raise RankFailed(
+                f"rank {other} of {self._all.size} holds other numbers than rank 0, so that they "
+                "would drift apart; start all ranks on machines of one kind, with the same versions"
+            )
+        return said[0]
+
+    def _fail(self, error: BaseException) -> None:
+        """Tell the others, when they next meet, that this rank has failed."""
+        self._meet(_FAILED)
+        self._all.allgather(f"{type(error).__name__}: {error}")
+
+    def _wait(self, request: Any) -> None:
+        spins = 0
+        while not request.Test():
+            spins += 1
+            if spins > _SPINS:
+                os.sched_yield()
