@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -48,12 +49,22 @@ def world() -> Ranks:
     return MpiRanks(MPI.COMM_WORLD) if MPI.COMM_WORLD.size > 1 else ALONE
 
 
+def device_of_rank(place: int, visible: str | None, present: Sequence[str]) -> str | None:
+    """Return the one GPU that a rank sees, as CUDA_VISIBLE_DEVICES has it; None where there is none.
+
+    place: of the rank among those of its machine. visible: what CUDA_VISIBLE_DEVICES says. present:
+    the numbers of the machine's GPUs.
+    """
+    devices = present if visible is None else [one for one in visible.split(",") if one]
+    return devices[place % len(devices)] if devices else None
+
+
 class MpiRanks(Ranks):
     """The ranks of a communicator of mpi4py.
 
     Before anything is exchanged they meet: each says whether it is well, so that a rank that has
     failed, or is to be interrupted, never leaves the others waiting. A rank that waits lets other
-    processes have the core, as there may be more ranks than cores.
+    processes have the core, as there may be more ranks than cores. With GPUs, each rank has one.
     """
 
     def __init__(self, communicator: Any) -> None:
@@ -61,7 +72,9 @@ class MpiRanks(Ranks):
 
         self._all = communicator
         self.number = communicator.rank
-        self.neighbours = communicator.Split_type(MPI.COMM_TYPE_SHARED).size
+        here = communicator.Split_type(MPI.COMM_TYPE_SHARED)
+        self.neighbours = here.size
+        _take_device(here.rank)
         self._asked = False  # to be interrupted
         self._apart = 0  # blocks that rank 0 is in by itself
         self._depth = 0  # of blocks that all ranks are in
@@ -241,3 +254,14 @@ class MpiRanks(Ranks):
             spins += 1
             if spins > _SPINS:
                 os.sched_yield()
+
+
+def _take_device(place: int) -> None:
+    """Let this process see one GPU alone, unless cupy has looked already."""
+    known, listed = "CUDA_VISIBLE_DEVICES", "/proc/driver/nvidia/gpus"
+    if "cupy" in sys.modules:
+        return
+    present = [str(k) for k in range(len(os.listdir(listed)))] if os.path.isdir(listed) else []
+    device = device_of_rank(place, os.environ.get(known), present)
+    if device is not None:
+        os.environ[known] = device

@@ -94,9 +94,11 @@ class NotSavedModel(Model):
 
 @dataclass(frozen=True)
 class ModelKind(Member):
-    """A model of the table, any object with `build`, or a module as it is."""
+    """A model of the table or its name, any object with `build`, or a module as it is."""
 
     def check(self, value: Any) -> Any:
+        if isinstance(value, str) and value in self.family:
+            return self.family[value]()
         is_class = isinstance(value, type)
         is_module = (issubclass if is_class else isinstance)(value, T.nn.Module)
         if is_module or callable(getattr(value, "build", None)):

@@ -157,7 +157,7 @@ def test_an_interrupted_run_still_gives_its_solution():
     ("arguments", "error", "message"),
     [
         ({"problem": "burgers"}, TypeError, "problem: expected pinn.Problem"),
-        ({"model": "mlp"}, TypeError, "model: expected a model such as pinn.MLP"),
+        ({"model": "mpl"}, TypeError, "model: expected a model such as pinn.MLP"),
         ({"model": pinn.MLP}, TypeError, r"got the class MLP; write pinn.MLP\(\)"),
         ({"sampling": pinn.Sampling}, TypeError,
          r"got the class Sampling; write pinn.Sampling\(\)"),

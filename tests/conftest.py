@@ -1,0 +1,37 @@
+"""What tests of all packages share."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MPIEXEC = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+
+
+@pytest.fixture
+def start_ranks():
+    """A function that starts a Python program as so many ranks of MPI, ended with the test."""
+    if MPIEXEC is None or importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("needs mpi4py and mpiexec")
+    processes = []
+
+    def start(count, *arguments, **options):
+        paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        ours = {"PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"}
+        process = subprocess.Popen(
+            [MPIEXEC, "-n", str(count), sys.executable, *map(str, arguments)],
+            env=os.environ | ours, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, **options,
+        )  # fmt: skip
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
