@@ -50,7 +50,7 @@ def world() -> Ranks:
 
 
 def device_of_rank(place: int, visible: str | None, present: Sequence[str]) -> str | None:
-    """Return the one GPU that a rank sees, as CUDA_VISIBLE_DEVICES has it; None where there is none.
+    """Return the one GPU that a rank sees, as CUDA_VISIBLE_DEVICES has it; None for none.
 
     place: of the rank among those of its machine. visible: what CUDA_VISIBLE_DEVICES says. present:
     the numbers of the machine's GPUs.

@@ -1,4 +1,7 @@
-"""A program that the tests start as ranks: it prints what runs of several kinds came to, as JSON."""
+"""A program that the tests start as ranks: it prints what runs came to, as JSON.
+
+    ranks_program.py EXECUTOR [RUN ...]
+"""
 
 import hashlib
 import json
@@ -58,14 +61,14 @@ def outcome(name, executor):
     return [digest, report.loss, report.fresh_loss, report.steps, repr(estimate)]
 
 
-def main(executor):
-    """Print the outcomes of all runs, on rank 0."""
+def main(executor, *names):
+    """Print the outcomes of some runs, or of all, on rank 0."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pinn.ProblemWarning)
-        found = {name: outcome(name, executor) for name in RUNS}
+        found = {name: outcome(name, executor) for name in names or RUNS}
     if ranks_of(executor).number == 0:
         print(json.dumps(found))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
