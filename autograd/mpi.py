@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 _WELL, _ANSWERED, _INTERRUPTED, _FAILED = range(4)
 _SPINS = 200  # looks at a message that has not come, before another process may have the core
+FEW = 1 << 13  # numbers of all lanes that cost less to send than another round does
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 # What starts ranks tells each of them how many there are: MPICH and Slurm, Open MPI, MVAPICH.
 _SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
@@ -79,7 +80,7 @@ class MpiRanks(Ranks):
         self._apart = 0  # blocks that rank 0 is in by itself
         self._depth = 0  # of blocks that all ranks are in
         self._failed = False
-        self._offset = 0.0  # of rank 0's clock
+        self._time = 0.0  # of rank 0 when they last met
 
     @property
     def size(self) -> int:
@@ -111,12 +112,16 @@ class MpiRanks(Ranks):
         return put(self._added(put(sums, CPU), lanes), device_of(sums))
 
     def _added(self, sums: np.ndarray, lanes: int) -> np.ndarray:
-        """Each rank adds a part of the numbers over all lanes, which then goes to all."""
+        """Few numbers go to all ranks, lane by lane; of many each rank adds up a part for all."""
         size = sums.shape[1]
+        shares = np.array([len(self._share(lanes, k)) for k in range(self.size)])
+        if lanes * size <= FEW:
+            parts = np.empty((lanes, size), sums.dtype)
+            self._wait(self._all.Iallgatherv(sums, [parts, shares * size]))
+            return in_order(parts)
         cuts = [size * k // self.size for k in range(self.size + 1)]
         widths = np.diff(cuts)
         given = np.concatenate([part.reshape(-1) for part in np.split(sums, cuts[1:-1], axis=1)])
-        shares = np.array([len(self._share(lanes, k)) for k in range(self.size)])
         parts = np.empty((lanes, widths[self.number]), sums.dtype)
         self._wait(
             self._all.Ialltoallv(
@@ -155,14 +160,15 @@ class MpiRanks(Ranks):
                 self._fail(error)
                 raise
             status = _WELL if found is None else _ANSWERED
-        said = self._meet(status, alike=alike)
-        return self._all.bcast(found) if said[0] == _ANSWERED else found
+        said = self._meet(status, alike)
+        return self._all.bcast(found) if said == _ANSWERED else found
+
+    def meet(self) -> None:
+        if self.size > 1:
+            self._meet()
 
     def clock(self) -> float:
-        now = time.perf_counter()
-        if self.size > 1:
-            self._offset = float(self._meet(seconds=now)[1]) - now
-        return now + self._offset
+        return time.perf_counter() if self._apart else self._time
 
     def interrupt(self) -> None:
         if self.size == 1 or not self._depth:
@@ -180,9 +186,9 @@ class MpiRanks(Ranks):
                 if self.number:
                     warnings.simplefilter("ignore")  # rank 0 has the same
                 try:
+                    self._meet()
                     yield
-                    if not self._failed:
-                        self._meet()
+                    self.meet()
                 except KeyboardInterrupt:
                     raise  # on all
                 except BaseException as error:
@@ -214,18 +220,17 @@ class MpiRanks(Ranks):
 
     # ---- meeting
 
-    def _meet(
-        self, status: int = _WELL, seconds: float = 0.0, alike: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Wait for all ranks; return what rank 0 said: its status and its seconds.
+    def _meet(self, status: int = _WELL, alike: np.ndarray | None = None) -> int:
+        """Wait for all ranks; return the status of rank 0, whose time it is from now on.
 
         Raises RankFailed where one has failed, KeyboardInterrupt where rank 0 was asked to end.
         """
         if self.number == 0 and self._asked and status != _FAILED:
             status, self._asked = _INTERRUPTED, False
         digest = 0 if alike is None else zlib.crc32(np.ascontiguousarray(alike))
-        mine, said = np.array([status, seconds, digest]), np.empty((self._all.size, 3))
+        mine, said = np.array([status, time.perf_counter(), digest]), np.empty((self._all.size, 3))
         self._wait(self._all.Iallgather(mine, said))
+        self._time = float(said[0, 1])
         if (said[:, 0] == _FAILED).any():
             self._failed = True
             if status != _FAILED:
@@ -241,7 +246,7 @@ class MpiRanks(Ranks):
                 f"rank {other} of {self._all.size} holds other numbers than rank 0, so that they "
                 "would drift apart; start all ranks on machines of one kind, with the same versions"
             )
-        return said[0]
+        return int(said[0, 0])
 
     def _fail(self, error: BaseException) -> None:
         """Tell the others, when they next meet, that this rank has failed."""

@@ -67,8 +67,12 @@ class Ranks(ABC):
         """
 
     @abstractmethod
+    def meet(self) -> None:
+        """Wait until all ranks are here, as they do for whatever they exchange or agree upon."""
+
+    @abstractmethod
     def clock(self) -> float:
-        """Return the seconds of rank 0's clock, as of time.perf_counter."""
+        """Return the seconds of rank 0's clock when they last met, as of time.perf_counter."""
 
     @abstractmethod
     def interrupt(self) -> None:
@@ -105,6 +109,9 @@ class OneRank(Ranks):
 
     def agreed(self, ask: Callable[[], T], alike: np.ndarray | None = None) -> T:
         return ask()
+
+    def meet(self) -> None:
+        return None
 
     def clock(self) -> float:
         return time.perf_counter()

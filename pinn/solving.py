@@ -292,7 +292,7 @@ def _prepared(
     began, started = clock(), start is not None
     point = Resumed(asked) if resume is None else resumed(resume, asked)
     chosen = Chosen(point.experiment) if point.resume else with_model(asked, started)
-    # Ranks meet here: from now on rank 0 may write to where all have read.
+    asked.ranks.meet()  # from now on rank 0 may write to where all have read
     spent = clock() - began
     objective, test, said = _begin(chosen.experiment, start if started else chosen.theta)
     fresh = FreshLoss(objective, fresh_points(chosen.experiment))

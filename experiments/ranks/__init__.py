@@ -1,0 +1,1 @@
+"""What ranks cost beside threads, and what many of them would bring."""
