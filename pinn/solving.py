@@ -379,7 +379,7 @@ def _judged(prepared: _Prepared, result: TrainingResult) -> tuple[Solution, list
     if whole:
         before = fresh.losses(experiment.initial_parameters().theta)
         apart = fresh.losses(result.theta)
-        hints = [unsolved(residual), overfitted(objective, result.losses, apart, before)]
+        hints = [unsolved(residual), overfitted(objective, result.theta, apart, before)]
     recovered, doubts = _recovered(objective, result.steps, whole)
     found = [*(UnsolvedWarning(hint) for hint in hints if hint), *doubts]
     solution.report = replace(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from pinn.objective import Objective
 from pinn.residuals import Measured
-from pinn.training.fresh import shares
+from pinn.training.fresh import mean_squares, shares
 
 # The mean square of a residual where training did not look, over that where it did.
 _FAR = 100.0
@@ -17,17 +19,18 @@ _SMALL = 1e-12
 
 def overfitted(
     objective: Objective,
-    trained: Mapping[str, float],
+    theta: np.ndarray,
     fresh: Mapping[str, float],
     before: Mapping[str, float],
 ) -> str | None:
     """Return a sentence where the residual of a block is far larger than at its points, else None.
 
-    trained, fresh: block name -> the mean square of its residual at the points of training, and at
-    others with more nodes in sums (pinn.training.fresh). before: the latter at the start. Far
-    larger is a hundred times; 1e-12 of what it was will do. Data are what they are.
+    theta: what training came to. fresh: block name -> the mean square of its residual there, at
+    other points and with more nodes in sums (pinn.training.fresh). before: the same of the start.
+    Far larger is a hundred times; 1e-12 of what it was will do. Data are what they are, and rows
+    that training weighs count like all others.
     """
-    left = shares(before, fresh)
+    left, trained = shares(before, fresh), mean_squares(objective, theta)
     far = []
     for block in objective.blocks:
         name = block.name

@@ -45,12 +45,21 @@ class FreshLoss:
         self, theta: np.ndarray, points: Mapping[str, Points] | None = None
     ) -> dict[str, float]:
         """Return the mean square of each block's residual by name; points: others than its own."""
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            residuals = self._judged.residuals(theta, points or self._points)
-            return {
-                name: float(np.mean(np.square(residual, dtype=np.float64)))
-                for name, residual in residuals.items()
-            }
+        return mean_squares(self._judged, theta, points or self._points)
+
+
+def mean_squares(
+    objective: Objective, theta: np.ndarray, points: Mapping[str, Points] | None = None
+) -> dict[str, float]:
+    """Return the mean square of each block's residual by name, whatever its rows weigh.
+
+    points: others than the objective's. Evaluating leaves the model at theta.
+    """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return {
+            name: float(np.mean(np.square(residual, dtype=np.float64)))
+            for name, residual in objective.residuals(theta, points).items()
+        }
 
 
 def shares(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:

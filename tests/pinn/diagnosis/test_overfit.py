@@ -37,11 +37,28 @@ def test_enough_points_are_not_warned_of():
 
 
 def test_a_residual_that_is_small_between_the_points_too_is_not_told_of():
-    objective = Experiment(POISSON, SMALL, pinn.Sampling(interior=20)).objective()
-    trained, fresh = {"poisson": 1e-20}, {"poisson": 1e-12}
-    assert overfitted(objective, trained, fresh, {"poisson": 10.0}) is None
-    said = overfitted(objective, trained, fresh, {"poisson": 0.01})
-    assert "poisson (1.0e-12, 1.0e-20 at its points)" in said and "nodes" not in said
+    experiment = Experiment(POISSON, SMALL, pinn.Sampling(interior=20))
+    objective = experiment.objective()
+    theta = objective.theta
+    here = np.mean(objective.residuals(theta)["poisson"] ** 2)
+    fresh = {"poisson": 1e3 * here}
+    assert overfitted(objective, theta, fresh, {"poisson": 1e16 * here}) is None
+    said = overfitted(objective, theta, fresh, {"poisson": 1e14 * here})
+    assert f"poisson ({1e3 * here:.1e}, {here:.1e} at its points)" in said and "nodes" not in said
+
+
+def test_rows_that_weigh_next_to_nothing_are_no_points_that_are_fitted():
+    """Causal weights leave out the later times until the earlier ones are solved."""
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 1), ["u"], {"growth": "u_t - 100*t**4"}, [pinn.Initial("u", 0)],
+    )  # fmt: skip
+    causal = pinn.Causal(epsilons=[1000.0])
+    with pytest.warns(pinn.UnsolvedWarning) as caught:
+        report = pinn.solve(
+            problem, SMALL, pinn.Sampling(interior=400), [pinn.Adam(30)], causal
+        ).report
+    assert report.losses["growth"] < 0.01 * report.fresh_loss
+    assert not any("points are fitted" in str(one.message) for one in caught)
 
 
 def test_the_estimate_of_an_overfitted_solution_has_a_doubt():
