@@ -94,3 +94,17 @@ def test_what_only_the_nodes_of_a_fractional_derivative_do_not_see_is_warned_of(
     assert report.loss < 1e-8 and report.rel_l2["u"] > 0.1
     smooth = pinn.solve(fractional, pinn.RandomFeatures(40), pinn.Sampling(interior=160)).report
     assert smooth.rel_l2["u"] < 1e-6 and smooth.warnings == ()
+
+
+def test_windows_that_a_run_did_not_come_to_are_no_points_that_are_fitted():
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 4), ["u"], {"growth": "u_t - cos(5*t)"}, [pinn.Initial("u", 0)],
+    )  # fmt: skip
+    with pytest.warns(pinn.UnsolvedWarning) as caught:
+        report = pinn.solve(
+            problem, pinn.Windows(4, model=pinn.MLP(10, 1)), pinn.Sampling(interior=100),
+            [pinn.LevenbergMarquardt(30)], callbacks=[lambda record: record.step == 30],
+        ).report  # fmt: skip
+    assert report.message.startswith("window 1 of 4")
+    assert report.losses["growth"] < 0.01 * report.fresh_loss
+    assert not any("points are fitted" in str(one.message) for one in caught)
