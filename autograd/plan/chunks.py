@@ -29,7 +29,7 @@ from .lanes.tiled import Tiled
 from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
-from .pieces import even_pieces, l2_cache_bytes, lanes_for, lanes_of
+from .pieces import even_pieces, l2_cache_bytes, lanes_of
 from .pool import worker_pool
 from .program import Program, Value
 from .trace import trace

@@ -11,6 +11,15 @@ from experiments.ranks.model import CLUSTER, Network, Step, exchange_seconds, sp
 MANY = (8, 16, 64, 256, 1024)
 # Between processes of one machine, through its memory.
 _HERE = Network("the memory of one machine", 0.5e-6, 0.2e-6, 5e9)
+_MEASURED = """\
+One step (loss and gradient of Burgers' equation) on ranks of one thread, beside threads of one
+process; milliseconds, medians over the steps of turns. In per cent: what the exchange takes of a
+step with two ranks, on the rank that waits least. Four ranks share two cores. The last column is
+what the model below says of two ranks."""
+_MODELLED = f"""\
+A core each, {CLUSTER.name} between them ({1e6 * CLUSTER.alpha:g} us, {CLUSTER.beta / 1e9:g} GB/s);
+experiments/ranks/model.py has the formula. Not measured: how many times as fast as one rank. Points
+make 16 lanes, or one of each 1024 points up to 256; more ranks than lanes do nothing."""
 _EXCHANGES = 3  # a group of blocks each: the equation, the start, the boundary
 
 
@@ -41,11 +50,9 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     lines = [
         "# Ranks",
         "",
-        "One step (loss and gradient of Burgers' equation) on ranks of one thread, beside threads of",
-        "one process; milliseconds, medians over the steps of turns. In per cent: what the exchange",
-        "takes of a step with two ranks, on the rank that waits least. Four ranks share two cores.",
+        _MEASURED,
         "",
-        "| network, points | 1 thread | 2 threads | 2 ranks | exchange | 4 ranks | 2 by the model |",
+        "| network, points | 1 thread | 2 threads | 2 ranks | exchange | 4 ranks | model, 2 |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
@@ -61,10 +68,7 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
         "",
         "## More ranks, by the model",
         "",
-        f"A core each, {CLUSTER.name} between them ({1e6 * CLUSTER.alpha:g} us, "
-        f"{CLUSTER.beta / 1e9:g} GB/s); experiments/ranks/model.py has the formula. Not measured: how",
-        "many times as fast as one rank. Points make 16 lanes, or one of each 1024 points up to 256; more",
-        "ranks than lanes do nothing.",
+        _MODELLED,
         "",
         "| network, points | " + " | ".join(map(str, MANY)) + " |",
         "|---|" + "---|" * len(MANY),
