@@ -189,7 +189,7 @@ def solve(
     recording of the step's programs at the beginning included, and the checks of the problem before
     and of the solution after not; training ends where one more step would not fit. "auto" uses it
     up, unless the loss goes no lower before. target: the loss at which training ends: the weighted
-    sum, on the present points and on as many that training does not take. continuation: constant ->
+    sum, on the present points and on others that training does not take. continuation: constant ->
     values that it has in turn before its own, {"Re": [10, 100]}: a problem too hard to begin with
     is trained by way of easier ones, each from where the last one ended (not where random features
     resolve it without). start: a solution of the same model (or its theta, as a vector or by name)
@@ -199,12 +199,12 @@ def solve(
     threads: None takes all cores; the bits are the same for any number. executor: "ranks" shares
     the work over points out to the MPI ranks that run this program (mpiexec -n 4 python ...): each
     calls solve with the same arguments and gets the same solution, with the bits of one process;
-    rank 0 alone calls the callbacks, and warns. error_bars: whether the
-    error of the solution is estimated in the end (report.error_estimate, see pinn.estimates), which
-    takes a second or a few and is left out of training that took no longer. resume: the checkpoint
-    of a run that was cut short, to go on from, or its run directory. All other arguments have to be
-    those of that run, but for limits (seconds, target, steps and seconds of stages), which may
-    grow, and for `threads` and `executor`; the bits are those of a run that never stopped.
+    rank 0 alone calls the callbacks, and warns. error_bars: whether the error of the solution is
+    estimated in the end (report.error_estimate, see pinn.estimates), which takes a second or a few
+    and is left out of training that took no longer. resume: the checkpoint of a run that was cut
+    short, to go on from, or its run directory. All other arguments have to be those of that run,
+    but for limits (seconds, target, steps and seconds of stages), which may grow, and for `threads`
+    and `executor`; the bits are those of a run that never stopped.
 
     Equal arguments give equal bits, but where a time limit ended a stage. report.decisions has what
     was decided on the way, and why. Ctrl-C stops training and returns what there is, with

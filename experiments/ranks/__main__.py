@@ -25,7 +25,9 @@ from pinn.files import write_text
 # Ranks and the threads of each; the last has more ranks than this machine's two cores.
 WAYS = ((1, 1), (1, 2), (2, 1), (4, 1))
 # Steps take milliseconds to a second: so many that each way runs for some seconds, twice.
-_SECONDS, _LEAST, _TURNS = 6.0, 5, 3
+_SECONDS, _LEAST, _TURNS = 4.0, 5, 2
+# A step of so few points takes what does not grow with them.
+_FEW, _FEW_STEPS = 32, 200
 
 
 def measure(row: Row) -> dict[str, Any]:
@@ -44,7 +46,8 @@ def measure(row: Row) -> dict[str, Any]:
         name: {key: median(values) for key, values in own.items()} | {"steps": len(own["step_ms"])}
         for name, own in found.items()
     }
-    return {**row._asdict(), "ways": ways}
+    few = _started(1, row.name, 1, _FEW_STEPS, _FEW)
+    return {**row._asdict(), "ways": ways, "few_points_ms": median(few["step_ms"])}
 
 
 def _started(ranks: int, *arguments: Any) -> dict[str, list[float]]:

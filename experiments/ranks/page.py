@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments.measure import machine_line
+from experiments.bench.report import number, table
 from experiments.ranks.model import CLUSTER, Network, Step, exchange_seconds, speed_up, step_seconds
+from experiments.resumable import machine_line
 
 MANY = (8, 16, 64, 256, 1024)
 # Between processes of one machine, through its memory.
@@ -36,7 +37,7 @@ def step_of(row: Mapping[str, Any]) -> Step:
     """
     one, two = row["ways"]["1 x 1"], row["ways"]["2 x 1"]
     itemsize = 8 if row["precision"] == "float64" else 4
-    replicated = 1e-3 * one["exchange_ms"]  # of one rank it is the sum over lanes
+    replicated = 1e-3 * row["few_points_ms"]
     step = Step(
         1e-3 * one["step_ms"] - replicated, replicated, parameters(row), itemsize, row["points"],
         _EXCHANGES, 0.0,
@@ -47,35 +48,25 @@ def step_of(row: Mapping[str, Any]) -> Step:
 
 def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the page."""
-    lines = [
-        "# Ranks",
-        "",
-        _MEASURED,
-        "",
-        "| network, points | 1 thread | 2 threads | 2 ranks | exchange | 4 ranks | model, 2 |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    seen, foreseen = [], []
     for row in rows:
-        ways = row["ways"]
+        ways, step = row["ways"], step_of(row)
         took = {name: way["step_ms"] for name, way in ways.items()}
         share = ways["2 x 1"]["exchange_ms"] / took["2 x 1"]
-        foreseen = 1e3 * step_seconds(step_of(row), 2, _HERE)
-        lines.append(
-            f"| {row['name']} | {took['1 x 1']:.1f} | {took['1 x 2']:.1f} | {took['2 x 1']:.1f} | "
-            f"{100 * share:.1f} % | {took['4 x 1']:.1f} | {foreseen:.1f} |"
-        )
-    lines += [
-        "",
+        two = 1e3 * step_seconds(step, 2, _HERE)
+        times = [took["1 x 1"], took["1 x 2"], took["2 x 1"], took["4 x 1"], two]
+        one, pair, ranks, four, model = map(number, times)
+        seen.append([row["name"], one, pair, ranks, f"{100 * share:.1f} %", four, model])
+        foreseen.append([row["name"], *(number(speed_up(step, count)) for count in MANY)])
+    header = ["network, points", "1 thread", "2 threads", "2 ranks", "exchange", "4 ranks", "model"]
+    page = [
+        "# Ranks",
+        "\n".join(sorted({f"`{row['measured']['command']}`" for row in rows})),
+        "\n".join(sorted({machine_line(row) for row in rows})),
+        _MEASURED,
+        table(header, seen),
         "## More ranks, by the model",
-        "",
         _MODELLED,
-        "",
-        "| network, points | " + " | ".join(map(str, MANY)) + " |",
-        "|---|" + "---|" * len(MANY),
+        table(["network, points", *map(str, MANY)], foreseen),
     ]
-    for row in rows:
-        step = step_of(row)
-        gains = " | ".join(f"{speed_up(step, count):.1f}" for count in MANY)
-        lines.append(f"| {row['name']} | {gains} |")
-    lines += ["", *sorted({f"Measured on {machine_line(row)}." for row in rows}), ""]
-    return "\n".join(lines)
+    return "\n\n".join(page) + "\n"

@@ -42,7 +42,7 @@ def objective(row: Row, ranks: Ranks, threads: int) -> Objective:
         conditions=[pinn.Initial("u", "-sin(pi*x)"), pinn.Dirichlet("u", 0)],
     )  # fmt: skip
     few = int(_BOUNDARY * row.points)
-    sampling = pinn.Sampling(interior=row.points, initial=few, boundary=few, method="random")
+    sampling = pinn.Sampling(interior=row.points, initial=few, boundary=few, method="uniform")
     run = Experiment(problem, pinn.MLP(row.width, row.depth), sampling, precision=row.precision)
     return Objective(
         problem, run.initial_parameters(), run.draw_points(), dtype=run.dtype, threads=threads,

@@ -1,4 +1,4 @@
-"""One rank of a measurement: `worker.py ROW THREADS STEPS`, started by mpiexec.
+"""One rank of a measurement: `worker.py ROW THREADS STEPS [POINTS]`, started by mpiexec.
 
 Prints, on rank 0, JSON: milliseconds of each step, and of its exchanges on the rank that waits
 least, which is what exchanging takes once all are there.
@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from autograd.ranks import Ranks, ranks_of
-from experiments.ranks.rows import ROWS, objective
+from experiments.ranks.rows import ROWS, Row, objective
 
 _WARM_UP = 3
 
@@ -35,9 +35,9 @@ class Timed:
         return found
 
 
-def steps(name: str, ranks: Ranks, threads: int, count: int) -> dict[str, list[float]]:
+def steps(row: Row, ranks: Ranks, threads: int, count: int) -> dict[str, list[float]]:
     """Return milliseconds of steps, and of their exchanges here."""
-    row, timed = next(row for row in ROWS if row.name == name), Timed(ranks)
+    timed = Timed(ranks)
     loss = objective(row, timed, threads)
     theta, took, exchanged = loss.theta, [], []
     for _ in range(_WARM_UP + count):
@@ -54,9 +54,12 @@ def main() -> None:
     """Measure, and print what rank 0 knows of all."""
     from mpi4py import MPI
 
-    name, threads, count = sys.argv[1:]
+    name, (threads, count, *points) = sys.argv[1], map(int, sys.argv[2:])
+    row = next(row for row in ROWS if row.name == name)
+    if points:  # others than the row's
+        row = row._replace(points=points[0])
     ranks = ranks_of("ranks")
-    found = steps(name, ranks, int(threads), int(count))
+    found = steps(row, ranks, threads, count)
     exchanged = MPI.COMM_WORLD.gather(found["exchange_ms"])
     if ranks.number == 0:
         print(json.dumps(found | {"exchange_ms": np.min(exchanged, axis=0).tolist()}))
