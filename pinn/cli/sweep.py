@@ -66,8 +66,12 @@ def add_parser(commands: Any) -> None:
 
 def sweep(arguments: argparse.Namespace) -> int:
     """Train what is not there yet, and print the table; return the first exit code but 0."""
+    from autograd.mpi import started_as_ranks
+
     with ExitStack() as stack:
         found = None
+        if arguments.executor is None and started_as_ranks():
+            arguments.executor = "mpi"  # or each of them would train all runs
         if arguments.jobs is not None or arguments.executor is not None:
             found = _workers(arguments, stack)
             if found is None:

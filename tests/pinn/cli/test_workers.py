@@ -127,10 +127,11 @@ def test_a_killed_worker_and_ctrl_c_cost_no_bit(start, options):
 
 @needs_mpi
 def test_a_mistake_under_mpiexec_is_told_once(start):
+    """And who does the runs needs no --executor there."""
     wrong = (["sead=0"], "sead: unknown key"), (["seed=0", "--jobs", "2"], "its own -n")
     for options, said in wrong:
         process = start(
-            "sweep", "heat.yaml", "--executor", "mpi", "--grid", *options,
+            "sweep", "heat.yaml", "--grid", *options,
             before_program=[MPIEXEC, "-n", "3"],
         )  # fmt: skip
         _, err = process.communicate(timeout=240)
