@@ -273,8 +273,8 @@ def _solved(
 ) -> Solution:
     import pinn
 
-    executor = {"executor": "ranks"} if ranks.size > 1 else {}
-    arguments = {**config.experiment.arguments, **executor}
+    arguments = config.experiment.arguments
+    arguments["executor"] = "ranks" if ranks.size > 1 else "process"  # the launcher knows
     return pinn.solve(**arguments, callbacks=callbacks, resume=checkpoint)
 
 
