@@ -31,7 +31,10 @@ _SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 
 def started_as_ranks() -> bool:
     """Return whether this process is one of several that an MPI launcher has started."""
-    return any(os.environ.get(name, "1") != "1" for name in _SIZES)
+    sizes = [os.environ.get(name, "1") for name in _SIZES]
+    if "PMIX_RANK" in os.environ:  # Slurm by PMIx
+        sizes.append(os.environ.get("SLURM_NTASKS", "1"))
+    return any(size != "1" for size in sizes)
 
 
 @cache

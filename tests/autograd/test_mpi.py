@@ -76,10 +76,15 @@ def test_warnings_are_shown_once(told):
     assert told(3, "warned") == [1, 0, 0]
 
 
-def test_one_process_is_no_rank(monkeypatch):
-    for name in mpi._SIZES:
+def test_a_process_knows_whether_a_launcher_started_several(monkeypatch):
+    for name in (*mpi._SIZES, "PMIX_RANK", "SLURM_NTASKS"):
         monkeypatch.delenv(name, raising=False)
     assert not started_as_ranks()
+    monkeypatch.setenv("SLURM_NTASKS", "4")  # of a script, which starts the tasks
+    assert not started_as_ranks()
+    monkeypatch.setenv("PMIX_RANK", "2")
+    assert started_as_ranks()
+    monkeypatch.delenv("PMIX_RANK")
     monkeypatch.setenv("PMI_SIZE", "4")
     assert started_as_ranks()
     assert ranks_of("process") is ALONE
