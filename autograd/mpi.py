@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from .devices import CPU, device_of, put
 from .ranks import ALONE, RankFailed, Ranks, in_order
 
 T = TypeVar("T")
+Executor = Literal["process", "ranks"]
 
 _WELL, _ANSWERED, _INTERRUPTED, _FAILED = range(4)
 _SPINS = 200  # looks at a message that has not come, before another process may have the core
@@ -35,6 +36,14 @@ def started_as_ranks() -> bool:
     if "PMIX_RANK" in os.environ:  # Slurm by PMIx
         sizes.append(os.environ.get("SLURM_NTASKS", "1"))
     return any(size != "1" for size in sizes)
+
+
+def ranks_of(executor: Executor) -> Ranks:
+    """Return who computes: this process, or the MPI ranks that run this program.
+
+    Raises ImportError, with what to install, where mpi4py is missing.
+    """
+    return ALONE if executor == "process" else world()
 
 
 @cache

@@ -12,12 +12,11 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 T = TypeVar("T")
-Executor = Literal["process", "ranks"]
 
 
 class RankFailed(RuntimeError):
@@ -125,18 +124,6 @@ class OneRank(Ranks):
 
 
 ALONE = OneRank()
-
-
-def ranks_of(executor: Executor) -> Ranks:
-    """Return who computes: this process, or the MPI ranks that run this program.
-
-    Raises ImportError, with what to install, where mpi4py is missing.
-    """
-    if executor == "process":
-        return ALONE
-    from .mpi import world
-
-    return world()
 
 
 def in_order(sums: Any) -> Any:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from autograd.ranks import Executor, Ranks
+from autograd.mpi import Executor
+from autograd.ranks import Ranks
 from pinn.checks import argument_names_checked, arguments_of
 from pinn.diagnosis import (
     Check,

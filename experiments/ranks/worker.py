@@ -12,7 +12,8 @@ import time
 
 import numpy as np
 
-from autograd.ranks import Ranks, ranks_of
+from autograd.mpi import ranks_of
+from autograd.ranks import Ranks
 from experiments.ranks.rows import ROWS, Row, objective
 
 _WARM_UP = 3

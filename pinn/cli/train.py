@@ -105,8 +105,7 @@ def train_config(
 
 def _ranks() -> Ranks:
     """Return who computes: the ranks that an MPI launcher has started, or this process."""
-    from autograd.mpi import started_as_ranks
-    from autograd.ranks import ranks_of
+    from autograd.mpi import ranks_of, started_as_ranks
 
     try:
         return ranks_of("ranks" if started_as_ranks() else "process")

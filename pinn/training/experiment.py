@@ -7,7 +7,8 @@ from dataclasses import field, replace
 from typing import Annotated, Any, Literal
 
 import autograd as T
-from autograd.ranks import Executor, Ranks, ranks_of
+from autograd.mpi import Executor, ranks_of
+from autograd.ranks import Ranks
 from autograd.threads import workers
 from pinn.conditions import Initial
 from pinn.conditions.hard import HardModel

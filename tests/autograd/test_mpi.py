@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from autograd import mpi
-from autograd.mpi import device_of_rank, started_as_ranks
-from autograd.ranks import ALONE, ranks_of
+from autograd.mpi import device_of_rank, ranks_of, started_as_ranks
+from autograd.ranks import ALONE
 
 PROGRAMS = Path(__file__).with_name("mpi_programs.py")
 

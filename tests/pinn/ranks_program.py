@@ -9,7 +9,7 @@ import sys
 import warnings
 
 import pinn
-from autograd.ranks import ranks_of
+from autograd.mpi import ranks_of
 
 BURGERS = pinn.Problem(
     domain=pinn.Interval("x", -1, 1) * pinn.Time("t", 0, 1), unknowns=["u"],
