@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 _UNASKED_FRAMES, _UNASKED_SECONDS = 24, 3.0
 # One that is asked for has so many.
 _FRAMES = 48
-# Of the lines of metrics about so many are drawn: a long run has more than a figure can show.
-_LINES = 2000
+# Of the lines of metrics so many are drawn, or up to twice as many: a long run has more than a
+# figure can show, and each takes some 4 KiB.
+_LINES = 500
 
 Values = Mapping[str, float | Sequence[float]]
 """What coordinates are held at, some of them at several values."""
