@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from autograd.ranks import ALONE
 from pinn.optimizers import Diverged
 
 
@@ -18,6 +19,7 @@ class Rows:
 
     dtype = np.dtype(np.float64)
     threads = 2
+    ranks = ALONE
 
     def __init__(self, rows, jacobian, size):
         self._rows, self._jacobian = rows, jacobian

@@ -139,11 +139,12 @@ def test_training_shows_the_objective_as_it_is():
     }  # fmt: skip
     protocol = {name for name in vars(LeastSquares) if not name.startswith("_")}
     assert protocol == calls.keys() | {
-        "size", "rows", "threads", "dtype", "layout", "jacobian_chunks",
+        "size", "rows", "threads", "ranks", "dtype", "layout", "jacobian_chunks",
     }
     assert watched.layout is objective.layout
     assert watched.dtype == objective.dtype
     assert watched.threads == objective.threads
+    assert watched.ranks is objective.ranks
     parts = watched.jacobian_chunks(theta, 5), objective.jacobian_chunks(theta, 5)
     for seen, own in zip(*parts, strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(seen, own, strict=True))
