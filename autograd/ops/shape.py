@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ..devices import share_memory
 from ..tensor import Tensor, method
 from .arithmetic import conj_of
@@ -149,13 +147,13 @@ def sum_of(xp: Any, x: Any, axes: tuple, keepdims: bool = False, out: Any = None
     The rows of a narrow matrix are summed several at a time: numpy's loops over a row have to be
     long to be fast.
     """
-    if xp is np and axes == (0,) and x.ndim == 2 and x.flags.c_contiguous:
+    if axes == (0,) and x.ndim == 2 and x.flags.c_contiguous:
         rows, width = x.shape
         together = _WIDE // width if width else 0
         if together > 1 and rows > 2 * together:
             whole = rows - rows % together
             wide = x[:whole].reshape(-1, together * width).sum(axis=0, dtype=x.dtype)
-            parts = np.concatenate([wide.reshape(together, width), x[whole:]])
+            parts = xp.concatenate([wide.reshape(together, width), x[whole:]])
             return parts.sum(axis=0, dtype=x.dtype, keepdims=keepdims, out=out)
     return x.sum(axis=axes, dtype=x.dtype, keepdims=keepdims, out=out)
 

@@ -141,7 +141,7 @@ def test_time_that_is_over_between_two_legs_is_told_as_such(monkeypatch):
     class Slow(pinn.training.Callback):
         def on_stage_end(self, report):
             clock = SimpleNamespace(perf_counter=lambda: time.perf_counter() + 5000)
-            monkeypatch.setattr("pinn.training.legs.time", clock)
+            monkeypatch.setattr("autograd.ranks.time", clock)
 
     with pytest.warns(pinn.UnsolvedWarning):
         solution = pinn.solve(
