@@ -25,7 +25,7 @@ from pinn.files import write_text
 # Ranks and the threads of each; the last has more ranks than this machine's two cores.
 WAYS = ((1, 1), (1, 2), (2, 1), (4, 1))
 # Steps take milliseconds to a second: so many that each way runs for some seconds, twice.
-_SECONDS, _LEAST, _TURNS = 4.0, 5, 2
+_SECONDS, _LEAST, _TURNS = 2.0, 5, 2
 # A step of so few points takes what does not grow with them.
 _FEW, _FEW_STEPS = 32, 200
 
