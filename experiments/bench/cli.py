@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -24,6 +27,7 @@ from experiments.bench.plots import rows_figure, scaling_figure
 from experiments.bench.remote import ROOT, Remote
 from experiments.bench.report import markdown, speed_table, targets_table
 from experiments.bench.summary import best_way, summarize, targets
+from experiments.bench.training import rates
 from pinn.checks import nearest
 from pinn.figures.style import figure_png
 from pinn.files import write_json, write_text
@@ -78,6 +82,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true",
                         help="few points and rounds, to see that everything works")
     parser.add_argument("--no-scaling", action="store_true", help="leave out the scaling studies")
+    parser.add_argument("--no-training", action="store_true",
+                        help="leave out the steps a second of a shipped config")
     parser.add_argument("--merge", type=Path, metavar="FILE",
                         help="measure nothing: take the rows of another results file of the same "
                         "machine and versions over into the one in --out")
@@ -123,7 +129,12 @@ def _measure(options: argparse.Namespace, rows: list[workloads.Workload]) -> dic
         "left_out": left_out,
         "rows": [],
         "scaling": {},
+        "peak": {} if options.quick else _peak(options.timeout),
+        "training": [],
     }
+    if not options.no_training:
+        share, turns = (0.05, 1) if options.quick else (1.0, min(rounds, 3))
+        results["training"] = rates(turns, options.timeout, _say, share)
     with ExitStack() as stack:
         remotes = [
             stack.enter_context(Remote(engine, threads, options.seed, options.timeout))
@@ -144,6 +155,19 @@ def _measure(options: argparse.Namespace, rows: list[workloads.Workload]) -> dic
         row["cold"] = _cold(engines, row, workload, threads, options)
     _write(results, options)
     return results
+
+
+def _peak(timeout: float) -> dict[str, Any]:
+    """Return what a process of its own measures; RuntimeError where it fails."""
+    _say("the multiply-add peak of one core")
+    done = subprocess.run(
+        [sys.executable, "-m", "experiments.bench.peak"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT,
+        capture_output=True, text=True, timeout=timeout,
+    )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(f"experiments.bench.peak: {done.stderr.strip()[-300:]}")
+    return json.loads(done.stdout)
 
 
 def _merged(options: argparse.Namespace) -> dict[str, Any]:
@@ -185,7 +209,8 @@ def _command(options: argparse.Namespace) -> str:
     for name in ("rounds", "threads"):
         if getattr(options, name):
             words += [f"--{name}", str(getattr(options, name))]
-    words += [f"--{n.replace('_', '-')}" for n in ("quick", "no_scaling") if getattr(options, n)]
+    words += [f"--{n.replace('_', '-')}" for n in ("quick", "no_scaling", "no_training")
+              if getattr(options, n)]
     return " ".join([*words, "--seed", str(options.seed)])
 
 
@@ -193,16 +218,20 @@ def _cold(
     engines: list[Engine], row: dict[str, Any], workload: workloads.Workload, threads: int,
     options: argparse.Namespace,
 ) -> dict[str, Any]:
-    """Measure each engine's fastest way in a fresh process."""
+    """Measure each engine's fastest way in a fresh process; ours once more, with an empty cache."""
     found = {}
     for engine in engines:
         way = best_way(row["engines"], engine.name)
         if way is None or engine.name == "products":
             continue
         _say(f"{workload.name}: {engine.name} {way} in a fresh process")
-        found[engine.name] = cold(
-            engine, way, workload, threads, options.seed, options.timeout
-        )
+        given = way, workload, threads, options.seed, options.timeout
+        found[engine.name] = cold(engine, *given)
+        if not engine.peer:
+            with tempfile.TemporaryDirectory() as empty:
+                place = *engine.environment, ("AUTOGRAD_CACHE_DIR", empty)
+                bare = cold(replace(engine, environment=place), *given)
+            found[engine.name]["empty_cache_s"] = bare.get("first_call_s")
     return found
 
 

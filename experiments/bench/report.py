@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from experiments.resumable import installed_versions
@@ -85,17 +86,21 @@ def all_ways_table(results: dict[str, Any]) -> str:
 
 def cold_table(results: dict[str, Any]) -> str:
     """Return first call and peak memory, each in a fresh process."""
-    header = ["row", "engine", "way", "first call s", "MiB above interpreter", "MiB above imports"]
+    header = [
+        "row", "engine", "way", "first call s", "with an empty cache", "MiB above interpreter",
+        "MiB above imports",
+    ]
     rows = []
     for row in results["rows"]:
         for name, one in row.get("cold", {}).items():
             if "error" in one:
                 why = f"{one['kind']}: {one['error']}"
-                rows.append([row["name"], name, one["way"], why, "-", "-"])
+                rows.append([row["name"], name, one["way"], why, "-", "-", "-"])
                 continue
             rows.append([
                 row["name"], name, one["way"], number(one["first_call_s"]),
-                number(one["above_interpreter_mib"]), number(one["above_imports_mib"]),
+                number(one.get("empty_cache_s")), number(one["above_interpreter_mib"]),
+                number(one["above_imports_mib"]),
             ])
     return table(header, rows)
 
@@ -111,6 +116,32 @@ def scaling_table(studies: list[dict[str, Any]]) -> str:
             cells.append(number(min(timed)) if timed else "-")
         rows.append([str(one["value"]), *cells])
     return table(["value", *names], rows)
+
+
+def peak_table(results: dict[str, Any]) -> str:
+    """Return what products reach of one core's multiply-add peak, in per cent."""
+    header = ["dtype", "peak GF/s", "width", "product of a tile", "sum over its points", "BLAS"]
+    rows = [
+        [
+            dtype, number(peak["gflops"]), str(one["width"]),
+            *(f"{100 * one[name]:.0f}%" for name in ("product", "sum", "blas")),
+        ]
+        for dtype, peak in results["peak"].items()
+        for one in peak["shares"]
+    ]
+    return table(header, rows)
+
+
+def training_table(results: dict[str, Any]) -> str:
+    """Return steps a second of the shipped config, by solver and executor."""
+    rows = [
+        [
+            one["solver"], *(number(rate) for rate in one["rates"].values()),
+            times(one["rates"]["llvm"] / one["rates"]["numba"]),
+        ]
+        for one in results["training"]
+    ]
+    return table(["solver", "numpy", "numba", "compiled", "compiled / numba"], rows)
 
 
 def targets_table(results: dict[str, Any]) -> str:
@@ -156,6 +187,13 @@ def _other_commands(results: dict[str, Any]) -> list[str]:
     ]
 
 
+def _part(
+    results: dict[str, Any], key: str, title: str, made: Callable[[dict[str, Any]], str]
+) -> list[str]:
+    """Return a heading and a table, or nothing where that was not measured."""
+    return [f"## {title}", made(results)] if results.get(key) else []
+
+
 def markdown(results: dict[str, Any], figures: list[str]) -> str:
     """Return the whole report."""
     machine = ", ".join(f"{k} {v}" for k, v in results["machine"].items())
@@ -171,6 +209,8 @@ def markdown(results: dict[str, Any], figures: list[str]) -> str:
         _LEGEND,
         *[f"![{name}]({name})" for name in figures],
         "## Targets", targets_table(results),
+        *_part(results, "peak", "One core's multiply-add peak", peak_table),
+        *_part(results, "training", "Steps a second of configs/burgers.yaml", training_table),
         "## Every way", all_ways_table(results),
         "## First call and memory in a fresh process", cold_table(results),
         "## Where our time goes", profile_table(results),

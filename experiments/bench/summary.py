@@ -11,6 +11,7 @@ from experiments.bench.workloads import MEMORY_ROW, SMALL_ROW
 PEERS = tuple(name for name, engine in ENGINES.items() if engine.peer)
 _MIB = 1024.0
 _COMPILED, _COMPILED_WIDE, _WIDE = 4, 3, 64  # times the best peer, up to that width and beyond
+_FIRST_STEPS = (("ours", "numpy", 0.5), ("ours-llvm", "compiled", 1.0))
 _LONG_STEP = 0.25  # seconds; a first step as long as this says nothing about the start
 
 
@@ -116,24 +117,37 @@ def targets(results: dict[str, Any]) -> list[dict[str, Any]]:
         over = line["llvm_over_numba"]
         found.append(_target("compiled over numba's loops", SMALL_ROW, over, 0.55, False))
     for name, row in rows.items():
-        cold = row.get("cold", {}).get("ours", {})
-        if "first_call_s" in cold and cold["step_s"] < _LONG_STEP:
-            first = cold["first_call_s"]
-            found.append(_target("first step cold, seconds", name, first, 0.5, False))
+        for engine, what, most in _FIRST_STEPS:
+            cold = row.get("cold", {}).get(engine, {})
+            if "first_call_s" in cold and cold["step_s"] < _LONG_STEP:
+                first = cold.get("empty_cache_s")
+                found.append(_target(f"first step from an empty cache, {what}, seconds", name,
+                                     first, most, False))  # fmt: skip
     if MEMORY_ROW in rows:
         memory = rows[MEMORY_ROW].get("cold", {}).get("ours", {}).get("above_interpreter_mib")
         gib = ratio(memory, _MIB)
         found.append(_target("memory above the interpreter, GiB", MEMORY_ROW, gib, 1, False))
-    found.append(
-        _target("spread of time a point, N from 10 000", "points", linearity(results), 0.1, False)
-    )
+    for engine, what in (("ours", "numpy"), ("ours-llvm", "compiled")):
+        spread = linearity(results, engine)
+        name = f"spread of time a point, N from 10 000, {what}"
+        found.append(_target(name, "points", spread, 0.1, False))
+    for dtype, peak in results.get("peak", {}).items():
+        for one in peak["shares"]:
+            row = f"width {one['width']}, {dtype}"
+            for name, what in (("product", "products"), ("sum", "sums over points")):
+                found.append(_target(f"{what} over the multiply-add peak", row, one[name],
+                                     0.8, True))  # fmt: skip
+    for one in results.get("training", []):
+        over = ratio(one["rates"]["llvm"], one["rates"]["numba"])
+        name = "steps a second, compiled over numba's loops"
+        found.append(_target(name, f"burgers.yaml, {one['solver']}", over, 2, True))
     return found
 
 
-def linearity(results: dict[str, Any], least: int = 10_000) -> float | None:
-    """Return how much our time a point varies over the study of N: largest / smallest - 1."""
+def linearity(results: dict[str, Any], engine: str, least: int = 10_000) -> float | None:
+    """Return how much an engine's time a point varies over N: largest / smallest - 1."""
     each = [
-        ratio(milliseconds(one["engines"], "ours"), one["value"])
+        ratio(milliseconds(one["engines"], engine), one["value"])
         for one in results.get("scaling", {}).get("points", [])
         if one["value"] >= least
     ]

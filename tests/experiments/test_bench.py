@@ -30,7 +30,8 @@ def run(*arguments):
 def test_a_quick_run_writes_results_table_and_figure(tmp_path):
     done = run(
         "--quick", "--rows", "burgers-20-small-f64", "--engines", "ours", "products",
-        "--rounds", "2", "--threads", "1", "--no-scaling", "--out", str(tmp_path),
+        "--rounds", "2", "--threads", "1", "--no-scaling", "--no-training",
+        "--out", str(tmp_path),
     )
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "bench_quick.json").read_text())
@@ -43,6 +44,7 @@ def test_a_quick_run_writes_results_table_and_figure(tmp_path):
     total = sum(kind["ms"] for kind in profile["kinds"].values())
     assert total == pytest.approx(profile["ms_one_thread"], rel=1e-2)
     assert row["cold"]["ours"]["above_interpreter_mib"] > 1
+    assert row["cold"]["ours"]["empty_cache_s"] > 0
     assert row["summary"]["products_ms"] > 0
     assert results["machine"]["cores"] >= 1 and "numpy" in results["versions"]
     text = (tmp_path / "bench_quick.md").read_text() + json.dumps(results)
@@ -246,3 +248,65 @@ def test_a_compiled_loop_gives_the_gradient_of_the_eager_one():
     losses = [step.step() for step in (eager, compiled)]
     assert losses[1] == pytest.approx(losses[0], rel=1e-12)
     np.testing.assert_allclose(compiled.first_moment(), eager.first_moment(), atol=1e-15)
+
+
+def test_no_product_is_faster_than_the_multiply_add_peak():
+    from experiments.bench.peak import WIDTHS, peaks
+
+    pytest.importorskip("llvmlite")
+    found = peaks(rounds=3)
+    if not found:
+        pytest.skip("no compiler for this processor")
+    for dtype, peak in found.items():
+        assert peak["gflops"] > 0.1
+        assert [one["width"] for one in peak["shares"]] == list(WIDTHS)
+        for one in peak["shares"]:
+            for name in ("product", "sum", "blas"):
+                # work that is counted twice, or not done, would be seen
+                assert 0 < one[name] < 1.5, (dtype, one)
+
+
+def test_the_rate_of_a_config_is_that_between_lines_of_its_metrics(monkeypatch):
+    from experiments.bench import training
+
+    monkeypatch.setattr(training, "EXECUTORS", ("numpy",))
+    monkeypatch.setattr(training, "STAGES", {"adam": ("training=[{{adam: {{steps: {}}}}}]", 20)})
+    (found,) = training.rates(1, 100.0, lambda text: None)
+    assert found["steps"] == 20 and 0.1 < found["rates"]["numpy"] < 1e5
+
+
+def test_products_and_rates_are_judged():
+    from experiments.bench.report import peak_table, training_table
+    from experiments.bench.summary import targets
+
+    share = {"width": 20, "product": 0.9, "sum": 0.7, "blas": 0.5}
+    results = {
+        "rows": [], "scaling": {},
+        "peak": {"float64": {"gflops": 58.6, "shares": [share]}},
+        "training": [
+            {"solver": "adam", "rates": {"numpy": 5.0, "numba": 10.0, "llvm": 15.0}}
+        ],
+    }  # fmt: skip
+    found = {t["target"]: t for t in targets(results)}
+    assert found["products over the multiply-add peak"]["verdict"] == "hit"
+    assert found["sums over points over the multiply-add peak"]["missed_by"] == pytest.approx(0.1)
+    rate = found["steps a second, compiled over numba's loops"]
+    assert (rate["measured"], rate["verdict"], rate["row"]) == (1.5, "missed", "burgers.yaml, adam")
+    assert "| 90% " in peak_table(results) and "1.50x" in training_table(results)
+
+
+def test_the_first_step_from_an_empty_cache_is_judged_by_engine():
+    from experiments.bench.summary import summarize, targets
+
+    row = {
+        "name": "a", "workload": {"network": {"width": 64}}, "engines": {},
+        "cold": {
+            "ours": {"first_call_s": 0.1, "empty_cache_s": 0.2, "step_s": 0.01},
+            "ours-llvm": {"first_call_s": 0.1, "empty_cache_s": 1.5, "step_s": 0.01},
+        },
+    }  # fmt: skip
+    row["summary"] = summarize(row)
+    found = {t["target"]: t for t in targets({"rows": [row], "scaling": {}})}
+    assert found["first step from an empty cache, numpy, seconds"]["verdict"] == "hit"
+    compiled = found["first step from an empty cache, compiled, seconds"]
+    assert compiled["missed_by"] == pytest.approx(0.5)

@@ -27,7 +27,7 @@ from .places import CannotCompile
 from .prepared import prepared
 from .shape import Shape
 
-_ROW_BYTES = 256
+ROW_BYTES = 256
 """Of a row: a multiple of what a product takes at a time on all hosts."""
 
 _MOST_BYTES = 64 << 20
@@ -65,7 +65,7 @@ class Tiled:
             raise CannotCompile("a processor without fused multiply-add, or no llvmlite")
         parts, layout = prepared(program, points, kinds, functions.HELD)
         self._dtype = layout.dtype
-        self._tile = _ROW_BYTES // self._dtype.itemsize
+        self._tile = ROW_BYTES // self._dtype.itemsize
         self._calls = calls_of(layout, Shape(found, self._dtype, self._tile), _MOST_BYTES)
         self._work = _WORK(self._calls.work)
         self._threads, self._ranks = threads, ranks
