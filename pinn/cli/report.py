@@ -80,7 +80,8 @@ def watch(arguments: argparse.Namespace) -> int:
         else:
             if not (directory / "config.yaml").exists():
                 tell(f"{directory}: no run is there yet; the page waits for it")
-            tell(f"watching {directory} on {server.url} (Ctrl-C ends it, not the run)")
+            what = "was cut short, its page is" if state == "cut short" else "is watched"
+            tell(f"{directory} {what} on {server.url} (Ctrl-C ends that, not the run)")
         try:
             server.serve_forever()
         except KeyboardInterrupt:

@@ -63,11 +63,6 @@ class Elimination:
         else:
             self._diagonal = diagonal + self.ridge**2
 
-    @property
-    def is_dense(self) -> bool:
-        """Whether H is factorised."""
-        return self._dense
-
     def eliminated(self, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return X and b - J_n X (rows,) for b = J direction, a direction of all of theta."""
         b = self._objective.jvp(self._theta, direction)

@@ -203,7 +203,7 @@ class Problem:
         if not any(term.has_sums for residual in self.residuals for term in residual.terms):
             return self
         found = object.__new__(Problem)
-        resolved = ("scope", "residuals", "quantities", "with_finer_sums")
+        resolved = {k for k, v in vars(Problem).items() if isinstance(v, cached_property)}
         vars(found).update({k: v for k, v in vars(self).items() if k not in resolved}, _finer=True)
         return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -201,12 +202,12 @@ class Run:
         write_npz(self.checkpoint_path, arrays, keep_as=kept)
 
     def last_step(self) -> StepRecord | None:
-        """Return the step that the checkpoint was written after.
+        """Return the step that the newest checkpoint that can be read was written after.
 
-        None where there is no checkpoint, none that can be read, and before the first step.
+        None where there is none, and before the first step.
         """
-        try:
-            resume = read_checkpoint(self.checkpoint_path).resume
-        except (FileNotFoundError, DamagedFile):
-            return None
-        return resume and resume.last
+        for path in (self.checkpoint_path, self.previous_checkpoint_path):
+            with suppress(FileNotFoundError, DamagedFile):
+                resume = read_checkpoint(path).resume
+                return resume and resume.last
+        return None

@@ -153,6 +153,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     """
     arrays = read_npz(path)
     contents = read_arrays(arrays, str(path))
+    remedy = "restore it from a copy, or begin the run anew"
     try:
         asked = from_json(_bytes_in(arrays, "asked"))
         if not isinstance(asked, dict):
@@ -161,6 +162,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
         if not isinstance(progress, dict) or "format" not in progress:
             raise ValueError("its progress is of another form")
         if progress["format"] != FORMAT:
+            remedy = "go on with the version of pinn that wrote it, or begin the run anew"
             raise ValueError(f"its format is {progress['format']!r}, expected {FORMAT!r}")
         if progress.keys() != {"format", "pinn", "last", "arrays"}:
             raise ValueError("its progress is of another form")
@@ -174,7 +176,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
         what = str(error) or type(error).__name__
         raise DamagedFile(
             f"{path}: expected a checkpoint to go on from, but {abridge(what, LONGEST)}; "
-            "restore it from a copy, or begin the run anew"
+            f"{remedy}"
         ) from error
 
 

@@ -66,7 +66,7 @@ class _TimeIsUp(Exception):
 
 
 class _Clocked(Watched):
-    """A watched objective that looks at the clock before every evaluation and part of a Jacobian.
+    """A watched objective that looks at the clock before its value or Jacobian, and after a chunk.
 
     until: the time, by the clock of its ranks, from which on _TimeIsUp is raised.
     """

@@ -10,7 +10,7 @@ import pytest
 
 import autograd as T
 import pinn
-from pinn.files import DamagedFile, write_npz
+from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.objective.weighting import WEIGHTINGS
 from pinn.sampling import ADAPTIVE, METHODS
 from pinn.schema import declared
@@ -243,6 +243,20 @@ def test_after_a_setback_other_points_are_drawn(tmp_path):
     rest = pinn.solve(**run, resume=tmp_path / "setback.npz")
     assert rest.theta.tobytes() == whole.theta.tobytes()
     assert comparable(rest) == comparable(whole)
+
+
+def test_a_checkpoint_of_another_format_is_left_to_the_version_that_wrote_it(tmp_path):
+    run = {
+        "problem": decay(), "model": SMALL, "sampling": pinn.Sampling(**FEW),
+        "training": [pinn.Adam(4)],
+    }  # fmt: skip
+    pinn.solve(**run, callbacks=[Checkpoints(tmp_path, [3])])
+    arrays = read_npz(tmp_path / "3.npz")
+    progress = json.loads(arrays["progress"].tobytes()) | {"format": "pinn checkpoint 1"}
+    arrays["progress"] = np.frombuffer(json.dumps(progress).encode(), np.uint8)
+    write_npz(tmp_path / "3.npz", arrays)
+    with pytest.raises(DamagedFile, match="'pinn checkpoint 1'.* go on with the version of pinn"):
+        pinn.solve(**run, resume=tmp_path / "3.npz")
 
 
 def test_a_limit_in_time_of_a_stage_is_that_of_all_its_parts(tmp_path):

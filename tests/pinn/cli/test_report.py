@@ -70,11 +70,11 @@ def test_ctrl_c_ends_the_watching_with_success(finished, folder, capsys, monkeyp
     assert main(["watch", str(finished)]) == 0
     said = capsys.readouterr().err
     assert "the run has ended (step limit); its page is on http://127.0.0.1:" in said
-    assert "watching" not in said and "no run is there yet" not in said
+    assert "watched" not in said and "no run is there yet" not in said
     assert main(["watch", "to-come"]) == 0
     said = capsys.readouterr().err
     assert "no run is there yet; the page waits for it" in said
-    assert "watching to-come on http://127.0.0.1:" in said and "ended" not in said
+    assert "to-come is watched on http://127.0.0.1:" in said and "ended" not in said
 
 
 def test_a_port_that_is_taken_is_told_of(finished, folder, capsys):

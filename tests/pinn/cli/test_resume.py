@@ -10,6 +10,7 @@ import pytest
 
 from pinn.cli import main
 from pinn.files import read_npz
+from pinn.runs.run import Run
 
 SHORT = [
     "--set", "training.0.adam.steps=60", "--set", "training.1.lbfgs.steps=15",
@@ -125,6 +126,7 @@ def test_where_the_newest_checkpoint_is_damaged_the_one_before_is_taken(folder, 
     cut_short()
     damaged = Path("run/checkpoint.npz").read_bytes()
     Path("run/checkpoint.npz").write_bytes(damaged[: len(damaged) // 2])
+    assert 0 < Run("run").last_step().step <= 20
     said = "run/checkpoint.npz is damaged, and training goes on from checkpoint.previous.npz"
     with pytest.warns(RuntimeWarning, match=said):
         assert main([*TRAIN, "--resume"]) == 0
