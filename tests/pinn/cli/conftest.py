@@ -54,6 +54,22 @@ def finished(tmp_path_factory):
     return folder / "run"
 
 
+@pytest.fixture
+def small_disk(folder):
+    """A file system of 1 MB, where we may mount one."""
+    place = folder / "small"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    try:
+        mounted = subprocess.run(command, capture_output=True).returncode == 0
+    except OSError:
+        mounted = False
+    if not mounted:
+        pytest.skip("may not mount a file system here")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
 def usual_signals():
     """Undo what a shell does for its background jobs, in which these tests may run."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):

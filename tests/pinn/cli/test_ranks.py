@@ -101,6 +101,17 @@ def test_a_rank_that_fails_ends_all_with_one_sentence_and_a_checkpoint(start, nu
     assert numbers("run/solution.npz") == numbers("alone/solution.npz")
 
 
+def test_a_disk_without_room_for_a_checkpoint_keeps_the_solution_of_all_ranks(start, small_disk):
+    wide = ["--set", "model={mlp: {width: 20, depth: 3}}"]
+    wide += ["--set", "training=[ssbroyden: {steps: 3}]"]
+    where = str(small_disk / "run")
+    out, err, code = ended(start(2, "train", "heat.yaml", "--quiet", *wide, "--out", where))
+    assert code == 4 and out.count("results in") == 1
+    assert err.count("checkpoint.npz: No space left on device") == 1
+    assert main(["train", "heat.yaml", "--quiet", *wide, "--out", "alone"]) == 0
+    assert numbers(small_disk / "run" / "solution.npz") == numbers("alone/solution.npz")
+
+
 def test_without_mpi4py_ranks_say_what_to_install(folder, monkeypatch, capsys):
     from autograd import mpi
 

@@ -4,7 +4,6 @@ import contextlib
 import json
 import resource
 import signal
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -52,22 +51,6 @@ def test_a_disk_that_fills_up_costs_lines_and_no_steps(start):
         json.loads(line)
     assert json.loads(Path("runs/heat-0/summary.json").read_text())["steps"] == 1005
     assert pinn.load("runs/heat-0/solution.npz").report.steps == 1005
-
-
-@pytest.fixture
-def small_disk(folder):
-    """A file system of 1 MB, where we may mount one."""
-    place = folder / "small"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
-    try:
-        mounted = subprocess.run(command, capture_output=True).returncode == 0
-    except OSError:
-        mounted = False
-    if not mounted:
-        pytest.skip("may not mount a file system here")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
 
 
 def test_a_disk_without_room_for_the_solvers_memory_keeps_the_solution(small_disk, capsys):
