@@ -20,7 +20,7 @@ from ..pieces import lanes_for
 from ..pool import worker_pool
 from ..program import Program
 from . import functions
-from .calls import calls_of
+from .calls import Calls, calls_of
 from .host import host
 from .library import CONSTANTS, FIELDS, NUMBERS, POINTS, RESULTS, START, SUMS
 from .places import CannotCompile
@@ -31,6 +31,7 @@ ROW_BYTES = 256
 """Of a row: a multiple of what a product takes at a time on all hosts."""
 
 _MOST_BYTES = 64 << 20
+_MOST_COUNTS = 16  # numbers of points that are prepared for
 _ADDRESS, _COUNT = ctypes.c_void_p, ctypes.c_int64
 _WORK = ctypes.CFUNCTYPE(
     None, _ADDRESS, _ADDRESS, _COUNT, _ADDRESS, _ADDRESS, _ADDRESS, _COUNT
@@ -71,7 +72,8 @@ class Tiled:
         self._threads, self._ranks = threads, ranks
         self._before, self._after = parts.before, parts.after
         self._totals = layout.totals
-        self._arenas: list[np.ndarray] = []
+        self._arenas: list[tuple[np.ndarray, int]] = []  # with their addresses
+        self._known: dict[tuple[int, range], _Lanes] = {}
         self._program = program
         self.outputs = program.outputs
         self.flops = program.work()[1] / program.inputs[0].shape[0]
@@ -90,7 +92,10 @@ class Tiled:
         self._copied = [
             (to, a) for to, a in zip(self._numbers, found, strict=True) if to is not a
         ]
-        sums = [np.zeros(v.shape, v.dtype) for v in self._after.inputs[: len(self._totals)]]
+        self._sums = np.zeros(sum(self._totals), self._dtype)
+        edges = np.cumsum([0, *self._totals])
+        parts = [self._sums[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        sums = [a.reshape(v.shape) for a, v in zip(parts, self._after.inputs, strict=False)]
         self._last = NumpyExecutor(self._after, [*sums, *found])
         self._addresses = _addresses(self._numbers)
 
@@ -110,42 +115,29 @@ class Tiled:
         for given, one in zip(joined, own, strict=True):
             if one is not given:
                 given[...] = one
-        start = 0
-        for target, size in zip(self._last.inputs, self._totals, strict=False):
-            target.reshape(-1)[...] = sums[start : start + size]
-            start += size
+        self._sums[...] = sums[: len(self._sums)]
         self._last.run()
         return (np.array(one) for one in self._last.outputs)
 
     def _run_lanes(self, rows: list[np.ndarray], joined: list[np.ndarray]) -> np.ndarray:
         """Return the sums of all lanes."""
         count = len(rows[0])
-        tiles = -(-count // self._tile)
-        lanes = min(lanes_for(count), tiles)
-        edges = np.minimum(count, tiles * np.arange(lanes + 1) // lanes * self._tile)
+        lanes = min(lanes_for(count), -(-count // self._tile))
         mine = self._ranks.share(lanes)
+        known = self._known.get((count, mine))
+        if known is None:
+            if len(self._known) == _MOST_COUNTS:
+                self._known.clear()
+            known = self._known[count, mine] = _Lanes(count, self._tile, lanes, mine, self._calls)
         threads = min(self._threads, len(mine))
         while len(self._arenas) < threads:
-            self._arenas.append(_zeros(self._calls.arena, self._dtype))
-        sums = np.zeros((len(mine), max(1, self._calls.sums)), self._dtype)
+            arena = _zeros(self._calls.arena, self._dtype)
+            self._arenas.append((arena, arena.ctypes.data))
         points, results = _addresses(rows), _addresses(joined)
-        contexts = np.zeros((len(mine), FIELDS), np.int64)
-        contexts[:, POINTS] = points.ctypes.data
-        contexts[:, NUMBERS] = self._addresses.ctypes.data
-        contexts[:, CONSTANTS] = self._calls.constants.ctypes.data
-        contexts[:, RESULTS] = results.ctypes.data
-        contexts[:, SUMS] = sums.ctypes.data + sums.strides[0] * np.arange(len(mine))
-        contexts[:, START] = edges[mine.start : mine.stop]
-        ends = edges[mine.start + 1 : mine.stop + 1].astype(np.int64)
-        taken = np.zeros(1, np.int64)
-        arguments = (
-            contexts.ctypes.data, ends.ctypes.data, len(mine), taken.ctypes.data
-        )
-        calls = self._calls.calls
+        known.begin(points.ctypes.data, self._addresses.ctypes.data, results.ctypes.data)
 
         def work(slot: int) -> None:
-            arena = self._arenas[slot].ctypes.data
-            self._work(*arguments, arena, calls.ctypes.data, len(calls))
+            self._work(*known.arguments, self._arenas[slot][1], *known.calls)
 
         others = [worker_pool().submit(work, slot) for slot in range(1, threads)]
         try:
@@ -155,7 +147,41 @@ class Tiled:
             wait(others)  # none may still write when this returns or raises
         for other in others:
             other.result()
-        return self._ranks.exchange(sums, lanes, joined, edges)
+        return self._ranks.exchange(known.sums, lanes, joined, known.edges)
+
+
+class _Lanes:
+    """What `work` is given for a number of points, made once.
+
+    edges      (lanes + 1,) points at which lanes begin and end.
+    sums       (lanes of this rank, numbers), which `work` adds to.
+    arguments, calls  what `work` is called with, before and after the arena.
+    """
+
+    def __init__(
+        self, count: int, tile: int, lanes: int, mine: range, calls: Calls
+    ) -> None:
+        tiles = -(-count // tile)
+        self.edges = np.minimum(count, tiles * np.arange(lanes + 1) // lanes * tile)
+        self.sums = np.zeros((len(mine), max(1, calls.sums)), calls.constants.dtype)
+        self._starts = self.edges[mine.start : mine.stop]
+        self._ends = self.edges[mine.start + 1 : mine.stop + 1].astype(np.int64)
+        self._taken = np.zeros(1, np.int64)
+        self._contexts = np.zeros((len(mine), FIELDS), np.int64)
+        self._contexts[:, CONSTANTS] = calls.constants.ctypes.data
+        first, far = self.sums.ctypes.data, self.sums.strides[0]
+        self._contexts[:, SUMS] = first + far * np.arange(len(mine))
+        self.arguments = (
+            self._contexts.ctypes.data, self._ends.ctypes.data, len(mine), self._taken.ctypes.data
+        )  # fmt: skip
+        self.calls = calls.calls.ctypes.data, len(calls.calls)
+
+    def begin(self, points: int, numbers: int, results: int) -> None:
+        """Start anew, with these addresses of arrays of addresses."""
+        self._contexts[:, [POINTS, NUMBERS, RESULTS]] = points, numbers, results
+        self._contexts[:, START] = self._starts
+        self.sums.fill(0)
+        self._taken[0] = 0
 
 
 def _own(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
