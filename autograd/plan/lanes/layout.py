@@ -276,9 +276,11 @@ class _Layout:
             else:
                 operands.append(Operand("literal", float(argument)))
         if instruction.op.name in ("to", "clone") and not operands[1:]:  # yes and no are numbers
-            (value,) = instruction.values()
+            (value,), (output,) = instruction.values(), instruction.outputs
+            if output.dtype.kind == "b" != value.dtype.kind:
+                raise CannotCompile("a cast of numbers to yes and no")
             if value in self.places:
-                self.places[instruction.outputs[0]] = self.places[value]
+                self.places[output] = self.places[value]
                 return
         if instruction.attributes or len(instruction.outputs) != 1:
             raise CannotCompile(f"operation '{instruction.op.name}' with attributes")

@@ -157,6 +157,23 @@ def test_why_something_is_not_compiled_can_be_seen(monkeypatch, capfd):
     assert "not compiled for tiles: operation 'exp' on a sum over points" in capfd.readouterr().err
 
 
+def test_a_cast_of_numbers_to_yes_and_no_is_left_to_others():
+    rows = [np.array([0.0, -0.0, 0.5, -2.0, np.nan] * 20)[:, None]]
+
+    def function(columns):
+        (x,) = columns
+        yes = x.to(T.bool).to(x.dtype)
+        return [yes * 3, T.where(x.to(T.bool), x + 1, x - 1)]
+
+    found, expected = (
+        Chunked(function, [], ["rows"] * 2, executor=name)(rows) for name in ("llvm", "numpy")
+    )
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(found[0][:5, 0], [0, 0, 3, 3, 3])
+
+
+
 def test_random_programs_agree_with_numpy():
     """Random walks through the operations on a point's values, with all sorts of operands."""
     compiled = 0
