@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
+from statistics import median_low
 from typing import Any, Literal
 
 import numpy as np
@@ -38,6 +39,7 @@ _PROBE_ROWS = 64
 _ONE_CHUNK, _TWO_CHUNKS = 256, 1024  # up to so many rows, that is what it mostly comes to
 _CACHES = 5  # working set of a chunk, in L2 caches
 _LONG_CALL = 1 << 14  # elements that a call works on, at least
+_LONG_BYTES = 1 << 18  # of the result of most calls of numpy
 _MOST_PROGRAMS = 12  # kept: points that grow step by step ask for another size each time
 _FEW_POINTS = 64  # below that, tiles are mostly empty
 _DEVICE_CHUNK = 1 << 16  # rows a chunk on a GPU: large enough to fill it
@@ -287,6 +289,8 @@ class Chunked:
 
         Measured (experiments/bench): up to some five L2 caches cost nothing, as each layer's arrays
         are met twice; shorter calls lose more to the interpreter and its lock than caches give.
+        Most of all with numpy alone, whose calls are single operations: threads that meet at the
+        lock after a few microseconds each are slower than one (docs/decisions/0055-long-calls.md).
         """
         # where the choice can be guessed, the program that it is made from is the one that is run
         guess = count if count <= _ONE_CHUNK else -(-count // 2)
@@ -299,6 +303,10 @@ class Chunked:
                      for v in i.outputs), default=1)
         near = _CACHES * l2_cache_bytes() // max(1, nbytes // probe)
         size = max(near, _LONG_CALL // max(1, width), 1)
+        if self._on_host == "numpy":
+            calls = [v.nbytes // probe for i in program.instructions if i.op.ufunc
+                     for v in i.outputs]  # fmt: skip
+            size = max(size, _LONG_BYTES // max(1, median_low(calls or [1])))
         return min(size, -(-count // 2)) if count * width >= _LONG_CALL else size
 
     def _given(self, program: Program, rows: Sequence[np.ndarray]) -> list:

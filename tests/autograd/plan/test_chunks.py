@@ -470,6 +470,25 @@ def test_many_rows_take_a_look_at_a_few_and_one_program(monkeypatch):
     assert sizes == [64, 3000]
 
 
+def test_with_numpy_alone_most_calls_are_long_however_small_the_cache(monkeypatch):
+    monkeypatch.setattr(chunks, "l2_cache_bytes", lambda: 1 << 12)
+    weights = [T.randn(16, 16, dtype=T.float64) for _ in range(3)]
+    rows = [np.ones((100_000, 16))]
+
+    def function(given):
+        x = given[0]
+        for weight in weights:
+            x = T.tanh(x @ weight)
+        return [x]
+
+    step = Chunked(function, [], ["rows"], executor="numpy")
+    step(rows)
+    assert step.chunk * 16 * 8 == chunks._LONG_BYTES
+    narrow = Chunked(lambda given: [given[0].sum(dim=1).sin()], [], ["rows"], executor="numpy")
+    narrow(rows)
+    assert narrow.chunk == chunks._LONG_BYTES // 8
+
+
 @pytest.mark.parametrize(
     ("count", "least", "pieces"),
     [
