@@ -6,6 +6,7 @@ and never ask which backend they run on.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -162,11 +163,22 @@ def namespace_of(array: Any) -> Any:
     return np if type(array) is np.ndarray else backend_of(array).xp
 
 
+class OwnSpecial(ABC):
+    """An array namespace of no device, which has special functions of its own."""
+
+    @property
+    @abstractmethod
+    def special(self) -> Any:
+        """The special functions (erf, ...)."""
+
+
 def special_of(xp: Any) -> Any:
     """Return the special functions (erf, ...) that belong to an array namespace."""
     for candidate in _by_type.values():
         if candidate.xp is xp:
             return candidate.load_special()
+    if isinstance(xp, OwnSpecial):
+        return xp.special
     raise TypeError(f"not the namespace of a known device: {xp!r}")
 
 

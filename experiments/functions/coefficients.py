@@ -29,6 +29,7 @@ class Fit:
     weight   what its error is multiplied with.
     ends     `() -> (low, high)` of the variable.
     degrees  for float64 and float32.
+    doubles  the coefficients for float32 are doubles, as its function computes with them.
     """
 
     meaning: str
@@ -36,6 +37,7 @@ class Fit:
     weight: Callable
     ends: Callable
     degrees: tuple[int, int]
+    doubles: bool = False
 
 
 def _in_square(function: Callable, first: float) -> Callable:
@@ -50,9 +52,25 @@ def _in_square(function: Callable, first: float) -> Callable:
     return target
 
 
+def _second_in_square(function: Callable, first: mpf, second: mpf) -> Callable:
+    """Return z -> ((f(x)/x - 1)/z - first)/z at z = x*x."""
+    inner = _in_square(function, first)
+
+    def target(z: mpf) -> mpf:
+        if abs(z) < _ALMOST_ZERO:
+            return second
+        return (inner(z) - first) / z
+
+    return target
+
+
+def _scaled_erfc(x: mpf) -> mpf:
+    return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
+
+
 def _of_root(function: Callable) -> Callable:
     """Return z -> |z| x/f(x) at z = x*x: it makes the error above that of f, relative."""
-    return lambda z: z * mp.sqrt(z) / function(mp.sqrt(z))
+    return lambda z: z * mp.sqrt(z) / function(mp.sqrt(z)) if z else mpf(0)
 
 
 FITS: dict[str, Fit] = {
@@ -65,6 +83,11 @@ FITS: dict[str, Fit] = {
         "exp(r) = 1 + r + r*r * p(r) for |r| <= log(2)/2",
         lambda r: (mp.expm1(r) - r) / r**2 if r else mpf(0.5), lambda r: r**2 * mp.exp(-r),
         lambda: (-mp.log(2) / 2 * mpf("1.0001"), mp.log(2) / 2 * mpf("1.0001")), (9, 4),
+    ),
+    "EXP_IN_DOUBLES": Fit(
+        "exp(r) as EXP, but for the number type of what it is a part of",
+        lambda r: (mp.expm1(r) - r) / r**2 if r else mpf(0.5), lambda r: r**2 * mp.exp(-r),
+        lambda: (-mp.log(2) / 2 * mpf("1.0001"), mp.log(2) / 2 * mpf("1.0001")), (9, 4), True,
     ),
     "EXPM1": Fit(
         "exp(r) = 1 + r + r*r/2 + r**3 * p(r) for |r| <= log(2)/2",
@@ -88,6 +111,56 @@ FITS: dict[str, Fit] = {
         lambda z: 2 * _in_square(mp.atanh, 1 / 3)(z), lambda z: _of_root(mp.atanh)(z) / 2,
         lambda: (0, ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mpf("1.0001")), (6, 2),
     ),
+    "LOG_LONG": Fit(
+        "log((1 + s)/(1 - s)) = 2 s + s**3 * (2/3 + s*s * p(s*s)), for s as LOG",
+        lambda z: 2 * _second_in_square(mp.atanh, mpf(1) / 3, mpf(1) / 5)(z),
+        lambda z: z * _of_root(mp.atanh)(z) / 2,
+        lambda: (0, ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mpf("1.0001")), (7, 3), True,
+    ),
+    "EXP2": Fit(
+        "2**r = 1 + r * p(r) for |r| <= 1/2",
+        lambda r: mp.expm1(r * mp.log(2)) / r if r else mp.log(2), lambda r: abs(r) * 2**-r,
+        lambda: (mpf("-0.5"), mpf("0.5")), (10, 5),
+    ),
+    "SINH": Fit(
+        "sinh(r) = r + r**3 * p(r*r) for |r| <= log(2)/2",
+        _in_square(mp.sinh, 1 / 6), _of_root(mp.sinh),
+        lambda: (0, (mp.log(2) / 2) ** 2 * mpf("1.0001")), (5, 2), True,
+    ),
+    "COSH": Fit(
+        "cosh(r) = 1 + r*r/2 + r**4 * p(r*r) for |r| <= log(2)/2",
+        lambda z: (mp.cosh(mp.sqrt(z)) - 1 - z / 2) / z**2,
+        lambda z: z**2 / mp.cosh(mp.sqrt(z)),
+        lambda: (0, (mp.log(2) / 2) ** 2 * mpf("1.0001")), (3, 1), True,
+    ),
+    "ASIN": Fit(
+        "asin(r) = r + r**3 * p(r*r) for |r| <= 1/2",
+        _in_square(mp.asin, 1 / 6), _of_root(mp.asin), lambda: (0, mpf("0.25")), (12, 5), True,
+    ),
+    "ATAN": Fit(
+        "atan(r) = r + r**3 * p(r*r) for |r| <= tan(pi/8)",
+        _in_square(mp.atan, -1 / 3), _of_root(mp.atan),
+        lambda: (0, mp.tan(mp.pi / 8) ** 2 * mpf("1.0001")), (11, 5), True,
+    ),
+    "ERF": Fit(
+        "erf(x) = x + x * p(x*x) for |x| <= 7/8",
+        lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1 if z else 2 / mp.sqrt(mp.pi) - 1,
+        lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)) if z else mp.sqrt(mp.pi) / 2,
+        lambda: (0, mpf(49) / 64), (12, 6), True,
+    ),
+    "ERF_FAR": Fit(
+        "1 - erf(7/8 + t) = exp(-(q + t * p(t))) for t <= 5.125, q as in ERF_FAR_FIRST",
+        lambda t: (-mp.log(mp.erfc(mpf(7) / 8 + t)) + mp.log(mp.erfc(mpf(7) / 8))) / t if t
+        else 2 / mp.sqrt(mp.pi) * mp.exp(-mpf(49) / 64) / mp.erfc(mpf(7) / 8),
+        lambda t: t * mp.erfc(mpf(7) / 8 + t) / mp.erf(mpf(7) / 8 + t),
+        lambda: (0, mpf("5.125")), (18, 8), True,
+    ),
+    "ERFC": Fit(
+        "1 - erf(x) = exp(-x*x)/(1 + 2 x) * p((x - 7/2)/(x + 7/2)) for x from 1/2 to 28",
+        lambda q: _scaled_erfc(mpf(7) / 2 * (1 + q) / (1 - q)),
+        lambda q: 1 / _scaled_erfc(mpf(7) / 2 * (1 + q) / (1 - q)),
+        lambda: (mpf(-3) / 4, mpf(7) / 9), (24, 11), True,
+    ),
 }  # fmt: skip
 
 PARTS: dict[str, tuple[str, Callable, tuple[int, ...], tuple[int, ...]]] = {
@@ -96,6 +169,11 @@ PARTS: dict[str, tuple[str, Callable, tuple[int, ...], tuple[int, ...]]] = {
         "log(2), the first part short enough for its product with an exponent to be exact",
         lambda: mp.log(2), (11, 0), (8, 0),
     ),
+    "TWO_THIRDS": ("2/3", lambda: mpf(2) / 3, (0, 0), (0, 0)),
+    "LOG2_E": ("1/log(2)", lambda: 1 / mp.log(2), (0, 0), (0, 0)),
+    "LOG10_E": ("1/log(10)", lambda: 1 / mp.log(10), (0, 0), (0, 0)),
+    "QUARTER_PI": ("pi/4", lambda: mp.pi / 4, (0, 0), (0, 0)),
+    "ERF_FAR_FIRST": ("-log(1 - erf(7/8))", lambda: -mp.log(mp.erfc(mpf(7) / 8)), (0, 0), (0, 0)),
     "HALF_LN2": ("log(2)/2", lambda: mp.log(2) / 2, (0, 0), (0, 0)),
     "HALF_PI": (
         "pi/2, the parts between short enough for their products with a multiple to be exact",
@@ -113,7 +191,8 @@ def fitted(name: str, dtype: str) -> tuple[list[float], float]:
     with mp.workdps(60):
         low, high = fit.ends()
         degree = fit.degrees[DTYPES.index(dtype)]
-        return minimax.polynomial(fit.target, fit.weight, low, high, degree, dtype)
+        rounded = "float64" if fit.doubles else dtype
+        return minimax.polynomial(fit.target, fit.weight, low, high, degree, rounded)
 
 
 def split(name: str, dtype: str) -> list[float]:

@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 
 from ..passes import run_pass
 from ..passes.clusters import fuse
+from ..passes.common import share_common_subexpressions
 from ..passes.dead import remove_dead_code
+from ..passes.lower import lower_for
 from ..program import Program
 from .instructions import Layout
 from .layout import lay_out
@@ -36,8 +38,9 @@ def prepared(
     held  the elementwise operations that there is code for.
     Raises CannotCompile for what tiles do not hold.
     """
-    parts = split(program, points, kinds)
-    fused = partial(fuse, held=lambda op: op.name in held)
+    lowered = run_pass("lowering for tiles", partial(lower_for, held), program)
+    parts = split(share_common_subexpressions(lowered), points, kinds)
+    fused = partial(fuse, held=lambda op: op.name in held, truths=program.inputs[0].dtype)
     body = run_pass("clusters", fused, remove_dead_code(parts.body))
     return parts, lay_out(body, points, parts.sums, held)
 

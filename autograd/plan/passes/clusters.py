@@ -102,9 +102,16 @@ def in_gpu_loops(op: Op) -> bool:
     return op.code is not None
 
 
-def fuse(program: Program, held: Callable[[Op], bool] = in_cpu_loops) -> Program:
-    """Return the program with the elementwise operations that loops hold grouped where it pays."""
-    return _Clusters(program, held).fused()
+def fuse(
+    program: Program,
+    held: Callable[[Op], bool] = in_cpu_loops,
+    truths: np.dtype | None = None,
+) -> Program:
+    """Return the program with the elementwise operations that loops hold grouped where it pays.
+
+    truths  the dtype of the loops in which yes and no are numbers; None where loops hold neither.
+    """
+    return _Clusters(program, held, truths).fused()
 
 
 class _Unit:
@@ -125,11 +132,15 @@ class _Unit:
 
 
 class _Clusters:
-    def __init__(self, program: Program, held: Callable[[Op], bool]) -> None:
+    def __init__(
+        self, program: Program, held: Callable[[Op], bool], truths: np.dtype | None
+    ) -> None:
         self.program = program
         self.position = {i: k for k, i in enumerate(program.instructions)}
         self.maker = {o: i for i in program.instructions for o in i.outputs}
-        self.key = {i: _loop_key(i) if held(i.op) else None for i in program.instructions}
+        self.key = {
+            i: _loop_key(i, truths) if held(i.op) else None for i in program.instructions
+        }
         self.outputs = set(program.outputs)
         self.readers: dict[Value, set[Instruction]] = {}
         for instruction in program.instructions:
@@ -357,20 +368,22 @@ def layout(shape: tuple[int, ...], full: tuple[int, ...]) -> str | None:
     return None
 
 
-def _loop_key(instruction: Instruction) -> tuple | None:
+def _loop_key(instruction: Instruction, truths: np.dtype | None) -> tuple | None:
     """Return (shape, dtype) of the loop that an instruction can be part of."""
     (output,) = instruction.outputs
-    if output.size == 0 or output.dtype not in (np.float32, np.float64) or instruction.attributes:
+    dtype = truths if output.dtype == bool and truths is not None else output.dtype
+    if output.size == 0 or dtype not in (np.float32, np.float64) or instruction.attributes:
         return None
     for argument in instruction.inputs:
         if isinstance(argument, Value):
-            if argument.dtype != output.dtype or layout(argument.shape, output.shape) is None:
+            fits = argument.dtype == dtype or (argument.dtype == bool and dtype == truths)
+            if not fits or layout(argument.shape, output.shape) is None:
                 return None
         elif type(argument) not in (int, float):
             return None
     if not any(isinstance(a, Value) for a in instruction.inputs):
         return None
-    return output.shape, output.dtype
+    return output.shape, dtype
 
 
 def _connected(group: list[Instruction]) -> Iterator[list[Instruction]]:

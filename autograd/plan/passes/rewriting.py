@@ -44,12 +44,12 @@ class Rewriter:
             Instruction(instruction.op, inputs, instruction.attributes, instruction.outputs)
         )
 
-    def emit(self, name: str, *inputs: Argument, **attributes: Any) -> Value:
-        """Append an elementwise operation and return its value."""
+    def emit(self, name: str, *inputs: Argument, dtype: Any = None) -> Value:
+        """Append an elementwise operation and return its value, of the last value's dtype."""
         values = [i for i in inputs if isinstance(i, Value)]
         shape = np.broadcast_shapes(*(v.shape for v in values))
-        output = self.program.new_value(shape, values[-1].dtype)
-        self.add(Instruction(REGISTRY[name], tuple(inputs), attributes, (output,)))
+        output = self.program.new_value(shape, values[-1].dtype if dtype is None else dtype)
+        self.add(Instruction(REGISTRY[name], tuple(inputs), {}, (output,)))
         return output
 
     def finished(self) -> Program:

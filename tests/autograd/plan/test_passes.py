@@ -12,7 +12,7 @@ from autograd.plan.passes.common import share_common_subexpressions
 from autograd.plan.passes.dead import remove_dead_code
 from autograd.plan.passes.flags import fold_transposes
 from autograd.plan.passes.fold import fold_constants
-from autograd.plan.passes.lower import lower
+from autograd.plan.passes.lower import lower, lower_for
 
 rng = np.random.default_rng(0)
 A, B, W = rng.normal(size=(4, 3)), rng.normal(size=(4, 3)), rng.normal(size=(3, 5))
@@ -203,6 +203,19 @@ def test_a_batched_transpose_stays():
     program = recorded(lambda x: [x @ x.mT], x)
     folded = fold_transposes(program)
     np.testing.assert_allclose(replay(folded, x)[0], x @ x.swapaxes(1, 2), rtol=1e-14)
+
+
+def test_lowering_for_loops_that_choose_leaves_what_they_hold_alone():
+    fn = lambda x, y: [  # noqa: E731
+        (x.clamp(-0.5, 0.5) + T.nn.functional.gelu(y) + x.abs() ** 1.3).square().sum()
+    ]
+    program = lower(recorded(fn, A, B))
+    held = {"lt", "le", "gt", "ge", "eq", "logical_and", "where", "pow", "erfc"}
+    lowered = remove_dead_code(lower_for(held, program))
+    assert {"pow", "erfc"} <= set(names(lowered)) and not {"gelu", "monomial"} & set(names(lowered))
+    np.testing.assert_array_equal(replay(lowered, A, B)[0], replay(program, A, B)[0])
+    kept = remove_dead_code(lower_for(held | {"gelu"}, program))
+    assert "gelu" in names(kept)
 
 
 def test_lowering_takes_operations_apart_into_ufuncs():

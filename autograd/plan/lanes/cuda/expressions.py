@@ -12,14 +12,17 @@ _FURTHER = {name: f"R({{0}} {sign} {{1}})" for name, sign in _COMPARED.items()} 
     "winner": "(({1} == {2}) ? R(0.5) * {0} : ({1} < {2}) ? R(0.0) : {0})",
     "sgn": "R(({0} > R(0.0)) - ({0} < R(0.0)))",
     "signed": "(({1} != {1}) ? {1} : {0} * R(({1} > R(0.0)) - ({1} < R(0.0))))",
-    "logical_and": "({0} * {1})",
-    "logical_or": "R({0} + {1} > R(0.0))",
-    "logical_not": "(R(1.0) - {0})",
+    "logical_and": "R({0} != R(0.0) && {1} != R(0.0))",
+    "logical_or": "R({0} != R(0.0) || {1} != R(0.0))",
+    "logical_not": "R({0} == R(0.0))",
+    "pow": "pow({0}, {1})",
+    "quotient": "(({1} == R(0.0)) ? R(0.0) : {0} / {1})",
     "erf": "erf({0})",
     "erfc": "erfc({0})",
     "floor": "floor({0})",
     "ceil": "ceil({0})",
     "trunc": "trunc({0})",
+    "round": "rint({0})",
 }
 """Those that loops over whole arrays do not have; yes and no are the numbers 1 and 0."""
 

@@ -12,7 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import signature
 
-from . import arithmetic, choices, circular, exponentials, logarithms
+from . import (
+    arithmetic,
+    choices,
+    circular,
+    error_function,
+    exponentials,
+    hyperbolic,
+    inverse_circular,
+    inverse_hyperbolic,
+    logarithms,
+    powers,
+)
 from .formats import FORMATS
 from .huge_arguments import SCALARS
 from .text import Function, Real, vector_intrinsics
@@ -38,15 +49,38 @@ _WRITERS: dict[str, Callable[..., Real]] = {
     "tanh": exponentials.tanh,
     "log": logarithms.log,
     "log1p": logarithms.log1p,
+    "log2": logarithms.log2,
+    "log10": logarithms.log10,
     "sin": circular.sin,
     "cos": circular.cos,
+    "tan": circular.tan,
+    "asin": inverse_circular.asin,
+    "acos": inverse_circular.acos,
+    "atan": inverse_circular.atan,
+    "atan2": inverse_circular.atan2,
+    "exp2": exponentials.exp2,
+    "pow": powers.pow,
+    "erf": error_function.erf,
+    "erfc": error_function.erfc,
+    "quotient": arithmetic.quotient,
+    "sinh": hyperbolic.sinh,
+    "cosh": hyperbolic.cosh,
+    "asinh": inverse_hyperbolic.asinh,
+    "acosh": inverse_hyperbolic.acosh,
+    "atanh": inverse_hyperbolic.atanh,
 } | {
     name: getattr(choices, name)
     for name in (
         "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not", "where",
-        "winner", "sign", "sgn", "signed", "floor", "ceil", "trunc",
+        "winner", "sign", "sgn", "signed", "floor", "ceil", "trunc", "round",
     )
 }  # fmt: skip
+
+_IN_DOUBLES = frozenset({
+    "log2", "log10", "tan", "asin", "acos", "atan", "atan2", "pow", "erf",
+    "erfc", "sinh", "cosh", "asinh", "acosh", "atanh",
+})  # fmt: skip
+"""Those whose single precision is computed in doubles, with shorter polynomials."""
 
 HELD: frozenset[str] = frozenset(_WRITERS)
 """The names of the operations, as the registry has them, that can be written."""
@@ -71,10 +105,11 @@ def function_text(op: str, dtype: str, lanes: int) -> str:
             f"function_text: no vector code for {op!r}; there is for {', '.join(sorted(HELD))}"
         )
     _check(dtype, lanes)
-    function = Function(FORMATS[dtype], lanes, name(op, dtype, lanes))
+    form = FORMATS["float64" if op in _IN_DOUBLES else dtype]
+    function = Function(form, lanes, name(op, dtype, lanes), FORMATS[dtype])
     writer = _WRITERS[op]
     arguments = list(signature(writer).parameters)
-    result = writer(*(Real(function, f"%{argument}") for argument in arguments))
+    result = writer(*(function.argument(argument) for argument in arguments))
     return function.text(arguments, result, _ATTRIBUTES)
 
 
@@ -84,7 +119,7 @@ def declarations(dtype: str, lanes: int) -> set[str]:
     Sets of several kinds of vectors can be joined. ValueError as of function_text.
     """
     _check(dtype, lanes)
-    return vector_intrinsics(dtype, lanes) | set(SCALARS)
+    return vector_intrinsics(dtype, lanes) | vector_intrinsics("float64", lanes) | set(SCALARS)
 
 
 def _check(dtype: str, lanes: int) -> None:

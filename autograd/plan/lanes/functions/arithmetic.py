@@ -30,6 +30,11 @@ def div(x: Real, y: Real) -> Real:
     return x / y
 
 
+def quotient(x: Real, y: Real) -> Real:
+    """Write x / y, and 0 where y is 0."""
+    return choose(y.equals(0.0), 0.0, x / y)
+
+
 def neg(x: Real) -> Real:
     """Write -x."""
     return -x

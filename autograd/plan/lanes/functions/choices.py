@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from .text import Real, Truth, choose, size, whole_above, whole_below, whole_inside, with_sign
+from .text import (
+    Real,
+    Truth,
+    choose,
+    size,
+    to_integer,
+    whole_above,
+    whole_below,
+    whole_inside,
+    with_sign,
+)
 
 
 def _number(condition: Truth) -> Real:
@@ -40,18 +50,18 @@ def ge(x: Real, y: Real) -> Real:
 
 
 def logical_and(x: Real, y: Real) -> Real:
-    """Write whether both are yes."""
-    return x * y
+    """Write whether neither is no, which 0 is."""
+    return choose(x.equals(0.0) | y.equals(0.0), x.function.number(0.0), 1.0)
 
 
 def logical_or(x: Real, y: Real) -> Real:
-    """Write whether one is yes."""
-    return _number(x + y > 0.0)
+    """Write whether one is not no."""
+    return choose(x.equals(0.0) & y.equals(0.0), x.function.number(0.0), 1.0)
 
 
 def logical_not(x: Real) -> Real:
     """Write whether it is no."""
-    return 1.0 - x
+    return _number(x.equals(0.0))
 
 
 def where(x: Real, y: Real, z: Real) -> Real:
@@ -88,6 +98,11 @@ def floor(x: Real) -> Real:
 def ceil(x: Real) -> Real:
     """Write the smallest integer that is at least x."""
     return whole_above(x)
+
+
+def round(x: Real) -> Real:
+    """Write the nearest integer, the even one of two."""
+    return to_integer(x)
 
 
 def trunc(x: Real) -> Real:

@@ -1,4 +1,4 @@
-"""sin and cos: x = q pi/2 + r, and polynomials in r on [-pi/4, pi/4].
+"""sin, cos and tan: x = q pi/2 + r, and polynomials in r on [-pi/4, pi/4].
 
 pi/2 is a sum of parts, and q times each is subtracted with the fused operation (Cody and Waite
 1980). The first difference is exact, and what the second loses is known exactly too. Larger
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from . import coefficients as known
 from .huge_arguments import reduce_huge
+from .pairs import Pair, quotient, sum_of
 from .text import Integer, Real, choose, fma, polynomial, size
 
 _REACH = {"float64": 2.0**21, "float32": 2.0**15}
@@ -44,14 +45,14 @@ def _reduce(a: Real) -> _Reduced:
     return _Reduced(*reduce_huge(a, _REACH[form.dtype], high, low, shifted.bits()))
 
 
-def _both(r: _Reduced) -> tuple[Real, Real]:
-    """Write sin and cos of the reduced argument."""
-    dtype = r.high.function.form.dtype
+def _both(r: _Reduced) -> tuple[Pair, Pair]:
+    """Write sin and cos of the reduced argument, each a number and what is added to it."""
+    dtype = r.high.function.ends.dtype
     z = r.high * r.high
-    sine = r.high + fma(z * r.high, polynomial(z, known.SIN[dtype]), r.low)
+    sine = Pair(r.high, fma(z * r.high, polynomial(z, known.SIN[dtype]), r.low))
     main = fma(z, -0.5, 1.0)
     rest = fma(-r.high, r.low, fma(z, -0.5, 1.0 - main))
-    cosine = main + fma(z * z, polynomial(z, known.COS[dtype]), rest)
+    cosine = Pair(main, fma(z * z, polynomial(z, known.COS[dtype]), rest))
     return sine, cosine
 
 
@@ -69,7 +70,7 @@ def sin(x: Real) -> Real:
     reduced = _reduce(size(x))
     sine, cosine = _both(reduced)
     odd = (reduced.q & 1).differs(0)
-    return _turned(choose(odd, cosine, sine), reduced.q, x.bits())
+    return _turned(choose(odd, cosine.value(), sine.value()), reduced.q, x.bits())
 
 
 def cos(x: Real) -> Real:
@@ -77,4 +78,18 @@ def cos(x: Real) -> Real:
     reduced = _reduce(size(x))
     sine, cosine = _both(reduced)
     odd = (reduced.q & 1).differs(0)
-    return _turned(choose(odd, sine, cosine), reduced.q + 1)
+    return _turned(choose(odd, sine.value(), cosine.value()), reduced.q + 1)
+
+
+def tan(x: Real) -> Real:
+    """Write the tangent, the quotient of both with twice the bits; NaN at infinities."""
+    form, ends = x.function.form, x.function.ends
+    reduced = _reduce(size(x))
+    sine, cosine = (sum_of(one.high, one.low) for one in _both(reduced))
+    odd = (reduced.q & 1).differs(0)
+    over = Pair(choose(odd, cosine.high, sine.high), choose(odd, cosine.low, sine.low))
+    under = Pair(choose(odd, sine.high, cosine.high), choose(odd, sine.low, cosine.low))
+    value = quotient(over, under).value()
+    sign = (x.bits() ^ (reduced.q << (form.bits - 1))) & -form.sign  # odd quarters turn it over
+    value = (value.bits() ^ sign).number()
+    return choose(size(x) < ends.power(-ends.fraction // 2 - 1), x, value)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 
 from . import coefficients as known
-from .text import Real, choose, fma, larger, polynomial, size, smaller, with_sign
+from .pairs import Pair, product, sum_of
+from .text import NOTHING, Integer, Real, choose, fma, larger, polynomial, size, smaller, with_sign
 
 _LIMITS = {"float64": (-746.0, 710.0), "float32": (-104.5, 89.0)}
 """Below, exp is 0 and above infinite; both by rounding."""
@@ -27,11 +28,50 @@ def exp(x: Real) -> Real:
     n = shifted - magic
     high, low = known.LN2[form.dtype]
     r = fma(n, -low, fma(n, -high, x))
-    value = polynomial(r, (1.0, 1.0, *known.EXP[form.dtype]))
-    bits = shifted.bits()
+    return _scaled(polynomial(r, (1.0, 1.0, *known.EXP[form.dtype])), shifted.bits())
+
+
+def _scaled(value: Real, bits: Integer) -> Real:
+    """Write 2**n times the value; the bits end with n + 2 bias."""
+    form = value.function.form
     half = (bits << (form.fraction - 1)) & form.exponent  # of n, and rounded down
     rest = (bits << form.fraction) - half
     return value * half.number() * rest.number()
+
+
+def exp2(x: Real) -> Real:
+    """Write 2**x."""
+    form = x.function.form
+    lowest, highest = -form.bias - form.fraction - 2.0, form.bias + 2.0
+    x = smaller(larger(x, lowest), highest)
+    magic = form.magic + 2 * form.bias
+    shifted = x + magic
+    r = x - (shifted - magic)
+    return _scaled(polynomial(r, (1.0, *known.EXP2[form.dtype])), shifted.bits())
+
+
+def exp_of_pair(x: Pair, factor: Pair | None = None) -> Real:
+    """Write e**(high + low), times a factor about 1 if there is one.
+
+    high may be out of range but not infinite, and low is small beside 1.
+    """
+    form = x.high.function.form
+    lowest, highest = _LIMITS["float64"]
+    limited = smaller(larger(x.high, lowest), highest)
+    magic = form.magic + 2 * form.bias
+    shifted = fma(limited, 1 / math.log(2), magic)
+    n = shifted - magic
+    first, second = known.LN2["float64"]
+    exact = fma(n, -first, limited)
+    rest = fma(n, -second, x.low)
+    r = exact + rest
+    lost = NOTHING if r.function.spare else (exact - r) + rest
+    main = sum_of(r.function.number(1.0), r)
+    curve = r * r * polynomial(r, known.EXP_IN_DOUBLES[r.function.ends.dtype])
+    found = sum_of(main.high, main.low + (lost + fma(lost, r, curve)))
+    if factor is not None:
+        found = product(found, factor)
+    return _scaled(found.value(), shifted.bits())
 
 
 def expm1(x: Real) -> Real:

@@ -19,10 +19,16 @@ INTRINSICS = {
 
 
 class Function:
-    """The text of a function on vectors of `lanes` numbers, while it is written."""
+    """The text of a function on vectors of `lanes` numbers, while it is written.
 
-    def __init__(self, form: Format, lanes: int, name: str) -> None:
+    form  of all numbers that are computed with.
+    ends  of its arguments and its result: single precision is short enough for some functions to be
+          computed in doubles, where roundings do not count.
+    """
+
+    def __init__(self, form: Format, lanes: int, name: str, ends: Format | None = None) -> None:
         self.form = form
+        self.ends = ends or form
         self.lanes = lanes
         self.name = name
         self.lines: list[str] = []
@@ -52,6 +58,22 @@ class Function:
         bits = struct.unpack("<Q", struct.pack("<d", self.form.round(value)))[0]
         return Real(self, f"splat ({self.form.real} 0x{bits:016X})")
 
+    def argument(self, name: str) -> Real:
+        """Return an argument as a number that is computed with."""
+        text = f"%{name}"
+        if self.spare:
+            text = self.write(f"fpext {self._outside} {text} to {self.vector}")
+        return Real(self, text)
+
+    @property
+    def spare(self) -> bool:
+        """Whether it computes with more bits than it gives."""
+        return self.ends is not self.form
+
+    @property
+    def _outside(self) -> str:
+        return f"<{self.lanes} x {self.ends.real}>"
+
     def integer(self, value: int) -> Integer:
         """Return an integer everywhere."""
         return Integer(self, f"splat ({self.form.integer} {value})")
@@ -72,11 +94,14 @@ class Function:
 
     def text(self, arguments: Sequence[str], result: Value, attributes: str) -> str:
         """Return the whole definition, with what stands beside it."""
-        parameters = ", ".join(f"{self.vector} %{argument}" for argument in arguments)
+        parameters = ", ".join(f"{self._outside} %{argument}" for argument in arguments)
+        given = result.text
+        if self.spare:
+            given = self.write(f"fptrunc {self.vector} {given} to {self._outside}")
         return "\n".join([
             *self.beside,
-            f"define internal {self.vector} @{self.name}({parameters}) {attributes} {{",
-            "entry:", *self.lines, f"  ret {self.vector} {result.text}", "}", "",
+            f"define internal {self._outside} @{self.name}({parameters}) {attributes} {{",
+            "entry:", *self.lines, f"  ret {self._outside} {given}", "}", "",
         ])  # fmt: skip
 
 
@@ -88,6 +113,34 @@ class Value:
     def __init__(self, function: Function, text: str) -> None:
         self.function = function
         self.text = text
+
+
+class Nothing:
+    """A number that is known to be too small to count; it writes nothing."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Term) -> Term:
+        return other
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Term) -> Term:
+        return -other
+
+    def __rsub__(self, other: Term) -> Term:
+        return other
+
+    def __mul__(self, other: Term) -> Nothing:
+        return self
+
+    __rmul__ = __truediv__ = __mul__
+
+    def __neg__(self) -> Nothing:
+        return self
+
+
+NOTHING = Nothing()
 
 
 class Truth(Value):
@@ -167,6 +220,8 @@ class Real(Value):
         return other if isinstance(other, Real) else self.function.number(other)
 
     def _with(self, operation: str, other: Real | float) -> Real:
+        if isinstance(other, Nothing):
+            return NotImplemented
         function, other = self.function, self._other(other)
         return Real(
             function, function.write(f"{operation} {function.vector} {self.text}, {other.text}")
@@ -232,9 +287,15 @@ class Real(Value):
         return Integer(function, function.write(text))
 
 
-def choose(condition: Truth, x: Real | float, y: Real | float) -> Real:
+Term = Real | Nothing | float
+
+
+def choose(condition: Truth, x: Term, y: Term) -> Term:
     """Return x where the condition holds, and y elsewhere."""
     function = condition.function
+    if x is NOTHING and y is NOTHING:
+        return NOTHING
+    x, y = (0.0 if v is NOTHING else v for v in (x, y))
     x, y = (v if isinstance(v, Real) else function.number(v) for v in (x, y))
     vector = function.vector
     text = f"select {function.truths} {condition.text}, {vector} {x.text}, {vector} {y.text}"
@@ -252,8 +313,16 @@ def _intrinsic(name: str) -> Callable[..., Real]:
     return call
 
 
-fma = _intrinsic("fma")
-"""x*y + z with one rounding."""
+_fused = _intrinsic("fma")
+
+
+def fma(x: Term, y: Term, z: Term) -> Term:
+    """Return x*y + z with one rounding."""
+    if x is NOTHING or y is NOTHING:
+        return z
+    return x * y if z is NOTHING else _fused(x, y, z)
+
+
 root = _intrinsic("sqrt")
 """The square root, correctly rounded."""
 size = _intrinsic("fabs")
