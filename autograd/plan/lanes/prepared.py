@@ -29,17 +29,22 @@ def few_points(shapes: Iterable[tuple[int, ...]]) -> int:
     return next((few for few in _FEW if few not in sizes), _FEW[0])
 
 
+def lowered(program: Program, held: Collection[str]) -> Program:
+    """Return a program whose elementwise operations are taken apart into those that are held."""
+    program = run_pass("lowering for tiles", partial(lower_for, held), program)
+    return remove_dead_code(share_common_subexpressions(program))
+
+
 def prepared(
     program: Program, points: int, kinds: Sequence[str], held: Collection[str]
 ) -> tuple[Parts, Layout]:
     """Return the parts of a program, and the calls that its body makes for each tile.
 
-    program, points, kinds  as for `split`.
+    program, points, kinds  as for `split`; it is lowered.
     held  the elementwise operations that there is code for.
     Raises CannotCompile for what tiles do not hold.
     """
-    lowered = run_pass("lowering for tiles", partial(lower_for, held), program)
-    parts = split(share_common_subexpressions(lowered), points, kinds)
+    parts = split(program, points, kinds)
     fused = partial(fuse, held=lambda op: op.name in held, truths=program.inputs[0].dtype)
     body = run_pass("clusters", fused, remove_dead_code(parts.body))
     return parts, lay_out(body, points, parts.sums, held)

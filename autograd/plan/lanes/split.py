@@ -92,7 +92,7 @@ class _Split:
         joined = [v for v, kind in pairs if kind != "sum"]
         needed = dict.fromkeys([v for i in self.after for v in i.values()] + totals)
         made = {o for i in self.body for o in i.outputs}
-        sums = [v for v in needed if v in made]
+        sums = [v for v in needed if v in made and v in self.summed]  # no move of numbers
         varies = self.summed | {v for v in self.rows if v.kind != CONSTANT}
         read = [v for i in self.body for v in i.values() if v not in made]
         read += [v for i in self.after for v in i.values()] + totals

@@ -20,11 +20,12 @@ from ..pieces import lanes_for
 from ..pool import worker_pool
 from ..program import Program
 from . import functions
+from .at_points import AtPoints
 from .calls import Calls, calls_of
 from .host import host
 from .library import CONSTANTS, FIELDS, NUMBERS, POINTS, RESULTS, START, SUMS
 from .places import CannotCompile
-from .prepared import prepared
+from .prepared import lowered, prepared
 from .shape import Shape
 
 ROW_BYTES = 256
@@ -64,7 +65,9 @@ class Tiled:
         found = host()
         if found is None:
             raise CannotCompile("a processor without fused multiply-add, or no llvmlite")
-        parts, layout = prepared(program, points, kinds, functions.HELD)
+        self._made = AtPoints(lowered(program, functions.HELD), points, functions.HELD)
+        points += self._made.count
+        parts, layout = prepared(self._made.program, points, kinds, functions.HELD)
         self._dtype = layout.dtype
         self._tile = ROW_BYTES // self._dtype.itemsize
         self._calls = calls_of(layout, Shape(found, self._dtype, self._tile), _MOST_BYTES)
@@ -109,7 +112,7 @@ class Tiled:
         self._first.run()
         for to, array in self._copied:
             np.copyto(to, array)
-        rows = [np.ascontiguousarray(r) for r in rows]
+        rows = [np.ascontiguousarray(r) for r in (*rows, *self._made(rows))]
         own = [_own(j, self._dtype) for j in joined]
         sums = self._run_lanes(rows, own)
         for given, one in zip(joined, own, strict=True):

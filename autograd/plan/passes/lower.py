@@ -248,7 +248,7 @@ def lower_for(held: Collection[str], program: Program) -> Program:
 
     def rule(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument] | None:
         name = instruction.op.name
-        if (name in held and not instruction.attributes) or name in _MOVED:
+        if (name in held and not instruction.attributes) or name in _WHOLE:
             return None
         if any(v.dtype not in (dtype, bool) for v in (*instruction.values(), *instruction.outputs)):
             return None
@@ -257,7 +257,8 @@ def lower_for(held: Collection[str], program: Program) -> Program:
     return rewrite(program, rule)
 
 
-_MOVED = frozenset({"to", "to_device", "clone"})
+_WHOLE = frozenset({"to", "to_device", "clone", "pointwise"})
+"""Copies, and a function that asks on which device it is."""
 
 
 def _lower(namespace: _Namespace, instruction: Instruction) -> Sequence[Argument] | None:

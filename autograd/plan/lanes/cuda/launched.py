@@ -17,7 +17,7 @@ import numpy as np
 
 from .... import devices
 from ...program import CONSTANT, Instruction, Program, Value
-from ..prepared import prepared, tiled_or_none
+from ..prepared import lowered, prepared, tiled_or_none
 from .arithmetic import arithmetic
 from .around import After, Before
 from .expressions import HELD
@@ -45,7 +45,8 @@ class Launched:
     def __init__(
         self, program: Program, points: int, kinds: Sequence[str], index: int | None
     ) -> None:
-        parts, layout = prepared(_with_constants_on_host(program), points, kinds, HELD)
+        whole = lowered(_with_constants_on_host(program), HELD)
+        parts, layout = prepared(whole, points, kinds, HELD)
         self._parts, dtype = parts, layout.dtype
         self._before = tiled_or_none(arithmetic, "before", parts.before, dtype, 0, False)
         self._after = tiled_or_none(arithmetic, "after", parts.after, dtype, parts.sums, True)

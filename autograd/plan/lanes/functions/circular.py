@@ -45,13 +45,19 @@ def _reduce(a: Real) -> _Reduced:
     return _Reduced(*reduce_huge(a, _REACH[form.dtype], high, low, shifted.bits()))
 
 
-def _both(r: _Reduced) -> tuple[Pair, Pair]:
-    """Write sin and cos of the reduced argument, each a number and what is added to it."""
+def _both(r: _Reduced, fine: bool = False) -> tuple[Pair, Pair]:
+    """Write sin and cos of the reduced argument, each a number and what is added to it.
+
+    fine: the rounding of the argument's square counts, and the low part's own cosine.
+    """
     dtype = r.high.function.ends.dtype
     z = r.high * r.high
-    sine = Pair(r.high, fma(z * r.high, polynomial(z, known.SIN[dtype]), r.low))
+    low = fma(z * -0.5, r.low, r.low) if fine else r.low
+    sine = Pair(r.high, fma(z * r.high, polynomial(z, known.SIN[dtype]), low))
     main = fma(z, -0.5, 1.0)
     rest = fma(-r.high, r.low, fma(z, -0.5, 1.0 - main))
+    if fine:
+        rest = fma(fma(r.high, r.high, -z), -0.5, rest)
     cosine = Pair(main, fma(z * z, polynomial(z, known.COS[dtype]), rest))
     return sine, cosine
 
@@ -85,7 +91,7 @@ def tan(x: Real) -> Real:
     """Write the tangent, the quotient of both with twice the bits; NaN at infinities."""
     form, ends = x.function.form, x.function.ends
     reduced = _reduce(size(x))
-    sine, cosine = (sum_of(one.high, one.low) for one in _both(reduced))
+    sine, cosine = (sum_of(one.high, one.low) for one in _both(reduced, not x.function.spare))
     odd = (reduced.q & 1).differs(0)
     over = Pair(choose(odd, cosine.high, sine.high), choose(odd, cosine.low, sine.low))
     under = Pair(choose(odd, sine.high, cosine.high), choose(odd, sine.low, cosine.low))

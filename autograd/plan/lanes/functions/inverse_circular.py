@@ -37,7 +37,7 @@ def atan2(y: Real, x: Real) -> Real:
     large = choose(infinite | large.equals(0.0), one, large)
     up, down = form.power(_SCALE), form.power(-_SCALE)
     scale = choose(large > form.power(form.bias - _SCALE), down, one)
-    scale = choose(large < form.power(-form.bias + 2 * _SCALE), up, scale)
+    scale = choose((small < form.power(-form.bias + _SCALE)) & (scale.equals(1.0)), up, scale)
     value = _angle(small * scale, large * scale, above, with_sign(one, x) < 0.0)
     return choose(x.is_nan() | y.is_nan(), math.nan, with_sign(value, y))
 

@@ -109,6 +109,17 @@ def test_a_constant_that_is_written_to_is_recorded_again(compiled):
     assert step(rows)[0] == 320.0
 
 
+def test_parts_of_parameters_beside_sums_are_read_and_not_written_to(compiled):
+    p = [T.tensor(np.array([2.0, 3.0, 5.0]), requires_grad=True)]
+    fn = lambda rows: [rows[0].sum() * p[0][1:3]]  # noqa: E731
+    step = Chunked(fn, p, ["sum"], executor="llvm")
+    for _ in range(2):
+        np.testing.assert_array_equal(step([np.ones((80, 1))])[0], [240.0, 400.0])
+    np.testing.assert_array_equal(p[0].detach().numpy(), [2.0, 3.0, 5.0])
+    (tiles,) = step._tiles.values()
+    assert tiles._totals == [1]
+
+
 def test_rows_of_columns_and_parts_and_zeros(compiled):
     """Everything that moves elements: parts of a point's values, joined, with zeros beside them."""
     w = [T.tensor(np.random.default_rng(2).normal(size=(4, 4)), requires_grad=True)]
