@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.registry import REGISTRY
-from ..program import COMPUTED, CONSTANT, INPUT, Argument, Instruction, Program, Value
+from ..program import CONSTANT, INPUT, Argument, Instruction, Program, Value
 from .places import CannotCompile, broadcast, inner_size, moved, moves, points_of_constant
 
 

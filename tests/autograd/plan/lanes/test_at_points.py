@@ -1,4 +1,4 @@
-"""What points alone make is made once, by whatever operation; what parameters take part in is not."""
+"""What points alone make is made once, by whatever operation; what parameters make is not."""
 
 from __future__ import annotations
 
