@@ -6,8 +6,9 @@ from pinn.objective.engines import ENGINES, Engine
 from pinn.objective.evaluator import DERIVATIVES
 from pinn.objective.layout import Layout, Part
 from pinn.objective.objective import Evaluation, Objective
+from pinn.objective.on_device import OnDevice
 
 __all__ = [
     "DERIVATIVES", "ENGINES", "Block", "Engine", "Evaluation", "Layout", "Objective",
-    "Part", "check_weights",
+    "OnDevice", "Part", "check_weights",
 ]

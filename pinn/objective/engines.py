@@ -149,9 +149,16 @@ class RecordedEngine:
         return results if on_host else _written([put(result, CPU) for result in results], into)
 
     def run_all(self, works: Sequence[Work]) -> list[list[np.ndarray]]:
-        found = [self._chunked(work)(work.arrays) for work in works]
+        found = self.run_there(works)
         host = iter(put_together([one for results in found for one in results], CPU))
         return [[next(host) for _ in results] for results in found]
+
+    def run_there(self, works: Sequence[Work]) -> list[list[Any]]:
+        """Return the results of several, none of which is joined, where they are computed.
+
+        A device is not waited for.
+        """
+        return [self._chunked(work)(work.arrays) for work in works]
 
     def cost(self, work: Work) -> Cost:
         return self._chunked(work).cost(work.arrays)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 import autograd as T
+from autograd import devices
 from pinn.models import Joined
 from pinn.objective.layout import Layout
 from pinn.problem.parameter import Parameter
@@ -73,6 +75,10 @@ class FlatParameters:
         if np.shape(theta) != (self.size,):
             raise ValueError(f"expected a vector of shape ({self.size},), got {np.shape(theta)}")
         fill(self._flat, np.asarray(theta))
+
+    def load_there(self, theta: Any) -> None:
+        """Set all parameters from an array (size,) of their device, without a copy to the host."""
+        devices.namespace_of(theta).copyto(self._flat._data, theta, casting="same_kind")
 
     def coefficients(self) -> dict[str, T.Tensor]:
         """Return each coefficient as a tensor of shape () that depends on its raw number."""

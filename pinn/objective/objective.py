@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import autograd as T
+from autograd.devices import CPU, as_device
 from autograd.plan.chunks import Cost
 from autograd.ranks import ALONE, Ranks
 from autograd.threads import workers
@@ -15,15 +16,19 @@ from pinn.checks import nearest
 from pinn.objective.block import Block
 from pinn.objective.block_weights import check_weights
 from pinn.objective.computations import Computations
-from pinn.objective.engines import Into, Work, make_engine
+from pinn.objective.engines import Into, RecordedEngine, Work, make_engine
 from pinn.objective.evaluator import Derivatives, Evaluator
 from pinn.objective.flat_parameters import FlatParameters, fill
 from pinn.objective.group import Group, Placed, sharing
 from pinn.objective.layout import Layout
 from pinn.objective.locating import why_gradient_not_finite, why_not_finite
+from pinn.objective.on_device import OnDevice
 from pinn.problem.problem import Problem
 from pinn.residuals import Residual
 from pinn.sampling import Points
+
+MOST_STEPS_AHEAD = 100
+"""Steps that a solver takes on a device, at most, before it tells of them."""
 
 GivenPoints = Mapping[str, Points | np.ndarray]
 
@@ -94,6 +99,8 @@ class Objective:
         self._vector = T.zeros(parameters.size, dtype=dtype, device=device)
         self._seeds = T.zeros(len(self.blocks), dtype=dtype, device=device)
         self._filled: list[float] | None = None
+        self._on_device: OnDevice | None = None
+        self._recorded: dict[Hashable, Any] = {}
         self._computations = Computations(parameters.tensors, self._vector, self._seeds)
         self._threads = threads or workers()
         self._how = {
@@ -149,6 +156,7 @@ class Objective:
         for name, weight in check_weights(self.problem, weights).items():
             blocks[name].weight = weight
             blocks[name].weigh_rows(checked.get(name))
+        self._on_device = None
 
     @property
     def weights(self) -> dict[str, float]:
@@ -212,6 +220,31 @@ class Objective:
                 gradient += slope.astype(np.float64) / len(placed.points)
             loss = sum(block.weight * losses[block.name] for block in self.blocks)
         return Evaluation(loss, gradient, {block.name: losses[block.name] for block in self.blocks})
+
+    @property
+    def on_device(self) -> OnDevice | None:
+        """The loss and its gradient at a theta that stays on the device; another one for other
+        points or weights. None on the host, for several ranks and where nothing is recorded.
+        """
+        device, engine = as_device(self._how["device"]), self._engine
+        if device == CPU or self.ranks.size > 1 or not isinstance(engine, RecordedEngine):
+            return None
+        if self._on_device is None:
+            self._fill_seeds()
+            works = [self._work("gradient", one, _row_weights(one)) for one in self._placed]
+            self._on_device = OnDevice(
+                self.parameters, device, self._placed, lambda: engine.run_there(works),
+                self._recorded,
+            )  # fmt: skip
+        return self._on_device
+
+    def steps_ahead(self) -> int:
+        """Return how many steps a solver may take on a device before it tells of the first."""
+        return MOST_STEPS_AHEAD
+
+    def told(self, theta: np.ndarray, totals: np.ndarray) -> float:
+        """Return the loss at theta, of the sums of squares that `on_device` has found there."""
+        return self.total(self.on_device.losses(totals))
 
     def hvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Return the loss's Hessian times v, (size,) float64, for v of shape (size,).
@@ -466,6 +499,7 @@ class Objective:
             self._filled = seeds
 
     def _place_blocks(self) -> None:
+        self._on_device = None
         self._placed = self._place((block, block.points) for block in self.blocks)
         self._alone: dict[str, Placed] = {}
 

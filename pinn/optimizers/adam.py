@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from pinn.objective import Layout
@@ -27,6 +29,7 @@ class Adam(FirstOrder):
     """
 
     name = "adam"
+    recordable: ClassVar[bool] = True
 
     beta1: Fraction = 0.9
     beta2: Fraction = 0.999

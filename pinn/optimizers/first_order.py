@@ -9,6 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from pinn.objective import Layout
+from pinn.optimizers.ahead import check_squares, run_on_device
+from pinn.optimizers.arrays import chosen
 from pinn.optimizers.schedules import (
     ConstantRate,
     Memory,
@@ -17,7 +19,6 @@ from pinn.optimizers.schedules import (
     remembered,
 )
 from pinn.optimizers.solver import (
-    Diverged,
     LeastSquares,
     Stage,
     StageEnd,
@@ -41,9 +42,14 @@ class FirstOrder(Stage):
 
     What a kind remembers of gradients is a mapping of arrays, which `begin` makes and `learn`
     replaces; none of them is changed in place.
+
+    recordable: whether `learn` and `change` are the same operations in each step, for numpy's
+    arrays as for tensors (functions_of has their functions), the rate and the number of the step
+    too. On a GPU such steps are recorded, and several are taken before the host is told of any.
     """
 
     takes_batches: ClassVar[bool] = True
+    recordable: ClassVar[bool] = False
 
     steps: Count = 2000
     learning_rate: Positive = 1e-3
@@ -91,36 +97,51 @@ class FirstOrder(Stage):
         theta: np.ndarray,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
+        if self.recordable and function.on_device is not None:
+            return (yield from run_on_device(self, function, theta, state))
         layout = function.layout
-        number, share, known, losses = 0, 1.0, self.begin(layout), {}
-        if state:
+        number, share, losses = self.counted(state)
+        known = self.known(state, layout)
+        if number:
             # The gradient at theta is in the memory: new points are met at the next theta.
-            number, share = int(state["number"]), float(state["share"])
-            known = {name: self._of(state, name, begun) for name, begun in known.items()}
-            losses = remembered(state)
-            rate = share * self._rate(number, losses)
-            theta = self._next(theta, known, rate, number, layout)
+            rate = share * self.rate_at(number, losses)
+            theta = self.moved(theta, known, rate, number, layout)
         while number < self.steps:
             found = function.value_and_gradient(theta)
-            _check_squares(found.gradient)
+            check_squares(found.gradient)
             number += 1
             known = self.learn(known, found.gradient, number, layout)
             if number > self.warmup:
                 losses = self.schedule.remember(found.loss, losses)
-            rate = share * self._rate(number, losses)
+            rate = share * self.rate_at(number, losses)
             memory = {
                 "number": np.array(number), "share": np.array(share), **known,
                 **in_state(losses),
             }  # fmt: skip
             # The step of this number starts at theta, whose loss is known; its end is not yet.
             yield Step(number, theta, found.loss, rate, memory)
-            theta = self._next(theta, known, rate, number, layout)
+            theta = self.moved(theta, known, rate, number, layout)
+        return self.done(theta)
+
+    def done(self, theta: np.ndarray) -> StageEnd:
+        """Return how the solver ends at theta, after its last step."""
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
-    def _of(
-        self, state: Mapping[str, np.ndarray], name: str, begun: np.ndarray
-    ) -> np.ndarray:
-        """Return an array of a state, which has to be like the one that the solver begins with."""
+    def counted(self, state: Memory | None) -> tuple[int, float, Memory]:
+        """Return the steps of a state, the share of the rate, and what the schedule remembers."""
+        if not state:
+            return 0, 1.0, {}
+        return int(state["number"]), float(state["share"]), remembered(state)
+
+    def known(self, state: Memory | None, layout: Layout) -> Memory:
+        """Return what a state has of gradients, which has to be like what the solver begins with.
+
+        Raises ValueError for the state of another network or solver.
+        """
+        begun = self.begin(layout)
+        return {name: self._of(state, name, one) for name, one in begun.items()} if state else begun
+
+    def _of(self, state: Memory, name: str, begun: np.ndarray) -> np.ndarray:
         array = state.get(name)
         if array is None or np.shape(array) != begun.shape:
             came = "none" if array is None else f"shape {np.shape(array)}"
@@ -130,23 +151,18 @@ class FirstOrder(Stage):
             )
         return array
 
-    def _rate(self, number: int, losses: Memory) -> float:
+    def rate_at(self, number: int, losses: Memory) -> float:
+        """Return the rate of a step; losses: what the schedule remembers of them."""
         if number <= self.warmup:
             return self.learning_rate * number / (self.warmup + 1)
         step, steps = number - self.warmup, self.steps - self.warmup
         return self.schedule.rate(self.learning_rate, step, steps, losses)
 
-    def _next(
+    def moved(
         self, theta: np.ndarray, known: Memory, rate: float, number: int, layout: Layout
     ) -> np.ndarray:
+        """Return where a step leads to from theta."""
         kept = theta
         if self.weight_decay:
-            kept = np.where(layout.weights, (1 - rate * self.weight_decay) * theta, theta)
+            kept = chosen(layout.weights, (1 - rate * self.weight_decay) * theta, theta)
         return kept - self.change(known, rate, number, layout)
-
-
-def _check_squares(gradient: np.ndarray) -> None:
-    """Raise Diverged for a gradient that is finite, but whose squares are not."""
-    with np.errstate(over="ignore"):
-        if not np.isfinite(gradient @ gradient):
-            raise Diverged(f"the squares of a gradient up to {np.abs(gradient).max():.1e} overflow")

@@ -19,6 +19,8 @@ HessianProduct = Callable[[np.ndarray, np.ndarray], np.ndarray]
 class _Function:
     """What a plain function has of pinn.optimizers.LeastSquares."""
 
+    on_device = None
+
     def __init__(self, function: Plain, layout: Layout, hvp: HessianProduct | None) -> None:
         self._function = function
         self._hvp = hvp

@@ -15,7 +15,7 @@ from pinn.schema import Family
 from pinn.schema.kinds import Integer, Optional, WordOr
 
 if TYPE_CHECKING:
-    from pinn.objective import Evaluation, Layout
+    from pinn.objective import Evaluation, Layout, OnDevice
 
 Redraws = Annotated[int | str | None, Optional(WordOr(("never",), Integer(low=1)))]
 """When a stage has points drawn anew: after so many steps, "never", or as the sampling says."""
@@ -53,6 +53,19 @@ class LeastSquares(Protocol):
 
     @property
     def layout(self) -> Layout: ...
+
+    @property
+    def on_device(self) -> OnDevice | None:
+        """The loss where theta stays on a device; None where it does not.
+
+        Another one where there are other points or weights.
+        """
+
+    def steps_ahead(self) -> int:
+        """Return how many steps are worth taking there before the first of them is told, from 1."""
+
+    def told(self, theta: np.ndarray, totals: np.ndarray) -> float:
+        """Return the loss at theta, of the sums of squares that were found there."""
 
     def value(self, theta: np.ndarray) -> float:
         """Return the loss alone: a forward evaluation."""
@@ -131,7 +144,8 @@ class Step:
     """One accepted iterate: the number of the step in its stage (from 1), theta and its loss.
 
     state: all that `Stage.run` needs to go on from here with the same bits, as named arrays. It may
-    be made when it is read, and gone after the next step.
+    be made when it is read, and gone after the next step. ahead: how many further steps have been
+    taken by now, and only have to be told.
     """
 
     number: int
@@ -139,6 +153,7 @@ class Step:
     loss: float
     learning_rate: float | None = None
     state: Mapping[str, np.ndarray] = field(default_factory=dict)
+    ahead: int = 0
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from pinn.files import DamagedFile
 from pinn.objective import Objective
 from pinn.objective.weighting import State, View, Weighting, reweigh
 from pinn.optimizers import Diverged, Stage, StageEnd, Step, StopReason
+from pinn.training.ahead import steps_ahead
 from pinn.training.batches import Batches, PointsInUse
 from pinn.training.callbacks import check_callbacks, notify
 from pinn.training.course import Course, Decision
@@ -116,7 +117,8 @@ class Training:
         self._time_is_up = False
         # The seconds of the first evaluation, which records the programs.
         self._recording = 0.0
-        self._function = Watched(objective)
+        self._function = Watched(objective, self._steps_ahead)
+        self._pace: Pace | None = None
         self._index = 0
         self._steps = 0
         self._draws = 0
@@ -321,7 +323,7 @@ class Training:
                         self._reweigh(stage)
                         self._accepted = self._function.find(self._accepted.theta)
                         self._recording = self._clock() - began
-                    pace = pace or Pace(self._clock(), self._stage_before)
+                    pace = self._pace = pace or Pace(self._clock(), self._stage_before)
                     late = self._time_limit(stage, pace)
                     if late is not None:
                         if self._take_all():
@@ -387,7 +389,8 @@ class Training:
                 if end is not None:
                     return end
                 pace.step_ended(self._clock())
-                late = self._time_limit(stage, pace)
+                # What has been taken already is told, and took its time before.
+                late = None if step.ahead else self._time_limit(stage, pace)
                 if late is not None:
                     return StageEnd(step.theta, StopReason.TIME, late)
                 if self._change(stage):
@@ -495,9 +498,8 @@ class Training:
             return False
         course = self._course
         if isinstance(self._redraw, Redraw):
-            served = min(self._stage_step, self._steps - course.drawn_at)
             ratio = self._judge.ratio(course.looks, self._steps)
-            return self._redraw.is_due(stage, served, ratio)
+            return self._redraw.is_due(stage, self._served(), ratio)
         found = self._judge.overfit(course, self._steps, self._draws, stage)
         if found is None:
             return False
@@ -570,6 +572,23 @@ class Training:
                 f"{self._recording:.2g} s of it and left no time for a step; give it more"
             )
         return said + told("the first evaluation", self._recording, self._seconds)
+
+    def _steps_ahead(self) -> int:
+        """How many steps a solver on a device takes before it tells of the first."""
+        stage, pace = self._stage, self._pace
+        if pace is None or self._points.is_batch:
+            return 1
+        left = self._left()
+        if stage.seconds is not None:
+            left = min(left, stage.seconds - pace.seconds)
+        redraw = self._redraw if self._may_draw(stage) else None
+        return steps_ahead(
+            self._steps, stage, pace, left, self._weighting, redraw, self._served()
+        )
+
+    def _served(self) -> int:
+        """How many steps of the stage the present points have had."""
+        return min(self._stage_step, self._steps - self._course.drawn_at)
 
     def _left(self) -> float:
         """The seconds that are left for all stages together."""

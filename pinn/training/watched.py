@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from autograd.ranks import Ranks
-from pinn.objective import Evaluation, Layout, Objective
+from pinn.objective import Evaluation, Layout, Objective, OnDevice
 from pinn.optimizers import Diverged
 
 
@@ -24,11 +24,13 @@ class Known(NamedTuple):
 class Watched:
     """An objective (pinn.optimizers.LeastSquares) that remembers what was evaluated.
 
-    Numbers that are not finite raise Diverged, which says where they come from.
+    Numbers that are not finite raise Diverged, which says where they come from. steps_ahead: how
+    many steps a solver may take on a device before it tells of the first.
     """
 
-    def __init__(self, objective: Objective) -> None:
+    def __init__(self, objective: Objective, steps_ahead: Callable[[], int] = lambda: 1) -> None:
         self._objective = objective
+        self._steps_ahead = steps_ahead
         # Since the last accepted step: a line search tries several.
         self._tried: list[Known] = []
 
@@ -55,6 +57,19 @@ class Watched:
     @property
     def layout(self) -> Layout:
         return self._objective.layout
+
+    @property
+    def on_device(self) -> OnDevice | None:
+        return self._objective.on_device
+
+    def steps_ahead(self) -> int:
+        return self._steps_ahead()
+
+    def told(self, theta: np.ndarray, totals: np.ndarray) -> float:
+        losses = self._objective.on_device.losses(totals)
+        loss = self._objective.total(losses)
+        self._tried.append(Known(theta, loss, losses))
+        return loss
 
     def value(self, theta: np.ndarray) -> float:
         losses = self._objective.losses(theta)

@@ -51,11 +51,11 @@ class CupyExecutor(NumpyExecutor):
             return
         inputs = [self.array(v) for v in instruction.inputs]
         outputs = [self.array(v) for v in instruction.outputs]
-        kernel = _kernel(self.xp.ElementwiseKernel, instruction.attributes["loop"])
+        kernel = kernel_of(self.xp.ElementwiseKernel, instruction.attributes["loop"])
         self.steps.append(partial(kernel, *inputs, *instruction.attributes["numbers"], *outputs))
 
 
 @cache
-def _kernel(make: Callable, loop: Loop) -> Any:
+def kernel_of(make: Callable, loop: Loop) -> Any:
     """Return the kernel of a loop, one a process; cupy compiles it at its first call."""
     return make(*codegen.cuda_kernel(loop))

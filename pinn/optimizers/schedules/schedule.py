@@ -25,10 +25,9 @@ def in_state(memory: Memory) -> dict[str, np.ndarray]:
 
 def remembered(state: Memory) -> dict[str, np.ndarray]:
     """Return what a solver's state says that the schedule remembers."""
+    # By name: the arrays of others may be elsewhere until they are read.
     return {
-        name.removeprefix(_IN_STATE): array
-        for name, array in state.items()
-        if name.startswith(_IN_STATE)
+        name.removeprefix(_IN_STATE): state[name] for name in state if name.startswith(_IN_STATE)
     }
 
 

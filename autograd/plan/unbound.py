@@ -1,0 +1,124 @@
+"""A recorded function of arrays of a device, called with any of them: its results are new arrays.
+
+An executor has one memory, into which its arrays are copied and from which its results are; here
+nothing is copied, and what a call gives stays as it is.  For short programs, such as the step of an
+optimizer, of whose values those of many calls are wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import devices
+from ..tensor import Tensor
+from .executors.cupy_executor import CupyExecutor, kernel_of
+from .passes import optimize
+from .passes.clusters import fused_op
+from .program import CONSTANT, Instruction, Program, Value
+from .trace import trace
+
+
+class Unbound:
+    """A function of tensors, as kernels and calls of the device's array library.
+
+    fn       `(*tensors) -> Tensors`, recorded once with ones.
+    numbers  so many arguments, the first, are numbers of shape () that the host knows.
+    shapes   of the others; all are float64.
+    device   where they lie.
+    Raises TraceError where `fn` cannot be recorded, DeviceError where the device is not there.
+
+    What is made of the numbers alone is computed on the host (`scalars`): those of many calls go to
+    the device in one copy.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Sequence[Tensor]],
+        numbers: int,
+        shapes: Sequence[tuple[int, ...]],
+        device: devices.Device,
+    ) -> None:
+        backend = devices.backend(device.type)
+        self._xp = backend.xp
+        ones = [np.ones(shape) for shape in [()] * numbers + list(shapes)]
+        with np.errstate(all="ignore"):  # nothing is kept of what the ones give
+            given = [Tensor(backend.from_host(one, device.index)) for one in ones]
+            program = optimize(trace(fn, given)[0])
+        self._numbers = program.inputs[:numbers]
+        self._early, self._scalars, late = _split(program, set(self._numbers))
+        self._late = CupyExecutor.prepared(late)
+        self._constants = {v: v.data for v in _values(self._late) if v.kind == CONSTANT}
+
+    def scalars(self, *numbers: float) -> list[float]:
+        """Return what a call takes in place of its numbers."""
+        found: dict[Value, Any] = dict(zip(self._numbers, map(np.float64, numbers), strict=True))
+        with np.errstate(all="ignore"):
+            for one in self._early:
+                inputs = [found[v] if isinstance(v, Value) else v for v in one.inputs]
+                _take(one, one.op.forward(np, *inputs, **one.attributes), found)
+        return [float(found[value]) for value in self._scalars]
+
+    def __call__(
+        self, scalars: Any, *arrays: Any, out: Mapping[int, Any] | None = None
+    ) -> list[Any]:
+        """Return the results; nothing is copied, and nothing is waited for.
+
+        scalars: those of the call as an array of the device. out: number of a result -> a dense
+        array of its shape, where it is written.
+        """
+        places = {self._late.outputs[k]: array for k, array in (out or {}).items()}
+        found = {**self._constants, **{v: scalars[k] for k, v in enumerate(self._scalars)}}
+        found.update(zip(self._late.inputs[len(self._numbers) :], arrays, strict=True))
+        with np.errstate(all="ignore"):
+            for instruction in self._late.instructions:
+                self._call(instruction, found, places)
+            for value, place in places.items():
+                if found[value] is not place:
+                    self._xp.copyto(place, found[value])
+        return [places.get(value, found[value]) for value in self._late.outputs]
+
+    def _call(
+        self, instruction: Instruction, found: dict[Value, Any], places: Mapping[Value, Any]
+    ) -> None:
+        inputs = [found[one] if isinstance(one, Value) else one for one in instruction.inputs]
+        if instruction.op is not fused_op:
+            results = instruction.op.forward(self._xp, *inputs, **instruction.attributes)
+            return _take(instruction, results, found)
+        results = tuple(
+            places[one] if one in places else self._xp.empty(one.shape, one.dtype)
+            for one in instruction.outputs
+        )
+        kernel = kernel_of(self._xp.ElementwiseKernel, instruction.attributes["loop"])
+        kernel(*inputs, *instruction.attributes["numbers"], *results)
+        return _take(instruction, results, found)
+
+
+def _take(instruction: Instruction, results: Any, found: dict[Value, Any]) -> None:
+    several = isinstance(results, tuple)
+    found.update(zip(instruction.outputs, results if several else (results,), strict=True))
+
+
+def _values(program: Program) -> set[Value]:
+    return {v for i in program.instructions for v in i.values()} | set(program.outputs)
+
+
+def _split(
+    program: Program, numbers: set[Value]
+) -> tuple[list[Instruction], list[Value], Program]:
+    """Take out what is made of some inputs alone, numbers of shape ().
+
+    Returns that, the values that the rest reads of it and of the inputs, and the rest.
+    """
+    known, early, late = set(numbers), [], []
+    for instruction in program.instructions:
+        own = list(instruction.values())
+        if own and known.issuperset(own) and not any(o.shape for o in instruction.outputs):
+            early.append(instruction)
+            known.update(instruction.outputs)
+        else:
+            late.append(instruction)
+    rest = program.replaced(late)
+    return early, sorted(_values(rest) & known, key=lambda v: v.number), rest

@@ -1,0 +1,75 @@
+"""The loss and its gradient where theta stays on a device: no copy, and no wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import autograd as T
+from autograd.devices import Device, backend
+
+if TYPE_CHECKING:
+    from pinn.objective.flat_parameters import FlatParameters
+    from pinn.objective.group import Placed
+
+
+class OnDevice:
+    """Evaluations of an objective on its device, of which the host is told nothing.
+
+    The results of one are float64 numbers there: each block's sum of v * r^2, group after group
+    (`blocks` of them), then the gradient of each group's sum of seed * v * r^2 (`groups` times
+    `size`). run: computes these of all groups, at the parameters as they are. It belongs to the
+    points and weights that there were when it was made. recorded: what solvers have recorded for
+    this objective, by a key of theirs.
+    """
+
+    def __init__(
+        self,
+        parameters: FlatParameters,
+        device: Device,
+        placed: Sequence[Placed],
+        run: Callable[[], list[list[Any]]],
+        recorded: dict[Hashable, Any],
+    ) -> None:
+        self.device = device
+        self.xp = backend(device.type).xp
+        self.recorded = recorded
+        self.size = parameters.size
+        self.groups = len(placed)
+        self.counts = np.array([float(len(one.points)) for one in placed])
+        self._blocks = [block for one in placed for block in one.blocks]
+        self._parameters = parameters
+        self._run = run
+
+    @property
+    def blocks(self) -> int:
+        """How many sums of squares an evaluation gives."""
+        return len(self._blocks)
+
+    def evaluate(self, theta: Any, into: Any) -> None:
+        """Write the results at theta, an array (size,) of the device, into one of (numbers,)."""
+        self._parameters.load_there(theta)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            found = self._run()
+            totals = [total.reshape(-1) for *totals, _ in found for total in totals]
+            slopes = [slope for *_, slope in found]
+            self.xp.concatenate([*totals, *slopes], out=into)
+
+    def gradient(self, results: T.Tensor, counts: T.Tensor) -> T.Tensor:
+        """Return the gradient of the loss, (size,), of what an evaluation gave; to be recorded.
+
+        counts: `counts` as a tensor of the device: points drawn anew may be others in number.
+        """
+        total = None
+        for k in range(self.groups):
+            start = self.blocks + k * self.size
+            part = results[start : start + self.size] / counts[k]
+            total = part if total is None else total + part
+        return total
+
+    def losses(self, totals: np.ndarray) -> dict[str, float]:
+        """Return each block's mean(v * r^2) by name, of the sums of squares (blocks,)."""
+        pairs = sorted(zip(self._blocks, totals, strict=True), key=lambda pair: pair[0].number)
+        return {block.name: float(total) / block.rows for block, total in pairs}

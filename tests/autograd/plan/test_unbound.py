@@ -1,0 +1,82 @@
+"""Recorded functions that are called with any arrays of a device, against numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autograd as T
+from autograd.devices import as_device
+from autograd.plan import TraceError
+from autograd.plan.unbound import Unbound
+from autograd.strict import StrictArray, counted, strict_cuda
+from autograd.strict.kernels import compiler
+
+rng = np.random.default_rng(0)
+X, Y = rng.standard_normal((2, 7))
+
+
+@pytest.fixture
+def gpu():
+    if compiler() is None:
+        pytest.skip("no C++ compiler")
+    with strict_cuda(kernels=True) as backend:
+        yield backend
+
+
+def adam(rate, number, x, y):
+    """A step along x, scaled by y, beside a sum: kernels, and what is none."""
+    mean = x / (1 - 0.9**number)
+    return [mean - rate * mean / (T.sqrt(y * y) + 1e-8), (x * y).sum(), x[2:5]]
+
+
+def expected(rate, number, x, y):
+    mean = x / (1 - 0.9**number)
+    return [mean - rate * mean / (np.abs(y) + 1e-8), (x * y).sum(), x[2:5]]
+
+
+def called(function, rate, number, *arrays, **options):
+    scalars = StrictArray(np.array(function.scalars(rate, number)))
+    return function(scalars, *(StrictArray(a.copy()) for a in arrays), **options)
+
+
+def test_results_are_those_of_numpy_and_new_arrays_in_each_call(gpu):
+    function = Unbound(adam, 2, [(7,), (7,)], as_device("cuda"))
+    first = called(function, 0.1, 3, X, Y)
+    called(function, 0.2, 4, Y, X)
+    for found, wanted in zip(first, expected(0.1, 3, X, Y), strict=True):
+        np.testing.assert_allclose(found._host, wanted, rtol=1e-15, atol=1e-15)
+
+
+def test_what_is_made_of_numbers_alone_is_made_on_the_host(gpu):
+    function = Unbound(adam, 2, [(7,), (7,)], as_device("cuda"))
+    assert sorted(function.scalars(0.1, 3)) == sorted([0.1, 1 - 0.9**3])
+    scalars = StrictArray(np.array(function.scalars(0.1, 3)))
+    x, y = StrictArray(X.copy()), StrictArray(Y.copy())
+    with counted() as counts:
+        function(scalars, x, y)
+    # one kernel for what is made of each number, and the products' sum
+    assert (counts.launches, counts.uploads, counts.synchronisations) == (2, 0, 0)
+
+
+def test_results_are_written_where_they_are_wanted(gpu):
+    function = Unbound(adam, 2, [(7,), (7,)], as_device("cuda"))
+    places = {k: StrictArray(np.full(n, np.nan)) for k, n in ((0, 7), (2, 3))}
+    found = called(function, 0.1, 3, X, Y, out=places)
+    wanted = expected(0.1, 3, X, Y)
+    for k, place in places.items():
+        assert found[k] is place
+        np.testing.assert_allclose(place._host, wanted[k], rtol=1e-15, atol=1e-15)
+
+
+def test_arrays_that_were_there_before_are_constants(gpu):
+    mask = np.arange(7) < 3
+    there = T.tensor(mask, device="cuda")
+    function = Unbound(lambda x: [T.where(there, 2 * x, x)], 0, [(7,)], as_device("cuda"))
+    (found,) = function(StrictArray(np.zeros(0)), StrictArray(X.copy()))
+    np.testing.assert_array_equal(found._host, np.where(mask, 2 * X, X))
+
+
+def test_what_looks_at_values_is_refused(gpu):
+    with pytest.raises(TraceError, match=r"item\(\)"):
+        Unbound(lambda x: [x * x.sum().item()], 0, [(7,)], as_device("cuda"))

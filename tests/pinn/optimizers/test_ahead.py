@@ -1,0 +1,253 @@
+"""Steps that are taken on a device before the host is told of any, against steps of the host."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+
+import pinn
+from autograd.strict import StrictArray, counted, strict_cuda
+from autograd.strict.kernels import compiler
+from pinn.optimizers import Diverged
+from pinn.training.experiment import Experiment
+
+PROBLEM = pinn.Problem(
+    pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), ["u"], {"heat": "u_t - k*u_xx + u**2"},
+    [pinn.Initial("u", "sin(pi*x)"), pinn.Dirichlet("u", 0.0)],
+    parameters=[pinn.Parameter("k", 0.1, lower=0)],
+)  # fmt: skip
+STAGES = {
+    "adam": pinn.Adam(12, learning_rate=0.01),
+    "all of it": pinn.Adam(
+        12, learning_rate=0.02, schedule=pinn.CosineDecay(), warmup=3, weight_decay=0.1
+    ),
+    "plateaus": pinn.Adam(12, learning_rate=0.3, schedule=pinn.PlateauDecay(0.3, patience=2)),
+}
+LAUNCHES = 5
+"""For each group of blocks, at most."""
+
+OF_A_STEP = 5
+"""It moves, theta goes to the parameters, the results are joined, learnt from, and added up."""
+
+OF_A_BURST = 2
+"""What is told is joined, of which a part is taken out of what was joined before."""
+
+
+@pytest.fixture
+def gpu():
+    if compiler() is None:
+        pytest.skip("no C++ compiler")
+    with strict_cuda(kernels=True) as backend:
+        yield backend
+
+
+def objective(device="cuda", burst=100, problem=PROBLEM, **options):
+    sampling = pinn.Sampling(interior=12, initial=4, boundary=4)
+    settings = {"model": pinn.MLP(4, 1), "sampling": sampling, **options}
+    found = Experiment(problem, device=device, **settings).objective()
+    found.steps_ahead = lambda: burst
+    return found
+
+
+def told(stage, function, theta=None, state=None):
+    """The steps of a solver, and how it ends."""
+    steps, found = stage.run(function, function.theta if theta is None else theta, state), []
+    while True:
+        try:
+            found.append(next(steps))
+        except StopIteration as stopped:
+            return found, stopped.value
+
+
+def same(found, expected):
+    """Whether steps have the same bits."""
+    return all(
+        (a.number, a.loss, a.learning_rate, a.theta.tobytes())
+        == (b.number, b.loss, b.learning_rate, b.theta.tobytes())
+        and a.state.keys() == b.state.keys()
+        and all(a.state[name].tobytes() == b.state[name].tobytes() for name in a.state)
+        for a, b in zip(found, expected, strict=True)
+    )
+
+
+@pytest.mark.parametrize("precision, tolerance", [("float64", 1e-13), ("float32", 1e-5)])
+@pytest.mark.parametrize("name", STAGES)
+def test_steps_are_those_of_the_host(gpu, name, precision, tolerance):
+    stage = STAGES[name]
+    found, end = told(stage, objective(precision=precision))
+    expected, last = told(stage, objective("cpu", precision=precision))
+    for a, b in zip(found, expected, strict=True):
+        assert (a.number, a.learning_rate) == (b.number, b.learning_rate)
+        np.testing.assert_allclose(a.loss, b.loss, rtol=tolerance)
+        np.testing.assert_allclose(a.theta, b.theta, rtol=tolerance, atol=tolerance)
+        assert a.state.keys() == b.state.keys()
+        for array in a.state:
+            np.testing.assert_allclose(a.state[array], b.state[array], rtol=0, atol=tolerance)
+    np.testing.assert_allclose(end.theta, last.theta, rtol=tolerance, atol=tolerance)
+    assert (end.reason, end.message) == (last.reason, last.message)
+
+
+@pytest.mark.parametrize("name", STAGES)
+@pytest.mark.parametrize("burst", [1, 5])
+def test_the_length_of_a_burst_changes_no_bit(gpu, name, burst):
+    found, end = told(STAGES[name], objective(burst=burst))
+    expected, last = told(STAGES[name], objective())
+    assert same(found, expected)
+    assert end.theta.tobytes() == last.theta.tobytes()
+
+
+def test_within_a_burst_nothing_is_copied_and_nothing_is_waited_for(gpu):
+    asked = {}
+    for count in (10, 20):
+        function = objective(burst=count)
+        theta = function.theta
+        stage = pinn.Adam(100)
+        next(stage.run(function, theta))  # records
+        with counted() as counts:
+            assert next(stage.run(function, theta)).ahead == count - 1
+        asked[count] = counts
+    # What does not grow with the steps: theta and rates there, what is told of all of them back.
+    for counts in asked.values():
+        assert (counts.uploads, counts.downloads, counts.synchronisations) == (1, 1, 1)
+    each = LAUNCHES * len(function.groups) + OF_A_STEP
+    assert asked[20].launches - asked[10].launches <= 10 * each
+    # A memory of zeros is no launch: it came with theta.
+    assert asked[10].launches <= 10 * each + OF_A_BURST
+
+
+def test_the_next_burst_takes_one_copy_there_and_one_back(gpu):
+    function = objective(burst=4)
+    steps = pinn.Adam(12).run(function, function.theta)
+    list(itertools.islice(steps, 4))
+    with counted() as counts:
+        list(itertools.islice(steps, 4))
+    assert (counts.uploads, counts.downloads, counts.synchronisations) == (1, 1, 1)
+    assert counts.launches <= 4 * (LAUNCHES * len(function.groups) + OF_A_STEP) + OF_A_BURST
+
+
+def test_a_state_stays_there_until_it_is_read_and_then_comes_in_one_copy(gpu):
+    function = objective()
+    step = next(pinn.Adam(12).run(function, function.theta))
+    with counted() as counts:
+        assert set(step.state) == {"number", "share", "first", "second"}
+        assert (int(step.state["number"]), "damping" in step.state) == (1, False)
+        assert counts.downloads == 0
+        assert all(type(step.state[name]) is np.ndarray for name in step.state)
+    assert counts.downloads == 1
+    again = pickle.loads(pickle.dumps(step.state))
+    assert type(again) is dict and again["first"].tobytes() == step.state["first"].tobytes()
+
+
+@pytest.mark.parametrize("name", STAGES)
+@pytest.mark.parametrize("where", ["on the device", "in a file"])
+@pytest.mark.parametrize("stop", [1, 5, 12])
+def test_going_on_from_any_step_of_a_burst_gives_the_same_bits(gpu, name, where, stop):
+    whole, last = told(STAGES[name], objective())
+    state = whole[stop - 1].state
+    if where == "in a file":
+        state = {name: np.array(array) for name, array in state.items()}
+    rest, end = told(STAGES[name], objective(burst=4), whole[stop - 1].theta.copy(), state)
+    assert same(rest, whole[stop:])
+    assert end.theta.tobytes() == last.theta.tobytes()
+
+
+def test_a_state_on_the_device_takes_no_copy_of_its_own(gpu):
+    function = objective(burst=2)
+    step = next(pinn.Adam(12).run(function, function.theta))
+    with counted() as counts:
+        next(pinn.Adam(12).run(function, step.theta.copy(), step.state))
+    assert (counts.uploads, counts.downloads) == (1, 1)
+
+
+def test_the_state_of_another_network_is_refused(gpu):
+    function = objective()
+    state = {"number": np.array(1), "share": np.array(1.0), "first": np.zeros(3)}
+    with pytest.raises(ValueError, match=r"first of shape \(.*, got shape \(3,\)"):
+        next(pinn.Adam(12).run(function, function.theta, state))
+
+
+# The condition draws u across the place where the equation has no value any more.
+EDGE = pinn.Problem(
+    pinn.Time("t", 0, 1), ["u"], {"e": "0.01*(u_t + log(1 - u))"}, [pinn.Initial("u", 2)]
+)  # fmt: skip
+
+
+def test_steps_before_one_whose_numbers_are_not_finite_are_told(gpu):
+    stage = pinn.Adam(100, learning_rate=0.05)
+    told, said = {}, {}
+    for device in ("cpu", "cuda"):
+        function = objective(device, problem=EDGE)
+        told[device] = []
+        with pytest.raises(Diverged) as raised:
+            for step in stage.run(function, function.theta):
+                told[device].append(step.number)
+        said[device] = str(raised.value)
+    assert told["cpu"] == told["cuda"] and 5 < len(told["cuda"]) < 95
+    assert said["cpu"] == said["cuda"]
+
+
+def test_squares_that_overflow_are_told_as_on_the_host(gpu):
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 1), ["u"], {"e": "1e90*u_t"}, [pinn.Initial("u", 1)],
+    )  # fmt: skip
+    said = []
+    for device in ("cpu", "cuda"):
+        function = objective(device, problem=problem)
+        with pytest.raises(Diverged, match="the squares of a gradient up to") as raised:
+            next(pinn.Adam(5).run(function, function.theta))
+        said.append(str(raised.value))
+    assert said[0] == said[1]
+
+
+def test_what_was_taken_with_other_weights_or_points_is_dropped(gpu):
+    found = []
+    for burst in (1, 100):
+        function = objective(burst=burst)
+        steps, own = pinn.Adam(9).run(function, function.theta), []
+        for step in steps:
+            own.append(step)
+            if step.number == 3:
+                function.set_weights({"heat": 5.0})
+            if step.number == 6:
+                points = {block.name: block.points for block in function.blocks}
+                function.set_points({**points, "heat": points["heat"][:7]})
+        found.append(own)
+    assert [step.number for step in found[1]] == list(range(1, 10))
+    assert same(*found)
+    assert len({step.loss for step in found[0]}) == 9
+
+
+def test_solvers_that_are_not_recorded_work_on_the_host(gpu):
+    function, there = objective("cpu"), objective()
+    for stage in (pinn.SOAP(3), pinn.Muon(3)):
+        found, _ = told(stage, there)
+        expected, _ = told(stage, function)
+        assert [step.ahead for step in found] == [0, 0, 0]
+        for a, b in zip(found, expected, strict=True):
+            # small against a step, which is 1e-3 long: eigenvectors magnify what is rounded
+            np.testing.assert_allclose(a.theta, b.theta, rtol=0, atol=1e-7)
+
+
+def test_on_the_host_and_where_nothing_is_recorded_there_is_no_device(gpu):
+    assert objective("cpu").on_device is None
+    assert objective(engine="eager").on_device is None
+    function = objective()
+    assert function.on_device is function.on_device is not None
+    there = function.on_device
+    function.set_weights({})
+    assert function.on_device is not there
+
+
+def test_results_on_the_device_are_those_of_the_host(gpu):
+    function = objective()
+    there, theta = function.on_device, function.theta + 0.1
+    results = StrictArray(np.empty(there.blocks + there.groups * there.size))
+    there.evaluate(StrictArray(theta.copy()), results)
+    expected = objective("cpu").value_and_gradient(theta)
+    totals = results._host[: there.blocks]
+    assert there.losses(totals) == pytest.approx(expected.losses, rel=1e-13)
+    assert list(there.losses(totals)) == list(expected.losses)
+    assert function.told(theta, totals) == pytest.approx(expected.loss, rel=1e-13)
