@@ -64,21 +64,49 @@ class FlatParameters:
             self._flat = T.cat([tensor.detach().reshape(-1) for tensor in self.tensors])
             for tensor, part in zip(self.tensors, self.layout.parts, strict=True):
                 tensor.data = self._flat[part.place].reshape(part.shape)
+        self._on_host = not self._flat.is_cuda
+        # On a device: the numbers there, and how often anything had been written then.
+        self._held: tuple[np.ndarray, int] | None = None
 
     @property
     def theta(self) -> np.ndarray:
         """A copy of the vector, float64."""
-        return np.array(self._flat.detach().cpu().numpy(), dtype=np.float64)
+        held = self._known()
+        if held is None:
+            held = self._flat.detach().cpu().numpy()
+        return np.array(held, dtype=np.float64)
 
     def load(self, theta: np.ndarray) -> None:
         """Set all parameters from a vector of `size` numbers."""
         if np.shape(theta) != (self.size,):
             raise ValueError(f"expected a vector of shape ({self.size},), got {np.shape(theta)}")
-        fill(self._flat, np.asarray(theta))
+        if self._on_host or not self._holds(theta):
+            fill(self._flat, np.asarray(theta))
+        if not self._on_host:
+            self.loaded(theta)
 
     def load_there(self, theta: Any) -> None:
         """Set all parameters from an array (size,) of their device, without a copy to the host."""
+        self._held = None
         devices.namespace_of(theta).copyto(self._flat._data, theta, casting="same_kind")
+
+    def loaded(self, theta: np.ndarray) -> None:
+        """Take note of what was loaded last, so that it is neither sent again nor fetched."""
+        self._held = np.array(theta, dtype=self._flat.dtype), self._writes()
+
+    def _holds(self, theta: np.ndarray) -> bool:
+        held = self._known()
+        return held is not None and held.tobytes() == np.asarray(theta, held.dtype).tobytes()
+
+    def _known(self) -> np.ndarray | None:
+        """Return the numbers on a device, as far as the host knows them."""
+        if self._held is None or self._held[1] != self._writes():
+            return None
+        return self._held[0]
+
+    def _writes(self) -> int:
+        """Return how often the library has written to the parameters."""
+        return sum(tensor._version[0] for tensor in (self._flat, *self.tensors))
 
     def coefficients(self) -> dict[str, T.Tensor]:
         """Return each coefficient as a tensor of shape () that depends on its raw number."""

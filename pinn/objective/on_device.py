@@ -57,6 +57,10 @@ class OnDevice:
             slopes = [slope for *_, slope in found]
             self.xp.concatenate([*totals, *slopes], out=into)
 
+    def evaluated_at(self, theta: np.ndarray) -> None:
+        """Take note of where the last evaluation was, which the host knows by now."""
+        self._parameters.loaded(theta)
+
     def gradient(self, results: T.Tensor, counts: T.Tensor) -> T.Tensor:
         """Return the gradient of the loss, (size,), of what an evaluation gave; to be recorded.
 

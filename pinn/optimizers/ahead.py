@@ -182,6 +182,7 @@ class _Burst:
             known = dict(zip(self._names, after, strict=True))
             each.append(known)
         numbers, thetas = put_together([found[:, : 1 + there.blocks], thetas], CPU)
+        there.evaluated_at(thetas[-1])
         return [
             _Taken(theta.copy(), row[1:].copy(), float(row[0]), after)
             for theta, row, after in zip(thetas, numbers, each, strict=True)
