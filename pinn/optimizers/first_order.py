@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Generator, Mapping
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
-from pinn.objective import Layout
-from pinn.optimizers.ahead import check_squares, run_on_device
+from pinn.objective import Layout, OnDevice
 from pinn.optimizers.arrays import chosen
+from pinn.optimizers.bursts import Burst, Remembered
 from pinn.optimizers.schedules import (
     ConstantRate,
     Memory,
@@ -19,6 +21,7 @@ from pinn.optimizers.schedules import (
     remembered,
 )
 from pinn.optimizers.solver import (
+    Diverged,
     LeastSquares,
     Stage,
     StageEnd,
@@ -98,50 +101,82 @@ class FirstOrder(Stage):
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
         if self.recordable and function.on_device is not None:
-            return (yield from run_on_device(self, function, theta, state))
+            return (yield from self._run_ahead(function, theta, state))
         layout = function.layout
-        number, share, losses = self.counted(state)
-        known = self.known(state, layout)
-        if number:
+        number, share, losses = _counted(state)
+        known = self._known(state, layout)
+        if state:
             # The gradient at theta is in the memory: new points are met at the next theta.
-            rate = share * self.rate_at(number, losses)
-            theta = self.moved(theta, known, rate, number, layout)
+            rate = share * self._rate(number, losses)
+            theta = self._next(theta, known, rate, number, layout)
         while number < self.steps:
             found = function.value_and_gradient(theta)
-            check_squares(found.gradient)
+            _check_squares(found.gradient)
             number += 1
             known = self.learn(known, found.gradient, number, layout)
             if number > self.warmup:
                 losses = self.schedule.remember(found.loss, losses)
-            rate = share * self.rate_at(number, losses)
+            rate = share * self._rate(number, losses)
             memory = {
                 "number": np.array(number), "share": np.array(share), **known,
                 **in_state(losses),
             }  # fmt: skip
             # The step of this number starts at theta, whose loss is known; its end is not yet.
             yield Step(number, theta, found.loss, rate, memory)
-            theta = self.moved(theta, known, rate, number, layout)
-        return self.done(theta)
+            theta = self._next(theta, known, rate, number, layout)
+        return self._end(theta)
 
-    def done(self, theta: np.ndarray) -> StageEnd:
-        """Return how the solver ends at theta, after its last step."""
+    def _run_ahead(
+        self, function: LeastSquares, theta: np.ndarray, state: Memory | None
+    ) -> Generator[Step, None, StageEnd]:
+        """Do the same on a device, where several steps are taken before the first is told."""
+        number, share, losses = _counted(state)
+        known: Mapping[str, Any] = (
+            state.there if isinstance(state, Remembered) else self._known(state, function.layout)
+        )
+        while number < self.steps:
+            there = function.on_device
+            burst = self._burst(there, function.layout)
+            count = min(self.steps - number, function.steps_ahead(), burst.most)
+            # A rate that goes by the losses is presumed to stay until one of them is told.
+            rates = [share * self._rate(number + k, losses) for k in range(count + 1)]
+            taken = burst.taken(there, theta, known, number, rates)
+            for presumed, one in zip(rates[1:], taken, strict=True):
+                loss = function.told(one.theta, one.totals)
+                if not (math.isfinite(loss) and math.isfinite(one.square)):
+                    _say_what(function, one.theta)
+                number, theta, known, count = number + 1, one.theta, one.known, count - 1
+                if number > self.warmup:
+                    losses = self.schedule.remember(loss, losses)
+                rate = share * self._rate(number, losses)
+                counted = {"number": np.array(number), "share": np.array(share), **in_state(losses)}
+                ahead = count if rate == presumed else 0
+                yield Step(number, theta, loss, rate, Remembered(counted, known), ahead)
+                if rate != presumed or function.on_device is not there:
+                    break
+        there, rate = function.on_device, share * self._rate(number, losses)
+        return self._end(self._burst(there, function.layout).end(there, theta, known, number, rate))
+
+    def _burst(self, there: OnDevice, layout: Layout) -> Burst:
+        """Return the steps as they are recorded, once for an objective."""
+        key = (self, there.blocks, there.groups)
+        if key not in there.recorded:
+            there.recorded[key] = Burst(
+                self.begin(layout), partial(self._next, layout=layout),
+                partial(self.learn, layout=layout), there,
+            )  # fmt: skip
+        return there.recorded[key]
+
+    def _end(self, theta: np.ndarray) -> StageEnd:
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
-    def counted(self, state: Memory | None) -> tuple[int, float, Memory]:
-        """Return the steps of a state, the share of the rate, and what the schedule remembers."""
-        if not state:
-            return 0, 1.0, {}
-        return int(state["number"]), float(state["share"]), remembered(state)
-
-    def known(self, state: Memory | None, layout: Layout) -> Memory:
-        """Return what a state has of gradients, which has to be like what the solver begins with.
-
-        Raises ValueError for the state of another network or solver.
-        """
+    def _known(self, state: Memory | None, layout: Layout) -> Memory:
+        """Return what a state has of gradients, or what is remembered before the first."""
         begun = self.begin(layout)
         return {name: self._of(state, name, one) for name, one in begun.items()} if state else begun
 
     def _of(self, state: Memory, name: str, begun: np.ndarray) -> np.ndarray:
+        """Return an array of a state, which has to be like the one that the solver begins with."""
         array = state.get(name)
         if array is None or np.shape(array) != begun.shape:
             came = "none" if array is None else f"shape {np.shape(array)}"
@@ -151,18 +186,36 @@ class FirstOrder(Stage):
             )
         return array
 
-    def rate_at(self, number: int, losses: Memory) -> float:
-        """Return the rate of a step; losses: what the schedule remembers of them."""
+    def _rate(self, number: int, losses: Memory) -> float:
         if number <= self.warmup:
             return self.learning_rate * number / (self.warmup + 1)
         step, steps = number - self.warmup, self.steps - self.warmup
         return self.schedule.rate(self.learning_rate, step, steps, losses)
 
-    def moved(
+    def _next(
         self, theta: np.ndarray, known: Memory, rate: float, number: int, layout: Layout
     ) -> np.ndarray:
-        """Return where a step leads to from theta."""
         kept = theta
         if self.weight_decay:
             kept = chosen(layout.weights, (1 - rate * self.weight_decay) * theta, theta)
         return kept - self.change(known, rate, number, layout)
+
+
+def _counted(state: Memory | None) -> tuple[int, float, Memory]:
+    """Return the steps of a state, the share of the rate, and what the schedule remembers."""
+    if not state:
+        return 0, 1.0, {}
+    return int(state["number"]), float(state["share"]), remembered(state)
+
+
+def _say_what(function: LeastSquares, theta: np.ndarray) -> None:
+    """Raise Diverged for a step whose numbers are not finite, as one by itself would."""
+    _check_squares(function.value_and_gradient(theta).gradient)
+    raise Diverged("a loss or the squares of its gradient are not finite on the device")
+
+
+def _check_squares(gradient: np.ndarray) -> None:
+    """Raise Diverged for a gradient that is finite, but whose squares are not."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(gradient @ gradient):
+            raise Diverged(f"the squares of a gradient up to {np.abs(gradient).max():.1e} overflow")

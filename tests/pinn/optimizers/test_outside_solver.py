@@ -140,7 +140,10 @@ def test_training_shows_the_objective_as_it_is():
     protocol = {name for name in vars(LeastSquares) if not name.startswith("_")}
     assert protocol == calls.keys() | {
         "size", "rows", "threads", "ranks", "dtype", "layout", "jacobian_chunks",
-    }
+        "on_device", "steps_ahead", "told",
+    }  # fmt: skip
+    assert watched.on_device is objective.on_device is None
+    assert watched.steps_ahead() == 1  # where nobody says that more are worth it
     assert watched.layout is objective.layout
     assert watched.dtype == objective.dtype
     assert watched.threads == objective.threads

@@ -1,0 +1,160 @@
+"""Bursts: steps of first-order solvers on a device, taken before the host is told of any.
+
+Within such a burst nothing is copied and nothing is waited for. At its end one copy brings home
+what is told of its steps, each as if it had been taken by itself: so neither the length of a burst
+nor where it is broken off changes a bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import autograd as T
+from autograd.devices import CPU, Device, backend, put, put_together
+from autograd.plan.unbound import Unbound
+from pinn.objective import OnDevice
+
+# Bytes of what is kept of the steps of a burst.
+_MOST_BYTES = 64 << 20
+
+
+class Remembered(Mapping[str, np.ndarray]):
+    """A solver's state after a step, whose arrays stay on the device until one of them is read."""
+
+    def __init__(self, host: Mapping[str, np.ndarray], there: Mapping[str, Any]) -> None:
+        self.there = dict(there)
+        self._host = dict(host)
+        self._names = (*self._host, *self.there)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name in self.there and name not in self._host:
+            home = put_together(list(self.there.values()), CPU)
+            self._host.update(zip(self.there, home, strict=True))
+        return self._host[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __reduce__(self) -> tuple:
+        return dict, (dict(self),)
+
+
+class Taken(NamedTuple):
+    """A step that was taken: theta and the sums of squares there, and |gradient|^2.
+
+    known: what the solver remembers after it, on the device.
+    """
+
+    theta: np.ndarray
+    totals: np.ndarray
+    square: float
+    known: dict[str, Any]
+
+
+class Burst:
+    """The steps of a solver as they are recorded for a device.
+
+    begun: what is remembered before the first gradient, by name. moved: theta, what is remembered,
+    the rate, the number of a step -> where it leads to. learned: what is remembered, a gradient,
+    the number of a step -> what is remembered after it. Both are recorded, with tensors. most: how
+    many steps may be taken at once.
+    """
+
+    def __init__(
+        self, begun: Mapping[str, np.ndarray], moved: Callable, learned: Callable, there: OnDevice
+    ) -> None:
+        self._names, shapes = tuple(begun), [array.shape for array in begun.values()]
+        self._size = there.size
+        self._results = there.blocks + there.groups * there.size
+        each = there.size + 1 + self._results + sum(array.size for array in begun.values())
+        self.most = max(1, _MOST_BYTES // (8 * each))
+
+        def named(known: Sequence[T.Tensor]) -> dict[str, T.Tensor]:
+            return dict(zip(self._names, known, strict=True))
+
+        def move(
+            rate: T.Tensor, number: T.Tensor, theta: T.Tensor, *known: T.Tensor
+        ) -> list[T.Tensor]:
+            return [moved(theta, named(known), rate, number)]
+
+        def learn(
+            number: T.Tensor, counts: T.Tensor, results: T.Tensor, *known: T.Tensor
+        ) -> list[T.Tensor]:
+            gradient = there.gradient(results, counts)
+            after = learned(named(known), gradient, number)
+            return [gradient * gradient, *(after[name] for name in self._names)]
+
+        size, counts, results = (there.size,), (there.groups,), (self._results,)
+        self._move = Unbound(move, 2, [size, *shapes], there.device)
+        self._learn = Unbound(learn, 1, [counts, results, *shapes], there.device)
+
+    def taken(
+        self, there: OnDevice, theta: np.ndarray, known: Mapping[str, Any], number: int,
+        rates: Sequence[float],
+    ) -> list[Taken]:
+        """Take the steps after the one of a number, at theta; after 0 the first is at theta itself.
+
+        known: what is remembered after that, on the host or on the device. rates: of that step, and
+        of each that is taken.
+        """  # fmt: skip
+        xp, count = there.xp, len(rates) - 1
+        moves = [self._move.scalars(rate, number + k) for k, rate in enumerate(rates[:-1])]
+        learns = [self._learn.scalars(number + 1 + k) for k in range(count)]
+        at, counts, known, *scalars = _sent(
+            [theta, there.counts], known, [*moves, *learns], there.device
+        )
+        thetas = xp.empty((count, self._size), np.float64)
+        found = xp.empty((count, 1 + self._results), np.float64)
+        each = []
+        for k in range(count):
+            if number + k:
+                self._move(scalars[k], at, *known.values(), out={0: thetas[k]})
+            else:
+                xp.copyto(thetas[k], at)
+            at, results = thetas[k], found[k, 1:]
+            there.evaluate(at, results)
+            squares, *after = self._learn(scalars[count + k], counts, results, *known.values())
+            with np.errstate(over="ignore", invalid="ignore"):
+                xp.sum(squares, out=found[k, :1].reshape(()))
+            known = dict(zip(self._names, after, strict=True))
+            each.append(known)
+        numbers, thetas = put_together([found[:, : 1 + there.blocks], thetas], CPU)
+        there.evaluated_at(thetas[-1])
+        return [
+            Taken(theta.copy(), row[1:].copy(), float(row[0]), after)
+            for theta, row, after in zip(thetas, numbers, each, strict=True)
+        ]
+
+    def end(
+        self, there: OnDevice, theta: np.ndarray, known: Mapping[str, Any], number: int, rate: float
+    ) -> np.ndarray:
+        """Return where the step of a number leads to from theta."""
+        move = self._move.scalars(rate, number)
+        at, known, scalars = _sent([theta], known, [move], there.device)
+        return put(self._move(scalars, at, *known.values())[0], CPU)
+
+
+def _sent(
+    arrays: Sequence[np.ndarray], known: Mapping[str, Any], rows: Sequence[Sequence[float]],
+    device: Device,
+) -> list[Any]:
+    """Return arrays, what is remembered and rows of numbers on a device, in one copy."""
+    away = {name: array for name, array in known.items() if isinstance(array, np.ndarray)}
+    host = [*arrays, *away.values(), *(np.array(row, dtype=np.float64) for row in rows)]
+    joined = np.concatenate([np.asarray(array, np.float64).reshape(-1) for array in host])
+    there, ends = backend(device.type).from_host(joined, device.index), np.cumsum(
+        [array.size for array in host]
+    ).tolist()
+    parts = [
+        there[end - array.size : end].reshape(array.shape)
+        for end, array in zip(ends, host, strict=True)
+    ]
+    first, last = len(arrays), len(arrays) + len(away)
+    sent = {**known, **dict(zip(away, parts[first:last], strict=True))}
+    return [*parts[:first], sent, *parts[last:]]
