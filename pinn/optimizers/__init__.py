@@ -1,6 +1,7 @@
 """Solvers of least-squares problems, one a file; each is a training stage."""
 
 from pinn.optimizers.adam import Adam
+from pinn.optimizers.arrays import functions_of
 from pinn.optimizers.bfgs import BFGS
 from pinn.optimizers.dsgnar import DSGNAR
 from pinn.optimizers.engd import ENGD
@@ -61,6 +62,7 @@ __all__ = [
     "StageEnd",
     "Step",
     "StopReason",
+    "functions_of",
     "minimize",
 ]
 

@@ -11,7 +11,7 @@ import pytest
 import pinn
 from autograd.strict import StrictArray, counted, strict_cuda
 from autograd.strict.kernels import compiler
-from pinn.optimizers import Diverged
+from pinn.optimizers import Diverged, functions_of
 from pinn.training.experiment import Experiment
 
 PROBLEM = pinn.Problem(
@@ -218,6 +218,37 @@ def test_what_was_taken_with_other_weights_or_points_is_dropped(gpu):
     assert [step.number for step in found[1]] == list(range(1, 10))
     assert same(*found)
     assert len({step.loss for step in found[0]}) == 9
+
+
+@pinn.declared
+class Signs(pinn.FirstOrder):
+    """Steps along the signs of a running mean, beside sums of the gradient's numbers."""
+
+    name = "signs"
+    recordable = True
+
+    def begin(self, layout):
+        return {"mean": np.zeros(layout.size), "sizes": np.zeros(2)}
+
+    def learn(self, memory, gradient, number, layout):
+        xp = functions_of(gradient)
+        sizes = xp.stack([xp.abs(gradient).sum() / number, (gradient**2).sum()])
+        return {"mean": 0.9 * memory["mean"] + 0.1 * gradient, "sizes": memory["sizes"] + sizes}
+
+    def change(self, memory, rate, number, layout):
+        return rate * 0.5**number * functions_of(memory["mean"]).sign(memory["mean"])
+
+
+def test_a_rule_of_ones_own_is_recorded_as_well(gpu):
+    stage = Signs(7, learning_rate=0.5, warmup=2)
+    found, end = told(stage, objective())
+    expected, last = told(stage, objective("cpu"))
+    assert [step.ahead for step in found] == [6, 5, 4, 3, 2, 1, 0]
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a.theta, b.theta, rtol=1e-13)
+        np.testing.assert_allclose(a.state["sizes"], b.state["sizes"], rtol=1e-12)
+    np.testing.assert_allclose(end.theta, last.theta, rtol=1e-13)
+    assert same(told(stage, objective(burst=2))[0], found)
 
 
 def test_solvers_that_are_not_recorded_work_on_the_host(gpu):
