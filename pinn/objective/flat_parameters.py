@@ -80,9 +80,10 @@ class FlatParameters:
         """Set all parameters from a vector of `size` numbers."""
         if np.shape(theta) != (self.size,):
             raise ValueError(f"expected a vector of shape ({self.size},), got {np.shape(theta)}")
-        if self._on_host or not self._holds(theta):
+        if self._on_host:
             fill(self._flat, np.asarray(theta))
-        if not self._on_host:
+        elif self._known() is None or self._known().tobytes() != self._cast(theta).tobytes():
+            fill(self._flat, np.asarray(theta))
             self.loaded(theta)
 
     def load_there(self, theta: Any) -> None:
@@ -92,11 +93,12 @@ class FlatParameters:
 
     def loaded(self, theta: np.ndarray) -> None:
         """Take note of what was loaded last, so that it is neither sent again nor fetched."""
-        self._held = np.array(theta, dtype=self._flat.dtype), self._writes()
+        self._held = self._cast(theta), self._writes()
 
-    def _holds(self, theta: np.ndarray) -> bool:
-        held = self._known()
-        return held is not None and held.tobytes() == np.asarray(theta, held.dtype).tobytes()
+    def _cast(self, theta: np.ndarray) -> np.ndarray:
+        """Return a copy in the precision of the parameters."""
+        with np.errstate(over="ignore"):
+            return np.array(theta, dtype=self._flat.dtype)
 
     def _known(self) -> np.ndarray | None:
         """Return the numbers on a device, as far as the host knows them."""

@@ -223,8 +223,10 @@ class Objective:
 
     @property
     def on_device(self) -> OnDevice | None:
-        """The loss and its gradient at a theta that stays on the device; another one for other
-        points or weights. None on the host, for several ranks and where nothing is recorded.
+        """The loss and its gradient at a theta that stays on the device.
+
+        Another one for other points or weights. None on the host, for several ranks, and where
+        nothing is recorded.
         """
         device, engine = as_device(self._how["device"]), self._engine
         if device == CPU or self.ranks.size > 1 or not isinstance(engine, RecordedEngine):

@@ -50,8 +50,8 @@ class OnDevice:
 
     def evaluate(self, theta: Any, into: Any) -> None:
         """Write the results at theta, an array (size,) of the device, into one of (numbers,)."""
-        self._parameters.load_there(theta)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            self._parameters.load_there(theta)
             found = self._run()
             totals = [total.reshape(-1) for *totals, _ in found for total in totals]
             slopes = [slope for *_, slope in found]

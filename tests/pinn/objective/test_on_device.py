@@ -143,6 +143,9 @@ def test_theta_that_is_there_is_neither_sent_again_nor_fetched(gpu):
     with T.no_grad():
         tensor.zero_()  # not by way of a vector: it is seen all the same
     assert (there.theta[: tensor.numel()] == 0).all()
+    there.parameters.load(theta)
+    there.parameters.load_there(there.parameters._flat._data.astype(np.float64) + 0.1)
+    np.testing.assert_allclose(there.theta, theta + 0.1, rtol=0, atol=1e-6)
     assert there.value_and_gradient(theta).gradient.tobytes() == first.gradient.tobytes()
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pinn
+from autograd.ranks import OneRank
 from autograd.strict import counted, strict_cuda
 from autograd.strict.kernels import compiler
 from pinn.objective import OnDevice
@@ -192,9 +193,9 @@ def test_a_limit_in_time_loses_no_step_that_was_taken(gpu, monkeypatch):
         evaluate(there, *arguments)
 
     monkeypatch.setattr(OnDevice, "evaluate", noted)
-    result = trained("cuda", [pinn.Adam(10**6, seconds=0.3)])
-    assert result.reason == "time limit" and result.steps == len(taken) > 2
-    assert result.stages[0].seconds < 5
+    monkeypatch.setattr(OneRank, "clock", lambda ranks: 0.01 * len(taken))
+    result = trained("cuda", [pinn.Adam(10**6, seconds=0.2)])
+    assert result.reason == "time limit" and 18 <= result.steps == len(taken) <= 20
 
 
 PACE = Pace(0.0)
