@@ -68,11 +68,7 @@ def loop_module(shape: Shape, loop: Loop, sources: tuple[Source, ...]) -> str:
 
 def _module(parts: list[str]) -> str:
     """Return a module of functions, with the attributes that they refer to."""
-    tail = [
-        f"attributes #0 = {{ {_ATTRIBUTES} }}", "!0 = distinct !{!0, !1}",
-        '!1 = !{!"llvm.loop.unroll.count", i32 4}', "",
-    ]
-    return "\n".join([*parts, *tail])
+    return "\n".join([*parts, f"attributes #0 = {{ {_ATTRIBUTES} }}", ""])
 
 
 def _entry(shape: Shape, name: str, spec: str) -> str:

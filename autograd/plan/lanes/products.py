@@ -106,7 +106,7 @@ def _block(shape: Shape, height: int, wide: int) -> str:
     ]
     out += [
         "  %next = add i64 %n, 1", "  %more = icmp slt i64 %next, %k",
-        "  br i1 %more, label %loop, label %done, !llvm.loop !0", "done:",
+        "  br i1 %more, label %loop, label %done", "done:",
     ]
     for i, j in blocks:
         out.append(
