@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from autograd.plan.lanes.host import Host, host
 from autograd.plan.lanes.library import ARENA, FIELDS, NUMBERS, SUMS, library
-from autograd.plan.lanes.native import address
+from autograd.plan.lanes.native import AS_WRITTEN, address
 from autograd.plan.lanes.shape import Shape
 from autograd.plan.lanes.tiled import ROW_BYTES
 
@@ -145,11 +145,12 @@ def _tiles(
     arena[:] = generator.uniform(-1, 1, arena.shape)
     weights, sums = generator.uniform(-1, 1, (2, width, width)).astype(dtype)
     numbers, table = np.array([weights.ctypes.data]), np.array(entries, np.int64)
-    calls = np.array([[address(text, f"call_{name}"), table.ctypes.data]] * times, np.int64)
+    call = address(text, f"call_{name}", AS_WRITTEN), table.ctypes.data
+    calls = np.array([call] * times, np.int64)
     context, ends, taken = np.zeros(FIELDS, np.int64), np.ones(1, np.int64), np.zeros(1, np.int64)
     context[ARENA], context[SUMS] = arena.ctypes.data, sums.ctypes.data
     context[NUMBERS] = numbers.ctypes.data
-    work = _WORK(address(text, "work"))
+    work = _WORK(address(text, "work", AS_WRITTEN))
     held = (*kept, weights, numbers, table)
 
     def run() -> Any:

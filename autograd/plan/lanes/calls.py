@@ -27,7 +27,7 @@ from .instructions import (
 from .library import library, loop_module
 from .loops import Source
 from .memory import Arena
-from .native import address
+from .native import AS_WRITTEN, address
 from .patterns import matrix, two_steps
 from .places import CannotCompile
 from .shape import Shape
@@ -78,14 +78,14 @@ class _Tables:
             getattr(self, f"_{type(call).__name__.lower()}")(call)
         calls = np.array([(entry, table.ctypes.data) for entry, table in self.made], np.int64)
         return Calls(
-            address(self.library, "work"), calls,
+            address(self.library, "work", AS_WRITTEN), calls,
             (*(table for _, table in self.made), *self.rows.values()),
             np.array(self.constants or [0.0], self.shape.dtype),
             self.arena.rows * self.shape.tile, int(self.starts[-1]),
         )  # fmt: skip
 
     def _add(self, name: str, *arguments: int) -> None:
-        self._enter(address(self.library, f"call_{name}"), *arguments)
+        self._enter(address(self.library, f"call_{name}", AS_WRITTEN), *arguments)
 
     def _enter(self, entry: int, *arguments: int) -> None:
         self.made.append((entry, np.array(arguments, np.int64)))

@@ -19,45 +19,50 @@ _lock = threading.Lock()
 _engines: dict[str, Any] = {}
 _HASH_BYTES = 32
 
+AS_WRITTEN = 0
+"""The level of the library: the passes find nothing there, and take a quarter of a second."""
 
-def address(text: str, function: str) -> int:
+
+def address(text: str, function: str, level: int = 1) -> int:
     """Return the address of a function of a module's text, which is compiled.
 
+    level: 1 has LLVM simplify the text; 0 takes it as it is written, with functions inlined.
     Warns once, and compiles in memory, where the cache folder cannot be used.
     """
     with _lock:
         if text not in _engines:
-            _engines[text] = _loaded(text)
+            _engines[text] = _loaded(text, level)
         return _engines[text].get_function_address(function)
 
 
-def _loaded(text: str) -> Any:
+def _loaded(text: str, level: int) -> Any:
     from llvmlite import binding
 
     machine = target_machine()
     key = hashlib.sha256(
-        "\0".join([text, host().cpu, host().features, str(binding.llvm_version_info)]).encode()
+        "\0".join(
+            [text, str(level), host().cpu, host().features, str(binding.llvm_version_info)]
+        ).encode()
     ).hexdigest()[:32]
     code = _kept(key)
     engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
     if code is None:
-        code = _compile(text, machine)
+        code = _compile(text, machine, level)
         _keep(key, code)
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine
 
 
-def _compile(text: str, machine: Any) -> bytes:
-    """Return the object file of a text, which is written as it shall be: functions are inlined.
-
-    LLVM's other passes find nothing that makes it faster, and take more than the code generator.
-    """
+def _compile(text: str, machine: Any, level: int) -> bytes:
+    """Return the object file of a text, whose vectors are written as they shall be."""
     from llvmlite import binding
 
     module = binding.parse_assembly(text)
     module.verify()
-    tuning = binding.create_pipeline_tuning_options(speed_level=0)
+    tuning = binding.create_pipeline_tuning_options(speed_level=level)
+    tuning.slp_vectorization = False
+    tuning.loop_vectorization = False
     builder = binding.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
     return machine.emit_object(module)
