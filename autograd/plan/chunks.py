@@ -302,12 +302,13 @@ class Chunked:
         width = max((v.size // probe for i in program.instructions if i.op.ufunc
                      for v in i.outputs), default=1)
         near = _CACHES * l2_cache_bytes() // max(1, nbytes // probe)
-        size = max(near, _LONG_CALL // max(1, width), 1)
+        size, two = max(near, _LONG_CALL // max(1, width), 1), count * width >= _LONG_CALL
         if self._on_host == "numpy":
             calls = [v.nbytes // probe for i in program.instructions if i.op.ufunc
                      for v in i.outputs]  # fmt: skip
-            size = max(size, _LONG_BYTES // max(1, median_low(calls or [1])))
-        return min(size, -(-count // 2)) if count * width >= _LONG_CALL else size
+            most = max(1, median_low(calls or [1]))
+            size, two = max(size, _LONG_BYTES // most), count * most >= _LONG_BYTES
+        return min(size, -(-count // 2)) if two else size
 
     def _given(self, program: Program, rows: Sequence[np.ndarray]) -> list:
         xp = namespace_of(rows[0])

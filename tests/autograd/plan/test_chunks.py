@@ -460,12 +460,12 @@ def test_few_rows_are_recorded_once(count, monkeypatch):
 
 
 def test_two_chunks_are_recorded_once_where_that_can_be_guessed(monkeypatch):
-    monkeypatch.setattr(chunks, "_LONG_CALL", 1 << 10)
+    monkeypatch.setattr(chunks, "_LONG_BYTES", 1 << 13)
     assert recordings(monkeypatch, 600) == [300]
 
 
 def test_many_rows_take_a_look_at_a_few_and_one_program(monkeypatch):
-    monkeypatch.setattr(chunks, "_LONG_CALL", 1 << 10)
+    monkeypatch.setattr(chunks, "_LONG_BYTES", 1 << 13)
     sizes = recordings(monkeypatch, 6000)
     assert sizes == [64, 3000]
 
