@@ -32,7 +32,6 @@ ROW_BYTES = 256
 """Of a row: a multiple of what a product takes at a time on all hosts."""
 
 _MOST_BYTES = 64 << 20
-_MOST_COUNTS = 16  # numbers of points that are prepared for
 _ADDRESS, _COUNT = ctypes.c_void_p, ctypes.c_int64
 _WORK = ctypes.CFUNCTYPE(
     None, _ADDRESS, _ADDRESS, _COUNT, _ADDRESS, _ADDRESS, _ADDRESS, _COUNT
@@ -76,7 +75,7 @@ class Tiled:
         self._before, self._after = parts.before, parts.after
         self._totals = layout.totals
         self._arenas: list[tuple[np.ndarray, int]] = []  # with their addresses
-        self._known: dict[tuple[int, range], _Lanes] = {}
+        self._known: _Lanes | None = None
         self._program = program
         self.outputs = program.outputs
         self.flops = program.work()[1] / program.inputs[0].shape[0]
@@ -127,11 +126,9 @@ class Tiled:
         count = len(rows[0])
         lanes = min(lanes_for(count), -(-count // self._tile))
         mine = self._ranks.share(lanes)
-        known = self._known.get((count, mine))
-        if known is None:
-            if len(self._known) == _MOST_COUNTS:
-                self._known.clear()
-            known = self._known[count, mine] = _Lanes(count, self._tile, lanes, mine, self._calls)
+        known = self._known
+        if known is None or known.of != (count, mine):
+            known = self._known = _Lanes(count, self._tile, lanes, mine, self._calls)
         threads = min(self._threads, len(mine))
         while len(self._arenas) < threads:
             arena = _zeros(self._calls.arena, self._dtype)
@@ -154,8 +151,9 @@ class Tiled:
 
 
 class _Lanes:
-    """What `work` is given for a number of points, made once.
+    """What `work` is given for a number of points, made once and kept while it stays.
 
+    of         how many points, and the lanes of this rank.
     edges      (lanes + 1,) points at which lanes begin and end.
     sums       (lanes of this rank, numbers), which `work` adds to.
     arguments, calls  what `work` is called with, before and after the arena.
@@ -165,6 +163,7 @@ class _Lanes:
         self, count: int, tile: int, lanes: int, mine: range, calls: Calls
     ) -> None:
         tiles = -(-count // tile)
+        self.of = count, mine
         self.edges = np.minimum(count, tiles * np.arange(lanes + 1) // lanes * tile)
         self.sums = np.zeros((len(mine), max(1, calls.sums)), calls.constants.dtype)
         self._starts = self.edges[mine.start : mine.stop]
