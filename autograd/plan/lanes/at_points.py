@@ -17,6 +17,8 @@ from ...ops.registry import REGISTRY
 from ..program import CONSTANT, INPUT, Argument, Instruction, Program, Value
 from .places import CannotCompile, broadcast, inner_size, moved, moves, points_of_constant
 
+_TOGETHER = 1 << 14  # points: what is on the way to the results is kept for so many alone
+
 
 @dataclass(frozen=True)
 class _Step:
@@ -193,7 +195,7 @@ class AtPoints:
             return []
         given = [rows[k] for k in self._needed]
         known = self._given is not None and all(
-            np.array_equal(a, b) for a, b in zip(given, self._given, strict=True)
+            _has_bits(a, b) for a, b in zip(given, self._given, strict=True)
         )
         if not known:
             self._given = None  # not the points of what may fail
@@ -203,7 +205,20 @@ class AtPoints:
 
     def _computed(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
         count = len(rows[0])
-        arrays = {k: rows[k].reshape(count, -1).T for k in self._needed}
+        # yes and no are numbers in tiles
+        results = [np.empty((count, self._sizes[k]), rows[0].dtype) for k in self._made]
+        for start in range(0, count, _TOGETHER):
+            piece = slice(start, start + _TOGETHER)
+            arrays = {k: rows[k][piece].reshape(len(rows[k][piece]), -1).T for k in self._needed}
+            with np.errstate(all="ignore"):  # as wherever programs are run
+                self._follow_steps(arrays)
+            for result, k in zip(results, self._made, strict=True):
+                result[piece] = arrays[k].T
+        return results
+
+    def _follow_steps(self, arrays: dict[int, np.ndarray]) -> None:
+        """Add what the steps make to arrays of rows, by number."""
+        count = next(iter(arrays.values())).shape[1]
 
         def fetched(kind: str, operand: Any) -> Any:
             if kind != "rows":
@@ -219,8 +234,12 @@ class AtPoints:
             operands = [fetched(*one) for one in step.operands]
             found = step.instruction.op.forward(np, *operands, **step.instruction.attributes)
             arrays[step.array] = np.broadcast_to(found, (self._sizes[step.array], count))
-        # yes and no are numbers in tiles
-        return [np.ascontiguousarray(arrays[k].T, rows[0].dtype) for k in self._made]
+
+
+def _has_bits(array: np.ndarray, known: np.ndarray) -> bool:
+    """Return whether an array has the bits of another: 0 is not -0, and NaN is itself."""
+    bits = f"u{array.itemsize}"
+    return np.array_equal(array.view(bits), known.view(bits))
 
 
 def _is_held(instruction: Instruction, held: Collection[str]) -> bool:

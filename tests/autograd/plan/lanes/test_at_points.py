@@ -8,6 +8,7 @@ import pytest
 import autograd as T
 from autograd.ops.pointwise import pointwise
 from autograd.plan.chunks import Chunked
+from autograd.plan.lanes import at_points
 
 
 class Counted:
@@ -72,15 +73,64 @@ def test_a_table_of_the_coordinates_is_asked_for_once_as_long_as_the_points_are_
     _agree(step(_rows(140, 1)), plain(_rows(140, 1)))
 
 
-def test_points_that_are_not_numbers_are_asked_for_each_time():
+def test_points_that_are_not_numbers_are_the_same_points_too():
     function = Counted()
     p, fn, kinds = _problem(function)
     step = Chunked(fn, p, kinds, executor="llvm")
     rows = _rows()
     rows[1][3] = np.nan
-    first, second = step(rows)[2], step(rows)[2]
+    first = step(rows)[2]
+    asked = function.asked
+    second = step(rows)[2]
+    assert function.asked == asked
     assert np.isnan(first[3]) and np.isfinite(np.delete(first, 3)).all()
     np.testing.assert_array_equal(first, second)
+
+
+def test_a_zero_that_changes_its_sign_is_another_point():
+    class Side(Counted):
+        def values(self, xp, xs, orders):
+            return xp.copysign(1.0, xs[0])
+
+    side, p = Side(), T.tensor(np.array([0.7]), requires_grad=True)
+    step = Chunked(lambda rows: [p * pointwise(side, rows[0])], [p], ["rows"], executor="llvm")
+    x = np.zeros((70, 1))
+    assert (step([x])[0] == 0.7).all()
+    x[11] = -0.0  # in place
+    assert step([x])[0][11] == -0.7
+    assert None not in step._tiles.values()
+
+
+def test_points_where_an_operation_has_no_value_are_no_warning():
+    p = T.tensor(np.array([0.7]), requires_grad=True)
+
+    def fn(rows):
+        return [p * T.fmod(rows[0], rows[1])]
+
+    step, plain = (Chunked(fn, [p], ["rows"], executor=e) for e in ("llvm", "numpy"))
+    rows = _rows()
+    rows[1][5] = 0.0
+    found = step(rows)
+    assert None not in step._tiles.values() and np.isnan(found[0][5])
+    _agree(found, plain(rows))
+
+
+def test_many_points_are_taken_piece_by_piece(monkeypatch):
+    class Widest(Counted):
+        points = 0
+
+        def values(self, xp, xs, orders):
+            self.points = max(self.points, xs[0].shape[-1])
+            return super().values(xp, xs, orders)
+
+    monkeypatch.setattr(at_points, "_TOGETHER", 32)
+    function = Widest()
+    p, fn, kinds = _problem(function)
+    step, plain = (Chunked(fn, p, kinds, executor=e) for e in ("llvm", "numpy"))
+    rows = _rows(101)
+    found = step(rows)
+    assert None not in step._tiles.values() and function.points == 32
+    _agree(found, plain(rows))
 
 
 def test_a_failure_is_told_and_the_next_points_are_made_anew():
