@@ -101,10 +101,10 @@ class Burst:
         """Take the steps after the one of a number, at theta; after 0 the first is at theta itself.
 
         known: what is remembered after that, on the host or on the device. rates: of that step, and
-        of each that is taken.
+        of each that is taken but the last.
         """  # fmt: skip
-        xp, count = there.xp, len(rates) - 1
-        moves = [self._move.scalars(rate, number + k) for k, rate in enumerate(rates[:-1])]
+        xp, count = there.xp, len(rates)
+        moves = [self._move.scalars(rate, number + k) for k, rate in enumerate(rates)]
         learns = [self._learn.scalars(number + 1 + k) for k in range(count)]
         at, counts, known, *scalars = _sent(
             [theta, there.counts], known, [*moves, *learns], there.device

@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Generator, Mapping
 from functools import partial
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
@@ -138,10 +139,12 @@ class FirstOrder(Stage):
             there = function.on_device
             burst = self._burst(there, function.layout)
             count = min(self.steps - number, function.steps_ahead(), burst.most)
+            if number <= self.warmup:  # a schedule is asked for rates when it has met a loss
+                count = min(count, self.warmup + 1 - number)
             # A rate that goes by the losses is presumed to stay until one of them is told.
-            rates = [share * self._rate(number + k, losses) for k in range(count + 1)]
+            rates = [share * self._rate(number + k, losses) for k in range(count)]
             taken = burst.taken(there, theta, known, number, rates)
-            for presumed, one in zip(rates[1:], taken, strict=True):
+            for presumed, one in zip_longest(rates[1:], taken):
                 loss = function.told(one.theta, one.totals)
                 if not (math.isfinite(loss) and math.isfinite(one.square)):
                     _say_what(function, one.theta)

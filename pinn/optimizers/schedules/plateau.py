@@ -48,8 +48,7 @@ class PlateauDecay(Schedule):
         return _memory(lowest, 0, self.factor * share)
 
     def rate(self, learning_rate: float, step: int, steps: int, memory: Memory) -> float:
-        share = float(memory["share"]) if memory else 1.0  # before there is a loss
-        return max(self.final_rate, learning_rate * share)
+        return max(self.final_rate, learning_rate * float(memory["share"]))
 
 
 def _memory(lowest: float, waited: int, share: float) -> Memory:

@@ -53,7 +53,10 @@ class Schedule(ABC):
 
     @abstractmethod
     def rate(self, learning_rate: float, step: int, steps: int, memory: Memory) -> float:
-        """Return the rate of a step out of so many, whose loss is in the memory."""
+        """Return the rate of a step out of so many, whose loss is in the memory.
+
+        On a GPU it is also asked for steps to come, with the memory of the losses so far.
+        """
 
 
 SCHEDULES.base = Schedule

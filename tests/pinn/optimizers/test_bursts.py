@@ -12,6 +12,7 @@ import pinn
 from autograd.strict import StrictArray, counted, strict_cuda
 from autograd.strict.kernels import compiler
 from pinn.optimizers import Diverged, functions_of
+from pinn.optimizers.schedules import Schedule
 from pinn.training.experiment import Experiment
 
 PROBLEM = pinn.Problem(
@@ -103,25 +104,23 @@ def test_within_a_burst_nothing_is_copied_and_nothing_is_waited_for(gpu):
     asked = {}
     for count in (10, 20):
         function = objective(burst=count)
-        theta = function.theta
-        stage = pinn.Adam(100)
-        next(stage.run(function, theta))  # records
+        steps = pinn.Adam(100).run(function, function.theta)
+        next(steps)  # records
         with counted() as counts:
-            assert next(stage.run(function, theta)).ahead == count - 1
+            assert next(steps).ahead == count - 1
         asked[count] = counts
     # What does not grow with the steps: theta and rates there, what is told of all of them back.
     for counts in asked.values():
         assert (counts.uploads, counts.downloads, counts.synchronisations) == (1, 1, 1)
     each = LAUNCHES * len(function.groups) + OF_A_STEP
     assert asked[20].launches - asked[10].launches <= 10 * each
-    # A memory of zeros is no launch: it came with theta.
     assert asked[10].launches <= 10 * each + OF_A_BURST
 
 
 def test_the_next_burst_takes_one_copy_there_and_one_back(gpu):
     function = objective(burst=4)
     steps = pinn.Adam(12).run(function, function.theta)
-    list(itertools.islice(steps, 4))
+    list(itertools.islice(steps, 1 + 4))
     with counted() as counts:
         list(itertools.islice(steps, 4))
     assert (counts.uploads, counts.downloads, counts.synchronisations) == (1, 1, 1)
@@ -243,12 +242,35 @@ def test_a_rule_of_ones_own_is_recorded_as_well(gpu):
     stage = Signs(7, learning_rate=0.5, warmup=2)
     found, end = told(stage, objective())
     expected, last = told(stage, objective("cpu"))
-    assert [step.ahead for step in found] == [6, 5, 4, 3, 2, 1, 0]
+    assert [step.ahead for step in found] == [2, 1, 0, 3, 2, 1, 0]  # three before the first loss
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a.theta, b.theta, rtol=1e-13)
         np.testing.assert_allclose(a.state["sizes"], b.state["sizes"], rtol=1e-12)
     np.testing.assert_allclose(end.theta, last.theta, rtol=1e-13)
     assert same(told(stage, objective(burst=2))[0], found)
+
+
+@pinn.declared
+class Strict(Schedule):
+    """Asks for the loss of the first step, which it goes by."""
+
+    name = "strict"
+
+    def remember(self, loss, memory):
+        return memory or {"first": np.array(loss)}
+
+    def rate(self, learning_rate, step, steps, memory):
+        return learning_rate * float(memory["first"]) / step**0.5
+
+
+@pytest.mark.parametrize("warmup", [0, 3])
+def test_a_schedule_is_asked_for_no_rate_before_it_has_met_a_loss(gpu, warmup):
+    stage = pinn.Adam(8, learning_rate=0.1, schedule=Strict(), warmup=warmup)
+    found, end = told(stage, objective())
+    expected, last = told(stage, objective("cpu"))
+    assert [a.learning_rate for a in found] == pytest.approx([b.learning_rate for b in expected])
+    assert max(step.ahead for step in found) == 8 - (warmup + 1) - 1
+    np.testing.assert_allclose(end.theta, last.theta, rtol=1e-12, atol=1e-13)
 
 
 def test_solvers_that_are_not_recorded_work_on_the_host(gpu):
