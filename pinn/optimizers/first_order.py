@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Generator, Mapping
-from functools import partial
 from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
 
+from autograd.plan import TraceError
 from pinn.objective import Layout, OnDevice
 from pinn.optimizers.arrays import chosen
 from pinn.optimizers.bursts import Burst, Remembered
@@ -161,13 +161,21 @@ class FirstOrder(Stage):
         return self._end(self._burst(there, function.layout).end(there, theta, known, number, rate))
 
     def _burst(self, there: OnDevice, layout: Layout) -> Burst:
-        """Return the steps as they are recorded, once for an objective."""
+        """Return the steps as recorded, once for an objective; TypeError if they cannot be."""
         key = (self, there.blocks, there.groups)
         if key not in there.recorded:
-            there.recorded[key] = Burst(
-                self.begin(layout), partial(self._next, layout=layout),
-                partial(self.learn, layout=layout), there,
-            )  # fmt: skip
+            try:
+                there.recorded[key] = Burst(
+                    self.begin(layout),
+                    lambda *given: self._next(*given, layout),
+                    lambda *given: self.learn(*given, layout),
+                    there,
+                )
+            except (TraceError, TypeError) as error:
+                raise TypeError(
+                    f"solver {self.name!r} says recordable = True, but its steps cannot be "
+                    f"recorded: {error}; with recordable = False they are taken on the host"
+                ) from error
         return there.recorded[key]
 
     def _end(self, theta: np.ndarray) -> StageEnd:

@@ -251,6 +251,49 @@ def test_a_rule_of_ones_own_is_recorded_as_well(gpu):
 
 
 @pinn.declared
+class Ufuncs(Signs):
+    """Has a function of numpy alone."""
+
+    name = "ufuncs"
+
+    def change(self, memory, rate, number, _):
+        return rate * np.sign(memory["mean"])
+
+
+@pinn.declared
+class Turns(Signs):
+    """Does something else in every second step."""
+
+    name = "turns"
+
+    def learn(self, memory, gradient, number, _):
+        return memory if number % 2 else {**memory, "mean": gradient}
+
+
+@pytest.mark.parametrize("stage", [Ufuncs(3), Turns(3)])
+def test_a_rule_that_cannot_be_recorded_is_told_what_to_say(gpu, stage):
+    message = f"solver '{stage.name}' says recordable = True, .* with recordable = False"
+    with pytest.raises(TypeError, match=message):
+        told(stage, objective())
+
+
+@pinn.declared
+class Whole(Signs):
+    """Has a name of its own for what it needs nothing of."""
+
+    name = "whole"
+
+    def learn(self, memory, gradient, number, _):
+        return {**memory, "mean": gradient}
+
+
+def test_a_rule_may_name_its_arguments_as_it_likes(gpu):
+    (found, _), (expected, _) = told(Whole(3), objective()), told(Whole(3), objective("cpu"))
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a.theta, b.theta, rtol=1e-13)
+
+
+@pinn.declared
 class Strict(Schedule):
     """Asks for the loss of the first step, which it goes by."""
 
