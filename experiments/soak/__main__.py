@@ -18,7 +18,7 @@ from experiments.command_line import positive
 from experiments.resumable import ROOT, measured
 from experiments.soak.figures import draw
 from experiments.soak.page import markdown
-from experiments.soak.steadiness import drift, of_memory, of_steps
+from experiments.soak.steadiness import drift, of_memory, of_processor, of_steps
 from experiments.soak.watching import watch
 from pinn.files import write_json, write_text
 from pinn.runs.run import Run
@@ -35,9 +35,11 @@ def soak(minutes: float, figures_seconds: float) -> dict[str, Any]:
         seen = watch(command, directory)
         records = Run.open(directory).metrics()
     steps = of_steps(records)
+    processor = of_processor(seen.seconds, seen.processor, records)
     return {
         "minutes": minutes, "figures_seconds": figures_seconds, "last_step": records[-1]["step"],
-        "draws": records[-1]["draw"], "drift": drift(steps), "reads": seen.reads,
+        "draws": records[-1]["draw"], "drift": drift(steps),
+        "processor": processor, "processor_drift": drift(processor, "mean_ms"), "reads": seen.reads,
         "invalid": seen.invalid, "steps": steps,
         "memory": {
             **of_memory(seen.seconds, seen.mib), "seconds": seen.seconds, "mib": seen.mib,

@@ -22,6 +22,9 @@ def draw(facts: Mapping[str, Any], path: Path) -> None:
     for name, colour, word in (("median_ms", BLUE, "median"), ("p99_ms", RED, "99 %")):
         bottom.plot(minutes, [row[name] for row in facts["steps"]], marker=".", color=colour,
                     label=word)
+    bottom.plot([row["minute"] + 0.5 for row in facts["processor"]],
+                [row["mean_ms"] for row in facts["processor"]], color="black", linestyle="--",
+                label="of the processor, mean")
     bottom.set_ylim(bottom=0)
     bottom.set_xlim(left=0)
     bottom.set_ylabel("a step in ms")

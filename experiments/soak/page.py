@@ -14,6 +14,8 @@ _MOST_ROWS = 12
 def markdown(facts: Mapping[str, Any]) -> str:
     """Return the results as a page, beside soak.png."""
     memory, rows = facts["memory"], facts["steps"]
+    processor = {row["minute"]: row["mean_ms"] for row in facts["processor"]}
+    first, last = (processor[k] for k in (min(1, len(processor) - 1), len(processor) - 1))
     reads = sum(facts["reads"].values())
     kinds = ", ".join(f"{count} of .{kind}" for kind, count in sorted(facts["reads"].items()))
     invalid = len(facts["invalid"])
@@ -34,13 +36,19 @@ def markdown(facts: Mapping[str, Any]) -> str:
         "second).",
         f"The median time of a step changes by {100 * facts['drift']:+.1f} % from the first tenth "
         "of the minutes to the last. It includes all that is done between two lines of the "
-        "metrics: drawing points, checkpoints, figures.",
+        "metrics: drawing points, checkpoints, figures; and the turns of others, where they share "
+        "the core.",
+        f"The processor's time of a step, the mean of all that the process does, goes from "
+        f"{number(first)} ms in minute 1 to {number(last)} ms in the "
+        f"last: {100 * facts['processor_drift']:+.1f} % from the first tenth of the minutes to the "
+        "last.",
         f"Files read: {reads} ({kinds}). Invalid ones: {invalid}.",
         table(
-            ["minute", "samples", "median ms", "90 %", "99 %"],
+            ["minute", "samples", "median ms", "90 %", "99 %", "processor's ms"],
             [
                 [str(row["minute"]), str(row["samples"]),
-                 *(number(row[name]) for name in ("median_ms", "p90_ms", "p99_ms"))]
+                 *(number(row[name]) for name in ("median_ms", "p90_ms", "p99_ms")),
+                 number(processor.get(row["minute"]))]
                 for row in shown
             ],
         ),

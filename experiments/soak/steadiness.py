@@ -57,11 +57,32 @@ def of_steps(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def drift(rows: Sequence[Mapping[str, Any]]) -> float:
-    """Return the median step of the last tenth of the minutes over that of the first, less 1.
+def of_processor(
+    seconds: Sequence[float], taken: Sequence[float], records: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return, for each whole minute of training, the processor's ms a step: all that it did.
+
+    seconds, taken: samples of the processor's seconds that the process had had. records: the lines
+    of metrics.jsonl. Who shares the core does not change it, but for the caches.
+    """
+    wall = np.array([record["wall_s"] for record in records])
+    step = np.array([record["step"] for record in records])
+    # training begins when libraries are loaded, and ends with the process or a little before
+    late = max(0.0, seconds[-1] - wall[-1])
+    edges = 60.0 * np.arange(int(wall[-1] // 60) + 1)
+    used = np.diff(np.interp(edges + late, seconds, taken))
+    steps = np.diff(np.interp(edges, wall, step))
+    return [
+        {"minute": minute, "mean_ms": float(1e3 * cost / count)}
+        for minute, (cost, count) in enumerate(zip(used, steps, strict=True))
+    ]
+
+
+def drift(rows: Sequence[Mapping[str, Any]], name: str = "median_ms") -> float:
+    """Return a step of the last tenth of the minutes over one of the first, less 1.
 
     The first minute does not count where there are others.
     """
-    medians = [row["median_ms"] for row in rows[1:] or rows]
+    medians = [row[name] for row in rows[1:] or rows]
     tenth = max(1, len(medians) // 10)
     return float(np.median(medians[-tenth:]) / np.median(medians[:tenth]) - 1)

@@ -1,8 +1,9 @@
-"""A process watched from outside: its memory by the second, and what a reader finds meanwhile."""
+"""A process watched from outside: its memory and processor time, and what a reader finds."""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import subprocess
 import sys
 import tempfile
@@ -17,10 +18,14 @@ _EVERY = 1.0
 
 
 class Watched(NamedTuple):
-    """What was seen: memory (MiB) at so many seconds, reads by kind of file, and invalid ones."""
+    """What was seen: at so many seconds, memory (MiB) and the processor's seconds that it took.
+
+    And reads by kind of file, and invalid ones.
+    """
 
     seconds: list[float]
     mib: list[float]
+    processor: list[float]
     reads: dict[str, int]
     invalid: list[str]
 
@@ -39,6 +44,16 @@ def memory(pid: int) -> float | None:
     return None  # it has ended, and nobody has waited for it yet
 
 
+def processor(pid: int) -> float:
+    """Return the seconds that a process has had of the processor, 0 when it has ended."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    user, system = text.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def watch(command: Sequence[str], directory: Path) -> Watched:
     """Run a command that writes in a directory, and read there until it ends.
 
@@ -53,7 +68,7 @@ def watch(command: Sequence[str], directory: Path) -> Watched:
         try:
             reader.start()
             theirs.close()  # of a reader that is gone nothing is waited for
-            seconds, mib = _memory_until_the_end(process)
+            samples = _samples_until_the_end(process)
             ours.send("it has ended")
             reads, invalid = ours.recv()
         except (EOFError, ConnectionError) as error:
@@ -67,15 +82,16 @@ def watch(command: Sequence[str], directory: Path) -> Watched:
             said.seek(0)
             text = said.read().decode(errors="replace").strip()
             raise RuntimeError(f"the training failed with code {process.returncode}: {text}")
-    return Watched(seconds, mib, reads, invalid)
+    return Watched(*samples, reads, invalid)
 
 
-def _memory_until_the_end(process: subprocess.Popen[Any]) -> tuple[list[float], list[float]]:
-    began, seconds, mib = time.monotonic(), [], []
+def _samples_until_the_end(process: subprocess.Popen[Any]) -> tuple[list[float], ...]:
+    began, seconds, mib, taken = time.monotonic(), [], [], []
     while process.poll() is None:
-        held = memory(process.pid)
+        held, used = memory(process.pid), processor(process.pid)
         if held is not None:
             seconds.append(round(time.monotonic() - began, 2))
             mib.append(round(held, 2))
+            taken.append(used)
         time.sleep(_EVERY)
-    return seconds, mib
+    return seconds, mib, taken

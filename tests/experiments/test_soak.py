@@ -1,6 +1,8 @@
 """The long run: what its reader takes for whole, what samples say, and how a process is watched."""
 
 import json
+import os
+import time
 
 import numpy as np
 import pytest
@@ -9,8 +11,8 @@ from experiments.soak import __main__ as soak
 from experiments.soak import watching
 from experiments.soak.page import markdown
 from experiments.soak.reading import Reader, check_png
-from experiments.soak.steadiness import drift, of_memory, of_steps
-from experiments.soak.watching import memory, watch
+from experiments.soak.steadiness import drift, of_memory, of_processor, of_steps
+from experiments.soak.watching import memory, processor, watch
 from pinn.figures.style import figure_png, new_figure
 from pinn.files import DamagedFile, write_npz
 
@@ -147,12 +149,31 @@ def test_the_time_of_steps_goes_by_minutes():
     assert drift(rows) == pytest.approx(0.2)  # without the first minute
 
 
+def test_the_processors_time_goes_by_minutes_of_training():
+    lines = records([10.0, 5.0, 5.0, 6.0, 6.0])
+    seconds = np.arange(0.0, 306.0)  # 5 of them before the training begins
+    taken = np.interp(seconds, [0, 5, 305], [0, 4, 4 + 150])  # half of the core is somebody else's
+    rows = of_processor(seconds, taken, lines)
+    assert [row["minute"] for row in rows] == [0, 1, 2, 3]
+    assert [row["mean_ms"] for row in rows] == pytest.approx([5, 2.5, 2.5, 3], rel=0.02)
+    assert drift(rows, "mean_ms") == pytest.approx(0.2, abs=0.02)
+
+
+def test_the_processors_time_of_a_process_is_that_it_measures_itself():
+    start = time.process_time()
+    while time.process_time() < start + 0.05:
+        pass
+    assert processor(os.getpid()) == pytest.approx(time.process_time(), abs=0.05)
+    assert processor(2**22 + 7) == 0
+
+
 def test_the_page_says_what_was_seen():
     seconds = list(map(float, range(600)))
     rows = of_steps(records([5.0] * 10))
     facts = {
         "minutes": 10.0, "figures_seconds": 30.0, "last_step": 1000, "draws": 7,
-        "drift": drift(rows), "reads": {"npz": 30, "png": 12}, "invalid": ["a.npz: damaged"],
+        "drift": drift(rows), "processor": [{"minute": k, "mean_ms": 2.0 + k} for k in range(10)],
+        "processor_drift": 0.5, "reads": {"npz": 30, "png": 12}, "invalid": ["a.npz: damaged"],
         "steps": rows, "memory": {**of_memory(seconds, [100.0] * 600)},
         "measured": {
             "command": "python -m experiments.soak", "machine": {"cpu": "a cpu", "cores": 2},
@@ -162,6 +183,7 @@ def test_the_page_says_what_was_seen():
     page = markdown(facts)
     assert "Files read: 42 (30 of .npz, 12 of .png). Invalid ones: 1." in page
     assert "Memory is flat after the first minute: 100 to 100 MiB, +0.0 %" in page
+    assert "from 3 ms in minute 1 to 11 ms in the last: +50.0 %" in page
     assert "- a.npz: damaged" in page
 
 
