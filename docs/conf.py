@@ -88,7 +88,9 @@ def without_factories(app, what, name, obj, options, signature, returned) -> tup
 def measurements_inside(app, name: str, source: list[str]) -> None:
     """Have links to measured tables, which lie beside their programs, lead to the site's pages."""
     source[0] = re.sub(
-        r"\]\((?:\.\./)+experiments/results/(\w+\.md)", r"](/measurements/\1", source[0]
+        r"\]\((?:\.\./)+experiments/results/([\w/]+\.md)",
+        lambda found: f"](/measurements/{found[1].replace('/', '_')}",
+        source[0],
     )
 
 
