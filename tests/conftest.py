@@ -9,8 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from autograd.strict import strict_cuda
+from autograd.strict.kernels import compiler
+
 ROOT = Path(__file__).parents[1]
 MPIEXEC = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+
+
+@pytest.fixture
+def gpu():
+    """Device "cuda", played by the strict test device with kernels that run on the host."""
+    if compiler() is None:
+        pytest.skip("no C++ compiler")
+    with strict_cuda(kernels=True) as backend:
+        yield backend
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from ..executors.loop_cache import cache_folder, check_private, warn_of_folder, 
 from .host import host, target_machine
 
 _lock = threading.Lock()
-_engines: dict[str, Any] = {}
+_engines: dict[tuple[str, int], Any] = {}
 _HASH_BYTES = 32
 
 AS_WRITTEN = 0
@@ -30,9 +30,10 @@ def address(text: str, function: str, level: int = 1) -> int:
     Warns once, and compiles in memory, where the cache folder cannot be used.
     """
     with _lock:
-        if text not in _engines:
-            _engines[text] = _loaded(text, level)
-        return _engines[text].get_function_address(function)
+        key = text, level
+        if key not in _engines:
+            _engines[key] = _loaded(text, level)
+        return _engines[key].get_function_address(function)
 
 
 def _loaded(text: str, level: int) -> Any:

@@ -9,19 +9,10 @@ import autograd as T
 from autograd.devices import as_device
 from autograd.plan import TraceError
 from autograd.plan.unbound import Unbound
-from autograd.strict import StrictArray, counted, strict_cuda
-from autograd.strict.kernels import compiler
+from autograd.strict import StrictArray, counted
 
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((2, 7))
-
-
-@pytest.fixture
-def gpu():
-    if compiler() is None:
-        pytest.skip("no C++ compiler")
-    with strict_cuda(kernels=True) as backend:
-        yield backend
 
 
 def adam(rate, number, x, y):

@@ -6,20 +6,12 @@ import numpy as np
 import pytest
 
 from autograd.strict import counted, strict_cuda
-from autograd.strict.kernels import TURNS, compiler
+from autograd.strict.kernels import TURNS
 
 HEAD = """typedef double R;
 extern __shared__ __align__(16) R arena[];
 extern "C" __global__ void test(const R *x, R *to, int count) {
 """
-
-
-@pytest.fixture
-def gpu():
-    if compiler() is None:
-        pytest.skip("no C++ compiler")
-    with strict_cuda(kernels=True) as backend:
-        yield backend
 
 
 def run(gpu, body, blocks=2, threads=8, shared=1024):

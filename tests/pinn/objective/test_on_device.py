@@ -7,8 +7,7 @@ import pytest
 
 import autograd as T
 import pinn
-from autograd.strict import counted, strict_cuda
-from autograd.strict.kernels import compiler
+from autograd.strict import counted
 from pinn.training.experiment import Experiment
 
 LAUNCHES = 5
@@ -16,14 +15,6 @@ LAUNCHES = 5
 
 FOR_A_STEP = 3
 """Theta is copied to its place, by way of a clone, and the results are joined."""
-
-
-@pytest.fixture
-def gpu():
-    if compiler() is None:
-        pytest.skip("no C++ compiler")
-    with strict_cuda(kernels=True) as backend:
-        yield backend
 
 
 def objective(**options):

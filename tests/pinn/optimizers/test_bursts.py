@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import pinn
-from autograd.strict import StrictArray, counted, strict_cuda
-from autograd.strict.kernels import compiler
+from autograd.strict import StrictArray, counted
 from pinn.optimizers import Diverged, functions_of
 from pinn.optimizers.schedules import Schedule
 from pinn.training.experiment import Experiment
@@ -35,14 +34,6 @@ OF_A_STEP = 5
 
 OF_A_BURST = 2
 """What is told is joined, of which a part is taken out of what was joined before."""
-
-
-@pytest.fixture
-def gpu():
-    if compiler() is None:
-        pytest.skip("no C++ compiler")
-    with strict_cuda(kernels=True) as backend:
-        yield backend
 
 
 def objective(device="cuda", burst=100, problem=PROBLEM, **options):
