@@ -290,7 +290,7 @@ class Chunked:
         Measured (experiments/bench): up to some five L2 caches cost nothing, as each layer's arrays
         are met twice; shorter calls lose more to the interpreter and its lock than caches give.
         Most of all with numpy alone, whose calls are single operations: threads that meet at the
-        lock after a few microseconds each may be slower than one (docs/decisions/0055-long-calls.md).
+        lock every few microseconds may be slower than one (docs/decisions/0055-long-calls.md).
         """
         # where the choice can be guessed, the program that it is made from is the one that is run
         guess = count if count <= _ONE_CHUNK else -(-count // 2)
