@@ -6,7 +6,7 @@ What moves elements makes no call: its result is another list of the same rows.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -40,23 +40,28 @@ from .places import (
     summed_dimensions,
     with_rows,
 )
+from .totals import together
 
 _WIDEST = 256
 """Of matrices: BLAS, which packs them, is as fast there and faster beyond (decision 0049)."""
 
 
-def lay_out(body: Program, points: int, sums: int, held: Collection[str]) -> Layout:
+def lay_out(
+    body: Program, points: int, totals: Sequence[int], held: Collection[str]
+) -> Layout:
     """Return the calls of a body with fused loops whose first `points` inputs are the points'.
 
-    sums  so many of its outputs, the first, are sums over the points.
-    held  the elementwise operations that loops may have.
+    totals  of its first outputs, sums over the points: to which total each is added.
+    held    the elementwise operations that loops may have.
     Raises CannotCompile for what tiles do not hold.
     """
-    return _Layout(body, points, sums, held).layout()
+    return _Layout(body, points, totals, held).layout()
 
 
 class _Layout:
-    def __init__(self, body: Program, points: int, sums: int, held: Collection[str]) -> None:
+    def __init__(
+        self, body: Program, points: int, totals: Sequence[int], held: Collection[str]
+    ) -> None:
         self.body = body
         self.points = points
         self.held = held
@@ -68,8 +73,9 @@ class _Layout:
             v: Numbers(k, np.arange(v.size).reshape(v.shape), v.data)
             for k, v in enumerate(body.inputs[points:])
         }
-        self.totals: dict[Value, int] = {v: k for k, v in enumerate(body.outputs[:sums])}
-        self.joined = body.outputs[sums:]
+        self.totals = dict(zip(body.outputs, totals, strict=False))
+        self.joined = body.outputs[len(totals) :]
+        self.blank: set[int] = set()  # rows that have zeros where points are missing
 
     def layout(self) -> Layout:
         result = self.result
@@ -83,13 +89,15 @@ class _Layout:
             self._constant(value)
         for instruction in self.body.instructions:
             self._visit(instruction)
-        result.totals = [v.size for v in self.totals]
+        sizes = {total: value.size for value, total in self.totals.items()}
+        result.totals = [sizes[k] for k in range(len(sizes))]
         for k, value in enumerate(self.joined):
             if value.dtype != dtype:
                 raise CannotCompile(f"a result of dtype {value.dtype}")
             rows, _ = self._by_row(self.places[value])
             result.given.append(rows.size)
             result.calls.append(Give(rows, k))
+        result.calls = together(result.calls)
         return result
 
     # ---- rows
@@ -338,7 +346,11 @@ class _Layout:
         self.result.calls.append(Contraction(*lists, self.totals[output]))
 
     def _blank(self, *rows: np.ndarray) -> None:
-        self.result.calls += [Blank(np.unique(one)) for one in rows]
+        for one in rows:
+            new = np.array(sorted({*one.reshape(-1).tolist()} - self.blank), np.int64)
+            if new.size:
+                self.result.calls.append(Blank(new))
+                self.blank.update(new.tolist())
 
     def _sum(self, instruction: Instruction) -> None:
         (x,), (output,) = instruction.inputs, instruction.outputs

@@ -47,7 +47,7 @@ def prepared(
     parts = split(program, points, kinds)
     fused = partial(fuse, held=lambda op: op.name in held, truths=program.inputs[0].dtype)
     body = run_pass("clusters", fused, remove_dead_code(parts.body))
-    return parts, lay_out(body, points, parts.sums, held)
+    return parts, lay_out(body, points, parts.totals, held)
 
 
 def tiled_or_none(make: Callable[..., Made], *arguments: Any) -> Made | None:

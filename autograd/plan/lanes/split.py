@@ -30,6 +30,7 @@ from .places import (
     summed_dimensions,
     with_rows,
 )
+from .totals import joined as totals_of
 
 _PRODUCTS = frozenset({"mul", "matmul"})
 
@@ -41,14 +42,19 @@ class Parts:
     before  its outputs are `uniform`, in order.
     body    its inputs are the points' arrays and then `uniform`; its outputs are the sums and then
             the joined outputs of the program.
-    after   its inputs are the sums and then `uniform`; its outputs are the program's sums.
-    sums    how many outputs of the body are sums.
+    after   its inputs are totals and then `uniform`; its outputs are the program's sums.
+    totals  the first outputs of the body: to which total each of them is added.
+    sums    how many totals there are.
     """
 
     before: Program
     body: Program
     after: Program
-    sums: int
+    totals: list[int]
+
+    @property
+    def sums(self) -> int:
+        return max(self.totals, default=-1) + 1
 
 
 def split(program: Program, points: int, kinds: Sequence[str]) -> Parts:
@@ -97,11 +103,11 @@ class _Split:
         read = [v for i in self.body for v in i.values() if v not in made]
         read += [v for i in self.after for v in i.values()] + totals
         uniform = [v for v in dict.fromkeys(read) if v not in varies]
+        after = _part(self.program, [*sums, *uniform], self.after, totals)
         return Parts(
             _part(self.program, shared, self.before, uniform),
             _part(self.program, [*given, *uniform], self.body, [*sums, *joined]),
-            _part(self.program, [*sums, *uniform], self.after, totals),
-            len(sums),
+            *totals_of(after, len(sums)),
         )
 
     def _place(self, instruction: Instruction) -> None:
