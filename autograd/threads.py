@@ -214,6 +214,13 @@ def get_num_threads() -> int:
     return max(found, default=_chosen or os.cpu_count() or 1)
 
 
+def cores() -> int:
+    """Return how many cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def workers() -> int:
     """Return how many cores a recorded step takes where nobody says: those chosen, or all."""
-    return _chosen or os.cpu_count() or 1
+    return _chosen or cores()

@@ -8,20 +8,18 @@ threads.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator, Sequence
-from concurrent.futures import wait
 
 import numpy as np
 
 from ...ranks import ALONE, Ranks
 from ..executors.numpy_executor import NumpyExecutor
 from ..pieces import lanes_for
-from ..pool import worker_pool
 from ..program import Program
 from . import functions
 from .at_points import AtPoints
 from .calls import Calls, calls_of
+from .crew import crew
 from .host import host
 from .library import CONSTANTS, FIELDS, NUMBERS, POINTS, RESULTS, START, SUMS
 from .places import CannotCompile
@@ -32,10 +30,6 @@ ROW_BYTES = 256
 """Of a row: a multiple of what a product takes at a time on all hosts."""
 
 _MOST_BYTES = 64 << 20
-_ADDRESS, _COUNT = ctypes.c_void_p, ctypes.c_int64
-_WORK = ctypes.CFUNCTYPE(
-    None, _ADDRESS, _ADDRESS, _COUNT, _ADDRESS, _ADDRESS, _ADDRESS, _COUNT
-)  # it lets go of the interpreter's lock
 
 
 class Tiled:
@@ -70,7 +64,6 @@ class Tiled:
         self._dtype = layout.dtype
         self._tile = ROW_BYTES // self._dtype.itemsize
         self._calls = calls_of(layout, Shape(found, self._dtype, self._tile), _MOST_BYTES)
-        self._work = _WORK(self._calls.work)
         self._threads, self._ranks = threads, ranks
         self._before, self._after = parts.before, parts.after
         self._totals = layout.totals
@@ -135,18 +128,9 @@ class Tiled:
             self._arenas.append((arena, arena.ctypes.data))
         points, results = _addresses(rows), _addresses(joined)
         known.begin(points.ctypes.data, self._addresses.ctypes.data, results.ctypes.data)
-
-        def work(slot: int) -> None:
-            self._work(*known.arguments, self._arenas[slot][1], *known.calls)
-
-        others = [worker_pool().submit(work, slot) for slot in range(1, threads)]
-        try:
-            if threads:
-                work(0)
-        finally:
-            wait(others)  # none may still write when this returns or raises
-        for other in others:
-            other.result()
+        if threads:
+            arenas = [place for _, place in self._arenas[:threads]]
+            crew().run(self._calls.work, known.arguments, arenas, *known.calls)
         return self._ranks.exchange(known.sums, lanes, joined, known.edges)
 
 

@@ -1,0 +1,112 @@
+"""Sums over points that are only added to each other are one total, taken in one call."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autograd as T
+from autograd.plan import trace
+from autograd.plan.chunks import Chunked
+from autograd.plan.lanes import functions
+from autograd.plan.lanes.instructions import Blank, Contraction, RowSum
+from autograd.plan.lanes.prepared import lowered, prepared
+from autograd.plan.passes import optimize
+
+_RNG = np.random.default_rng(3)
+_W = T.tensor(_RNG.standard_normal((4, 2)))
+
+
+def _laid_out(function, columns=2, count=7):
+    points = T.tensor(_RNG.standard_normal((count, columns)))
+    program, _ = trace(lambda x: function([x]), [points])
+    return prepared(lowered(optimize(program), functions.HELD), 1, ["sum"], functions.HELD)
+
+
+def _agrees(function, count=100):
+    rows = [np.ascontiguousarray(_RNG.standard_normal((count, 2)))]
+    found, expected = (
+        Chunked(function, [], ["sum"], executor=executor)(rows)[0] for executor in ("llvm", "numpy")
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+def _two_products(given):
+    x = given[0]
+    return [x.sin().T @ x.cos() + x.exp().T @ (x * x)]
+
+
+def _products_and_sums(given):
+    x = given[0]
+    return [x.cos().sum(0) + (x * x).sum(0) + (x.sin().T @ x).sum(0)]
+
+
+def _read_twice(given):
+    x = given[0]
+    one = x.sin().T @ x
+    return [(one + x.cos().T @ x) + one.T]
+
+
+def test_products_that_are_added_are_one_call_and_one_total():
+    parts, layout = _laid_out(_two_products)
+    (call,) = [c for c in layout.calls if isinstance(c, Contraction)]
+    assert call.a.shape == call.b.shape == (2, 2)
+    assert layout.totals == [4] and parts.sums == 1
+    assert not parts.after.instructions
+    _agrees(_two_products)
+
+
+def test_sums_of_rows_are_one_call_where_they_are_added():
+    _, layout = _laid_out(_products_and_sums)
+    assert len([c for c in layout.calls if isinstance(c, RowSum)]) == 1
+    _agrees(_products_and_sums)
+
+
+def test_a_sum_that_something_else_reads_keeps_a_total_of_its_own():
+    parts, _ = _laid_out(_read_twice)
+    assert parts.sums == 2
+    _agrees(_read_twice)
+
+
+def test_sums_of_other_shapes_are_not_joined():
+    def broadcast(given):
+        x = given[0]
+        return [x.sin().T @ x + x.cos().sum(0)]
+
+    parts, _ = _laid_out(broadcast)
+    assert parts.sums == 2
+    _agrees(broadcast)
+
+
+def test_the_gradient_of_nested_gradients_has_one_call_a_matrix():
+    def loss(given):
+        x, w = given
+        u = (x @ w.T).tanh().sum(1)
+        (slope,) = T.grad(u.sum(), x, create_graph=True)
+        value = (slope * slope).sum() + (u * u).sum()
+        return T.grad(value, w)
+
+    x = T.tensor(_RNG.standard_normal((7, 2)), requires_grad=True)
+    w = _W.clone().requires_grad_()
+    program, _ = trace(lambda *given: loss(given), [x, w])
+    _, layout = prepared(
+        lowered(optimize(program), functions.HELD), 1, ["sum"], functions.HELD
+    )
+    shapes = [(c.a.shape[1], c.b.shape[1]) for c in layout.calls if isinstance(c, Contraction)]
+    assert len(shapes) == len(layout.totals) == 1
+
+
+def test_rows_are_given_zeros_once_where_points_are_missing():
+    def powers(given):
+        x = given[0]
+        return [x.sin().T @ x + x.cos().T @ x]
+
+    _, layout = _laid_out(powers)
+    rows = np.concatenate([c.rows for c in layout.calls if isinstance(c, Blank)])
+    assert len(rows) == len(set(rows.tolist()))
+
+
+@pytest.mark.parametrize("count", [1, 31, 33, 500])
+def test_joined_totals_agree_for_any_number_of_points(count):
+    _agrees(_two_products, count)
+    _agrees(_products_and_sums, count)
