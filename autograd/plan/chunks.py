@@ -24,7 +24,7 @@ from ..ranks import ALONE, Ranks
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
 from .executors import arena_bytes, default_executor, make_executor
-from .lanes.cuda.launched import Launched
+from .lanes.cuda.launched import Held, Launched
 from .lanes.prepared import few_points, tiled_or_none
 from .lanes.tiled import Tiled
 from .passes import optimize
@@ -204,6 +204,18 @@ class Chunked:
         if found is not None:
             found.bind([s._data for s in self.shared])
         return found
+
+    def held(self, rows: Sequence[Any]) -> Held | None:
+        """Return a call with these arrays that launches kernels of ours alone, on a GPU.
+
+        It writes all results, sums, to the same places each time. The same call as long as no array
+        is another; None where there is none such.
+        """
+        with self._lock:
+            self._forget_outdated()
+            joined = any(kind != "sum" for kind in self.kinds)
+            tiled = None if joined else self._tiled(rows, len(rows[0]))
+            return tiled.held(rows) if isinstance(tiled, Launched) else None
 
     def cost(self, rows: Sequence[np.ndarray]) -> Cost:
         """Return what a call with these arrays takes; it is recorded for that, and not run."""

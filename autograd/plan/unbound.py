@@ -52,6 +52,11 @@ class Unbound:
         self._late = CupyExecutor.prepared(late)
         self._constants = {v: v.data for v in _values(self._late) if v.kind == CONSTANT}
 
+    @property
+    def count(self) -> int:
+        """How many numbers `scalars` returns."""
+        return len(self._scalars)
+
     def scalars(self, *numbers: float) -> list[float]:
         """Return what a call takes in place of its numbers."""
         found: dict[Value, Any] = dict(zip(self._numbers, map(np.float64, numbers), strict=True))
@@ -62,35 +67,47 @@ class Unbound:
         return [float(found[value]) for value in self._scalars]
 
     def __call__(
-        self, scalars: Any, *arrays: Any, out: Mapping[int, Any] | None = None
+        self,
+        scalars: Any,
+        *arrays: Any,
+        out: Mapping[int, Any] | None = None,
+        kept: dict[Value, Any] | None = None,
     ) -> list[Any]:
         """Return the results; nothing is copied, and nothing is waited for.
 
         scalars: those of the call as an array of the device. out: number of a result -> a dense
-        array of its shape, where it is written.
+        array of its shape, where it is written. kept: has the memory of what else a kernel writes,
+        for calls that take none of their own; it is filled by the first of them.
         """
         places = {self._late.outputs[k]: array for k, array in (out or {}).items()}
         found = {**self._constants, **{v: scalars[k] for k, v in enumerate(self._scalars)}}
         found.update(zip(self._late.inputs[len(self._numbers) :], arrays, strict=True))
+
+        def place(value: Value) -> Any:
+            if value in places:
+                return places[value]
+            if kept is None:
+                return self._xp.empty(value.shape, value.dtype)
+            if value not in kept:
+                kept[value] = self._xp.empty(value.shape, value.dtype)
+            return kept[value]
+
         with np.errstate(all="ignore"):
             for instruction in self._late.instructions:
-                self._call(instruction, found, places)
-            for value, place in places.items():
-                if found[value] is not place:
-                    self._xp.copyto(place, found[value])
+                self._call(instruction, found, place)
+            for value, array in places.items():
+                if found[value] is not array:
+                    self._xp.copyto(array, found[value])
         return [places.get(value, found[value]) for value in self._late.outputs]
 
     def _call(
-        self, instruction: Instruction, found: dict[Value, Any], places: Mapping[Value, Any]
+        self, instruction: Instruction, found: dict[Value, Any], place: Callable[[Value], Any]
     ) -> None:
         inputs = [found[one] if isinstance(one, Value) else one for one in instruction.inputs]
         if instruction.op is not fused_op:
             results = instruction.op.forward(self._xp, *inputs, **instruction.attributes)
             return _take(instruction, results, found)
-        results = tuple(
-            places[one] if one in places else self._xp.empty(one.shape, one.dtype)
-            for one in instruction.outputs
-        )
+        results = tuple(map(place, instruction.outputs))
         kernel = kernel_of(self._xp.ElementwiseKernel, instruction.attributes["loop"])
         kernel(*inputs, *instruction.attributes["numbers"], *results)
         return _take(instruction, results, found)

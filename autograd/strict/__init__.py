@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..devices import Backend, registered
-from . import counts
+from . import counts, graphs
 from .array import Namespace, StrictArray, _unwrap
 from .counts import Counts, counted
 
@@ -26,7 +26,8 @@ def strict_backend(device_type: str = "cuda", kernels: bool = False) -> Backend:
     """Return the strict test device under the name of another device type.
 
     kernels: it has `ElementwiseKernel` and `RawModule`, which compile CUDA C as host code
-    (autograd/strict/kernels.py); RuntimeError where there is no C++ compiler.
+    (autograd/strict/kernels.py), and streams that capture graphs of them
+    (autograd/strict/graphs.py); RuntimeError where there is no C++ compiler.
     """
     xp: Any = Namespace()
     if kernels:
@@ -60,16 +61,19 @@ def _special() -> Any:
 
 
 def _from_host(host: np.ndarray, index: int | None) -> StrictArray:
+    graphs.refuse("a copy from the host")
     counts.upload()
     return StrictArray(np.array(host), index or 0)
 
 
 def _to_host(array: StrictArray) -> np.ndarray:
+    graphs.refuse("a copy to the host")
     counts.download()
     return np.array(array._host)
 
 
 def _scatter_add(array: StrictArray, index: Any, values: Any) -> None:
+    graphs.refuse("operation add.at")
     counts.launch()
     np.add.at(_unwrap(array), _unwrap(index), _unwrap(values))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import counts
+from . import counts, graphs
 
 
 class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
@@ -26,16 +26,23 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
         )
 
     def __array_ufunc__(self, ufunc: np.ufunc, how: str, *args: Any, **kwargs: Any) -> Any:
-        return _called(getattr(ufunc, how), args, kwargs)
+        return _called(ufunc if how == "__call__" else getattr(ufunc, how), args, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return _called(function, args, kwargs)
 
     def __getitem__(self, key: Any) -> Any:
-        found = self._host[_unwrap(key)]
-        if not isinstance(found, np.generic) and not _is_view(found, [self._host]):
+        key = _unwrap(key)
+        parts = key if isinstance(key, tuple) else (key,)
+        chosen = any(isinstance(one, (np.ndarray, list)) for one in parts)
+        if chosen:
+            graphs.refuse("chosen elements")
             counts.launch()
-        return _wrap(found)
+            counts.allocation()
+        found = self._host[key]
+        if isinstance(found, np.generic):  # on a device a single element is a view, too
+            found = self._host[(*parts, ...)]
+        return StrictArray(found)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         _called(self._host.__setitem__, (key, value), {})
@@ -50,6 +57,7 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def item(self, *args: Any) -> Any:
         """Return an element as a Python number."""
+        graphs.refuse("a copy to the host")
         counts.download()
         return self._host.item(*args)
 
@@ -131,6 +139,7 @@ class Namespace:
     def empty(self, shape: Any, dtype: Any = np.float64) -> StrictArray:
         """Return memory that nothing was written to: it is full of bits that are a NaN."""
         made = np.empty(shape, dtype)
+        graphs.allocate(made.nbytes)
         made.reshape(-1).view(np.uint8)[...] = 0xFF
         return StrictArray(made)
 
@@ -140,6 +149,12 @@ _FREE = frozenset({
 })  # fmt: skip
 """Functions that only look at what an array is, or say what may be done with it."""
 
+_VIEWS = frozenset({
+    "reshape", "transpose", "swapaxes", "moveaxis", "broadcast_to", "squeeze", "expand_dims",
+    "ravel", "ascontiguousarray",
+})  # fmt: skip
+"""Functions that a capture may meet: what they give must be a view."""
+
 
 def _called(function: Callable, args: Any, kwargs: Any, owner: np.ndarray | None = None) -> Any:
     """Call a function with host arrays, and count a launch unless it only gives a view.
@@ -147,11 +162,15 @@ def _called(function: Callable, args: Any, kwargs: Any, owner: np.ndarray | None
     owner: the array that the function is a method of.
     """
     args, kwargs = _unwrap(args), _unwrap(kwargs)
+    name = getattr(function, "__name__", "")
+    if name not in _FREE and name not in _VIEWS:
+        graphs.refuse(f"operation {name}")
     found = function(*args, **kwargs)
-    if getattr(function, "__name__", "") not in _FREE and not (
-        "out" not in kwargs and _is_view(found, [*args, owner])
-    ):
+    if name not in _FREE and ("out" in kwargs or not _is_view(found, [*args, owner])):
+        graphs.refuse(f"operation {name}")
         counts.launch()
+        if "out" not in kwargs and found is not None:
+            counts.allocation()
     return _wrap(found)
 
 

@@ -11,16 +11,19 @@ from dataclasses import dataclass
 class Counts:
     """What a device was asked to do.
 
-    launches          of kernels: each operation of arrays that is no view, each kernel of ours.
+    launches          of kernels: each operation of arrays that is no view, each kernel of ours,
+                      and each graph, whatever it holds.
     uploads           copies from the host to the device.
     downloads         copies from the device to the host, of single numbers too.
     synchronisations  times that the host waited for the device; each download is one.
+    allocations       arrays that memory was taken for, but those that copies make.
     """
 
     launches: int = 0
     uploads: int = 0
     downloads: int = 0
     synchronisations: int = 0
+    allocations: int = 0
 
 
 _counting: list[Counts] = []
@@ -53,4 +56,16 @@ def download() -> None:
     """Count a copy to the host, which waits for the device."""
     for one in _counting:
         one.downloads += 1
+    wait()
+
+
+def wait() -> None:
+    """Count a time that the host waits for the device."""
+    for one in _counting:
         one.synchronisations += 1
+
+
+def allocation() -> None:
+    """Count memory that is taken."""
+    for one in _counting:
+        one.allocations += 1

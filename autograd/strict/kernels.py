@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from . import counts
+from . import graphs
 from .array import Namespace, StrictArray
 from .emulation import LAUNCH, PRELUDE
 
 _TYPES = {"float32": "float", "float64": "double"}
 _DTYPES = {text: np.dtype(name) for name, text in _TYPES.items()}
+_NUMBERS = {"int": np.int32, "long long": np.int64, "float": np.float32, "double": np.float64}
 _KERNEL = re.compile(
     r'extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(([^)]*)\)'
 )
@@ -47,7 +48,9 @@ class KernelNamespace(Namespace):
         self.turns = "forward"
         self.attributes = {"MaxSharedMemoryPerBlockOptin": _MOST, "MultiProcessorCount": 2}
         self.cuda = SimpleNamespace(
-            Device=lambda index: SimpleNamespace(attributes=self.attributes)
+            Device=lambda index: SimpleNamespace(attributes=self.attributes),
+            Stream=graphs.Stream,
+            using_allocator=graphs.using_allocator,
         )
 
     def ElementwiseKernel(self, *arguments: str) -> HostElementwise:  # noqa: N802 - cupy's name
@@ -78,6 +81,7 @@ class HostElementwise:
         outputs = [p.split() for p in out_params.split(", ")]
         self.inputs, self.outputs = len(inputs), len(outputs)
         self.dtype = outputs[0][0]
+        self.name, self.loaded = name, False
         references = [
             f"const {_TYPES[t]} &{n} = (({_TYPES[t]} *)p[{k}])[i];"
             for k, (t, n) in enumerate(inputs)
@@ -94,15 +98,24 @@ class HostElementwise:
         self.function = getattr(_compiled(text), name)
 
     def __call__(self, *arguments: Any) -> None:
-        counts.launch()
-        outputs = [a._host for a in arguments[self.inputs :]]
+        taken = [a for a in arguments if isinstance(a, StrictArray)]
+        numbers = [None if isinstance(a, StrictArray) else a for a in arguments]
+
+        def call(arrays: list[np.ndarray]) -> None:
+            left = iter(arrays)
+            self._run([next(left) if number is None else number for number in numbers])
+
+        graphs.launch(self.name, self.loaded, call, [a._host for a in taken])
+        self.loaded = True
+
+    def _run(self, given: Sequence[Any]) -> None:
+        """Run it with arrays and numbers."""
+        outputs = given[self.inputs :]
         shape = outputs[0].shape
-        inputs = []
-        for argument in arguments[: self.inputs]:
-            host = argument._host if isinstance(argument, StrictArray) else argument
-            inputs.append(
-                np.ascontiguousarray(np.broadcast_to(np.asarray(host, self.dtype), shape))
-            )
+        inputs = [
+            np.ascontiguousarray(np.broadcast_to(np.asarray(one, self.dtype), shape))
+            for one in given[: self.inputs]
+        ]
         assert all(o.flags.c_contiguous and o.shape == shape for o in outputs)
         pointers = (ctypes.c_void_p * (self.inputs + self.outputs))(
             *(a.ctypes.data for a in (*inputs, *outputs))
@@ -115,6 +128,7 @@ class HostModule:
 
     def __init__(self, code: str, namespace: KernelNamespace) -> None:
         self.code = code
+        self.loaded: set[str] = set()
         self.namespace = namespace
         self.parameters = {
             name: [part.strip() for part in arguments.split(",")]
@@ -155,7 +169,6 @@ class HostKernel:
         self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Sequence[Any],
         *, shared_mem: int = 0,
     ) -> None:  # fmt: skip
-        counts.launch()
         if shared_mem > min(self.max_dynamic_shared_size_bytes, _MOST):
             raise ValueError(
                 f"kernel {self.name}: {shared_mem} bytes of shared memory, where "
@@ -166,16 +179,32 @@ class HostKernel:
                 f"kernel {self.name}: expected {len(self.parameters)} arguments, got "
                 f"{len(arguments)}"
             )
-        hosts = [
+        checked = [
             self._checked(*pair) for pair in zip(self.parameters, arguments, strict=True)
         ]
+
+        numbers = [None if one.ndim else one for one in checked]
+
+        def call(arrays: list[np.ndarray]) -> None:
+            left = iter(arrays)
+            given = [next(left) if number is None else number for number in numbers]
+            self._run(grid, block, given)
+
+        loaded = self.module.loaded
+        graphs.launch(self.name, self.name in loaded, call, [a for a in checked if a.ndim])
+        loaded.add(self.name)
+
+    def _run(
+        self, grid: tuple[int, ...], block: tuple[int, ...], given: Sequence[np.ndarray]
+    ) -> None:
+        """Run it with arrays, and with numbers as arrays of no dimension."""
         kept = [
             ctypes.c_void_p(a.ctypes.data) if a.ndim else a.ctypes.data_as(ctypes.c_void_p)
-            for a in hosts
+            for a in given
         ]
         places = (ctypes.c_void_p * len(kept))(*(
             ctypes.addressof(one) if host.ndim else host.ctypes.data
-            for one, host in zip(kept, hosts, strict=True)
+            for one, host in zip(kept, given, strict=True)
         ))  # fmt: skip
         blocks = grid[0] * (grid[1] if len(grid) > 1 else 1)
         size = np.array([grid[0], blocks // grid[0], block[0]], np.int32)
@@ -184,21 +213,19 @@ class HostKernel:
                          ctypes.c_void_p(turns.ctypes.data)):  # fmt: skip
             raise RuntimeError(f"kernel {self.name}: threads of a block meet different barriers")
 
-
     def _checked(self, parameter: str, argument: Any) -> np.ndarray:
         """Return an argument as an array, of no dimension for a number; TypeError for others."""
-        for kind, dtype in (("long long", np.int64), ("int", np.int32)):
-            if parameter.startswith(f"{kind} ") and "*" not in parameter:
-                if type(argument) is not dtype:
-                    raise TypeError(
-                        f"kernel {self.name}: {parameter} takes a {dtype.__name__}, got "
-                        f"{argument!r}"
-                    )
-                return np.array(argument)
-        if not isinstance(argument, StrictArray) or argument.dtype != self.module.real:
-            raise TypeError(
-                f"kernel {self.name}: {parameter} takes a {self.module.real} array of the device"
-            )
+        if "*" not in parameter:
+            dtype = _NUMBERS[parameter.rpartition(" ")[0]]
+            if type(argument) is not dtype:
+                raise TypeError(
+                    f"kernel {self.name}: {parameter} takes a {dtype.__name__}, got {argument!r}"
+                )
+            return np.array(argument)
+        kind = parameter.replace("const ", "").partition("*")[0].strip()
+        dtype = self.module.real if kind == "R" else np.dtype(_NUMBERS[kind])
+        if not isinstance(argument, StrictArray) or argument.dtype != dtype:
+            raise TypeError(f"kernel {self.name}: {parameter} takes a {dtype} array of the device")
         if not argument._host.flags.c_contiguous:
             raise ValueError(f"kernel {self.name}: {parameter} takes an array that is dense")
         return argument._host.reshape(-1)

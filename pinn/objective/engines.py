@@ -17,6 +17,7 @@ import autograd as T
 from autograd.devices import CPU, put, put_together
 from autograd.plan import trace
 from autograd.plan.chunks import Chunked, Cost, Kind
+from autograd.plan.lanes.cuda.launched import Held
 from autograd.plan.passes.per_row import CannotSplitRows
 from autograd.ranks import ALONE, Ranks
 
@@ -159,6 +160,14 @@ class RecordedEngine:
         A device is not waited for.
         """
         return [self._chunked(work)(work.arrays) for work in works]
+
+    def held(self, works: Sequence[Work]) -> tuple[Held, ...] | None:
+        """Return calls that compute several on a GPU with kernels alone, into the same places.
+
+        None where one of them takes more. The same calls while no array is another.
+        """
+        calls = [self._chunked(work).held(work.arrays) for work in works]
+        return None if any(call is None for call in calls) else tuple(calls)
 
     def cost(self, work: Work) -> Cost:
         return self._chunked(work).cost(work.arrays)

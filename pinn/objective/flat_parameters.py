@@ -9,6 +9,7 @@ import numpy as np
 
 import autograd as T
 from autograd import devices
+from autograd.plan.lanes.cuda.transfers import copy
 from pinn.models import Joined
 from pinn.objective.layout import Layout
 from pinn.problem.parameter import Parameter
@@ -87,12 +88,18 @@ class FlatParameters:
             self.loaded(theta)
 
     def load_there(self, theta: Any) -> None:
-        """Set all parameters from an array (size,) of their device, without a copy to the host."""
+        """Set all parameters from an array (size,) of their device: a launch of a kernel."""
         self._held = None
-        devices.namespace_of(theta).copyto(self._flat._data, theta, casting="same_kind")
+        copy(devices.namespace_of(theta), [(theta, self._flat._data)])
 
-    def loaded(self, theta: np.ndarray) -> None:
-        """Take note of what was loaded last, so that it is neither sent again nor fetched."""
+    def loaded(self, theta: np.ndarray | None) -> None:
+        """Take note of what was loaded last, so that it is neither sent again nor fetched.
+
+        None: of something that the host does not know.
+        """
+        if theta is None:
+            self._held = None
+            return
         self._held = self._cast(theta), self._writes()
 
     def _cast(self, theta: np.ndarray) -> np.ndarray:

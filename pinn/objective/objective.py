@@ -236,7 +236,7 @@ class Objective:
             works = [self._work("gradient", one, _row_weights(one)) for one in self._placed]
             self._on_device = OnDevice(
                 self.parameters, device, self._placed, lambda: engine.run_there(works),
-                self._recorded,
+                lambda: engine.held(works), self._recorded,
             )  # fmt: skip
         return self._on_device
 

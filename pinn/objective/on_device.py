@@ -9,8 +9,10 @@ import numpy as np
 
 import autograd as T
 from autograd.devices import Device, backend
+from autograd.plan.lanes.cuda.transfers import copy
 
 if TYPE_CHECKING:
+    from autograd.plan.lanes.cuda.launched import Held
     from pinn.objective.flat_parameters import FlatParameters
     from pinn.objective.group import Placed
 
@@ -20,9 +22,10 @@ class OnDevice:
 
     The results of one are float64 numbers there: each block's sum of v * r^2, group after group
     (`blocks` of them), then the gradient of each group's sum of seed * v * r^2 (`groups` times
-    `size`). run: computes these of all groups, at the parameters as they are. It belongs to the
-    points and weights that there were when it was made. recorded: what solvers have recorded for
-    this objective, by a key of theirs.
+    `size`). run: computes these of all groups, at the parameters as they are. held: `() -> calls`
+    that do the same, into places that stay, or None. It belongs to the points and weights that
+    there were when it was made. recorded: what solvers have recorded for this objective, by a key
+    of theirs.
     """
 
     def __init__(
@@ -31,6 +34,7 @@ class OnDevice:
         device: Device,
         placed: Sequence[Placed],
         run: Callable[[], list[list[Any]]],
+        held: Callable[[], tuple[Held, ...] | None],
         recorded: dict[Hashable, Any],
     ) -> None:
         self.device = device
@@ -42,23 +46,37 @@ class OnDevice:
         self._blocks = [block for one in placed for block in one.blocks]
         self._parameters = parameters
         self._run = run
+        self.held = held
 
     @property
     def blocks(self) -> int:
         """How many sums of squares an evaluation gives."""
         return len(self._blocks)
 
-    def evaluate(self, theta: Any, into: Any) -> None:
-        """Write the results at theta, an array (size,) of the device, into one of (numbers,)."""
+    def evaluate(self, theta: Any, into: Any, held: Sequence[Held] | None = None) -> None:
+        """Write the results at theta, an array (size,) of the device, into one of (numbers,).
+
+        held: calls that `held` has returned, with which nothing takes memory: launches of kernels
+        are all that happens.
+        """
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             self._parameters.load_there(theta)
-            found = self._run()
-            totals = [total.reshape(-1) for *totals, _ in found for total in totals]
-            slopes = [slope for *_, slope in found]
-            self.xp.concatenate([*totals, *slopes], out=into)
+            if held is None:
+                found = self._run()
+            else:
+                found = [one.results for one in held]
+                for one in held:
+                    one()
+            parts = [total for *totals, _ in found for total in totals]
+            parts += [slope for *_, slope in found]
+            ends = np.cumsum([part.size for part in parts]).tolist()
+            copy(self.xp, [
+                (self.xp.ascontiguousarray(part), into[end - part.size : end])
+                for part, end in zip(parts, ends, strict=True)
+            ])  # fmt: skip
 
-    def evaluated_at(self, theta: np.ndarray) -> None:
-        """Take note of where the last evaluation was, which the host knows by now."""
+    def evaluated_at(self, theta: np.ndarray | None) -> None:
+        """Take note of where the last evaluation was; None before some that nobody is told of."""
         self._parameters.loaded(theta)
 
     def gradient(self, results: T.Tensor, counts: T.Tensor) -> T.Tensor:

@@ -16,6 +16,7 @@ import autograd as T
 from autograd.devices import CPU, Device, backend, put, put_together
 from autograd.plan.unbound import Unbound
 from pinn.objective import OnDevice
+from pinn.optimizers.fixed_step import FixedStep, capacity
 
 # Bytes of what is kept of the steps of a burst.
 _MOST_BYTES = 64 << 20
@@ -70,9 +71,9 @@ class Burst:
         self, begun: Mapping[str, np.ndarray], moved: Callable, learned: Callable, there: OnDevice
     ) -> None:
         self._names, shapes = tuple(begun), [array.shape for array in begun.values()]
-        self._size = there.size
-        self._results = there.blocks + there.groups * there.size
-        each = there.size + 1 + self._results + sum(array.size for array in begun.values())
+        self._shapes = {name: array.shape for name, array in begun.items()}
+        self._blocks, self._step = there.blocks, None
+        each = 1 + there.blocks + there.size + sum(array.size for array in begun.values())
         self.most = max(1, _MOST_BYTES // (8 * each))
 
         def named(known: Sequence[T.Tensor]) -> dict[str, T.Tensor]:
@@ -90,9 +91,9 @@ class Burst:
             after = learned(named(known), gradient, number)
             return [gradient * gradient, *(after[name] for name in self._names)]
 
-        size, counts, results = (there.size,), (there.groups,), (self._results,)
-        self._move = Unbound(move, 2, [size, *shapes], there.device)
-        self._learn = Unbound(learn, 1, [counts, results, *shapes], there.device)
+        results = there.blocks + there.groups * there.size
+        self._move = Unbound(move, 2, [(there.size,), *shapes], there.device)
+        self._learn = Unbound(learn, 1, [(there.groups,), (results,), *shapes], there.device)
 
     def taken(
         self, there: OnDevice, theta: np.ndarray, known: Mapping[str, Any], number: int,
@@ -103,32 +104,22 @@ class Burst:
         known: what is remembered after that, on the host or on the device. rates: of that step, and
         of each that is taken but the last.
         """  # fmt: skip
-        xp, count = there.xp, len(rates)
-        moves = [self._move.scalars(rate, number + k) for k, rate in enumerate(rates)]
-        learns = [self._learn.scalars(number + 1 + k) for k in range(count)]
-        at, counts, known, *scalars = _sent(
-            [theta, there.counts], known, [*moves, *learns], there.device
-        )
-        thetas = xp.empty((count, self._size), np.float64)
-        found = xp.empty((count, 1 + self._results), np.float64)
-        each = []
-        for k in range(count):
-            if number + k:
-                self._move(scalars[k], at, *known.values(), out={0: thetas[k]})
-            else:
-                xp.copyto(thetas[k], at)
-            at, results = thetas[k], found[k, 1:]
-            there.evaluate(at, results)
-            squares, *after = self._learn(scalars[count + k], counts, results, *known.values())
-            with np.errstate(over="ignore", invalid="ignore"):
-                xp.sum(squares, out=found[k, :1].reshape(()))
-            known = dict(zip(self._names, after, strict=True))
-            each.append(known)
-        numbers, thetas = put_together([found[:, : 1 + there.blocks], thetas], CPU)
-        there.evaluated_at(thetas[-1])
+        count = len(rates)
+        if self._step is None or self._step.rows < count:
+            rows = capacity(count, self.most)
+            self._step = FixedStep(self._move, self._learn, self._shapes, there, rows)
+        step, first = self._step, 1 + self._blocks
+        step.begin(there, theta, known, [
+            [*self._move.scalars(rate, number + k), *self._learn.scalars(number + 1 + k)]
+            for k, rate in enumerate(rates)
+        ])  # fmt: skip
+        step.take(there, count, number > 0)
+        rows = step.rows_of(count)
+        told = put(rows[:, : step.told], CPU)
+        there.evaluated_at(told[-1, first:])
         return [
-            Taken(theta.copy(), row[1:].copy(), float(row[0]), after)
-            for theta, row, after in zip(thetas, numbers, each, strict=True)
+            Taken(row[first:].copy(), row[1:first].copy(), float(row[0]), step.known(rows[k]))
+            for k, row in enumerate(told)
         ]
 
     def end(

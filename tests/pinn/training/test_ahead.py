@@ -10,8 +10,8 @@ import pytest
 import pinn
 from autograd.ranks import OneRank
 from autograd.strict import counted
-from pinn.objective import OnDevice
 from pinn.objective.weighting import Fixed, GradNorm
+from pinn.optimizers.fixed_step import FixedStep
 from pinn.training import ahead
 from pinn.training.experiment import Experiment
 from pinn.training.loop import Redraw, train
@@ -182,13 +182,13 @@ def test_ctrl_c_while_steps_are_told_ends_at_the_last_one_told(gpu):
 
 
 def test_a_limit_in_time_loses_no_step_that_was_taken(gpu, monkeypatch):
-    evaluate, taken = OnDevice.evaluate, []
+    take, taken = FixedStep.take, []
 
-    def noted(there, *arguments):
-        taken.append(None)
-        evaluate(there, *arguments)
+    def noted(step, there, count, moves):
+        taken.extend([None] * count)
+        take(step, there, count, moves)
 
-    monkeypatch.setattr(OnDevice, "evaluate", noted)
+    monkeypatch.setattr(FixedStep, "take", noted)
     monkeypatch.setattr(OneRank, "clock", lambda ranks: 0.01 * len(taken))
     result = trained("cuda", [pinn.Adam(10**6, seconds=0.2)])
     assert result.reason == "time limit" and 18 <= result.steps == len(taken) <= 20

@@ -19,8 +19,9 @@ GetKernel = Callable[[str], Any]
 class Before:
     """The values that know no point, bound to the arrays that they are made of.
 
-    found    None where cupy has to do it.
-    outputs  arrays, dense and of the dtype of tiles, that `run` writes or that are there already.
+    found      None where cupy has to do it.
+    outputs    arrays, dense and of the dtype of tiles, that `run` writes or that are there already.
+    is_kernel  whether `run` launches a kernel of ours, or none, and does nothing else.
     """
 
     def __init__(
@@ -39,10 +40,12 @@ class Before:
             executor = CupyExecutor(program, arrays)
             self._steps.append((executor.run, ()))
             self.outputs = [self._dense(a, dtype) for a in executor.outputs]
+            self.is_kernel = False
             return
         needed = {k for k, _ in found.outputs if k is not None} | set(found.arrays)
         dense = [self._dense(a, dtype) if k in needed else a for k, a in enumerate(arrays)]
         dense += [backend.from_host(a, index) for a in found.constants]
+        self.is_kernel = not self._steps
         memory = self._xp.empty((max(1, found.numbers),), dtype)
         if found.text:
             given = [dense[k] for k in found.arrays] + dense[len(arrays) :]
@@ -70,8 +73,9 @@ class Before:
 class After:
     """What is made of the sums over all points and of values that know none.
 
-    found   None where cupy has to do it; the sums then lie one after the other.
-    values  the arrays that know no point: `Before.outputs`.
+    found      None where cupy has to do it; the sums then lie one after the other.
+    values     the arrays that know no point: `Before.outputs`.
+    is_kernel  as of `Before`.
     """
 
     def __init__(
@@ -87,6 +91,7 @@ class After:
     ) -> None:
         self._xp, self._dtype = backend.xp, dtype
         self._program, self._found = program, found
+        self.is_kernel = found is not None
         totals = program.inputs[:sums]
         self._executor = None
         if found is None:
@@ -105,13 +110,17 @@ class After:
             return self._own
         return self._xp.empty((max(1, self._found.numbers),), self._dtype)
 
-    def run(self, memory: Any) -> list[Any]:
-        """Return the results, new arrays; those of a kernel are parts of the memory."""
+    def run(self, memory: Any) -> None:
+        """Compute the results from what was written there."""
         if self._found is None:
             self._executor.run()
-            return [one.copy() for one in self._executor.outputs]
-        if self._kernel is not None:
+        elif self._kernel is not None:
             self._kernel((1,), (THREADS,), (*self._given, memory))
+
+    def results(self, memory: Any) -> list[Any]:
+        """Return the results, new arrays; those of a kernel are parts of the memory."""
+        if self._found is None:
+            return [one.copy() for one in self._executor.outputs]
         return [
             _part(memory, first, value)
             for (_, first), value in zip(self._found.outputs, self._program.outputs, strict=True)

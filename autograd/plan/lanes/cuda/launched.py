@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from .around import After, Before
 from .expressions import HELD
 from .form import SHARED
 from .kernels import ADDED, RUNS, kernels_of
+from .modules import kernel_of
 
 _PACKING = 8  # blocks a matrix
 _THREADS = 512  # of all blocks of a multiprocessor, where each has its memory
@@ -71,9 +73,8 @@ class Launched:
 
     def _load(self) -> None:
         kernels, dtype = self.kernels, self.kernels.form.dtype
-        xp = self._xp = self._backend.xp
-        module = _module(xp.RawModule, self.text)
-        self._kernel = module.get_function
+        xp = self.xp = self._backend.xp
+        self._kernel = partial(kernel_of, xp.RawModule, self.text)
         self._work = self._kernel("work")
         self._shared_bytes = kernels.arena * dtype.itemsize if kernels.form.shared else 0
         if self._shared_bytes:
@@ -98,6 +99,7 @@ class Launched:
         self._last = After(
             self._parts.after, self._after, self._kernel, self._parts.sums, values, *how
         )
+        self._held: Held | None = None
 
     def __call__(self, rows: Sequence[Any], joined: Sequence[Any]) -> Iterator[Any]:
         """Return the sums, one after the other; what is joined is written into `joined`.
@@ -105,29 +107,48 @@ class Launched:
         rows    the points' arrays, of one length that is not 0.
         """
         self._first.run()
-        rows = [self._xp.ascontiguousarray(r) for r in rows]
-        own = [_own(j, self.kernels.form.dtype, self._xp) for j in joined]
+        rows = [self.xp.ascontiguousarray(r) for r in rows]
+        own = [_own(j, self.kernels.form.dtype, self.xp) for j in joined]
         memory = self._last.memory()
-        self._launch(rows, own, memory)
+        self.launch(rows, self._numbers, own, memory)
         for given, one in zip(joined, own, strict=True):
             if one is not given:
                 given[...] = one
-        return iter(self._last.run(memory))
+        self._last.run(memory)
+        return iter(self._last.results(memory))
 
-    def _launch(self, rows: Sequence[Any], joined: Sequence[Any], memory: Any) -> None:
-        """Take all points through all layers; write the sums over them."""
+    def held(self, rows: Sequence[Any]) -> Held | None:
+        """Return a call with these arrays whose results are sums, as long as it can be made.
+
+        The same one for the same arrays while none of the arrays without points is another. None
+        where more than kernels of ours takes part.
+        """
+        if not (self._first.is_kernel and self._last.is_kernel):
+            return None
+        held = self._held
+        if held is None or any(a is not b for a, b in zip(held.given, rows, strict=True)):
+            self._held = held = Held(self, rows, self._first, self._numbers, self._last)
+        return held
+
+    def launch(
+        self, rows: Sequence[Any], numbers: Sequence[Any], joined: Sequence[Any], memory: Any
+    ) -> None:
+        """Take all points through all layers; write the sums over them.
+
+        numbers  the arrays without points that kernels read.
+        """
         kernels, form = self.kernels, self.kernels.form
         count = len(rows[0])
         lanes = min(kernels.lanes, -(-count // form.tile))
         blocks = lanes if form.shared else min(lanes, self._blocks)
         if self._pack is not None:
             self._pack(
-                (_PACKING, kernels.products), (form.threads,), (*self._numbers, self._packed)
+                (_PACKING, kernels.products), (form.threads,), (*numbers, self._packed)
             )
         self._work(
             (blocks,), (form.threads,),
             (
-                *rows, *self._numbers, self._constants, self._packed, *joined, self._sums,
+                *rows, *numbers, self._constants, self._packed, *joined, self._sums,
                 self._memory, np.int64(count), np.int32(lanes),
             ),
             shared_mem=self._shared_bytes,
@@ -137,15 +158,27 @@ class Launched:
             self._add((blocks,), (RUNS * ADDED,), (self._sums, memory, np.int32(lanes)))
 
 
-_modules: dict[tuple, Any] = {}
+class Held:
+    """A call with the same arrays each time: launches of kernels alone, into the same memory.
 
+    given    the points' arrays.
+    results  arrays, which each call writes anew.
+    """
 
-def _module(make: Any, text: str) -> Any:
-    """Return the module of a text, one a process; the device's compiler runs at its first use."""
-    key = (make, text)
-    if key not in _modules:
-        _modules[key] = make(code=text, options=("--std=c++17",))
-    return _modules[key]
+    def __init__(
+        self, launched: Launched, given: Sequence[Any], first: Before, numbers: Sequence[Any],
+        last: After,
+    ) -> None:  # fmt: skip
+        self._launched, self._first, self._last = launched, first, last
+        self._numbers, self.given = numbers, tuple(given)
+        self._rows = [launched.xp.ascontiguousarray(r) for r in given]
+        self._memory = last.memory()
+        self.results = last.results(self._memory)
+
+    def __call__(self) -> None:
+        self._first.run()
+        self._launched.launch(self._rows, self._numbers, (), self._memory)
+        self._last.run(self._memory)
 
 
 def _own(given: Any, dtype: np.dtype, xp: Any) -> Any:

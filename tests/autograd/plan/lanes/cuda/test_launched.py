@@ -8,7 +8,7 @@ import pytest
 import autograd as T
 from autograd import devices
 from autograd.plan.chunks import Chunked
-from autograd.plan.lanes.cuda import form
+from autograd.plan.lanes.cuda import arithmetic, form
 from autograd.strict import counted
 from autograd.strict.kernels import TURNS
 from tests.autograd.plan.lanes.functions_of_points import (
@@ -109,6 +109,52 @@ def test_a_step_is_five_launches_and_nothing_is_copied_or_waited_for(gpu):
         step(arrays)
     assert counts.launches <= 5
     assert (counts.uploads, counts.downloads, counts.synchronisations) == (0, 0, 0)
+
+
+def sums_of(p):
+    """Return the sums of `everything`, with parameters on the device."""
+    leaves = there(p)
+    fn, kinds = everything(leaves)
+    sums = [k for k, kind in enumerate(kinds) if kind == "sum"]
+    return Chunked(lambda rows: [fn(rows)[k] for k in sums], leaves, ["sum"] * len(sums)), leaves
+
+
+def test_a_call_that_is_held_launches_kernels_alone_into_the_same_places(gpu):
+    step, leaves = sums_of(parameters())
+    arrays = [gpu.from_host(r, 0) for r in rows_of(100)]
+    held = step.held(arrays)
+    for move in (0.0, 0.1):
+        with T.no_grad():
+            leaves[0] += move
+        expected = [gpu.to_host(one) for one in step(arrays)]
+        with counted() as counts:
+            held()
+        assert counts.launches <= 5
+        assert (counts.uploads, counts.synchronisations, counts.allocations) == (0, 0, 0)
+        for one, other in zip(held.results, expected, strict=True):
+            np.testing.assert_array_equal(gpu.to_host(one), other)
+
+
+def test_it_is_the_same_call_until_an_array_is_another(gpu):
+    step, leaves = sums_of(parameters())
+    arrays = [gpu.from_host(r, 0) for r in rows_of(100)]
+    held = step.held(arrays)
+    assert step.held(arrays) is held
+    with T.no_grad():
+        leaves[0] += 1.0
+    assert step.held(arrays) is held
+    assert step.held([arrays[0].copy(), *arrays[1:]]) is not held
+    held = step.held(arrays)
+    leaves[0].data = leaves[0].data.clone()
+    assert step.held(arrays) is not held
+
+
+def test_what_takes_more_than_kernels_or_joins_results_is_not_held(gpu, monkeypatch):
+    arrays = [gpu.from_host(r, 0) for r in rows_of(100)]
+    assert launched_step(parameters()).held(arrays) is None
+    monkeypatch.setattr(arithmetic, "_MOST", 0)
+    step, _ = sums_of(parameters())
+    assert step.held(arrays) is None and tiles_of(step) is not None
 
 
 def test_points_beyond_the_last_do_not_count_whatever_they_make(gpu):

@@ -1,0 +1,110 @@
+"""Kernels that move numbers between arrays of a device, and add them up.
+
+Several arrays are one launch, from one precision to another, and what is written or read may be a
+row whose number stands in an array of the device.  So they can be captured in a CUDA graph, which
+has addresses, and each launch of it takes the next row.  All arrays are dense, float32 or float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .modules import kernel_of
+
+_THREADS, _MOST_BLOCKS = 128, 512
+_MOST = 48  # pairs a launch: kernels take 4 KiB of arguments
+_ADDING = 256
+_TYPES = {"float32": "float", "float64": "double"}
+
+
+def copy(xp: Any, pairs: Sequence[tuple[Any, Any]]) -> None:
+    """Copy the first array of each pair to the second, of as many numbers."""
+    _copy(xp, [(source, to, 0) for source, to in pairs], None)
+
+
+def copy_to_rows(xp: Any, pairs: Sequence[tuple[Any, Any, int]], number: Any) -> None:
+    """Copy the first array of each to the second, moved on by `number` rows of so many numbers.
+
+    number  an int64 array (1,).
+    """
+    _copy(xp, pairs, number)
+
+
+def _copy(xp: Any, pairs: Sequence[tuple[Any, Any, int]], number: Any | None) -> None:
+    for first in range(0, len(pairs), _MOST):
+        some = pairs[first : first + _MOST]
+        types = tuple((_TYPES[str(a.dtype)], _TYPES[str(b.dtype)]) for a, b, _ in some)
+        arguments = [] if number is None else [number]
+        for source, to, row in some:
+            arguments += [source, to, np.int64(source.size)]
+            arguments += [] if number is None else [np.int64(row)]
+        blocks = min(_MOST_BLOCKS, -(-max(source.size for source, _, _ in some) // _THREADS))
+        kernel = kernel_of(xp.RawModule, _copy_text(types, number is not None), "copy")
+        kernel((max(1, blocks),), (_THREADS,), tuple(arguments))
+
+
+@cache
+def _copy_text(types: Sequence[tuple[str, str]], rows: bool) -> str:
+    arguments = ["const long long *number"] if rows else []
+    lines = ["  const long long row = number[0];"] if rows else []
+    for k, (source, to) in enumerate(types):
+        arguments += [f"const {source} *s{k}", f"{to} *t{k}", f"long long n{k}"]
+        arguments += [f"long long r{k}"] if rows else []
+        place = f"t{k}[row * r{k} + e]" if rows else f"t{k}[e]"
+        lines.append(f"  for (long long e = first; e < n{k}; e += step) {place} = {to}(s{k}[e]);")
+    return "\n".join([
+        "typedef double R;",
+        f'extern "C" __global__ void copy({", ".join(arguments)}) {{',
+        f"  const long long first = (long long)blockIdx.x * {_THREADS} + threadIdx.x;",
+        f"  const long long step = (long long)gridDim.x * {_THREADS};",
+        *lines, "}", "",
+    ])  # fmt: skip
+
+
+def next_row(xp: Any, rows: Any, number: Any, to: Any) -> None:
+    """Copy row `number` of float64 rows to a place of their length, and raise the number by 1.
+
+    number  an int64 array (1,).
+    """
+    kernel = kernel_of(xp.RawModule, _NEXT_ROW, "next_row")
+    kernel((1,), (32,), (rows, number, to, np.int64(to.size)))
+
+
+def add_up(xp: Any, numbers: Any, total: Any) -> None:
+    """Write the sum of float64 numbers to an array of one, added in an order that is fixed."""
+    kernel = kernel_of(xp.RawModule, _ADD_UP, "add_up")
+    kernel((1,), (_ADDING,), (numbers, total, np.int64(numbers.size)))
+
+
+_NEXT_ROW = """typedef double R;
+extern "C" __global__ void next_row(const R *rows, long long *number, R *to, long long width) {
+  const long long row = number[0];
+  for (long long e = threadIdx.x; e < width; e += 32) to[e] = rows[row * width + e];
+  __syncthreads();
+  if (threadIdx.x == 0) number[0] = row + 1;
+}
+"""
+
+_ADD_UP = f"""typedef double R;
+__shared__ R parts[{_ADDING}];
+extern "C" __global__ void add_up(const R *numbers, R *total, long long count) {{
+  R sum = R(0);
+  #pragma unroll 8
+  for (long long e = threadIdx.x; e < count; e += {_ADDING}) sum += numbers[e];
+  parts[threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.x < 16) {{
+    for (int k = threadIdx.x + 16; k < {_ADDING}; k += 16) sum += parts[k];
+    parts[threadIdx.x] = sum;
+  }}
+  __syncthreads();
+  if (threadIdx.x == 0) {{
+    for (int k = 1; k < 16; ++k) sum += parts[k];
+    total[0] = sum;
+  }}
+}}
+"""

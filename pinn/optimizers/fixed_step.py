@@ -1,0 +1,143 @@
+"""A step of a burst in memory that stays, so that it can be one CUDA graph.
+
+A graph has addresses. So what a step reads and writes has places, and what is told and remembered
+of it goes to a row of one array, whose number stands on the device and is raised by each step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd.devices import backend
+from autograd.plan.captured import captured
+from autograd.plan.lanes.cuda.transfers import add_up, copy, copy_to_rows, next_row
+from autograd.plan.unbound import Unbound
+from pinn.objective import OnDevice
+
+# Steps of a burst, in places for the power of two from here that holds them.
+_LEAST_ROWS = 64
+# Steps still to be taken for which a graph is captured, which takes about as long as one of them.
+_WORTH_IT = 2
+
+
+def capacity(count: int, most: int) -> int:
+    """Return for how many steps places are made, where so many are wanted."""
+    return max(count, min(most, max(_LEAST_ROWS, 1 << (count - 1).bit_length())))
+
+
+class FixedStep:
+    """A step: theta moves, the loss is found there, and its gradient is learnt from.
+
+    move, learn: as recorded (see Burst). shapes: of what is remembered, by name. rows: how many
+    steps may be taken from `begin`. Each is told in a row of `width` numbers: |gradient|^2, the
+    sums of squares and theta, `told` in all, and what is remembered.
+    """
+
+    def __init__(
+        self, move: Unbound, learn: Unbound, shapes: Mapping[str, tuple[int, ...]],
+        there: OnDevice, rows: int,
+    ) -> None:  # fmt: skip
+        xp = self._xp = there.xp
+        self._move, self._learn, self._device = move, learn, there.device
+        self.rows = rows
+        self.told = self.width = 1 + there.blocks + there.size
+        self._places = {}
+        for name, shape in shapes.items():
+            self._places[name] = slice(self.width, self.width + math.prod(shape))
+            self.width += math.prod(shape)
+        self._row = xp.zeros(1, np.int64)
+        self._told = xp.empty((rows + 1, self.width), np.float64)
+        numbers = max(1, move.count + learn.count)
+        self._numbers = xp.empty((rows, numbers), np.float64)
+        self._own_numbers = xp.empty(numbers, np.float64)
+        self._at, self._theta = (xp.empty(there.size, np.float64) for _ in range(2))
+        self._counts = xp.empty(there.groups, np.float64)
+        self._results = xp.empty(there.blocks + there.groups * there.size, np.float64)
+        self._totals = self._results[: there.blocks]
+        self._squares, self._square = xp.empty(there.size, np.float64), xp.empty(1, np.float64)
+        self._known = {name: xp.empty(shape, np.float64) for name, shape in shapes.items()}
+        self._after = {name: xp.empty(shape, np.float64) for name, shape in shapes.items()}
+        self._kept: tuple[dict, dict] = {}, {}
+        self._graph: Any | None = None
+        # The calls that the graph was captured with, or that it was tried with.
+        self._held: tuple | None = None
+        self._worth_trying = False
+
+    def begin(
+        self, there: OnDevice, theta: np.ndarray, known: Mapping[str, Any],
+        numbers: Sequence[Sequence[float]],
+    ) -> None:  # fmt: skip
+        """Have the next step start from theta and what is remembered, on the host or there.
+
+        numbers: what the recordings take in place of rates and numbers, of each step.
+        """
+        there.evaluated_at(None)
+        held = there.held()
+        if held is None or self._held is None or any(
+            a is not b for a, b in zip(held, self._held, strict=True)
+        ):  # fmt: skip
+            self._graph, self._held, self._worth_trying = None, held, held is not None
+        away = {name: array for name, array in known.items() if isinstance(array, np.ndarray)}
+        to = [self._at, self._counts, self._numbers[: len(numbers)].reshape(-1)]
+        to += [self._known[name] for name in away]
+        host = [theta, there.counts, np.array(numbers, np.float64), *away.values()]
+        host = [np.asarray(array, np.float64).reshape(-1) for array in host]
+        sent = backend(self._device.type).from_host(np.concatenate(host), self._device.index)
+        ends = np.cumsum([array.size for array in host]).tolist()
+        pairs = [
+            (sent[end - array.size : end], place)
+            for array, end, place in zip(host, ends, to, strict=True) if array.size
+        ]
+        pairs += [(array, self._known[name]) for name, array in known.items() if name not in away]
+        self._row.fill(0)
+        copy(self._xp, pairs)
+
+    def take(self, there: OnDevice, count: int, moves: bool) -> None:
+        """Take so many steps; moves: whether the first of them moves theta, as all others do."""
+        for k in range(count):
+            if self._graph is not None and (k or moves):
+                self._graph.launch()
+                continue
+            self._step(there, k or moves)
+            # what has just been launched is loaded, and all of its memory is there
+            if self._worth_trying and (k or moves) and count - k > _WORTH_IT:
+                self._graph = captured(lambda: self._step(there, True), self._xp)
+                self._worth_trying = False
+
+    def _step(self, there: OnDevice, moves: bool) -> None:
+        xp, numbers, own = self._xp, self._own_numbers, self._known.values()
+        next_row(xp, self._numbers, self._row, numbers)
+        if moves:
+            self._move(numbers, self._at, *own, out={0: self._theta}, kept=self._kept[0])
+        else:
+            copy(xp, [(self._at, self._theta)])
+        there.evaluate(self._theta, self._results, self._held)
+        out = dict(enumerate([self._squares, *self._after.values()]))
+        rest = numbers[self._move.count :]
+        self._learn(rest, self._counts, self._results, *own, out=out, kept=self._kept[1])
+        add_up(xp, self._squares, self._square)
+        told = [self._square, self._totals, self._theta, *self._after.values()]
+        ends = np.cumsum([array.size for array in told]).tolist()
+        into = [
+            (array, self._told[0, end - array.size : end], self.width)
+            for array, end in zip(told, ends, strict=True) if array.size
+        ]
+        back = [(self._theta, self._at, 0), *(
+            (array, self._known[name], 0) for name, array in self._after.items() if array.size
+        )]  # fmt: skip
+        copy_to_rows(xp, into + back, self._row)
+
+    def rows_of(self, count: int) -> Any:
+        """Return what was told of the steps taken so far, (count, width): a new array."""
+        return self._told[1 : 1 + count].copy()
+
+    def known(self, row: Any) -> dict[str, Any]:
+        """Return what is remembered of a step, as views of its row."""
+        return {
+            name: row[place].reshape(self._known[name].shape)
+            for name, place in self._places.items()
+        }
