@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib import metadata
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     if options.merge is not None:
         try:
-            results = _merged(options)
+            results = _merged(options, {workload.name for workload in rows})
         except (OSError, ValueError) as error:
             print(error, file=sys.stderr)
             return 2
@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
                         help="leave out the steps a second of a shipped config")
     parser.add_argument("--merge", type=Path, metavar="FILE",
                         help="measure nothing: take the rows of another results file of the same "
-                        "machine and versions over into the one in --out")
+                        "machine and versions (of --rows, those) over into the one in --out")
     parser.add_argument("--out", type=Path, default=ROOT / "experiments" / "results", metavar="DIR",
                         help="where the results go (experiments/results)")
     return parser
@@ -170,8 +170,8 @@ def _peak(timeout: float) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def _merged(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the results in --out with the rows of another file in place of theirs.
+def _merged(options: argparse.Namespace, names: Collection[str]) -> dict[str, Any]:
+    """Return the results in --out with the rows of these names of another file in place of theirs.
 
     Each of these rows keeps the command that measured it.  Raises ValueError where the files are
     not of one machine and one set of versions.
@@ -184,7 +184,10 @@ def _merged(options: argparse.Namespace) -> dict[str, Any]:
                 f"--merge {options.merge.name}: expected {key} {ours[key]} as in the results there "
                 f"are, got {other[key]}; measure again instead"
             )
-    newer = {row["name"]: {**row, "command": other["command"]} for row in other["rows"]}
+    newer = {
+        row["name"]: {**row, "command": row.get("command", other["command"])}
+        for row in other["rows"] if row["name"] in names
+    }  # fmt: skip
     ours["rows"] = [newer.pop(row["name"], row) for row in ours["rows"]] + list(newer.values())
     for row in ours["rows"]:
         row["summary"] = summarize(row)

@@ -208,14 +208,16 @@ def test_a_worker_that_takes_too_long_is_stopped_and_starts_again():
 def test_rows_measured_apart_are_taken_over(tmp_path):
     shipped = json.loads((ROOT / "experiments" / "results" / "bench.json").read_text())
     (tmp_path / "bench.json").write_text(json.dumps(shipped))
-    row = {**shipped["rows"][0], "marked": True}
-    apart = {**shipped, "command": "python -m experiments.bench --rows a", "rows": [row]}
+    rows = [{**row, "marked": True} for row in shipped["rows"][:2]]
+    rows[0].pop("command", None)
+    apart = {**shipped, "command": "python -m experiments.bench --rows a", "rows": rows}
     (tmp_path / "apart.json").write_text(json.dumps(apart))
-    done = run("--merge", str(tmp_path / "apart.json"), "--out", str(tmp_path))
+    named = "--rows", rows[0]["name"]
+    done = run("--merge", str(tmp_path / "apart.json"), "--out", str(tmp_path), *named)
     assert done.returncode == 0, done.stderr
     merged = json.loads((tmp_path / "bench.json").read_text())
     assert [r["name"] for r in merged["rows"]] == [r["name"] for r in shipped["rows"]]
-    assert merged["rows"][0]["marked"] is True
+    assert merged["rows"][0]["marked"] is True and "marked" not in merged["rows"][1]
     assert merged["rows"][0]["command"] == apart["command"]
     (tmp_path / "apart.json").write_text(json.dumps({**apart, "machine": {"cpu": "another"}}))
     done = run("--merge", str(tmp_path / "apart.json"), "--out", str(tmp_path))
