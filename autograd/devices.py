@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,8 @@ class Backend:
     `xp` is the array namespace, `special` has erf and the like, `from_host(array, index)` and
     `to_host(array)` copy between a numpy array and the device, `index_of(array)` is the device
     number (None on the host), `owner_of(array)` is the object whose memory the array lies in,
-    `scatter_add(array, index, values)` adds in place with repeats.
+    `scatter_add(array, index, values)` adds in place with repeats, `linalg_raises()` is a context
+    in which factorisations raise numpy's LinAlgError, for which the host waits.
     """
 
     type: str
@@ -57,6 +58,7 @@ class Backend:
     index_of: Callable[[Any], int | None]
     owner_of: Callable[[Any], Any]
     scatter_add: Callable[[Any, Any, Any], None]
+    linalg_raises: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 def _scipy_special() -> Any:
@@ -113,6 +115,12 @@ def _load_cupy() -> Backend:
     def scatter_add(array: Any, index: Any, values: Any) -> None:
         cupy.add.at(array, index, values)
 
+    def linalg_raises() -> AbstractContextManager[None]:
+        import cupyx
+
+        # Without it what a failed factorisation leaves behind is returned as its result.
+        return cupyx.errstate(linalg="raise")
+
     return Backend(
         type="cuda",
         array_type=cupy.ndarray,
@@ -123,6 +131,7 @@ def _load_cupy() -> Backend:
         index_of=lambda array: array.device.id,
         owner_of=lambda array: array if array.base is None else array.base,
         scatter_add=scatter_add,
+        linalg_raises=linalg_raises,
     )
 
 
@@ -180,6 +189,14 @@ def special_of(xp: Any) -> Any:
     if isinstance(xp, OwnSpecial):
         return xp.special
     raise TypeError(f"not the namespace of a known device: {xp!r}")
+
+
+def linalg_raises(xp: Any) -> AbstractContextManager[None]:
+    """Return a context in which failures of xp.linalg raise numpy's LinAlgError."""
+    for candidate in _by_type.values():
+        if candidate.xp is xp:
+            return candidate.linalg_raises()
+    return nullcontext()
 
 
 def device_of(array: Any) -> Device:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import dtypes
+from ..devices import linalg_raises
 from ..tensor import Tensor, method
 from .arithmetic import conj_of, mul, neg, sub
 from .matmul import matmul_op
@@ -46,11 +47,12 @@ class LstsqResult(NamedTuple):
 
 
 def _guarded(name: str, function: Callable, what: str, remedy: str) -> Callable:
-    """Return `function` with numpy's failures told in the library's words."""
+    """Return `function` of an array namespace and arrays, with its failures told in our words."""
 
-    def forward(*args: Any) -> Any:
+    def forward(xp: Any, *args: Any) -> Any:
         try:
-            return function(*args)
+            with linalg_raises(xp):
+                return function(xp, *args)
         except np.linalg.LinAlgError as error:
             raise LinAlgError(f"linalg.{name}: {what} ({error}); {remedy}") from error
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..devices import Backend, registered
 from . import counts, graphs
-from .array import Namespace, StrictArray, _unwrap
+from .array import Namespace, StrictArray, _unwrap, linalg_raises
 from .counts import Counts, counted
 
 __all__ = ["Counts", "StrictArray", "counted", "strict_backend", "strict_cuda"]
@@ -44,6 +44,7 @@ def strict_backend(device_type: str = "cuda", kernels: bool = False) -> Backend:
         index_of=lambda array: array.index,
         owner_of=_owner,
         scatter_add=_scatter_add,
+        linalg_raises=linalg_raises,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -126,7 +128,7 @@ class Namespace:
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._module, name)
         if isinstance(found, type(np)):
-            return Namespace(found)
+            return _Linalg() if found is np.linalg else Namespace(found)
         if isinstance(found, type) or not callable(found):
             return found
 
@@ -142,6 +144,50 @@ class Namespace:
         graphs.allocate(made.nbytes)
         made.reshape(-1).view(np.uint8)[...] = 0xFF
         return StrictArray(made)
+
+
+_raising: ContextVar[bool] = ContextVar("raising", default=False)
+
+
+@contextmanager
+def linalg_raises() -> Iterator[None]:
+    """Let factorisations that fail raise, which the host waits for, as in cupyx.errstate."""
+    token = _raising.set(True)
+    try:
+        yield
+    finally:
+        _raising.reset(token)
+
+
+class _Linalg(Namespace):
+    """numpy.linalg, whose factorisations fail without a word unless they are told to raise."""
+
+    def __init__(self) -> None:
+        super().__init__(np.linalg)
+
+    def cholesky(self, a: StrictArray) -> StrictArray:
+        return _factored(np.linalg.cholesky, a)
+
+    def inv(self, a: StrictArray) -> StrictArray:
+        return _factored(np.linalg.inv, a)
+
+    def solve(self, a: StrictArray, b: StrictArray) -> StrictArray:
+        return _factored(np.linalg.solve, a, b)
+
+
+def _factored(function: Callable, *arrays: StrictArray) -> StrictArray:
+    """Call a function that factors matrices; what it leaves behind is full of NaN."""
+    raising = _raising.get()
+    if raising:
+        counts.download()  # of what the factorisation says of itself
+    try:
+        return _called(function, arrays, {})
+    except np.linalg.LinAlgError as error:
+        if raising or "must be" in str(error):  # dimensions are looked at before
+            raise
+        counts.launch()
+        last = arrays[-1]
+        return StrictArray(np.full(last.shape, np.nan, last.dtype))
 
 
 _FREE = frozenset({

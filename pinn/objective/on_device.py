@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import autograd as T
-from autograd.devices import Device, backend
+from autograd.devices import Device, backend, put
 from autograd.plan.lanes.cuda.transfers import copy
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ class OnDevice:
 
     The results of one are float64 numbers there: each block's sum of v * r^2, group after group
     (`blocks` of them), then the gradient of each group's sum of seed * v * r^2 (`groups` times
-    `size`). run: computes these of all groups, at the parameters as they are. held: `() -> calls`
-    that do the same, into places that stay, or None. It belongs to the points and weights that
-    there were when it was made. recorded: what solvers have recorded for this objective, by a key
-    of theirs.
+    `size`), `results` in all. run: computes these of all groups, at the parameters as they are.
+    held: `() -> calls` that do the same, into places that stay, or None. It belongs to the points
+    and weights that there were when it was made. recorded: what solvers have recorded for this
+    objective, by a key of theirs.
     """
 
     def __init__(
@@ -47,14 +47,20 @@ class OnDevice:
         self._parameters = parameters
         self._run = run
         self.held = held
+        self._shares: Any = None
 
     @property
     def blocks(self) -> int:
         """How many sums of squares an evaluation gives."""
         return len(self._blocks)
 
+    @property
+    def results(self) -> int:
+        """How many numbers an evaluation gives."""
+        return self.blocks + self.groups * self.size
+
     def evaluate(self, theta: Any, into: Any, held: Sequence[Held] | None = None) -> None:
-        """Write the results at theta, an array (size,) of the device, into one of (numbers,).
+        """Write the results at theta, an array (size,) of the device, into one of (results,).
 
         held: calls that `held` has returned, with which nothing takes memory: launches of kernels
         are all that happens.
@@ -90,6 +96,13 @@ class OnDevice:
             part = results[start : start + self.size] / counts[k]
             total = part if total is None else total + part
         return total
+
+    def total_gradient(self, results: Any) -> Any:
+        """Return the same of an array (results,) of the device, as an array, by one product."""
+        if self._shares is None:
+            self._shares = put(1 / self.counts, self.device)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._shares @ results[self.blocks :].reshape(self.groups, self.size)
 
     def losses(self, totals: np.ndarray) -> dict[str, float]:
         """Return each block's mean(v * r^2) by name, of the sums of squares (blocks,)."""

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Generator, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from pinn.objective import Layout
+from pinn.objective import Layout, OnDevice
+from pinn.optimizers.full_inverse_hessian import FullInverseHessian
 from pinn.optimizers.inverse_hessian import PLAIN, InverseHessian, Mixture, Rule
+from pinn.optimizers.packed_inverse_hessian import PackedInverseHessian
 from pinn.optimizers.quasi_newton import Curvature, Descent
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step
+from pinn.optimizers.vectors import inner
 from pinn.schema import Count, NonNegative, Positive, declared
 
-# An inverse Hessian beyond this also makes each step and each checkpoint slow.
+# The packed triangle beyond this also makes each step and each checkpoint slow. A device holds all
+# of the matrix, twice as much, and for a moment a copy of it (new points, or going on).
 _MOST_GIB = 2
 
 
@@ -43,11 +47,14 @@ class DenseQuasiNewton(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the inverse Hessian would take too much memory."""
-        gib = _packed_bytes(function.size) / 2**30
-        if gib > _MOST_GIB:
+        gib, most, where = _packed_bytes(function.size) / 2**30, _MOST_GIB, ""
+        if function.on_device is not None:
+            gib, most = 8 * function.size**2 / 2**30, 2 * _MOST_GIB
+            where = f" on {function.on_device.device}"
+        if gib > most:
             raise ValueError(
                 f"{self.name}: its inverse Hessian of {function.size} trainable numbers takes "
-                f"{gib:.1f} GiB; expected at most {_MOST_GIB} GiB. Use lbfgs, or a smaller model"
+                f"{gib:.1f} GiB{where}; expected at most {most} GiB. Use lbfgs, or a smaller model"
             )
         return []
 
@@ -57,10 +64,11 @@ class DenseQuasiNewton(Stage):
         theta: np.ndarray,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
-        return self._descent().run(function, theta, _Dense(theta.size, self.mixture), state)
+        curvature = _Dense(theta.size, self.mixture, function.on_device)
+        return self._descent().run(function, theta, curvature, state)
 
     def state_bytes(self, layout: Layout) -> int:
-        """Return the bytes of the packed triangle of H."""
+        """Return the bytes of the packed triangle of H, as it is kept; a device holds both."""
         return _packed_bytes(layout.size)
 
     def slower(
@@ -84,25 +92,29 @@ class _Dense(Curvature):
 
     names = ("packed", "scale")
 
-    def __init__(self, size: int, rule: Rule) -> None:
-        self._matrix = InverseHessian(size)
+    def __init__(self, size: int, rule: Rule, there: OnDevice | None) -> None:
+        self._matrix: InverseHessian = (
+            PackedInverseHessian(size) if there is None else FullInverseHessian(size, there)
+        )
         self._rule = rule
 
     @property
     def version(self) -> int:
         return self._matrix.version
 
-    def times(self, vector: np.ndarray) -> np.ndarray:
-        return self._matrix.times(vector)
+    def direction(self, gradient: Any) -> tuple[Any, float]:
+        direction = -self._matrix.times(gradient)
+        (slope,) = inner((direction, gradient))
+        return direction, slope
 
-    def begin(self, s: np.ndarray, y: np.ndarray) -> bool:
-        ys, yy = float(y @ s), float(y @ y)
+    def begin(self, s: Any, y: Any) -> bool:
+        ys, yy = inner((y, s), (y, y))
         if not (ys > 0 and math.isfinite(ys / yy)):
             return False
         self._matrix.set_identity(ys / yy)
         return self._matrix.update(s, y, math.nan, lambda b, h, size: PLAIN)
 
-    def learn(self, s: np.ndarray, y: np.ndarray, sbs: float) -> None:
+    def learn(self, s: Any, y: Any, sbs: float) -> None:
         self._matrix.update(s, y, sbs, self._rule)
 
     def is_positive_definite(self) -> bool:
@@ -113,3 +125,6 @@ class _Dense(Curvature):
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         self._matrix.set_packed(arrays["packed"], float(arrays["scale"]))
+
+    def copy(self, other: Curvature) -> bool:
+        return isinstance(other, _Dense) and self._matrix.copy(other._matrix)

@@ -11,7 +11,13 @@ def converged(
     theta: np.ndarray, number: int, gradient: np.ndarray, tolerance: float
 ) -> StageEnd | None:
     """Return the end of a stage, after so many steps, where the gradient is zero to a tolerance."""
-    largest = _largest(gradient)
+    return converged_to(theta, number, _largest(gradient), tolerance)
+
+
+def converged_to(
+    theta: np.ndarray, number: int, largest: float, tolerance: float
+) -> StageEnd | None:
+    """Return the same, of the largest component of the gradient."""
     if largest > tolerance:
         return None
     return StageEnd(theta, StopReason.CONVERGED, (

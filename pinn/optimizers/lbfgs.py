@@ -8,9 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pinn.objective import Layout
+from pinn.objective import Layout, OnDevice
+from pinn.optimizers.pair_rows import DeviceRows, HostRows, PairRows
 from pinn.optimizers.quasi_newton import Curvature, Descent
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step
+from pinn.optimizers.vectors import inner
 from pinn.schema import Count, NonNegative, Positive, declared
 
 # A pair of less curvature than this share of |s| |y| is rounding, and is left out.
@@ -46,7 +48,8 @@ class LBFGS(Stage):
         theta: np.ndarray,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
-        return self._descent().run(function, theta, RecentPairs(theta.size, self.memory), state)
+        pairs = RecentPairs(theta.size, self.memory, function.on_device)
+        return self._descent().run(function, theta, pairs, state)
 
     def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of the pairs."""
@@ -72,9 +75,11 @@ class RecentPairs(Curvature):
 
     names = ("pair_steps", "pair_changes", "pair_inverses", "gamma", "taken")
 
-    def __init__(self, size: int, memory: int) -> None:
-        self._steps = np.zeros((memory, size))
-        self._changes = np.zeros((memory, size))
+    def __init__(self, size: int, memory: int, there: OnDevice | None = None) -> None:
+        self._rows: PairRows = (
+            HostRows(size, memory) if there is None else DeviceRows(size, memory, there)
+        )
+        self._shape = memory, size
         # 1 / y's of each, by row.
         self._inverses = np.zeros(memory)
         self._gamma = 1.0
@@ -86,37 +91,28 @@ class RecentPairs(Curvature):
     def version(self) -> int:
         return self._version
 
-    def times(self, vector: np.ndarray) -> np.ndarray:
-        memory = len(self._steps)
+    def direction(self, gradient: Any) -> tuple[Any, float]:
+        memory, _ = self._shape
         rows = [k % memory for k in range(max(0, self._taken - memory), self._taken)]
-        result = vector.copy()
-        weights = {}
-        for k in reversed(rows):
-            weights[k] = float(self._steps[k] @ result) * self._inverses[k]
-            result -= weights[k] * self._changes[k]
-        result *= self._gamma
-        for k in rows:
-            back = float(self._changes[k] @ result) * self._inverses[k]
-            result += (weights[k] - back) * self._steps[k]
-        return result
+        return self._rows.direction(gradient, rows, self._inverses, self._gamma)
 
-    def begin(self, s: np.ndarray, y: np.ndarray) -> bool:
+    def begin(self, s: Any, y: Any) -> bool:
         self._version += 1
         self._taken = 0
         return self._take(s, y)
 
-    def learn(self, s: np.ndarray, y: np.ndarray, sbs: float) -> None:
+    def learn(self, s: Any, y: Any, sbs: float) -> None:
         self._version += 1
         self._take(s, y)
 
-    def _take(self, s: np.ndarray, y: np.ndarray) -> bool:
-        ys, yy = float(y @ s), float(y @ y)
-        if not ys > _LEAST_CURVATURE * math.sqrt(float(s @ s)) * math.sqrt(yy):
+    def _take(self, s: Any, y: Any) -> bool:
+        ys, yy, ss = inner((y, s), (y, y), (s, s))
+        if not ys > _LEAST_CURVATURE * math.sqrt(ss) * math.sqrt(yy):
             return False
         if not (math.isfinite(1 / ys) and math.isfinite(ys / yy)):
             return False
-        row = self._taken % len(self._steps)
-        self._steps[row], self._changes[row] = s, y
+        row = self._taken % len(self._inverses)
+        self._rows.write(row, s, y)
         self._inverses[row] = 1 / ys
         self._gamma = ys / yy
         self._taken += 1
@@ -126,21 +122,35 @@ class RecentPairs(Curvature):
         return True  # every pair that was taken has y's > 0
 
     def array(self, name: str) -> np.ndarray:
-        return np.array(self._arrays()[name])
+        if name in self._small:
+            return np.array(self._small[name])
+        return np.array(self._rows.on_host()[self.names.index(name)])
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        for name, mine in self._arrays().items():
-            if np.shape(arrays[name]) != np.shape(mine):
+        shapes = {"pair_steps": self._shape, "pair_changes": self._shape}
+        for name in self.names:
+            expected = shapes.get(name, np.shape(self._small.get(name)))
+            if np.shape(arrays[name]) != expected:
                 raise ValueError(
-                    f"lbfgs: expected {name} of shape {np.shape(mine)}, got "
-                    f"{np.shape(arrays[name])}: the state is that of another network or `memory`"
+                    f"lbfgs: expected {name} of shape {expected}, got {np.shape(arrays[name])}: "
+                    "the state is that of another network or `memory`"
                 )
-        self._version += 1
-        self._steps[...] = arrays["pair_steps"]
-        self._changes[...] = arrays["pair_changes"]
-        self._inverses[...] = arrays["pair_inverses"]
-        self._gamma, self._taken = float(arrays["gamma"]), int(arrays["taken"])
+        self._rows.fill(arrays["pair_steps"], arrays["pair_changes"])
+        self._recall(arrays)
 
-    def _arrays(self) -> dict[str, Any]:
-        held = (self._steps, self._changes, self._inverses, self._gamma, self._taken)
-        return dict(zip(self.names, held, strict=True))
+    def copy(self, other: Curvature) -> bool:
+        same = isinstance(other, RecentPairs) and self._rows.copy(other._rows)
+        if same:
+            self._recall(other._small)
+        return same
+
+    @property
+    def _small(self) -> dict[str, Any]:
+        """What is kept of the pairs beside them, on the host."""
+        held = (self._inverses, self._gamma, self._taken)
+        return dict(zip(self.names[2:], held, strict=True))
+
+    def _recall(self, small: Mapping[str, Any]) -> None:
+        self._version += 1
+        self._inverses[...] = small["pair_inverses"]
+        self._gamma, self._taken = float(small["gamma"]), int(small["taken"])

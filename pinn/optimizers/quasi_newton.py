@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from pinn.optimizers.ends import converged
+from autograd.devices import CPU, put
+from pinn.optimizers.ends import converged_to
 from pinn.optimizers.line_search import Conditions, wolfe_step
 from pinn.optimizers.solver import Diverged, LeastSquares, StageEnd, Step, StopReason
+from pinn.optimizers.vectors import Found, evaluated, evaluated_along, inner
 
 Transform = Literal["log", "sqrt", "value"]
 
@@ -29,7 +31,8 @@ class Curvature(ABC):
     """A positive definite approximation H of the inverse Hessian, learned from pairs.
 
     A pair is a step s and the change y of the gradient along it, both (size,). `names` are the
-    arrays that H is made of, `version` counts its changes.
+    arrays that H is made of, `version` counts its changes. Vectors lie where the loss is computed,
+    and H with them; on a device `direction` and `learn` wait for it once.
     """
 
     names: ClassVar[tuple[str, ...]]
@@ -39,15 +42,15 @@ class Curvature(ABC):
     def version(self) -> int: ...
 
     @abstractmethod
-    def times(self, vector: np.ndarray) -> np.ndarray:
-        """Return H times a vector."""
+    def direction(self, gradient: Any) -> tuple[Any, float]:
+        """Return -H times a gradient, and its inner product with the gradient."""
 
     @abstractmethod
-    def begin(self, s: np.ndarray, y: np.ndarray) -> bool:
+    def begin(self, s: Any, y: Any) -> bool:
         """Forget all, and learn a first pair; False where it has no positive curvature."""
 
     @abstractmethod
-    def learn(self, s: np.ndarray, y: np.ndarray, sbs: float) -> None:
+    def learn(self, s: Any, y: Any, sbs: float) -> None:
         """Learn a pair, or leave it out where its curvature is rounding; sbs is s' H^-1 s."""
 
     @abstractmethod
@@ -56,11 +59,15 @@ class Curvature(ABC):
 
     @abstractmethod
     def array(self, name: str) -> np.ndarray:
-        """Return a copy of one of the arrays."""
+        """Return a copy of one of the arrays, on the host."""
 
     @abstractmethod
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Take over copies of the arrays; ValueError for those of another size."""
+
+    @abstractmethod
+    def copy(self, other: Curvature) -> bool:
+        """Become a copy of another H of the same device; False where it has to come as arrays."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +99,13 @@ class Descent:
         while it is positive definite.
         """
         memory = _Memory(curvature)
-        here = self._point(function, theta)
+        here = self._point(evaluated(function, theta))
         if state:
             memory.restore(state, here)
         while True:
-            zero = converged(here.theta, memory.number, here.raw, self.gradient_tolerance)
+            zero = converged_to(
+                here.theta, memory.number, here.largest, self.gradient_tolerance
+            )
             if zero is not None:
                 return zero
             if memory.number == self.steps:
@@ -114,7 +123,7 @@ class Descent:
                 reason, why = search.failure()
                 return StageEnd(here.theta, reason, (
                     f"after {memory.number} steps a line search along the gradient found no lower "
-                    f"loss, {why}; largest component of the gradient {np.max(np.abs(here.raw)):.1e}"
+                    f"loss, {why}; largest component of the gradient {here.largest:.1e}"
                 ))  # fmt: skip
             else:
                 memory.restart()
@@ -123,39 +132,58 @@ class Descent:
         """Return the state of an H that knows nothing, with a shorter first step."""
         return {"number": np.array(number), "reach": np.array(_SHORTER**tries)}
 
-    def _point(self, function: LeastSquares, theta: np.ndarray) -> _Point:
-        found = function.value_and_gradient(theta)
-        loss, gradient = found.loss, found.gradient
+    def _point(self, found: Found, direction: Any = None) -> _Point:
+        """Return the point of an evaluation, with its slope along the direction that led there."""
+        value, chained = self._transformed(found.loss)
+        gradient, slope = chained(found.gradient), math.nan
+        if found.slope is not None:
+            slope = chained(found.slope)
+        elif direction is not None:
+            (slope,) = inner((gradient, direction))
+        return _Point(
+            found.theta, found.at, found.loss, found.gradient, found.largest, value, gradient,
+            slope,
+        )  # fmt: skip
+
+    def _transformed(self, loss: float) -> tuple[float, Callable[[Any], Any]]:
+        """Return the transform of a loss, and what makes its derivatives of those of the loss."""
         if self.transform == "value":
-            return _Point(theta, loss, gradient, loss, gradient)
+            return loss, lambda derivative: derivative
         if loss < 0:
             raise ValueError(
                 f"{self.solver}: expected a loss >= 0 for transform {self.transform!r}, "
                 f"got {loss:.3e}; use transform 'value'"
             )
-        loss_here = max(loss, _LEAST_LOSS)
+        loss = max(loss, _LEAST_LOSS)
         if self.transform == "log":
-            return _Point(theta, loss, gradient, math.log(loss_here), gradient / loss_here)
-        root = math.sqrt(loss_here)
-        return _Point(theta, loss, gradient, root, gradient / (2 * root))
+            return math.log(loss), lambda derivative: derivative / loss
+        root = math.sqrt(loss)
+        return root, lambda derivative: derivative / (2 * root)
 
 
 @dataclass(frozen=True)
 class _Point:
-    """A theta with its loss and gradient (raw), and the value and gradient of the transform."""
+    """A theta with its loss and gradient (raw), and the value and gradient of the transform.
+
+    theta: on the host; at: the same where vectors lie, as raw and gradient do. largest: component
+    of raw. slope: of the transform along the direction that led here, NaN at a start.
+    """
 
     theta: np.ndarray
+    at: Any
     loss: float
-    raw: np.ndarray
+    raw: Any
+    largest: float
     value: float
-    gradient: np.ndarray
+    gradient: Any
+    slope: float
 
 
 class _Search:
     """The points that one line search tried, by the length of the step."""
 
     def __init__(
-        self, descent: Descent, function: LeastSquares, here: _Point, direction: np.ndarray
+        self, descent: Descent, function: LeastSquares, here: _Point, direction: Any
     ) -> None:
         self.tried: dict[float, _Point] = {}
         self.evaluations = 0
@@ -180,15 +208,15 @@ class _Search:
         return found
 
     def _along(self, alpha: float) -> tuple[float, float]:
-        theta = self._here.theta + alpha * self._direction
         self.evaluations += 1
         try:
-            point = self._descent._point(self._function, theta)
+            found = evaluated_along(self._function, self._here.at, alpha, self._direction)
         except Diverged:
             # Too far out; not the end of training, which theta itself would be.
             return math.inf, math.inf
+        point = self._descent._point(found, self._direction)
         self.tried[alpha] = point
-        return point.value, float(point.gradient @ self._direction)
+        return point.value, point.slope
 
     def failure(self) -> tuple[StopReason, str]:
         """Say why there was none along the gradient, where a short step lowers a smooth loss."""
@@ -219,15 +247,15 @@ class _Memory:
         self.evaluations = 1
         self.restarts = 0
 
-    def direction(self, here: _Point) -> tuple[np.ndarray, float]:
+    def direction(self, here: _Point) -> tuple[Any, float]:
         """Return -H g and its slope; a direction that does not descend is a restart."""
         if not self.fresh:
-            direction = -self.curvature.times(here.gradient)
-            slope = float(direction @ here.gradient)
+            direction, slope = self.curvature.direction(here.gradient)
             if slope < 0 and math.isfinite(slope):
                 return direction, slope
             self.restart()
-        return -here.gradient, -float(here.gradient @ here.gradient)
+        (square,) = inner((here.gradient, here.gradient))
+        return -here.gradient, -square
 
     def restart(self) -> None:
         # H is left as it is until the next pair: a checkpoint may still ask for it.
@@ -245,7 +273,7 @@ class _Memory:
         return min(1.0, step) if step > 0 else 1.0
 
     def learn(self, here: _Point, end: _Point, sbs: float) -> None:
-        s, y = end.theta - here.theta, end.gradient - here.gradient
+        s, y = end.at - here.at, end.gradient - here.gradient
         self.number += 1
         self.previous = here.value
         if self.fresh:
@@ -278,8 +306,9 @@ class _Memory:
         self.evaluations = int(state["evaluations"])
         self.restarts = int(state["restarts"])
         self.fresh = bool(state["fresh"])
-        self.curvature.restore(state)
-        if here.loss == state["loss"] and np.array_equal(here.raw, state["gradient"]):
+        if not (isinstance(state, _State) and self.curvature.copy(state.curvature)):
+            self.curvature.restore(state)
+        if here.loss == state["loss"] and np.array_equal(put(here.raw, CPU), state["gradient"]):
             self.previous = float(state["previous"])
             return
         self.evaluations += 1
@@ -290,26 +319,29 @@ class _Memory:
 class _State(Mapping[str, np.ndarray]):
     """The arrays of a descent at one step, those of H copied when they are asked for.
 
-    Copying them at each step may take as long as changing them. Once the next step changes H the
+    Copying them at each step may take as long as changing them; on a device all vectors stay there
+    until then. Once the next step changes H the
     mapping is empty: what is left would restart the solver from another place than it was at.
     """
 
-    def __init__(self, small: dict[str, np.ndarray], curvature: Curvature) -> None:
+    def __init__(self, small: dict[str, Any], curvature: Curvature) -> None:
+        self.curvature = curvature
         self._small = small
-        self._curvature = curvature
         self._version = curvature.version
 
     def __getitem__(self, name: str) -> np.ndarray:
-        if self._curvature.version != self._version:
+        if self.curvature.version != self._version:
             raise KeyError(
                 f"{name}: the inverse Hessian of this step is gone; ask for the solver's state "
                 "before the next step is taken"
             )
-        return self._curvature.array(name) if name in self._curvature.names else self._small[name]
+        if name in self.curvature.names:
+            return self.curvature.array(name)
+        return put(self._small[name], CPU)
 
     def __iter__(self) -> Iterator[str]:
-        if self._curvature.version == self._version:
-            yield from (*self._small, *self._curvature.names)
+        if self.curvature.version == self._version:
+            yield from (*self._small, *self.curvature.names)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

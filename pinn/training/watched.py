@@ -68,7 +68,8 @@ class Watched:
     def told(self, theta: np.ndarray, totals: np.ndarray) -> float:
         losses = self._objective.on_device.losses(totals)
         loss = self._objective.total(losses)
-        self._tried.append(Known(theta, loss, losses))
+        if math.isfinite(loss):
+            self._tried.append(Known(theta, loss, losses))
         return loss
 
     def value(self, theta: np.ndarray) -> float:

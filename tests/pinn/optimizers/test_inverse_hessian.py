@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import pinn
-from pinn.optimizers.inverse_hessian import PLAIN, InverseHessian, Mixture, mixture
+from pinn.optimizers.inverse_hessian import PLAIN, Mixture, mixture
+from pinn.optimizers.packed_inverse_hessian import PackedInverseHessian
 
 MEMBERS = [pinn.BFGS, pinn.SSBFGS, pinn.SSBroyden]
 
@@ -27,7 +28,7 @@ def pack(matrix):
 
 
 def made(matrix, scale=1.0):
-    inverse = InverseHessian(len(matrix))
+    inverse = PackedInverseHessian(len(matrix))
     inverse.set_packed(pack(matrix) / scale, scale)
     return inverse
 
@@ -117,7 +118,7 @@ def test_a_definite_form_is_added_as_well():
     rng = np.random.default_rng(0)
     H, s, hy = spd(rng, 6), rng.standard_normal(6), rng.standard_normal(6)
     inverse = made(H)
-    inverse._add(s, hy, 2.0, 0.5, 3.0, 0.7)
+    inverse.add(s, hy, 2.0, 0.5, 3.0, 0.7)
     expected = (
         H / 0.7 + 2 * np.outer(s, s) + 0.5 * (np.outer(s, hy) + np.outer(hy, s))
         + 3 * np.outer(hy, hy)
@@ -140,8 +141,7 @@ def test_an_extreme_scale_is_multiplied_in(scale):
     rng = np.random.default_rng(2)
     H, B, s, y, sbs = pair(rng, 5)
     plain, extreme = made(H), made(H)
-    extreme.packed /= scale
-    extreme.scale = scale
+    extreme.set_packed(extreme.packed / scale, scale)
     for inverse in (plain, extreme):
         inverse.update(s, y, sbs, pinn.SSBroyden.mixture)
     assert extreme.scale == 1.0
@@ -149,7 +149,7 @@ def test_an_extreme_scale_is_multiplied_in(scale):
 
 
 def test_identity_and_products():
-    inverse = InverseHessian(4)
+    inverse = PackedInverseHessian(4)
     inverse.set_identity(2.5)
     np.testing.assert_array_equal(unpacked(inverse), 2.5 * np.eye(4))
     rng = np.random.default_rng(3)
@@ -208,4 +208,4 @@ def test_a_rule_that_says_no_number_is_bfgs(tau, phi):
 
 def test_a_triangle_of_another_size_is_refused():
     with pytest.raises(ValueError, match="expected 6 numbers, .* 3 parameters, got shape .10,"):
-        InverseHessian(3).set_packed(np.zeros(10), 1.0)
+        PackedInverseHessian(3).set_packed(np.zeros(10), 1.0)

@@ -610,5 +610,5 @@ def test_bad_settings_are_refused(arguments, message):
 def test_a_model_whose_inverse_hessian_is_too_large_is_refused_before_training(solver):
     message = f"{solver.name}: its inverse Hessian of 45901 .* 7.8 GiB.*Use lbfgs"
     with pytest.raises(ValueError, match=message):
-        solver(steps=1).check(SimpleNamespace(size=45_901))
-    assert solver(steps=1).check(SimpleNamespace(size=4_000)) == []
+        solver(steps=1).check(SimpleNamespace(size=45_901, on_device=None))
+    assert solver(steps=1).check(SimpleNamespace(size=4_000, on_device=None)) == []
