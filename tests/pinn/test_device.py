@@ -156,3 +156,18 @@ def test_a_check_and_numbers_that_are_not_finite_tell_the_same():
     with strict_cuda():
         found = pinn.check(problem, sampling=SAMPLING, engine="eager", device="cuda")
     assert found.errors == said and "log(-1 - u*u) is nan there" in said[0]
+
+
+@pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
+def test_a_run_of_recorded_steps_is_that_of_the_host_to_rounding(gpu):
+    # One step differs by 1e-16 or so, each takes on what the one before differs by.
+    stages = [pinn.Adam(steps=4), pinn.SSBroyden(steps=6), pinn.LBFGS(steps=5)]
+    settings = {"model": pinn.MLP(6, 2), "sampling": SAMPLING, "training": stages}
+    points = {"x": np.linspace(0, 1, 5), "t": np.linspace(0, 1, 5)}
+    expected = pinn.solve(heat(), **settings)
+    found = pinn.solve(heat(), device="cuda", **settings)
+    assert found.report.steps == expected.report.steps == 15
+    assert found.report.stop_reason == expected.report.stop_reason
+    np.testing.assert_allclose(found.report.loss, expected.report.loss, rtol=1e-9)
+    np.testing.assert_allclose(found.evaluate(**points)["u"], expected.evaluate(**points)["u"],
+                               rtol=0, atol=1e-9)  # fmt: skip
