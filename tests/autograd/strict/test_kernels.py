@@ -81,6 +81,21 @@ def test_a_launch_is_counted_and_its_arguments_are_checked(gpu):
             kernel((1,), (4,), wrong)
 
 
+def test_numbers_are_taken_as_what_they_are(gpu):
+    text = """typedef double R;
+extern "C" __global__ void scale(R *to, double by, int count) {
+  if (threadIdx.x < count) to[threadIdx.x] *= by;
+}
+"""
+    kernel = gpu.xp.RawModule(code=text).get_function("scale")
+    to = gpu.from_host(np.arange(4.0), 0)
+    kernel((1,), (4,), (to, np.float64(0.1), np.int32(3)))
+    np.testing.assert_array_equal(gpu.to_host(to), [0.0, 0.1, 0.2, 3.0])
+    for number in (2, np.float32(2), 2.0):
+        with pytest.raises(TypeError, match="double by takes a float64"):
+            kernel((1,), (4,), (to, number, np.int32(3)))
+
+
 def test_more_shared_memory_than_a_block_is_given_is_refused(gpu):
     kernel = gpu.xp.RawModule(code=HEAD + "}").get_function("test")
     arguments = gpu.xp.ones(4), gpu.xp.zeros(4), np.int32(4)

@@ -124,7 +124,9 @@ def test_a_search_that_fails_is_a_restart_as_on_the_host(gpu, stage):
     assert found[-1].state["restarts"] == 1 and not found[-1].state["fresh"]
 
 
-@pytest.mark.parametrize("stage", [pinn.SSBroyden(60, line_search=2), pinn.LBFGS(60, line_search=1)])
+@pytest.mark.parametrize("stage", [
+    pinn.SSBroyden(60, line_search=2), pinn.LBFGS(60, line_search=1),
+])  # fmt: skip
 def test_a_search_that_fails_along_the_gradient_ends_it_with_the_same_sentence(gpu, stage):
     (found, end), (expected, last) = (told(stage, objective(device)) for device in ("cuda", "cpu"))
     assert len(found) == len(expected) < 60
