@@ -21,9 +21,10 @@ class SSBroyden(DenseQuasiNewton):
     none. hold: fewest steps between two changes of an adaptive weighting's weights.
 
     H takes size^2 / 2 float64 numbers and two passes over them a step: meant for up to a few
-    thousand parameters. On a GPU it lies there with all vectors, as size^2 numbers. At the start, and after a line search that failed, the step goes along the
-    gradient and the next H is plain BFGS from (y's / y'y) times the identity; a search that fails
-    along the gradient ends the stage. New points and weights keep H while it is positive definite.
+    thousand parameters. On a GPU it lies there with all vectors, as size^2 numbers. At the start,
+    and after a line search that failed, the step goes along the gradient and the next H is plain
+    BFGS from (y's / y'y) times the identity; a search that fails along the gradient ends the stage.
+    New points and weights keep H while it is positive definite.
     Raises ValueError for a number outside its range or an unknown transform.
 
     Urban, Stefanou and Pons, J. Comput. Phys. 523 (2025) 113656 (arXiv 2405.04230), equations
