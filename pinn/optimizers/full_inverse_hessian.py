@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from autograd.devices import CPU, linalg_raises, put
+from autograd.plan.lanes.cuda.modules import kernel_of
 from pinn.objective import OnDevice
 from pinn.optimizers.inverse_hessian import InverseHessian
 
@@ -112,11 +111,5 @@ class FullInverseHessian(InverseHessian):
 
     def _launch(self, name: str, *arguments: Any) -> None:
         grid = -(-self.size // _THREADS), -(-self.size // _ROWS)
-        kernel = _module(self._xp.RawModule).get_function(name)
+        kernel = kernel_of(self._xp.RawModule, _TEXT, name)
         kernel(grid, (_THREADS,), (*arguments, np.int32(self.size)))
-
-
-@cache
-def _module(make: Callable) -> Any:
-    """Return the kernels, one module a process; the device's compiler runs at their first use."""
-    return make(code=_TEXT, options=("--std=c++17",))
