@@ -18,8 +18,8 @@ from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step
 from pinn.optimizers.vectors import inner
 from pinn.schema import Count, NonNegative, Positive, declared
 
-# The packed triangle beyond this also makes each step and each checkpoint slow. A device holds all
-# of the matrix, twice as much, and for a moment a copy of it (new points, or going on).
+# A packed triangle beyond this also makes each step and each checkpoint slow. A device holds all of
+# the matrix, twice as much; with new points, for a moment, the one before it and a factor as well.
 _MOST_GIB = 2
 
 
