@@ -41,6 +41,8 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
             graphs.refuse("chosen elements")
             counts.launch()
             counts.allocation()
+        if any(isinstance(one, np.ndarray) and one.dtype == bool for one in parts):
+            counts.wait()  # the host has to know how many there are
         found = self._host[key]
         if isinstance(found, np.generic):  # on a device a single element is a view, too
             found = self._host[(*parts, ...)]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+
+from pinn.objective.stacked import Stacked
 
 
 @dataclass(frozen=True)
@@ -33,14 +36,20 @@ class Part:
         return vector[self.place].reshape(self.shape)
 
 
+def _on_host(array: np.ndarray) -> np.ndarray:
+    return array
+
+
 @dataclass(frozen=True)
 class Layout:
     """The parts of theta in order; together they are all of it.
 
-    For solvers that treat matrices as such, or networks and coefficients each in their way.
+    For solvers that treat matrices as such, or networks and coefficients each in their way. put:
+    what `weights`, `stacked` and `broad` do with each of their arrays: they lie where vectors do.
     """
 
     parts: tuple[Part, ...]
+    put: Callable[[np.ndarray], Any] = field(default=_on_host, repr=False, compare=False)
 
     @classmethod
     def of(cls, tensors: Iterable[tuple[str, tuple[int, ...], bool]]) -> Layout:
@@ -57,6 +66,10 @@ class Layout:
         """Return the layout of a theta of which nothing is known."""
         return cls.of([("theta", (size,), False)])
 
+    def placed(self, put: Callable[[np.ndarray], Any]) -> Layout:
+        """Return it for vectors of another kind, as of a device."""
+        return replace(self, put=put)
+
     @property
     def size(self) -> int:
         """The number of numbers."""
@@ -70,16 +83,25 @@ class Layout:
     @cached_property
     def weights(self) -> np.ndarray:
         """Whether each number is in one of the matrices, (size,)."""
-        return self.mask(self.matrices)
+        return self.put(self.mask(self.matrices))
 
     @cached_property
-    def stacks(self) -> tuple[np.ndarray, ...]:
-        """The matrices of each shape together: where their numbers are in theta, (k, m, n)."""
+    def stacked(self) -> Stacked:
+        """The matrices of the networks, those of each shape together."""
+        return Stacked(self.size, self._stacks(), self.put)
+
+    @cached_property
+    def broad(self) -> Stacked:
+        """The same of the matrices that have several rows and columns."""
+        broad = [places for places in self._stacks() if min(places.shape[1:]) > 1]
+        return Stacked(self.size, broad, self.put)
+
+    def _stacks(self) -> list[np.ndarray]:
         found: dict[tuple[int, ...], list[np.ndarray]] = {}
         everywhere = np.arange(self.size)
         for part in self.matrices:
             found.setdefault(part.shape, []).append(part.of(everywhere))
-        return tuple(np.stack(places) for places in found.values())
+        return [np.stack(places) for places in found.values()]
 
     @cached_property
     def networks(self) -> np.ndarray:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import autograd as T
 from autograd.devices import Device, backend, put
 from autograd.plan.lanes.cuda.transfers import copy
 
@@ -85,10 +84,11 @@ class OnDevice:
         """Take note of where the last evaluation was; None before some that nobody is told of."""
         self._parameters.loaded(theta)
 
-    def gradient(self, results: T.Tensor, counts: T.Tensor) -> T.Tensor:
-        """Return the gradient of the loss, (size,), of what an evaluation gave; to be recorded.
+    def gradient(self, results: Any, counts: Any) -> Any:
+        """Return the gradient of the loss, (size,), of what an evaluation gave.
 
-        counts: `counts` as a tensor of the device: points drawn anew may be others in number.
+        results, counts: arrays of the device, or tensors where it is recorded. The latter has what
+        `counts` has: points drawn anew may be others in number.
         """
         total = None
         for k in range(self.groups):

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import autograd as T
 from autograd.devices import CPU, Device, backend, put, put_together
-from autograd.plan.unbound import Unbound
 from pinn.objective import OnDevice
 from pinn.optimizers.fixed_step import FixedStep, capacity
+from pinn.optimizers.rules import AsWritten, Recorded, Rule
 
 # Bytes of what is kept of the steps of a burst.
 _MOST_BYTES = 64 << 20
@@ -59,41 +58,42 @@ class Taken(NamedTuple):
 
 
 class Burst:
-    """The steps of a solver as they are recorded for a device.
+    """The steps of a solver as they are taken on a device.
 
     begun: what is remembered before the first gradient, by name. moved: theta, what is remembered,
     the rate, the number of a step -> where it leads to. learned: what is remembered, a gradient,
-    the number of a step -> what is remembered after it. Both are recorded, with tensors. most: how
-    many steps may be taken at once.
+    the number of a step -> what is remembered after it. recorded: whether both are recorded, with
+    tensors, and not called as they are with arrays of the device. most: how many steps may be
+    taken at once.
     """
 
     def __init__(
-        self, begun: Mapping[str, np.ndarray], moved: Callable, learned: Callable, there: OnDevice
-    ) -> None:
+        self, begun: Mapping[str, np.ndarray], moved: Callable, learned: Callable, there: OnDevice,
+        recorded: bool,
+    ) -> None:  # fmt: skip
         self._names, shapes = tuple(begun), [array.shape for array in begun.values()]
         self._shapes = {name: array.shape for name, array in begun.items()}
         self._blocks, self._step = there.blocks, None
         each = 1 + there.blocks + there.size + sum(array.size for array in begun.values())
         self.most = max(1, _MOST_BYTES // (8 * each))
 
-        def named(known: Sequence[T.Tensor]) -> dict[str, T.Tensor]:
+        def named(known: Sequence[Any]) -> dict[str, Any]:
             return dict(zip(self._names, known, strict=True))
 
-        def move(
-            rate: T.Tensor, number: T.Tensor, theta: T.Tensor, *known: T.Tensor
-        ) -> list[T.Tensor]:
+        def move(rate: Any, number: Any, theta: Any, *known: Any) -> list[Any]:
             return [moved(theta, named(known), rate, number)]
 
-        def learn(
-            number: T.Tensor, counts: T.Tensor, results: T.Tensor, *known: T.Tensor
-        ) -> list[T.Tensor]:
+        def learn(number: Any, counts: Any, results: Any, *known: Any) -> list[Any]:
             gradient = there.gradient(results, counts)
             after = learned(named(known), gradient, number)
             return [gradient * gradient, *(after[name] for name in self._names)]
 
-        results = there.blocks + there.groups * there.size
-        self._move = Unbound(move, 2, [(there.size,), *shapes], there.device)
-        self._learn = Unbound(learn, 1, [(there.groups,), (results,), *shapes], there.device)
+        device, results = there.device, there.results
+        self._move: Rule = AsWritten(move, device)
+        self._learn: Rule = AsWritten(learn, device)
+        if recorded:
+            self._move = Recorded(move, 2, [(there.size,), *shapes], device)
+            self._learn = Recorded(learn, 1, [(there.groups,), (results,), *shapes], device)
 
     def taken(
         self, there: OnDevice, theta: np.ndarray, known: Mapping[str, Any], number: int,
@@ -109,11 +109,8 @@ class Burst:
             rows = capacity(count, self.most)
             self._step = FixedStep(self._move, self._learn, self._shapes, there, rows)
         step, first = self._step, 1 + self._blocks
-        step.begin(there, theta, known, [
-            [*self._move.scalars(rate, number + k), *self._learn.scalars(number + 1 + k)]
-            for k, rate in enumerate(rates)
-        ])  # fmt: skip
-        step.take(there, count, number > 0)
+        step.begin(there, theta, known, number, rates)
+        step.take(there)
         rows = step.rows_of(count)
         told = put(rows[:, : step.told], CPU)
         there.evaluated_at(told[-1, first:])
@@ -128,7 +125,7 @@ class Burst:
         """Return where the step of a number leads to from theta."""
         move = self._move.scalars(rate, number)
         at, known, scalars = _sent([theta], known, [move], there.device)
-        return put(self._move(scalars, at, *known.values())[0], CPU)
+        return put(self._move((rate, number), scalars, at, *known.values())[0], CPU)
 
 
 def _sent(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Generator, Mapping
+from functools import partial
 from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
 
+import autograd as T
+from autograd.devices import put
 from autograd.plan import TraceError
 from pinn.objective import Layout, OnDevice
 from pinn.optimizers.arrays import chosen
@@ -49,11 +52,15 @@ class FirstOrder(Stage):
 
     recordable: whether `learn` and `change` are the same operations in each step, for numpy's
     arrays as for tensors (functions_of has their functions), the rate and the number of the step
-    too. On a GPU such steps are recorded, and several are taken before the host is told of any.
+    too. takes_device_arrays: whether they take arrays of a device as they take numpy's, and neither
+    copy from it or to it nor wait for it. On a GPU several steps of both are taken before the host
+    is told of any: recorded, where they can be, or as they are written. The arrays of the layout
+    are of the same kind as what they are given.
     """
 
     takes_batches: ClassVar[bool] = True
     recordable: ClassVar[bool] = False
+    takes_device_arrays: ClassVar[bool] = False
 
     steps: Count = 2000
     learning_rate: Positive = 1e-3
@@ -101,7 +108,8 @@ class FirstOrder(Stage):
         theta: np.ndarray,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
-        if self.recordable and function.on_device is not None:
+        ahead = self.recordable or self.takes_device_arrays
+        if ahead and function.on_device is not None:
             return (yield from self._run_ahead(function, theta, state))
         layout = function.layout
         number, share, losses = _counted(state)
@@ -161,15 +169,17 @@ class FirstOrder(Stage):
         return self._end(self._burst(there, function.layout).end(there, theta, known, number, rate))
 
     def _burst(self, there: OnDevice, layout: Layout) -> Burst:
-        """Return the steps as recorded, once for an objective; TypeError if they cannot be."""
+        """Return the steps on a device, once for an objective; TypeError if not recordable."""
         key = (self, there.blocks, there.groups)
         if key not in there.recorded:
+            own = layout.placed(partial(_put, there, self.recordable))
             try:
                 there.recorded[key] = Burst(
                     self.begin(layout),
-                    lambda *given: self._next(*given, layout),
-                    lambda *given: self.learn(*given, layout),
+                    lambda *given: self._next(*given, own),
+                    lambda *given: self.learn(*given, own),
                     there,
+                    self.recordable,
                 )
             except (TraceError, TypeError) as error:
                 raise TypeError(
@@ -210,6 +220,12 @@ class FirstOrder(Stage):
         if self.weight_decay:
             kept = chosen(layout.weights, (1 - rate * self.weight_decay) * theta, theta)
         return kept - self.change(known, rate, number, layout)
+
+
+def _put(there: OnDevice, recorded: bool, array: np.ndarray) -> Any:
+    """Return an array of the host on a device, as a tensor where steps are recorded."""
+    found = put(array, there.device)
+    return T.Tensor(found) if recorded else found
 
 
 def _counted(state: Memory | None) -> tuple[int, float, Memory]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ import numpy as np
 from autograd.devices import backend
 from autograd.plan.captured import captured
 from autograd.plan.lanes.cuda.transfers import add_up, copy, copy_to_rows, next_row
-from autograd.plan.unbound import Unbound
 from pinn.objective import OnDevice
+from pinn.optimizers.rules import Rule
 
 # Steps of a burst, in places for the power of two from here that holds them.
 _LEAST_ROWS = 64
@@ -32,13 +33,13 @@ def capacity(count: int, most: int) -> int:
 class FixedStep:
     """A step: theta moves, the loss is found there, and its gradient is learnt from.
 
-    move, learn: as recorded (see Burst). shapes: of what is remembered, by name. rows: how many
+    move, learn: as Burst has them. shapes: of what is remembered, by name. rows: how many
     steps may be taken from `begin`. Each is told in a row of `width` numbers: |gradient|^2, the
     sums of squares and theta, `told` in all, and what is remembered.
     """
 
     def __init__(
-        self, move: Unbound, learn: Unbound, shapes: Mapping[str, tuple[int, ...]],
+        self, move: Rule, learn: Rule, shapes: Mapping[str, tuple[int, ...]],
         there: OnDevice, rows: int,
     ) -> None:  # fmt: skip
         xp = self._xp = there.xp
@@ -56,31 +57,39 @@ class FixedStep:
         self._own_numbers = xp.empty(numbers, np.float64)
         self._at, self._theta = (xp.empty(there.size, np.float64) for _ in range(2))
         self._counts = xp.empty(there.groups, np.float64)
-        self._results = xp.empty(there.blocks + there.groups * there.size, np.float64)
+        self._results = xp.empty(there.results, np.float64)
         self._totals = self._results[: there.blocks]
         self._squares, self._square = xp.empty(there.size, np.float64), xp.empty(1, np.float64)
         self._known = {name: xp.empty(shape, np.float64) for name, shape in shapes.items()}
         self._after = {name: xp.empty(shape, np.float64) for name, shape in shapes.items()}
         self._kept: tuple[dict, dict] = {}, {}
+        self._steps: list[tuple[float, int]] = []
         self._graph: Any | None = None
         # The calls that the graph was captured with, or that it was tried with.
         self._held: tuple | None = None
         self._worth_trying = False
 
     def begin(
-        self, there: OnDevice, theta: np.ndarray, known: Mapping[str, Any],
-        numbers: Sequence[Sequence[float]],
+        self, there: OnDevice, theta: np.ndarray, known: Mapping[str, Any], number: int,
+        rates: Sequence[float],
     ) -> None:  # fmt: skip
-        """Have the next step start from theta and what is remembered, on the host or there.
+        """Have the steps after the one of a number start from theta and what is remembered.
 
-        numbers: what the recordings take in place of rates and numbers, of each step.
+        known: on the host or there. rates: of that step, and of each to be taken but the last.
         """
+        self._steps = [(rate, number + k) for k, rate in enumerate(rates)]
+        numbers = [
+            [*self._move.scalars(*step), *self._learn.scalars(step[1] + 1)] for step in self._steps
+        ]
         there.evaluated_at(None)
         held = there.held()
         if held is None or self._held is None or any(
             a is not b for a, b in zip(held, self._held, strict=True)
         ):  # fmt: skip
-            self._graph, self._held, self._worth_trying = None, held, held is not None
+            self._graph, self._held = None, held
+            self._worth_trying = (
+                held is not None and self._move.is_launches and self._learn.is_launches
+            )
         away = {name: array for name, array in known.items() if isinstance(array, np.ndarray)}
         to = [self._at, self._counts, self._numbers[: len(numbers)].reshape(-1)]
         to += [self._known[name] for name in away]
@@ -96,29 +105,34 @@ class FixedStep:
         self._row.fill(0)
         copy(self._xp, pairs)
 
-    def take(self, there: OnDevice, count: int, moves: bool) -> None:
-        """Take so many steps; moves: whether the first of them moves theta, as all others do."""
-        for k in range(count):
-            if self._graph is not None and (k or moves):
+    def take(self, there: OnDevice) -> None:
+        """Take the steps; that after 0 is at theta itself, and all others move it."""
+        for k, step in enumerate(self._steps):
+            if self._graph is not None and step[1]:
                 self._graph.launch()
                 continue
-            self._step(there, k or moves)
+            self._step(there, *step)
             # what has just been launched is loaded, and all of its memory is there
-            if self._worth_trying and (k or moves) and count - k > _WORTH_IT:
-                self._graph = captured(lambda: self._step(there, True), self._xp)
+            if self._worth_trying and step[1] and len(self._steps) - k > _WORTH_IT:
+                self._graph = captured(partial(self._step, there, *step), self._xp)
                 self._worth_trying = False
 
-    def _step(self, there: OnDevice, moves: bool) -> None:
+    def _step(self, there: OnDevice, rate: float, number: int) -> None:
+        """Take the step after the one of a number; the rate and it may be those of another one.
+
+        What is recorded reads them on the device.
+        """
         xp, numbers, own = self._xp, self._own_numbers, self._known.values()
         next_row(xp, self._numbers, self._row, numbers)
-        if moves:
-            self._move(numbers, self._at, *own, out={0: self._theta}, kept=self._kept[0])
+        if number:
+            given = (rate, number), numbers, self._at, *own
+            self._move(*given, out={0: self._theta}, kept=self._kept[0])
         else:
             copy(xp, [(self._at, self._theta)])
         there.evaluate(self._theta, self._results, self._held)
         out = dict(enumerate([self._squares, *self._after.values()]))
-        rest = numbers[self._move.count :]
-        self._learn(rest, self._counts, self._results, *own, out=out, kept=self._kept[1])
+        given = (number + 1,), numbers[self._move.count :], self._counts, self._results, *own
+        self._learn(*given, out=out, kept=self._kept[1])
         add_up(xp, self._squares, self._square)
         told = [self._square, self._totals, self._theta, *self._after.values()]
         ends = np.cumsum([array.size for array in told]).tolist()

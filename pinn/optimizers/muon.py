@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 
 from pinn.objective import Layout
+from pinn.optimizers.arrays import chosen, functions_of
 from pinn.optimizers.first_order import FirstOrder
 from pinn.optimizers.moments import adam_change, running_mean
 from pinn.optimizers.schedules import Memory
@@ -35,6 +36,7 @@ class Muon(FirstOrder):
     """
 
     name = "muon"
+    recordable: ClassVar[bool] = True
 
     momentum: Fraction = 0.95
     iterations: Count = 5
@@ -43,8 +45,7 @@ class Muon(FirstOrder):
     epsilon: Positive = 1e-8
 
     def begin(self, layout: Layout) -> Memory:
-        others = self._others(layout)
-        rest = int(others.sum())
+        rest = layout.broad.rest.shape[0]
         return {
             "first": np.zeros(layout.size), "second": np.zeros(rest),
             "ahead": np.zeros(layout.size - rest),
@@ -53,40 +54,30 @@ class Muon(FirstOrder):
     def learn(
         self, memory: Memory, gradient: np.ndarray, number: int, layout: Layout
     ) -> Memory:
-        others = self._others(layout)
-        beta = np.where(others, self.beta1, self.momentum)
-        first = running_mean(memory["first"], gradient, beta)
+        broad = layout.broad
+        first = chosen(
+            broad.apart,
+            running_mean(memory["first"], gradient, self.beta1),
+            running_mean(memory["first"], gradient, self.momentum),
+        )
         return {
             "first": first,
-            "second": running_mean(memory["second"], gradient[others] ** 2, self.beta2),
+            "second": running_mean(memory["second"], gradient[broad.rest] ** 2, self.beta2),
             # Where the mean will be if the next gradient is this one: Nesterov's place.
-            "ahead": running_mean(first, gradient, self.momentum)[~others],
+            "ahead": running_mean(first, gradient, self.momentum)[broad.taken],
         }
 
     def change(self, memory: Memory, rate: float, number: int, layout: Layout) -> np.ndarray:
-        others = self._others(layout)
-        found = np.empty(layout.size)
-        found[others] = adam_change(
-            memory["first"][others], memory["second"], rate, number,
+        broad = layout.broad
+        rest = adam_change(
+            memory["first"][broad.rest], memory["second"], rate, number,
             self.beta1, self.beta2, self.epsilon,
         )  # fmt: skip
-        found[~others] = memory["ahead"]
-        for places in _broad(layout):
-            length = rate * _LIKE_ADAM * math.sqrt(max(places.shape[1:]))
-            found[places] = length * orthogonalised(found[places], self.iterations)
-        return found
-
-    def _others(self, layout: Layout) -> np.ndarray:
-        """Return whether each number is left to Adam, (size,)."""
-        found = np.ones(layout.size, dtype=bool)
-        for places in _broad(layout):
-            found[places] = False
-        return found
-
-
-def _broad(layout: Layout) -> Iterator[np.ndarray]:
-    """Give the stacks of matrices that have several rows and columns."""
-    return (places for places in layout.stacks if min(places.shape[1:]) > 1)
+        stacks = []
+        for places, shape in zip(broad.within, broad.shapes, strict=True):
+            length = rate * _LIKE_ADAM * math.sqrt(max(shape[1:]))
+            stacks.append(length * orthogonalised(memory["ahead"][places], self.iterations))
+        return broad.together(rest, stacks)
 
 
 def orthogonalised(stack: np.ndarray, iterations: int) -> np.ndarray:
@@ -97,8 +88,9 @@ def orthogonalised(stack: np.ndarray, iterations: int) -> np.ndarray:
     a, b, c = _QUINTIC
     tall = stack.shape[1] > stack.shape[2]
     x = stack.swapaxes(1, 2) if tall else stack
-    sizes = np.linalg.norm(x, axis=(1, 2), keepdims=True)
-    x = x / np.where(sizes > 0, sizes, 1.0)
+    functions = functions_of(x)
+    sizes = functions.sqrt((x * x).sum((1, 2), keepdims=True))
+    x = x / functions.where(sizes > 0, sizes, 1.0)
     for _ in range(iterations):
         square = x @ x.swapaxes(1, 2)
         x = a * x + (b * square + c * square @ square) @ x

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from pinn.objective import Layout
+from pinn.optimizers.arrays import functions_of
 from pinn.optimizers.first_order import FirstOrder
 from pinn.optimizers.moments import adam_change, running_mean
 from pinn.optimizers.schedules import Memory
@@ -28,6 +31,7 @@ class SOAP(FirstOrder):
     """
 
     name = "soap"
+    takes_device_arrays: ClassVar[bool] = True
 
     beta1: Fraction = 0.95
     beta2: Fraction = 0.999
@@ -36,8 +40,7 @@ class SOAP(FirstOrder):
     longest: Count = 2048
 
     def begin(self, layout: Layout) -> Memory:
-        shapes = [places.shape for places in layout.stacks]
-        count = sum(k * s**2 for k, m, n in shapes for s in (m, n) if self._has_basis(s))
+        count = sum(math.prod(shape) for _, _, shape in self._sides(layout))
         return {
             "first": np.zeros(layout.size), "second": np.zeros(layout.size),
             "squares": np.zeros(count), "bases": np.zeros(count),
@@ -53,21 +56,22 @@ class SOAP(FirstOrder):
             turned = self._turned(gradient, found["bases"], layout)
             found["first"] = running_mean(found["first"], gradient, self.beta1)
             found["second"] = running_mean(found["second"], turned**2, self.beta2)
-        squares = np.empty_like(memory["squares"])
-        for places, axis, into in self._factors(layout, squares):
-            stack = gradient[places] if axis == 1 else gradient[places].swapaxes(1, 2)
-            into[...] = stack @ stack.swapaxes(1, 2)
+        _, stacks = layout.stacked.of(gradient)
+        squares = []
+        for k, axis, _ in self._sides(layout):
+            stack = stacks[k] if axis == 1 else stacks[k].swapaxes(1, 2)
+            squares.append(stack @ stack.swapaxes(1, 2))
+        squares = _joined(squares, memory["squares"])
         found["squares"] = running_mean(found["squares"], squares, self.beta2)
         if number == 1:
-            found["bases"] = bases = np.empty_like(squares)
-            both = (self._factors(layout, flat) for flat in (found["squares"], bases))
-            for (_, _, square), (_, _, basis) in zip(*both, strict=True):
-                basis[...] = np.linalg.eigh(square).eigenvectors
+            eigh = functions_of(gradient).linalg.eigh
+            bases = [eigh(square)[1] for square in self._parts(found["squares"], layout)]
+            found["bases"] = _joined(bases, memory["bases"])
         return found
 
     def change(self, memory: Memory, rate: float, number: int, layout: Layout) -> np.ndarray:
         if number == 1:
-            return np.zeros(layout.size)
+            return functions_of(memory["first"]).zeros_like(memory["first"])
         bases = memory["bases"]
         turned = adam_change(
             self._turned(memory["first"], bases, layout), memory["second"], rate, number - 1,
@@ -75,32 +79,36 @@ class SOAP(FirstOrder):
         )  # fmt: skip
         return self._turned(turned, bases, layout, back=True)
 
-    def _has_basis(self, side: int) -> bool:
-        return 1 < side <= self.longest
+    def _sides(self, layout: Layout) -> list[tuple[int, int, tuple[int, int, int]]]:
+        """Return the stack, the axis, and the shape of what is kept for each that has a basis."""
+        return [
+            (k, axis, (shape[0], shape[axis], shape[axis]))
+            for k, shape in enumerate(layout.stacked.shapes)
+            for axis in (1, 2)
+            if 1 < shape[axis] <= self.longest
+        ]
 
-    def _factors(
-        self, layout: Layout, flat: np.ndarray
-    ) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
-        """Give the places of the matrices, the axis, and what is kept for it, (k, side, side)."""
-        start = 0
-        for places in layout.stacks:
-            for axis in (1, 2):
-                k, side = len(places), places.shape[axis]
-                if self._has_basis(side):
-                    yield places, axis, flat[start : start + k * side**2].reshape(k, side, side)
-                    start += k * side**2
+    def _parts(self, flat: np.ndarray, layout: Layout) -> list[np.ndarray]:
+        """Return what is kept for each side, (k, side, side), as views."""
+        shapes = [shape for _, _, shape in self._sides(layout)]
+        ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
+        return [
+            flat[end - math.prod(shape) : end].reshape(shape)
+            for end, shape in zip(ends, shapes, strict=True)
+        ]
 
     def _turned(
         self, vector: np.ndarray, bases: np.ndarray, layout: Layout, back: bool = False
     ) -> np.ndarray:
         """Return a vector like theta with each matrix in its bases, or back from them."""
-        found = vector.copy()
-        for places, axis, basis in self._factors(layout, bases):
+        rest, stacks = layout.stacked.of(vector)
+        sides = zip(self._sides(layout), self._parts(bases, layout), strict=True)
+        for (k, axis, _), basis in sides:
             if axis == 1:
-                found[places] = (basis if back else basis.swapaxes(1, 2)) @ found[places]
+                stacks[k] = (basis if back else basis.swapaxes(1, 2)) @ stacks[k]
             else:
-                found[places] = found[places] @ (basis.swapaxes(1, 2) if back else basis)
-        return found
+                stacks[k] = stacks[k] @ (basis.swapaxes(1, 2) if back else basis)
+        return layout.stacked.together(rest, stacks)
 
     def _followed(self, memory: Memory, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
         """Return the second moments and the bases after a power iteration.
@@ -108,12 +116,20 @@ class SOAP(FirstOrder):
         The vectors are ordered by their squares first, the largest first, as a QR decomposition
         keeps the first ones best; the second moments go with them.
         """
-        second, bases = memory["second"].copy(), np.empty_like(memory["bases"])
-        each = (self._factors(layout, flat) for flat in (memory["squares"], memory["bases"], bases))
-        for (places, axis, square), (_, _, old), (_, _, new) in zip(*each, strict=True):
-            sizes = np.einsum("kij,kij->kj", old, square @ old)
-            order = np.argsort(-sizes, axis=1, kind="stable")
-            new[...] = np.linalg.qr(square @ np.take_along_axis(old, order[:, None, :], 2)).Q
-            rows = np.expand_dims(order, 3 - axis)
-            second[places] = np.take_along_axis(second[places], rows, axis)
-        return second, bases
+        xp, bases = functions_of(memory["second"]), []
+        rest, second = layout.stacked.of(memory["second"])
+        each = (self._parts(memory[name], layout) for name in ("squares", "bases"))
+        for (k, axis, _), square, old in zip(self._sides(layout), *each, strict=True):
+            sizes = xp.einsum("kij,kij->kj", old, square @ old)
+            order = xp.argsort(-sizes, axis=1, kind="stable")
+            bases.append(xp.linalg.qr(square @ xp.take_along_axis(old, order[:, None, :], 2))[0])
+            rows = xp.expand_dims(order, 3 - axis)
+            second[k] = xp.take_along_axis(second[k], rows, axis)
+        return layout.stacked.together(rest, second), _joined(bases, memory["bases"])
+
+
+def _joined(arrays: Sequence[np.ndarray], before: np.ndarray) -> np.ndarray:
+    """Return arrays one after the other, as those were before that they replace."""
+    if not arrays:
+        return before
+    return functions_of(before).concatenate([array.reshape(-1) for array in arrays])

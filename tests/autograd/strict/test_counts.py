@@ -35,6 +35,12 @@ def test_what_computes_or_copies_is_a_launch(what, fn, arrays):
     assert counts_of(fn) == Counts(launches=1, allocations=arrays), what
 
 
+def test_elements_chosen_by_a_mask_are_waited_for():
+    mask = StrictArray(np.array([True, False, True]))
+    found = counts_of(lambda: A[mask])
+    assert found == Counts(launches=1, allocations=1, synchronisations=1)
+
+
 def test_views_and_memory_that_nothing_is_written_to_are_none(xp):
     views = (
         lambda: A[1:], lambda: A[1, 2], lambda: A.reshape(-1), lambda: A.T,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import pickle
 
@@ -27,6 +28,11 @@ STAGES = {
         12, learning_rate=0.02, schedule=pinn.CosineDecay(), warmup=3, weight_decay=0.1
     ),
     "plateaus": pinn.Adam(12, learning_rate=0.3, schedule=pinn.PlateauDecay(0.3, patience=2)),
+}
+OTHERS = {
+    "soap": pinn.SOAP(12, learning_rate=0.01, every=3, weight_decay=0.1),
+    "soap of short sides": pinn.SOAP(12, learning_rate=0.01, every=1, longest=2),
+    "muon": pinn.Muon(12, learning_rate=0.01, schedule=pinn.CosineDecay(), weight_decay=0.1),
 }
 LAUNCHES = 5
 """For each group of blocks, at most."""
@@ -401,15 +407,68 @@ def test_a_schedule_is_asked_for_no_rate_before_it_has_met_a_loss(gpu, warmup):
     np.testing.assert_allclose(end.theta, last.theta, rtol=1e-12, atol=1e-13)
 
 
-def test_solvers_that_are_not_recorded_work_on_the_host(gpu):
-    function, there = objective("cpu"), objective()
-    for stage in (pinn.SOAP(3), pinn.Muon(3)):
-        found, _ = told(stage, there)
-        expected, _ = told(stage, function)
-        assert [step.ahead for step in found] == [0, 0, 0]
-        for a, b in zip(found, expected, strict=True):
-            # small against a step, which is 1e-3 long: eigenvectors magnify what is rounded
-            np.testing.assert_allclose(a.theta, b.theta, rtol=0, atol=1e-7)
+@pytest.mark.parametrize("name", OTHERS)
+def test_steps_of_matrices_are_those_of_the_host(gpu, name):
+    # In the first step SOAP meets directions that no gradient has: of several in one matrix, any
+    # basis will do, so there is one at most; and epsilon has to keep what is rounding there from
+    # being divided by itself.
+    stage, model = dataclasses.replace(OTHERS[name], epsilon=1e-3), pinn.MLP(2, 2)
+    found, end = told(stage, objective(model=model))
+    expected, last = told(stage, objective("cpu", model=model))
+    for a, b in zip(found, expected, strict=True):
+        assert (a.number, a.learning_rate) == (b.number, b.learning_rate)
+        np.testing.assert_allclose(a.loss, b.loss, rtol=1e-11)
+        np.testing.assert_allclose(a.theta, b.theta, rtol=0, atol=1e-11)
+        assert a.state.keys() == b.state.keys()
+        assert all(a.state[name].shape == b.state[name].shape for name in a.state)
+        np.testing.assert_allclose(a.state["first"], b.state["first"], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(end.theta, last.theta, rtol=0, atol=1e-11)
+    assert (end.reason, end.message) == (last.reason, last.message)
+    assert [step.ahead for step in found] == [0, *range(10, -1, -1)]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_for_steps_of_matrices_nothing_is_copied_or_waited_for_within_a_burst(gpu, name):
+    function = objective(burst=6, model=pinn.MLP(4, 2))
+    steps = OTHERS[name].run(function, function.theta)
+    list(itertools.islice(steps, 1))
+    for first in (True, False):
+        with counted() as counts:
+            list(itertools.islice(steps, 5 if not first else 6))
+        # Places of matrices go there once.
+        assert counts.uploads == 1 or first
+        assert (counts.downloads, counts.synchronisations) == (1, 1)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_bursts_and_states_of_matrices_change_no_bit(gpu, name):
+    def own(burst):
+        return objective(burst=burst, model=pinn.MLP(4, 2))
+
+    whole, last = told(OTHERS[name], own(100))
+    for burst in (1, 5):
+        found, end = told(OTHERS[name], own(burst))
+        assert same(found, whole) and end.theta.tobytes() == last.theta.tobytes()
+    for stop in (1, 2, 5):
+        state = {name: np.array(array) for name, array in whole[stop - 1].state.items()}
+        rest, end = told(OTHERS[name], own(4), whole[stop - 1].theta.copy(), state)
+        assert same(rest, whole[stop:]) and end.theta.tobytes() == last.theta.tobytes()
+
+
+@pinn.declared
+class Mean(Signs):
+    """Says nothing of devices."""
+
+    name = "mean"
+    recordable = False
+
+
+def test_solvers_that_say_nothing_of_devices_work_on_the_host(gpu):
+    found, _ = told(Mean(3), objective())
+    expected, _ = told(Mean(3), objective("cpu"))
+    assert [step.ahead for step in found] == [0, 0, 0]
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a.theta, b.theta, rtol=1e-12)
 
 
 def test_on_the_host_and_where_nothing_is_recorded_there_is_no_device(gpu):
