@@ -6,6 +6,7 @@ and never ask which backend they run on.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -46,7 +47,9 @@ class Backend:
     `to_host(array)` copy between a numpy array and the device, `index_of(array)` is the device
     number (None on the host), `owner_of(array)` is the object whose memory the array lies in,
     `scatter_add(array, index, values)` adds in place with repeats, `linalg_raises()` is a context
-    in which factorisations raise numpy's LinAlgError, for which the host waits.
+    in which factorisations raise numpy's LinAlgError, for which the host waits.  `load_nccl()` is
+    the module of the functions by which GPUs of several processes exchange arrays, None where there
+    is none.
     """
 
     type: str
@@ -59,6 +62,7 @@ class Backend:
     owner_of: Callable[[Any], Any]
     scatter_add: Callable[[Any, Any, Any], None]
     linalg_raises: Callable[[], AbstractContextManager[None]] = nullcontext
+    load_nccl: Callable[[], Any] = lambda: None
 
 
 def _scipy_special() -> Any:
@@ -121,6 +125,12 @@ def _load_cupy() -> Backend:
         # Without it what a failed factorisation leaves behind is returned as its result.
         return cupyx.errstate(linalg="raise")
 
+    def nccl() -> Any:
+        with warnings.catch_warnings():  # what is missing is said where it is asked for
+            warnings.simplefilter("ignore")
+            from cupy.cuda import nccl
+        return nccl if nccl.available else None
+
     return Backend(
         type="cuda",
         array_type=cupy.ndarray,
@@ -132,6 +142,7 @@ def _load_cupy() -> Backend:
         owner_of=lambda array: array if array.base is None else array.base,
         scatter_add=scatter_add,
         linalg_raises=linalg_raises,
+        load_nccl=nccl,
     )
 
 

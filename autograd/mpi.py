@@ -10,13 +10,15 @@ import time
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from .devices import CPU, device_of, put
+from .devices import CPU, Device, backend_of, device_of, put
+from .nccl import Gpus, new_name, place_of
 from .ranks import ALONE, RankFailed, Ranks, in_order
 
 T = TypeVar("T")
@@ -77,14 +79,16 @@ class MpiRanks(Ranks):
 
     Before anything is exchanged they meet: each says whether it is well, so that a rank that has
     failed, or is to be interrupted, never leaves the others waiting. A rank that waits lets other
-    processes have the core, as there may be more ranks than cores. With GPUs, each rank has one.
+    processes have the core, as there may be more ranks than cores. With GPUs, each rank has one;
+    what is exchanged goes from one to the other (nccl.py), or through the host where they cannot.
     """
 
     def __init__(self, communicator: Any) -> None:
         from mpi4py import MPI
 
-        self._all = communicator
+        self._all, self._alarms = communicator, communicator.Dup()
         self.number = communicator.rank
+        self._machine = MPI.Get_processor_name()
         here = communicator.Split_type(MPI.COMM_TYPE_SHARED)
         self.neighbours = here.size
         _take_device(here.rank)
@@ -93,6 +97,8 @@ class MpiRanks(Ranks):
         self._depth = 0  # of blocks that all ranks are in
         self._failed = False
         self._time = 0.0  # of rank 0 when they last met
+        self._gpus: dict[Device, Gpus | None] = {}
+        self._pending: Gpus | None = None  # which were asked for something, and not waited for
 
     @property
     def size(self) -> int:
@@ -106,22 +112,96 @@ class MpiRanks(Ranks):
 
     # ---- what is exchanged
 
-    def exchange(
+    def gather(
         self,
-        sums: np.ndarray,
+        sums: Any,
         lanes: int,
-        joined: Sequence[np.ndarray] = (),
+        joined: Sequence[Any] = (),
         edges: Sequence[int] = (),
-    ) -> np.ndarray:
+    ) -> Any:
         if self.size == 1:
-            return in_order(sums)
+            return sums
+        starts = [edges[lane] for lane in self._starts(lanes)] if joined else []
+        device = device_of(sums)
+        gpus = None if device == CPU else self._gpus_of(device)
+        if gpus is not None:
+            return self._gather_there(gpus, sums, lanes, joined, starts)
         self._meet()
         for array in joined:
             whole = np.ascontiguousarray(put(array, CPU))  # itself, where it is
-            self._join(whole, lanes, edges)
+            self._join(whole, starts)
             if whole is not array:
-                array[...] = put(whole, device_of(array))
-        return put(self._added(put(sums, CPU), lanes), device_of(sums))
+                array[...] = put(whole, device)
+        return put(self._added(put(sums, CPU), lanes), device)
+
+    def _gather_there(
+        self, gpus: Gpus, sums: Any, lanes: int, joined: Sequence[Any], starts: Sequence[int]
+    ) -> Any:
+        gpus.check()
+        xp, mine = backend_of(sums).xp, self.share(lanes)
+        rows = xp.empty((lanes, *sums.shape[1:]), sums.dtype)
+        rows[mine.start : mine.stop] = sums
+        dense = [xp.ascontiguousarray(array) for array in joined]
+        self._meet()  # nothing may go wrong from here on before all are asked for
+        self._pending = gpus
+        for whole in dense:
+            gpus.complete(whole, starts)
+        gpus.complete(rows, self._starts(lanes))
+        for array, whole in zip(joined, dense, strict=True):
+            if whole is not array:
+                array[...] = whole
+        return rows
+
+    def settle(self) -> None:
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            self._until(pending.idle)
+
+    def _starts(self, lanes: int) -> list[int]:
+        """Return the first lane of each rank, and how many there are."""
+        return [lanes * k // self.size for k in range(self.size + 1)]
+
+    # ---- GPUs
+
+    def _gpus_of(self, device: Device) -> Gpus | None:
+        """Return the GPUs of all ranks; None where they cannot exchange among themselves.
+
+        Asked by all of them; they get to know each other the first time.
+        """
+        if device in self._gpus:
+            return self._gpus[device]
+        mine = self._machine, place_of(device)
+        self._meet()
+        said = self._all.allgather(mine)
+        if any(place is None for _, place in said):
+            return self._through_the_host(
+                device, "there is no NCCL: pip install nvidia-nccl-cu12, or -cu13"
+            )
+        if len(set(said)) < len(said):
+            return self._through_the_host(
+                device, "some ranks share one, which NCCL refuses; start a rank for each GPU"
+            )
+        name = self.agreed(lambda: new_name(device))
+        found = _aside(lambda: Gpus(device, self.number, self.size, name))
+        self._until(found.done)
+        self._gpus[device] = found.result()
+        self._meet()
+        return self._gpus[device]
+
+    def _through_the_host(self, device: Device, why: str) -> None:
+        warnings.warn(
+            f"the GPUs of {self.size} ranks exchange sums by way of the host, as {why}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        self._gpus[device] = None
+
+    def _leave_gpus(self) -> None:
+        """End what is under way on them; they get to know each other anew."""
+        for gpus in filter(None, self._gpus.values()):
+            gpus.abort()
+        self._gpus.clear()
+        self._pending = None
 
     def _added(self, sums: np.ndarray, lanes: int) -> np.ndarray:
         """Few numbers go to all ranks, lane by lane; of many each rank adds up a part for all."""
@@ -130,7 +210,7 @@ class MpiRanks(Ranks):
         if lanes * size <= FEW:
             parts = np.empty((lanes, size), sums.dtype)
             self._wait(self._all.Iallgatherv(sums, [parts, shares * size]))
-            return in_order(parts)
+            return parts
         cuts = [size * k // self.size for k in range(self.size + 1)]
         widths = np.diff(cuts)
         given = np.concatenate([part.reshape(-1) for part in np.split(sums, cuts[1:-1], axis=1)])
@@ -140,15 +220,13 @@ class MpiRanks(Ranks):
                 [given, len(sums) * widths], [parts, shares * widths[self.number]]
             )
         )
-        total = np.empty(size, sums.dtype)
+        total = np.empty((1, size), sums.dtype)
         mine = np.ascontiguousarray(in_order(parts))
         self._wait(self._all.Iallgatherv(mine, [total, widths]))
         return total
 
-    def _join(self, array: np.ndarray, lanes: int, edges: Sequence[int]) -> None:
-        """Complete an array in place whose rows are the lanes' own."""
-        shares = [self._share(lanes, k) for k in range(self.size)]
-        starts = np.array([edges[s.start] for s in shares] + [edges[lanes]])
+    def _join(self, array: np.ndarray, starts: Sequence[int]) -> None:
+        """Complete an array in place whose rows from starts[k] on are those of rank k."""
         numbers = array[0].size if len(array) else 0
         mine = array[starts[self.number] : starts[self.number + 1]].copy()
         self._wait(self._all.Iallgatherv(mine, [array, np.diff(starts) * numbers]))
@@ -243,8 +321,9 @@ class MpiRanks(Ranks):
         mine, said = np.array([status, time.perf_counter(), digest]), np.empty((self._all.size, 3))
         self._wait(self._all.Iallgather(mine, said))
         self._time = float(said[0, 1])
-        if (said[:, 0] == _FAILED).any():
-            self._failed = True
+        failed = np.flatnonzero(said[:, 0] == _FAILED)
+        if failed.size:
+            self._end(failed)
             if status != _FAILED:
                 told = self._all.allgather("")
                 number = next(k for k, words in enumerate(told) if words)
@@ -252,7 +331,7 @@ class MpiRanks(Ranks):
         elif said[0, 0] == _INTERRUPTED:
             raise KeyboardInterrupt
         elif (said[:, 2] != said[0, 2]).any():
-            self._failed = True
+            self._end(())
             other = int(np.argmax(said[:, 2] != said[0, 2]))
             raise RankFailed(
                 f"rank {other} of {self._all.size} holds other numbers than rank 0, so that they "
@@ -261,16 +340,52 @@ class MpiRanks(Ranks):
         return int(said[0, 0])
 
     def _fail(self, error: BaseException) -> None:
-        """Tell the others, when they next meet, that this rank has failed."""
+        """Tell the others, when they next meet or wait for their GPU, that this rank has failed."""
+        others = (k for k in range(self._all.size) if k != self.number)
+        alarms = [self._alarms.isend(None, k) for k in others]
         self._meet(_FAILED)
         self._all.allgather(f"{type(error).__name__}: {error}")
+        for alarm in alarms:
+            alarm.wait()
+
+    def _end(self, failed: Sequence[int]) -> None:
+        """Work alone from now on, until ranks come together again; failed: those that said so."""
+        self._failed = True
+        self._leave_gpus()
+        for rank in failed:
+            if rank != self.number:
+                self._alarms.recv(source=rank)
 
     def _wait(self, request: Any) -> None:
-        spins = 0
-        while not request.Test():
-            spins += 1
-            if spins > _SPINS:
-                os.sched_yield()
+        _spin(request.Test)
+
+    def _until(self, done: Callable[[], bool]) -> None:
+        """Wait for what comes of itself, unless another rank has failed: then they meet."""
+        _spin(lambda: done() or self._alarms.Iprobe())
+        if not done():
+            self._meet()
+
+
+def _spin(done: Callable[[], bool]) -> None:
+    spins = 0
+    while not done():
+        spins += 1
+        if spins > _SPINS:
+            os.sched_yield()
+
+
+def _aside(work: Callable[[], T]) -> Future[T]:
+    """Start work that may never end on a thread that the process does not wait for."""
+    found: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(work())
+        except BaseException as error:
+            found.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return found
 
 
 def _take_device(place: int) -> None:

@@ -43,17 +43,37 @@ class Ranks(ABC):
         """Return the lanes of this rank: neighbours, as evenly as can be."""
 
     @abstractmethod
+    def gather(
+        self,
+        sums: Any,
+        lanes: int,
+        joined: Sequence[Any] = (),
+        edges: Sequence[int] = (),
+    ) -> Any:
+        """Return rows whose sum, in their order, is that of all lanes; what is joined is completed.
+
+        They are (lanes, size), those of all lanes, or (1, size), what they come to: the bits are
+        the same. sums: of the lanes of `share(lanes)`, (lanes here, size). joined: arrays whose
+        rows edges[k] to edges[k + 1] belong to lane k, with those of this rank's lanes written. All
+        of them lie on one device, where the rows returned are, too; GPUs are not waited for if they
+        exchange among themselves.
+        """
+
     def exchange(
         self,
-        sums: np.ndarray,
+        sums: Any,
         lanes: int,
-        joined: Sequence[np.ndarray] = (),
+        joined: Sequence[Any] = (),
         edges: Sequence[int] = (),
-    ) -> np.ndarray:
-        """Return the sum of all lanes, in their order, (size,); what is joined is completed.
+    ) -> Any:
+        """Return the sum of all lanes, in their order, (size,); see `gather`."""
+        return in_order(self.gather(sums, lanes, joined, edges))
 
-        sums: of the lanes of `share(lanes)`, (lanes here, size). joined: arrays whose rows
-        edges[k] to edges[k + 1] belong to lane k, with those of this rank's lanes written.
+    @abstractmethod
+    def settle(self) -> None:
+        """Wait until what GPUs exchange has arrived: before a result is copied to the host.
+
+        That copy would wait for ever where a rank has failed; this ends with its failure.
         """
 
     @abstractmethod
@@ -97,14 +117,17 @@ class OneRank(Ranks):
     def share(self, lanes: int) -> range:
         return range(lanes)
 
-    def exchange(
+    def gather(
         self,
-        sums: np.ndarray,
+        sums: Any,
         lanes: int,
-        joined: Sequence[np.ndarray] = (),
+        joined: Sequence[Any] = (),
         edges: Sequence[int] = (),
-    ) -> np.ndarray:
-        return in_order(sums)
+    ) -> Any:
+        return sums
+
+    def settle(self) -> None:
+        return None
 
     def agreed(self, ask: Callable[[], T], alike: np.ndarray | None = None) -> T:
         return ask()

@@ -84,8 +84,7 @@ class Chunked:
             function is compiled for tiles of points, whatever `chunk` says, where tiles hold it
             (lanes/tiled.py, lanes/cuda).
     ranks   processes that share the lanes, each of which calls it with the same arrays and gets the
-            same results; one that takes all rows in one go is computed by each of them. On GPUs
-            they share chunks, and no tiles.
+            same results; one that takes all rows in one go is computed by each of them.
     guard   `() -> hashable`, what else `fn` branches on (a training flag); it is recorded once for
             each value.  Shapes, dtypes, requires_grad and the grad mode are guarded in any case.
     Calling it with the point arrays (all on one device) returns the outputs as new arrays there;
@@ -177,7 +176,7 @@ class Chunked:
         """Return the compiled program for these arrays, None where there is or should be none."""
         device = device_of(rows[0])
         on_host = device == CPU
-        on_device = self.executor in ("auto", "cuda") and self.ranks is ALONE
+        on_device = self.executor in ("auto", "cuda")
         wanted = self._on_host == "llvm" if on_host else on_device
         if not wanted or self.whole or count < (_FEW_POINTS if on_host else 1):
             return None
@@ -200,7 +199,7 @@ class Chunked:
         if device == CPU:
             found = tiled_or_none(Tiled, *given, self.threads, self.ranks)
         else:
-            found = tiled_or_none(Launched, *given, device.index)
+            found = tiled_or_none(Launched, *given, device.index, self.ranks)
         if found is not None:
             found.bind([s._data for s in self.shared])
         return found

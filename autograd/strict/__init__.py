@@ -16,20 +16,25 @@ import numpy as np
 
 from ..devices import Backend, registered
 from . import counts, graphs
-from .array import Namespace, StrictArray, _unwrap, linalg_raises
+from .array import Namespace, StrictArray, _launched, _unwrap, linalg_raises
 from .counts import Counts, counted
+from .cuda import Cuda
 
 __all__ = ["Counts", "StrictArray", "counted", "strict_backend", "strict_cuda"]
 
 
-def strict_backend(device_type: str = "cuda", kernels: bool = False) -> Backend:
+def strict_backend(
+    device_type: str = "cuda", kernels: bool = False, nccl: Any = None
+) -> Backend:
     """Return the strict test device under the name of another device type.
 
     kernels: it has `ElementwiseKernel` and `RawModule`, which compile CUDA C as host code
     (autograd/strict/kernels.py), and streams that capture graphs of them
-    (autograd/strict/graphs.py); RuntimeError where there is no C++ compiler.
+    (autograd/strict/graphs.py); RuntimeError where there is no C++ compiler. nccl: what it has in
+    place of NCCL (autograd/strict/nccl.py).
     """
     xp: Any = Namespace()
+    xp.cuda = Cuda({})
     if kernels:
         from .kernels import with_kernels
 
@@ -45,13 +50,14 @@ def strict_backend(device_type: str = "cuda", kernels: bool = False) -> Backend:
         owner_of=_owner,
         scatter_add=_scatter_add,
         linalg_raises=linalg_raises,
+        load_nccl=lambda: nccl,
     )
 
 
 @contextmanager
-def strict_cuda(kernels: bool = False) -> Iterator[Backend]:
-    """Let the strict test device stand for "cuda" inside the context; kernels: see above."""
-    with registered(strict_backend("cuda", kernels)) as backend:
+def strict_cuda(kernels: bool = False, nccl: Any = None) -> Iterator[Backend]:
+    """Let the strict test device stand for "cuda" inside the context; kernels, nccl: see above."""
+    with registered(strict_backend("cuda", kernels, nccl)) as backend:
         yield backend
 
 
@@ -75,7 +81,7 @@ def _to_host(array: StrictArray) -> np.ndarray:
 
 def _scatter_add(array: StrictArray, index: Any, values: Any) -> None:
     graphs.refuse("operation add.at")
-    counts.launch()
+    _launched([array, index, values])
     np.add.at(_unwrap(array), _unwrap(index), _unwrap(values))
 
 

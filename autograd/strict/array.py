@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from . import counts, graphs
+from . import counts, cuda, graphs
 
 
 class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
-    """A numpy array that only meets its own kind."""
+    """A numpy array that only meets its own kind.
+
+    index: of the device that it lies on, the current one where left out.
+    """
 
     __slots__ = ("_host", "index")
     __array_priority__ = 100
 
-    def __init__(self, host: np.ndarray, index: int = 0) -> None:
+    def __init__(self, host: np.ndarray, index: int | None = None) -> None:
         self._host = host
-        self.index = index
+        self.index = cuda.current() if index is None else index
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         raise TypeError(
@@ -34,30 +38,34 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
         return _called(function, args, kwargs)
 
     def __getitem__(self, key: Any) -> Any:
-        key = _unwrap(key)
+        arguments, key = [self, key], _unwrap(key)
         parts = key if isinstance(key, tuple) else (key,)
-        chosen = any(isinstance(one, (np.ndarray, list)) for one in parts)
-        if chosen:
+        if any(isinstance(one, (np.ndarray, list)) for one in parts):
             graphs.refuse("chosen elements")
-            counts.launch()
+            _launched(arguments)
             counts.allocation()
         if any(isinstance(one, np.ndarray) and one.dtype == bool for one in parts):
             counts.wait()  # the host has to know how many there are
         found = self._host[key]
         if isinstance(found, np.generic):  # on a device a single element is a view, too
             found = self._host[(*parts, ...)]
-        return StrictArray(found)
+        return StrictArray(found, self.index)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        _called(self._host.__setitem__, (key, value), {})
+        _called(self._host.__setitem__, (key, value), {}, self)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         found = getattr(self._host, name)
         if not callable(found):
-            return _wrap(found)
-        return lambda *args, **kwargs: _called(found, args, kwargs, self._host)
+            return _wrap(found, self.index)
+        return lambda *args, **kwargs: _called(found, args, kwargs, self)
+
+    @property
+    def data(self) -> SimpleNamespace:
+        """Where its memory is."""
+        return SimpleNamespace(ptr=self._host.ctypes.data, device_id=self.index)
 
     def item(self, *args: Any) -> Any:
         """Return an element as a Python number."""
@@ -89,17 +97,36 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
         return f"StrictArray({self._host!r})"
 
 
-def _wrap(value: Any) -> Any:
+def _wrap(value: Any, index: int) -> Any:
+    """Return numpy's results as arrays of a device."""
     if isinstance(value, np.ndarray):
-        return StrictArray(value)
+        return StrictArray(value, index)
     if isinstance(value, np.generic):
-        return StrictArray(np.asarray(value))
+        return StrictArray(np.asarray(value), index)
     if isinstance(value, tuple) and any(isinstance(v, (np.ndarray, np.generic)) for v in value):
-        wrapped = tuple(_wrap(v) for v in value)
+        wrapped = tuple(_wrap(v, index) for v in value)
         return type(value)(*wrapped) if hasattr(value, "_fields") else wrapped
     if isinstance(value, list) and any(isinstance(v, np.ndarray) for v in value):
-        return [_wrap(v) for v in value]
+        return [_wrap(v, index) for v in value]
     return value
+
+
+def _indices(values: Any) -> set[int]:
+    """Return the numbers of the devices of all arrays in some arguments."""
+    if isinstance(values, StrictArray):
+        return {values.index}
+    if isinstance(values, dict):
+        values = values.values()
+    elif not isinstance(values, (tuple, list)):
+        return set()
+    return set().union(*map(_indices, values))
+
+
+def _launched(arguments: Any) -> None:
+    """Count a launch on the current device, on which all arrays must lie."""
+    counts.launch()
+    for index in _indices(arguments):
+        cuda.check(index)
 
 
 def _unwrap(value: Any) -> Any:
@@ -204,22 +231,29 @@ _VIEWS = frozenset({
 """Functions that a capture may meet: what they give must be a view."""
 
 
-def _called(function: Callable, args: Any, kwargs: Any, owner: np.ndarray | None = None) -> Any:
+def _called(
+    function: Callable, args: Any, kwargs: Any, owner: StrictArray | None = None
+) -> Any:
     """Call a function with host arrays, and count a launch unless it only gives a view.
 
     owner: the array that the function is a method of.
     """
+    given = [owner, args, kwargs]
     args, kwargs = _unwrap(args), _unwrap(kwargs)
     name = getattr(function, "__name__", "")
     if name not in _FREE and name not in _VIEWS:
         graphs.refuse(f"operation {name}")
     found = function(*args, **kwargs)
-    if name not in _FREE and ("out" in kwargs or not _is_view(found, [*args, owner])):
+    indices = _indices(given)
+    whole = None if owner is None else owner._host
+    if name not in _FREE:
+        if "out" not in kwargs and _is_view(found, [*args, whole]):
+            return _wrap(found, min(indices))
         graphs.refuse(f"operation {name}")
-        counts.launch()
+        _launched(given)
         if "out" not in kwargs and found is not None:
             counts.allocation()
-    return _wrap(found)
+    return _wrap(found, cuda.current())
 
 
 def _is_view(found: Any, sources: list[Any]) -> bool:

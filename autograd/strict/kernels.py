@@ -11,13 +11,13 @@ import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from . import graphs
+from . import cuda, graphs
 from .array import Namespace, StrictArray
+from .cuda import Cuda
 from .emulation import LAUNCH, PRELUDE
 
 _TYPES = {"float32": "float", "float64": "double"}
@@ -47,11 +47,7 @@ class KernelNamespace(Namespace):
         super().__init__()
         self.turns = "forward"
         self.attributes = {"MaxSharedMemoryPerBlockOptin": _MOST, "MultiProcessorCount": 2}
-        self.cuda = SimpleNamespace(
-            Device=lambda index: SimpleNamespace(attributes=self.attributes),
-            Stream=graphs.Stream,
-            using_allocator=graphs.using_allocator,
-        )
+        self.cuda = Cuda(self.attributes)
 
     def ElementwiseKernel(self, *arguments: str) -> HostElementwise:  # noqa: N802 - cupy's name
         """Return a kernel that does the same with each element."""
@@ -99,6 +95,8 @@ class HostElementwise:
 
     def __call__(self, *arguments: Any) -> None:
         taken = [a for a in arguments if isinstance(a, StrictArray)]
+        for one in taken:
+            cuda.check(one.index)
         numbers = [None if isinstance(a, StrictArray) else a for a in arguments]
 
         def call(arrays: list[np.ndarray]) -> None:
@@ -163,7 +161,16 @@ class HostKernel:
         self.parameters = module.parameters[name]
         self.name = name
         self.function = getattr(module.library, f"launch_{name}")
-        self.max_dynamic_shared_size_bytes = _STATIC
+        self._allowed: dict[int, int] = {}  # bytes of shared memory, by device
+
+    @property
+    def max_dynamic_shared_size_bytes(self) -> int:
+        """What a launch may take; set for the current device alone, where it is a kernel apart."""
+        return self._allowed.get(cuda.current(), _STATIC)
+
+    @max_dynamic_shared_size_bytes.setter
+    def max_dynamic_shared_size_bytes(self, number: int) -> None:
+        self._allowed[cuda.current()] = number
 
     def __call__(
         self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Sequence[Any],
@@ -226,6 +233,7 @@ class HostKernel:
         dtype = self.module.real if kind == "R" else np.dtype(_NUMBERS[kind])
         if not isinstance(argument, StrictArray) or argument.dtype != dtype:
             raise TypeError(f"kernel {self.name}: {parameter} takes a {dtype} array of the device")
+        cuda.check(argument.index)
         if not argument._host.flags.c_contiguous:
             raise ValueError(f"kernel {self.name}: {parameter} takes an array that is dense")
         return argument._host.reshape(-1)

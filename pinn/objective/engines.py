@@ -147,10 +147,14 @@ class RecordedEngine:
                 stacklevel=3,
             )
             return EagerEngine().run(work, into)
-        return results if on_host else _written([put(result, CPU) for result in results], into)
+        if on_host:
+            return results
+        self._ranks.settle()
+        return _written([put(result, CPU) for result in results], into)
 
     def run_all(self, works: Sequence[Work]) -> list[list[np.ndarray]]:
         found = self.run_there(works)
+        self._ranks.settle()
         host = iter(put_together([one for results in found for one in results], CPU))
         return [[next(host) for _ in results] for results in found]
 

@@ -10,6 +10,7 @@ import warnings
 
 import pinn
 from autograd.mpi import ranks_of
+from autograd.strict import nccl, strict_cuda
 
 BURGERS = pinn.Problem(
     domain=pinn.Interval("x", -1, 1) * pinn.Time("t", 0, 1), unknowns=["u"],
@@ -50,23 +51,35 @@ RUNS = {
         "model": pinn.Windows(2, pinn.MLP(6, 1)), "training": [pinn.Adam(steps=3)],
     },
 }  # fmt: skip
+THERE = {
+    "a GPU each": {
+        "problem": pinn.Problem(
+            domain=pinn.Interval("x", 0, 1), unknowns=["u"], equations={"decay": "u_x + u"},
+            conditions=[pinn.Dirichlet("u", 1, on="x=0", hard=True)],
+        ),
+        "training": [pinn.Adam(steps=3), pinn.LevenbergMarquardt(steps=2)],
+        "model": pinn.MLP(3, 1), "device": "cuda", "error_bars": False,
+    },
+}  # fmt: skip
 
 
 def outcome(name, executor):
     """What a run came to: a digest of its numbers and of its history, and its error estimate."""
-    solution = pinn.solve(**{**USUAL, **RUNS[name]}, executor=executor)
+    solution = pinn.solve(**{**USUAL, **{**RUNS, **THERE}[name]}, executor=executor)
     report = solution.report
     digest = hashlib.sha256(solution.theta.tobytes()).hexdigest()
-    estimate = {**report.error_estimate.as_dict(), "seconds": None}
+    estimate = report.error_estimate and {**report.error_estimate.as_dict(), "seconds": None}
     return [digest, report.loss, report.fresh_loss, report.steps, repr(estimate)]
 
 
 def main(executor, *names):
     """Print the outcomes of some runs, or of all, on rank 0."""
-    with warnings.catch_warnings():
+    ranks = ranks_of(executor)
+    with warnings.catch_warnings(), strict_cuda(True, nccl) as device:
+        device.xp.cuda.places[0] = f"bus {ranks.number}"  # a GPU of its own
         warnings.simplefilter("ignore", pinn.ProblemWarning)
         found = {name: outcome(name, executor) for name in names or RUNS}
-    if ranks_of(executor).number == 0:
+    if ranks.number == 0:
         print(json.dumps(found))
 
 

@@ -3,7 +3,11 @@
 import json
 from pathlib import Path
 
-PROGRAM = Path(__file__).with_name("ranks_program.py")
+import pytest
+
+from autograd.strict.kernels import compiler
+
+PROGRAM, THERE = Path(__file__).with_name("ranks_program.py"), "a GPU each"
 FEW = ["first order, adaptive points", "a Jacobian"]  # for many ranks on few cores
 
 
@@ -12,6 +16,13 @@ def test_2_3_and_8_ranks_give_the_bits_of_one_process(start_ranks):
     for count, names in ((2, expected), (3, expected), (8, FEW)):
         found = _printed(start_ranks(count, PROGRAM, "ranks", *names))
         assert found == {name: expected[name] for name in names}, count
+
+
+def test_ranks_with_a_gpu_each_give_the_bits_of_one(start_ranks):
+    if compiler() is None:
+        pytest.skip("no C++ compiler")
+    expected = _printed(start_ranks(1, PROGRAM, "process", THERE))
+    assert _printed(start_ranks(2, PROGRAM, "ranks", THERE)) == expected
 
 
 def _printed(process):

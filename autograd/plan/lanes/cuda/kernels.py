@@ -1,8 +1,9 @@
 """The text of the kernels of a program: from the calls of a tile to CUDA C.
 
-    pack  copies the weights of products to where a thread fetches several at once.
-    work  takes the tiles of a lane, one after the other, through all calls.
-    add   adds the sums of all lanes in order.
+    pack      copies the weights of products to where a thread fetches several at once.
+    work      takes the tiles of a lane, one after the other, through all calls.
+    add       adds the sums of all lanes: those of each run of lanes in order, then the runs.
+    add_runs  adds those of some runs alone, which ranks exchange; `add` then takes runs for lanes.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ ADDED, RUNS = 32, 16
 class Kernels:
     """What is launched for a program.
 
-    text       of a module with the kernel `work`, `add` where `sums` is not 0, and `pack` where
-               `packed` is not.
+    text       of a module with the kernel `work`, `add` and `add_runs` where `sums` is not 0, and
+               `pack` where `packed` is not.
     form       its shape.
     arrays     the positions of the arrays without points that `work` and `pack` are given.
     products   blocks of `pack`: one a matrix.
@@ -128,6 +129,7 @@ class _Writer:
         arguments += ["const R *__restrict__ constants", "const R *__restrict__ packed"]
         arguments += [f"R *__restrict__ r{k}" for k in results]
         arguments += ["R *sums", "R *scratch", "long long count", "int lanes"]
+        arguments += ["int begin", "int end"]
         memory = [] if form.shared else [
             f"  R *arena = scratch + (long long)blockIdx.x * {self.arena.rows * form.row};"
         ]  # fmt: skip
@@ -136,8 +138,8 @@ class _Writer:
             f"work({', '.join(arguments)}) {{", *memory,
             "  for (int t = threadIdx.x; t < ROW; t += THREADS) arena[t] = R(0);",
             "  const long long tiles = (count + TILE - 1) / TILE;",
-            "  for (int lane = blockIdx.x; lane < lanes; lane += gridDim.x) {",
-            f"    R *total = sums + (long long)lane * {max(1, self.sums)};",
+            "  for (int lane = begin + blockIdx.x; lane < end; lane += gridDim.x) {",
+            f"    R *total = sums + (long long)(lane - begin) * {max(1, self.sums)};",
             "    const long long from = tiles * lane / lanes;",
             "    const long long to = tiles * (lane + 1) / lanes;",
             "    for (long long tile = from; tile < to; ++tile) {",
@@ -299,5 +301,18 @@ extern "C" __global__ void add(const R *__restrict__ sums, R *__restrict__ memor
     for (int r = 1; r < {RUNS}; ++r) sum += parts[r][column];
     memory[place_of_sum(k)] = sum;
   }}
+}}
+
+// of the lanes of the runs from `begin` on, whose sums come first: one run a row of blocks
+extern "C" __global__ void add_runs(const R *__restrict__ sums, R *__restrict__ found, int lanes,
+                                    int begin) {{
+  const int k = blockIdx.x * THREADS + threadIdx.x, run = begin + blockIdx.y;
+  const int known = lanes * begin / {RUNS};
+  const int from = lanes * run / {RUNS}, to = lanes * (run + 1) / {RUNS};
+  if (k >= SUMS) return;
+  R sum = R(0);
+  #pragma unroll 8
+  for (int lane = from; lane < to; ++lane) sum += sums[(long long)(lane - known) * SUMS + k];
+  found[(long long)blockIdx.y * SUMS + k] = sum;
 }}
 """

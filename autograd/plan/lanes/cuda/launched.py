@@ -2,8 +2,9 @@
 
 The function is recorded for a few points, taken apart and laid out as for the host (prepared.py)
 and written as CUDA C (kernels.py).  A lane is a run of tiles; a block takes lanes, one after the
-other, and each lane has sums of its own, which are added in order.  So the bits do not depend on
-how many blocks there are.  Nothing is copied to the host or from it, and the host waits for
+other, and each lane has sums of its own, which are added in order: those of each of 16 runs of
+lanes, then the runs.  Ranks share out the runs.  So the bits depend neither on how many blocks nor
+on how many ranks there are.  Nothing is copied to the host or from it, and the host waits for
 nothing.
 """
 
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .... import devices
+from ....ranks import ALONE, Ranks
 from ...program import CONSTANT, Instruction, Program, Value
 from ..prepared import lowered, prepared, tiled_or_none
 from .arithmetic import arithmetic
@@ -35,6 +37,7 @@ class Launched:
 
     program, kinds  as for `Tiled`.
     index           of the device.
+    ranks           that lanes are shared out to, each on a device of its own.
     Raises CannotCompile for what tiles do not hold.
 
     outputs, flops  as of `Tiled`.
@@ -45,7 +48,12 @@ class Launched:
     workers = 1
 
     def __init__(
-        self, program: Program, points: int, kinds: Sequence[str], index: int | None
+        self,
+        program: Program,
+        points: int,
+        kinds: Sequence[str],
+        index: int | None,
+        ranks: Ranks = ALONE,
     ) -> None:
         whole = lowered(_with_constants_on_host(program), HELD)
         parts, layout = prepared(whole, points, kinds, HELD)
@@ -54,7 +62,7 @@ class Launched:
         self._after = tiled_or_none(arithmetic, "after", parts.after, dtype, parts.sums, True)
         ends = np.cumsum([0, *layout.totals]).tolist()[:-1]
         placed = ends if self._after is None else self._after.placed
-        self._backend, self._index = devices.backend("cuda"), index
+        self._backend, self._index, self._ranks = devices.backend("cuda"), index, ranks
         device = self._backend.xp.cuda.Device(index or 0).attributes
         shared = min(SHARED, device["MaxSharedMemoryPerBlockOptin"])
         self.kernels = kernels = kernels_of(layout, points, placed, shared)
@@ -79,7 +87,9 @@ class Launched:
         self._shared_bytes = kernels.arena * dtype.itemsize if kernels.form.shared else 0
         if self._shared_bytes:
             self._work.max_dynamic_shared_size_bytes = self._shared_bytes
-        self._add = self._kernel("add") if kernels.sums else None
+        self._add, self._add_runs = (
+            self._kernel(name) if kernels.sums else None for name in ("add", "add_runs")
+        )
         self._pack = self._kernel("pack") if kernels.packed else None
         self._constants = self._backend.from_host(kernels.constants, self._index)
         self._packed = xp.empty((max(1, kernels.packed),), dtype)
@@ -140,22 +150,42 @@ class Launched:
         kernels, form = self.kernels, self.kernels.form
         count = len(rows[0])
         lanes = min(kernels.lanes, -(-count // form.tile))
-        blocks = lanes if form.shared else min(lanes, self._blocks)
+        runs = self._ranks.share(RUNS)
+        begin, end = (lanes * run // RUNS for run in (runs.start, runs.stop))
+        most = end - begin if form.shared else min(end - begin, self._blocks)
         if self._pack is not None:
             self._pack(
                 (_PACKING, kernels.products), (form.threads,), (*numbers, self._packed)
             )
-        self._work(
-            (blocks,), (form.threads,),
-            (
-                *rows, *numbers, self._constants, self._packed, *joined, self._sums,
-                self._memory, np.int64(count), np.int32(lanes),
-            ),
-            shared_mem=self._shared_bytes,
-        )  # fmt: skip
+        if most:
+            self._work(
+                (most,), (form.threads,),
+                (
+                    *rows, *numbers, self._constants, self._packed, *joined, self._sums,
+                    self._memory, np.int64(count), *map(np.int32, (lanes, begin, end)),
+                ),
+                shared_mem=self._shared_bytes,
+            )  # fmt: skip
+        sums = self._sums
+        if self._ranks.size > 1:
+            tiles = -(-count // form.tile)
+            edges = [lanes * run // RUNS for run in range(RUNS + 1)]
+            edges = [min(count, tiles * lane // lanes * form.tile) for lane in edges]
+            sums = self._ranks.gather(self._run_sums(lanes, runs), RUNS, joined, edges)
+            lanes = len(sums)
         if self._add is not None:
             blocks = -(-kernels.sums // ADDED)
-            self._add((blocks,), (RUNS * ADDED,), (self._sums, memory, np.int32(lanes)))
+            self._add((blocks,), (RUNS * ADDED,), (sums, memory, np.int32(lanes)))
+
+    def _run_sums(self, lanes: int, runs: range) -> Any:
+        """Return the sums of each of some runs of lanes, (runs, sums)."""
+        kernels, threads = self.kernels, self.kernels.form.threads
+        found = self.xp.empty((len(runs), kernels.sums), kernels.form.dtype)
+        if found.size:
+            blocks = -(-kernels.sums // threads), len(runs)
+            given = self._sums, found, np.int32(lanes), np.int32(runs.start)
+            self._add_runs(blocks, (threads,), given)
+        return found
 
 
 class Held:
