@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,8 @@ class Backend:
     `scatter_add(array, index, values)` adds in place with repeats, `linalg_raises()` is a context
     in which factorisations raise numpy's LinAlgError, for which the host waits.  `load_nccl()` is
     the module of the functions by which GPUs of several processes exchange arrays, None where there
-    is none.
+    is none.  `current(index)` is a block, and `use(index)` a call, that makes a device the
+    one on which kernels run and new arrays lie, in this thread.
     """
 
     type: str
@@ -63,6 +65,8 @@ class Backend:
     scatter_add: Callable[[Any, Any, Any], None]
     linalg_raises: Callable[[], AbstractContextManager[None]] = nullcontext
     load_nccl: Callable[[], Any] = lambda: None
+    current: Callable[[int | None], AbstractContextManager] = lambda index: nullcontext()
+    use: Callable[[int | None], Any] = lambda index: None
 
 
 def _scipy_special() -> Any:
@@ -143,6 +147,8 @@ def _load_cupy() -> Backend:
         scatter_add=scatter_add,
         linalg_raises=linalg_raises,
         load_nccl=nccl,
+        current=lambda index: cupy.cuda.Device(index or 0),
+        use=lambda index: cupy.cuda.Device(index or 0).use(),
     )
 
 
@@ -240,6 +246,41 @@ def as_device(device: Any) -> Device:
     return Device(kind, int(number) if number else 0)
 
 
+def current(device: Device) -> AbstractContextManager:
+    """Return a block in which kernels run on a device, and new arrays of its type lie there."""
+    return backend(device.type).current(device.index)
+
+
+def use(device: Device) -> None:
+    """Let kernels run on a device from now on, and new arrays of its type lie there."""
+    backend(device.type).use(device.index)
+
+
+def on_its_device(function: Callable) -> Callable:
+    """Return a function that runs while the device of its first argument, an array, is current."""
+
+    @wraps(function)
+    def run(array: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(array) is np.ndarray:
+            return function(array, *args, **kwargs)
+        with current(device_of(array)):
+            return function(array, *args, **kwargs)
+
+    return run
+
+
+@on_its_device
+def write(array: Any, numbers: Any) -> None:
+    """Write numbers, or an array of the same device, into an array."""
+    array[...] = numbers
+
+
+def zeros(shape: tuple[int, ...], dtype: Any, device: Device) -> Any:
+    """Return an array of zeros on a device."""
+    with current(device):
+        return backend(device.type).xp.zeros(shape, dtype)
+
+
 def share_memory(a: Any, b: Any) -> bool:
     """Return whether two arrays of one device lie in memory of the same owner."""
     if type(a) is np.ndarray and type(b) is np.ndarray:
@@ -270,7 +311,9 @@ def put_together(arrays: Sequence[Any], device: Device) -> list[Any]:
     """
     if not arrays or device_of(arrays[0]) == device:
         return list(arrays)
-    joined = put(namespace_of(arrays[0]).concatenate([a.reshape(-1) for a in arrays]), device)
+    with current(device_of(arrays[0])):
+        joined = namespace_of(arrays[0]).concatenate([a.reshape(-1) for a in arrays])
+    joined = put(joined, device)
     ends = np.cumsum([a.size for a in arrays]).tolist()
     return [
         joined[end - a.size : end].reshape(a.shape) for a, end in zip(arrays, ends, strict=True)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, Literal, overload
 
-from . import modes
+from . import devices, modes
 from .graph import AccumulateGrad, Node
 from .ops.registry import REGISTRY, OpNode
 from .tensor import Tensor, method
@@ -315,11 +315,13 @@ def _accumulate(tensor: Tensor, gradient: Tensor, create_graph: bool, lock: Any)
     present = tensor._grad
     if create_graph:  # a copy: several tensors may get the same gradient
         tensor._grad = gradient.clone() if present is None else present + gradient
-    elif present is None:
-        tensor._grad = Tensor(gradient._data.copy())
-    else:
-        present._data += gradient._data
-        present._version[0] += 1
+        return
+    with devices.current(devices.device_of(gradient._data)):
+        if present is None:
+            tensor._grad = Tensor(gradient._data.copy())
+        else:
+            present._data += gradient._data
+            present._version[0] += 1
 
 
 class _Task:

@@ -126,7 +126,7 @@ class FunctionNode(Node):
     def run(self, grads: list, needed: Sequence[bool]) -> Sequence:
         if self.ctx._materialize_grads:
             grads = [
-                Tensor(meta[2].zeros(meta[0], meta[1])) if grad is None and meta else grad
+                Tensor(devices.zeros(*meta)) if grad is None and meta else grad
                 for grad, meta in zip(grads, self.output_metas, strict=True)
             ]
         outer = _running.node, _running.needed
@@ -393,7 +393,7 @@ def _meta(value: Any) -> tuple | None:
 def _output_meta(value: Any) -> tuple | None:
     if not isinstance(value, Tensor):
         return None
-    return (value._data.shape, value.dtype, devices.namespace_of(value._data))
+    return (value._data.shape, value.dtype, devices.device_of(value._data))
 
 
 class _TwiceNode(Node):

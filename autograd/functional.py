@@ -227,7 +227,8 @@ def elementwise_derivative(y: Tensor, x: Tensor, create_graph: bool = False) -> 
         )
     (plain,) = grad(y, x, _ones_like(y), retain_graph=True, create_graph=create_graph)
     if y.numel() > 1:
-        _check_diagonal(y, x, plain.detach(), create_graph)
+        with devices.current(y.device):
+            _check_diagonal(y, x, plain.detach(), create_graph)
     return plain
 
 
@@ -492,19 +493,20 @@ def _check_strategy(name: str, strategy: str) -> None:
 def _basis(tensor: Tensor) -> Tensor:
     """Return the unit vectors of the space of `tensor`, shape (numel, *shape)."""
     count = tensor.numel()
-    xp = devices.namespace_of(tensor._data)
-    return Tensor(xp.eye(count, dtype=tensor.dtype).reshape((count, *tensor.shape)))
+    with devices.current(tensor.device):
+        rows = devices.namespace_of(tensor._data).eye(count, dtype=tensor.dtype)
+    return Tensor(rows.reshape((count, *tensor.shape)))
 
 
 def _unit(inputs: tuple, k: int, i: int) -> tuple[Tensor, ...]:
     """Return tangents that are zero but for element i of input k, which is 1."""
     tangents = tuple(_zeros_like(x) for x in inputs)
-    tangents[k]._data.reshape(-1)[i] = 1
+    devices.write(tangents[k]._data.reshape(-1)[i : i + 1], 1)
     return tangents
 
 
 def _zeros(like: Tensor, shape: tuple) -> Tensor:
-    return Tensor(devices.namespace_of(like._data).zeros(shape, like.dtype))
+    return Tensor(devices.zeros(shape, like.dtype, like.device))
 
 
 def _zeros_like(tensor: Tensor) -> Tensor:

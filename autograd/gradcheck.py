@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .devices import overlaps_itself
+from .devices import overlaps_itself, write
 from .engine import grad
 from .tensor import Tensor
 
@@ -190,12 +190,12 @@ def _numerical(fn: Callable, tensors: tuple, k: int, eps: float) -> list[np.ndar
     directions = (1.0, 1j) if tensor.is_complex() else (1.0,)
 
     def evaluate(values: np.ndarray) -> list[np.ndarray]:
-        tensor._data[...] = _like(values, tensor)
+        write(tensor._data, _like(values, tensor))
         try:
             outputs = _outputs(fn, tensors)
             return [np.array(o.detach().cpu().numpy()).reshape(-1) for o in outputs]
         finally:
-            tensor._data[...] = _like(base, tensor)
+            write(tensor._data, _like(base, tensor))
 
     sizes = [o.size for o in evaluate(base)]
     columns = [np.zeros((len(directions), base.size, size), complex) for size in sizes]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import modes
-from .devices import namespace_of, overlaps_itself
+from .devices import current, namespace_of, overlaps_itself, write, zeros
 from .ops.arithmetic import add, div, mul, operand, sub
 from .ops.index import index_put_op, normal_index
 from .ops.piecewise import clamp
@@ -76,7 +76,7 @@ view_write_op = Op(
 
 
 def _zeros(like: Tensor, shape: tuple) -> Tensor:
-    return Tensor(namespace_of(like._data).zeros(shape, like.dtype))
+    return Tensor(zeros(shape, like.dtype, like.device))
 
 
 def check_writable(x: Tensor, *sources: Any) -> None:
@@ -142,7 +142,7 @@ def _replace(x: Tensor, result: Tensor, uniform: bool = False) -> Tensor:
         )
     if not uniform:
         _refuse_overlap(x)
-    _memory(x)[...] = result._data
+    write(_memory(x), result._data)
     x._version[0] += 1
     if result.dtype != x.dtype:
         result = result.to(x.dtype)
@@ -258,9 +258,10 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
 def _write_at(x: Tensor, index: tuple, value: Tensor) -> None:
     """Write at positions of an expanded tensor: what shares their memory changes with them."""
     array = _memory(x)
-    index_put_op.forward(
-        namespace_of(array), array, value._data, array, index=index, accumulate=False
-    )
+    with current(x.device):
+        index_put_op.forward(
+            namespace_of(array), array, value._data, array, index=index, accumulate=False
+        )
     x._version[0] += 1
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import modes
-from .devices import overlaps_itself
+from .devices import overlaps_itself, write
 from .tensor import Tensor
 
 NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
@@ -290,7 +290,7 @@ def _fill(name: str, result: Any, out: Any, inputs: tuple) -> None:
                 f"{name}(): unsupported operation: some elements of the input tensor and the "
                 "written-to tensor refer to a single memory location; clone() one of them"
             )
-    out._data[...] = result._data
+    write(out._data, result._data)
 
 
 def _overlap_in_part(tensor: Tensor, out: Tensor) -> bool:

@@ -227,8 +227,8 @@ def _check_device(case: OpCase, arrays: list, values: list, gradients: list, whe
     A real GPU, where there is one, gives the same numbers to rounding.
     """
     expected = [*values, *gradients, *_second_gradients(case, _tensors(arrays))]
-    with strict_cuda():
-        found = _results_on_cuda(case, arrays, where)
+    with strict_cuda():  # the second one, which is not current of itself
+        found = _results_on_cuda(case, arrays, where, "cuda:1")
         _assert_same(found, expected, f"{where}: the device differs")
     if devices.cuda_is_available():
         for a, b in zip(_results_on_cuda(case, arrays, where), expected, strict=True):
@@ -239,12 +239,14 @@ def _check_device(case: OpCase, arrays: list, values: list, gradients: list, whe
             )
 
 
-def _results_on_cuda(case: OpCase, arrays: list, where: str) -> list[np.ndarray]:
+def _results_on_cuda(
+    case: OpCase, arrays: list, where: str, device: str = "cuda"
+) -> list[np.ndarray]:
     """Return values, gradients and second gradients that never left the device, on the host."""
-    values, gradients, tensors = _value_and_gradients(case, _tensors(arrays, device="cuda"))
+    values, gradients, tensors = _value_and_gradients(case, _tensors(arrays, device=device))
     for tensor in tensors:
         assert tensor.is_cuda, f"{where}: a gradient left the device"
-    return [*values, *gradients, *_second_gradients(case, _tensors(arrays, device="cuda"))]
+    return [*values, *gradients, *_second_gradients(case, _tensors(arrays, device=device))]
 
 
 def _second_gradients(case: OpCase, inputs: list[Tensor]) -> list[np.ndarray]:

@@ -459,16 +459,17 @@ def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
     if set_to_none:
         tensor._grad = None
     elif grad.grad_fn is not None or grad.requires_grad:
-        tensor._grad = Tensor(devices.namespace_of(grad._data).zeros_like(grad._data))
+        with devices.current(grad.device):
+            tensor._grad = Tensor(devices.namespace_of(grad._data).zeros_like(grad._data))
     else:
-        grad._data[...] = 0
+        devices.write(grad._data, 0)
         grad._version[0] += 1
 
 
 def write(tensor: Tensor, array: Any) -> None:
     """Copy `array` (of any device and dtype that casts) into the memory of `tensor`."""
     modes.refuse_write("writing into a tensor", "Do it before")
-    tensor._data[...] = devices.put(array, tensor.device)
+    devices.write(tensor._data, devices.put(array, tensor.device))
     tensor._version[0] += 1
 
 

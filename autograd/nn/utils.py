@@ -70,7 +70,8 @@ def clip_grad_norm_(
     scale = max_norm / (total + 1e-6)
     if not scale >= 1:  # also for NaN, which then shows in every gradient
         for grad in grads:
-            grad._data *= scale
+            with devices.current(grad.device):
+                grad._data *= scale
             grad._version[0] += 1
     return tensor(total, dtype=dtypes.real_of(grads[0].dtype), device=grads[0].device)
 
@@ -79,5 +80,6 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
     """Clamp every element of the gradients to [-clip_value, clip_value], in place."""
     for grad in _gradients(parameters):
         xp = devices.namespace_of(grad._data)
-        xp.clip(grad._data, -clip_value, clip_value, out=grad._data)
+        with devices.current(grad.device):
+            xp.clip(grad._data, -clip_value, clip_value, out=grad._data)
         grad._version[0] += 1

@@ -190,7 +190,8 @@ def _made(
     """Return the leaf of `make(xp, dtype)`, made by the namespace of the device itself."""
     place = devices.as_device(device)
     kind = dtypes.get_default_dtype() if dtype is None else dtypes.as_dtype(dtype)
-    array = make(devices.backend(place.type).xp, kind)
+    with devices.current(place):
+        array = make(devices.backend(place.type).xp, kind)
     return Tensor(devices.put(array, place), requires_grad)
 
 

@@ -160,6 +160,7 @@ def _slice(item: slice, size: int) -> slice:
     return slice(start, max(start, stop), step)
 
 
+@devices.on_its_device
 def _mask_positions(mask: Any, shape: tuple, axis: int) -> tuple:
     for k, size in enumerate(mask.shape):
         if shape[axis + k] != size:
@@ -170,11 +171,13 @@ def _mask_positions(mask: Any, shape: tuple, axis: int) -> tuple:
     return tuple(devices.namespace_of(mask).nonzero(mask))
 
 
+@devices.on_its_device
 def value_range(array: Any) -> tuple[int, int]:
     """Return the least and the greatest element; (0, -1) where there is none."""
     return (int(array.min()), int(array.max())) if array.size else (0, -1)
 
 
+@devices.on_its_device
 def wrapped(array: Any, size: int, axis: int) -> Any:
     """Return a fresh int64 array of positions counted from the front, checked."""
     low, high = value_range(array)

@@ -361,7 +361,7 @@ class OpNode(Node):
         self.output_metas = ()
         if op.outputs != 1:
             self.output_metas = tuple(
-                (o._data.shape, o._data.dtype, devices.namespace_of(o._data)) for o in outputs
+                (o._data.shape, o._data.dtype, devices.device_of(o._data)) for o in outputs
             )
         self.shared: dict[str, SavedTensor] = _NOTHING
         kept = op.kept(flowing)
@@ -455,7 +455,7 @@ class OpNode(Node):
             g: Any = grads[0]
         else:
             g = tuple(
-                Tensor(meta[2].zeros(meta[0], meta[1])) if grad is None else grad
+                Tensor(devices.zeros(*meta)) if grad is None else grad
                 for grad, meta in zip(grads, self.output_metas, strict=True)
             )
         values = {"g": g, "needed": needed}
@@ -585,12 +585,17 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
         attributes = {**op.attributes, **attributes}
     if args is not given:
         arrays = [a._data if isinstance(a, Tensor) else a for a in args]
-    xp = np
+    xp, place = np, None
     if array_type is not np.ndarray:
-        xp = devices.namespace_of(next(a._data for a in args if isinstance(a, Tensor)))
+        first = next(a._data for a in args if isinstance(a, Tensor))
+        xp, place = devices.namespace_of(first), devices.current(devices.device_of(first))
     before = quiet.SETTING.set(quiet.QUIET)
     try:
-        result = op.forward(xp, *arrays, **attributes)
+        if place is None:
+            result = op.forward(xp, *arrays, **attributes)
+        else:
+            with place:
+                result = op.forward(xp, *arrays, **attributes)
     except ValueError as error:
         if op.elementwise and op.broadcasts:
             _check_broadcast(op, arrays, error)

@@ -68,6 +68,10 @@ class LBFGS(Optimizer):
         closure  clears the gradients, computes the loss, calls backward() and returns the loss; it
                  is called once an evaluation.
         """
+        with devices.current(self._parameters()[0].device):
+            return self._iterated(closure)
+
+    def _iterated(self, closure: Callable[[], _Loss]) -> _Loss:
         group = self.param_groups[0]
         state = self.state.setdefault(group["params"][0], {"n_iter": 0, "func_evals": 0})
         first_loss, loss, grad = self._evaluate(closure)

@@ -132,8 +132,9 @@ class Optimizer:
             for parameter in group["params"]:
                 if parameter._grad is not None:
                     state = self.state.setdefault(parameter, {})
-                    values, grad = _real_arrays(parameter)
-                    self._update(values, grad, state, options)
+                    with devices.current(parameter.device):
+                        values, grad = _real_arrays(parameter)
+                        self._update(values, grad, state, options)
                     parameter._version[0] += 1
         self.steps_taken += 1
         return loss

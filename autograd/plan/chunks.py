@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import modes
-from ..devices import CPU, Device, device_of, namespace_of, put
+from ..devices import CPU, Device, current, device_of, namespace_of, put
 from ..ranks import ALONE, Ranks
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
@@ -129,7 +129,7 @@ class Chunked:
     def __call__(
         self, rows: Sequence[np.ndarray], into: Sequence[np.ndarray | None] | None = None
     ) -> list[np.ndarray]:
-        with self._lock:
+        with self._lock, current(device_of(rows[0])):
             return self._run(rows, into or [None] * len(self.kinds))
 
     def _run(
@@ -218,7 +218,7 @@ class Chunked:
 
     def cost(self, rows: Sequence[np.ndarray]) -> Cost:
         """Return what a call with these arrays takes; it is recorded for that, and not run."""
-        with self._lock:
+        with self._lock, current(device_of(rows[0])):
             self._forget_outdated()
             count = max(map(len, rows)) if self.whole else len(rows[0])
             tiled = self._tiled(rows, count)

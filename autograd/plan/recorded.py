@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import modes
-from ..devices import device_of, namespace_of, put
+from ..devices import current, device_of, namespace_of, put
 from ..engine import grad
 from ..function import Function
 from ..ops.registry import cast
@@ -248,7 +248,7 @@ class Plan:
         Of a single number the gradient comes with it: it is what is asked for next.
         """
         single = self._is_number and all(self.differentiable) and any(wanted)
-        with self._lock:
+        with self._lock, current(self._count.device):
             rows = self._given(tensors)
             self._check_many(tensors, len(rows[0]))
             if not single:
@@ -345,8 +345,10 @@ def _place_for(tensor: Tensor) -> Tensor:
 
 def _number_beside(leaves: list[Tensor], value: float) -> Tensor:
     """Return a number on the device of some tensors."""
-    xp = namespace_of(leaves[0]._data) if leaves else np
-    return Tensor(xp.full((), value))
+    if not leaves:
+        return Tensor(np.full((), value))
+    with current(leaves[0].device):
+        return Tensor(namespace_of(leaves[0]._data).full((), value))
 
 
 def _few_points(leaves: list[Tensor], rows: Sequence[int], count: int) -> list[Tensor]:

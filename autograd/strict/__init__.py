@@ -51,6 +51,8 @@ def strict_backend(
         scatter_add=_scatter_add,
         linalg_raises=linalg_raises,
         load_nccl=lambda: nccl,
+        current=lambda index: xp.cuda.Device(index or 0),
+        use=lambda index: xp.cuda.Device(index or 0).use(),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import autograd as T
-from autograd.devices import CPU, as_device
+from autograd.devices import CPU, as_device, use
 from autograd.plan.chunks import Cost
 from autograd.ranks import ALONE, Ranks
 from autograd.threads import workers
@@ -231,6 +231,7 @@ class Objective:
         device, engine = as_device(self._how["device"]), self._engine
         if device == CPU or self.ranks.size > 1 or not isinstance(engine, RecordedEngine):
             return None
+        use(device)  # by whoever asks for it, who goes on there
         if self._on_device is None:
             self._fill_seeds()
             works = [self._work("gradient", one, _row_weights(one)) for one in self._placed]
