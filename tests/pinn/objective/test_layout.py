@@ -54,3 +54,29 @@ def test_a_vector_of_which_nothing_is_known_is_one_tensor():
     found = Layout.of_vector(4)
     assert (found.size, found.matrices) == (4, ())
     assert found.networks.all()
+
+
+def test_a_vector_is_taken_apart_into_matrices_of_a_shape_and_put_together_again():
+    layout = Layout.of([
+        ("model.weight0", (3, 2), False), ("model.bias0", (3,), False),
+        ("model.weight1", (3, 3), False), ("model.weight2", (3, 3), False),
+        ("model.weight3", (1, 3), False), ("k", (), True),
+    ])  # fmt: skip
+    vector = np.random.default_rng(0).standard_normal(layout.size)
+    for stacked, count in ((layout.stacked, 3), (layout.broad, 2)):
+        rest, stacks = stacked.of(vector)
+        assert [stack.shape for stack in stacks] == list(stacked.shapes) and len(stacks) == count
+        np.testing.assert_array_equal(stacks[0][0], layout["model.weight0"].of(vector))
+        np.testing.assert_array_equal(stacks[1][1], layout["model.weight2"].of(vector))
+        np.testing.assert_array_equal(rest, vector[stacked.apart])
+        np.testing.assert_array_equal(stacked.together(rest, stacks), vector)
+        for within, stack in zip(stacked.within, stacks, strict=True):
+            np.testing.assert_array_equal(vector[stacked.taken][within], stack)
+    assert layout.broad.rest.size == 3 + 3 + 1
+
+
+def test_places_lie_where_vectors_do():
+    layout = Layout.of([("model.weight0", (2, 2), False), ("k", (), True)])
+    there = layout.placed(np.ndarray.tolist)
+    assert there.weights == [True] * 4 + [False] and there.stacked.rest == [4]
+    assert there == layout and type(layout.weights) is np.ndarray
