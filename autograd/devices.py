@@ -48,10 +48,12 @@ class Backend:
     `to_host(array)` copy between a numpy array and the device, `index_of(array)` is the device
     number (None on the host), `owner_of(array)` is the object whose memory the array lies in,
     `scatter_add(array, index, values)` adds in place with repeats, `linalg_raises()` is a context
-    in which factorisations raise numpy's LinAlgError, for which the host waits.  `load_nccl()` is
-    the module of the functions by which GPUs of several processes exchange arrays, None where there
-    is none.  `current(index)` is a block, and `use(index)` a call, that makes a device the
-    one on which kernels run and new arrays lie, in this thread.
+    in which factorisations raise numpy's LinAlgError, for which the host waits; outside of it a GPU
+    goes on with numbers that mean nothing.  `load_linalg()` has `solve_triangular`, and
+    `free_memory(index)` is what new arrays may take, in bytes; None where that is unknown.
+    `load_nccl()` is the module of the functions by which GPUs of several processes exchange arrays,
+    None where there is none.  `current(index)` is a block, and `use(index)` a call, that makes a
+    device the one on which kernels run and new arrays lie, in this thread.
     """
 
     type: str
@@ -63,16 +65,24 @@ class Backend:
     index_of: Callable[[Any], int | None]
     owner_of: Callable[[Any], Any]
     scatter_add: Callable[[Any, Any, Any], None]
+    load_linalg: Callable[[], Any]
     linalg_raises: Callable[[], AbstractContextManager[None]] = nullcontext
     load_nccl: Callable[[], Any] = lambda: None
     current: Callable[[int | None], AbstractContextManager] = lambda index: nullcontext()
     use: Callable[[int | None], Any] = lambda index: None
+    free_memory: Callable[[int | None], int | None] = lambda index: None
 
 
 def _scipy_special() -> Any:
     import scipy.special
 
     return scipy.special
+
+
+def _scipy_linalg() -> Any:
+    import scipy.linalg
+
+    return scipy.linalg
 
 
 _NUMPY = Backend(
@@ -85,6 +95,7 @@ _NUMPY = Backend(
     index_of=lambda array: None,
     owner_of=lambda array: array if array.base is None else array.base,
     scatter_add=np.add.at,
+    load_linalg=_scipy_linalg,
 )
 
 
@@ -123,6 +134,11 @@ def _load_cupy() -> Backend:
     def scatter_add(array: Any, index: Any, values: Any) -> None:
         cupy.add.at(array, index, values)
 
+    def linalg() -> Any:
+        import cupyx.scipy.linalg
+
+        return cupyx.scipy.linalg
+
     def linalg_raises() -> AbstractContextManager[None]:
         import cupyx
 
@@ -135,6 +151,12 @@ def _load_cupy() -> Backend:
             from cupy.cuda import nccl
         return nccl if nccl.available else None
 
+    def free_memory(index: int | None) -> int:
+        pool = cupy.get_default_memory_pool()
+        with cupy.cuda.Device(index or 0) as device:
+            free, limit = device.mem_info[0] + pool.free_bytes(), pool.get_limit()
+            return min(free, limit - pool.used_bytes()) if limit else free
+
     return Backend(
         type="cuda",
         array_type=cupy.ndarray,
@@ -145,10 +167,12 @@ def _load_cupy() -> Backend:
         index_of=lambda array: array.device.id,
         owner_of=lambda array: array if array.base is None else array.base,
         scatter_add=scatter_add,
+        load_linalg=linalg,
         linalg_raises=linalg_raises,
         load_nccl=nccl,
         current=lambda index: cupy.cuda.Device(index or 0),
         use=lambda index: cupy.cuda.Device(index or 0).use(),
+        free_memory=free_memory,
     )
 
 

@@ -1,7 +1,8 @@
 """A device for tests: numpy arrays behind a tag that refuse to mix with host arrays.
 
 It behaves as a GPU array library does where that matters: results of reductions are 0-d arrays,
-`numpy.asarray` refuses, and an operation on a strict and a host array raises TypeError.  With it
+`numpy.asarray` refuses, an operation on a strict and a host array raises TypeError, and a matrix
+that has no factor is told of only where that was asked for.  With it
 the whole device code runs on a machine without a GPU; with a C++ compiler, its kernels too.  What
 it was asked to do can be counted.
 """
@@ -16,9 +17,10 @@ import numpy as np
 
 from ..devices import Backend, registered
 from . import counts, graphs
-from .array import Namespace, StrictArray, _launched, _unwrap, linalg_raises
+from .array import Namespace, StrictArray, _unwrap, launched
 from .counts import Counts, counted
 from .cuda import Cuda
+from .linalg import Linalg, SciPyLinalg, linalg_raises
 
 __all__ = ["Counts", "StrictArray", "counted", "strict_backend", "strict_cuda"]
 
@@ -39,6 +41,7 @@ def strict_backend(
         from .kernels import with_kernels
 
         xp = with_kernels()
+    xp.linalg = Linalg()
     return Backend(
         type=device_type,
         array_type=StrictArray,
@@ -49,10 +52,12 @@ def strict_backend(
         index_of=lambda array: array.index,
         owner_of=_owner,
         scatter_add=_scatter_add,
+        load_linalg=SciPyLinalg,
         linalg_raises=linalg_raises,
         load_nccl=lambda: nccl,
         current=lambda index: xp.cuda.Device(index or 0),
         use=lambda index: xp.cuda.Device(index or 0).use(),
+        free_memory=lambda index: xp.free,
     )
 
 
@@ -71,19 +76,19 @@ def _special() -> Any:
 
 def _from_host(host: np.ndarray, index: int | None) -> StrictArray:
     graphs.refuse("a copy from the host")
-    counts.upload()
+    counts.upload(host.nbytes)
     return StrictArray(np.array(host), index or 0)
 
 
 def _to_host(array: StrictArray) -> np.ndarray:
     graphs.refuse("a copy to the host")
-    counts.download()
+    counts.download(array._host.nbytes)
     return np.array(array._host)
 
 
 def _scatter_add(array: StrictArray, index: Any, values: Any) -> None:
     graphs.refuse("operation add.at")
-    _launched([array, index, values])
+    launched([array, index, values])
     np.add.at(_unwrap(array), _unwrap(index), _unwrap(values))
 
 

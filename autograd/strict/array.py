@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -42,7 +40,7 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
         parts = key if isinstance(key, tuple) else (key,)
         if any(isinstance(one, (np.ndarray, list)) for one in parts):
             graphs.refuse("chosen elements")
-            _launched(arguments)
+            launched(arguments)
             counts.allocation()
         if any(isinstance(one, np.ndarray) and one.dtype == bool for one in parts):
             counts.wait()  # the host has to know how many there are
@@ -70,7 +68,7 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
     def item(self, *args: Any) -> Any:
         """Return an element as a Python number."""
         graphs.refuse("a copy to the host")
-        counts.download()
+        counts.download(self._host.itemsize)
         return self._host.item(*args)
 
     @property
@@ -122,7 +120,7 @@ def _indices(values: Any) -> set[int]:
     return set().union(*map(_indices, values))
 
 
-def _launched(arguments: Any) -> None:
+def launched(arguments: Any) -> None:
     """Count a launch on the current device, on which all arrays must lie."""
     counts.launch()
     for index in _indices(arguments):
@@ -146,18 +144,26 @@ def _unwrap(value: Any) -> Any:
     return value
 
 
+class OutOfMemory(MemoryError):
+    """What cupy.cuda.memory.OutOfMemoryError is: its text has the bytes that were asked for."""
+
+
 class Namespace:
-    """numpy's functions, taking and giving strict arrays; new memory is full of NaN."""
+    """numpy's functions, taking and giving strict arrays; new memory is full of NaN.
+
+    free: bytes that a new array may take; OutOfMemory is raised for more.
+    """
 
     ndarray = StrictArray
 
     def __init__(self, module: Any = np) -> None:
         self._module = module
+        self.free = 8 << 30
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._module, name)
         if isinstance(found, type(np)):
-            return _Linalg() if found is np.linalg else Namespace(found)
+            return Namespace(found)
         if isinstance(found, type) or not callable(found):
             return found
 
@@ -170,53 +176,11 @@ class Namespace:
     def empty(self, shape: Any, dtype: Any = np.float64) -> StrictArray:
         """Return memory that nothing was written to: it is full of bits that are a NaN."""
         made = np.empty(shape, dtype)
+        if made.nbytes > self.free:
+            raise OutOfMemory(f"Out of memory allocating {made.nbytes:,} bytes")
         graphs.allocate(made.nbytes)
         made.reshape(-1).view(np.uint8)[...] = 0xFF
         return StrictArray(made)
-
-
-_raising: ContextVar[bool] = ContextVar("raising", default=False)
-
-
-@contextmanager
-def linalg_raises() -> Iterator[None]:
-    """Let factorisations that fail raise, which the host waits for, as in cupyx.errstate."""
-    token = _raising.set(True)
-    try:
-        yield
-    finally:
-        _raising.reset(token)
-
-
-class _Linalg(Namespace):
-    """numpy.linalg, whose factorisations fail without a word unless they are told to raise."""
-
-    def __init__(self) -> None:
-        super().__init__(np.linalg)
-
-    def cholesky(self, a: StrictArray) -> StrictArray:
-        return _factored(np.linalg.cholesky, a)
-
-    def inv(self, a: StrictArray) -> StrictArray:
-        return _factored(np.linalg.inv, a)
-
-    def solve(self, a: StrictArray, b: StrictArray) -> StrictArray:
-        return _factored(np.linalg.solve, a, b)
-
-
-def _factored(function: Callable, *arrays: StrictArray) -> StrictArray:
-    """Call a function that factors matrices; what it leaves behind is full of NaN."""
-    raising = _raising.get()
-    if raising:
-        counts.download()  # of what the factorisation says of itself
-    try:
-        return _called(function, arrays, {})
-    except np.linalg.LinAlgError as error:
-        if raising or "must be" in str(error):  # dimensions are looked at before
-            raise
-        counts.launch()
-        last = arrays[-1]
-        return StrictArray(np.full(last.shape, np.nan, last.dtype))
 
 
 _FREE = frozenset({
@@ -250,7 +214,7 @@ def _called(
         if "out" not in kwargs and _is_view(found, [*args, whole]):
             return _wrap(found, min(indices))
         graphs.refuse(f"operation {name}")
-        _launched(given)
+        launched(given)
         if "out" not in kwargs and found is not None:
             counts.allocation()
     return _wrap(found, cuda.current())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass
@@ -17,6 +17,7 @@ class Counts:
     downloads         copies from the device to the host, of single numbers too.
     synchronisations  times that the host waited for the device; each download is one.
     allocations       arrays that memory was taken for, but those that copies make.
+    sent, fetched     bytes of these copies; counts are equal whatever they are.
     """
 
     launches: int = 0
@@ -24,6 +25,8 @@ class Counts:
     downloads: int = 0
     synchronisations: int = 0
     allocations: int = 0
+    sent: int = field(default=0, compare=False)
+    fetched: int = field(default=0, compare=False)
 
 
 _counting: list[Counts] = []
@@ -46,16 +49,18 @@ def launch() -> None:
         one.launches += 1
 
 
-def upload() -> None:
+def upload(nbytes: int) -> None:
     """Count a copy to the device."""
     for one in _counting:
         one.uploads += 1
+        one.sent += nbytes
 
 
-def download() -> None:
+def download(nbytes: int) -> None:
     """Count a copy to the host, which waits for the device."""
     for one in _counting:
         one.downloads += 1
+        one.fetched += nbytes
     wait()
 
 
