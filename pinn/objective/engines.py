@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import autograd as T
-from autograd.devices import CPU, put, put_together
+from autograd.devices import CPU, namespace_of, put, put_together
 from autograd.plan import trace
 from autograd.plan.chunks import Chunked, Cost, Kind
 from autograd.plan.lanes.cuda.launched import Held
@@ -44,8 +44,8 @@ class Work:
     spread: float = 1
 
 
-Into = Sequence[np.ndarray | None]
-"""For each result that is joined along the points, where on the host it goes, or None."""
+Into = Sequence[Any]
+"""For each result that is joined along the points, the array that it goes to, or None."""
 
 
 class Engine(Protocol):
@@ -53,6 +53,9 @@ class Engine(Protocol):
 
     def run(self, work: Work, into: Into | None = None) -> list[np.ndarray]:
         """Return the results as host arrays: those given, where they were, or new ones."""
+
+    def run_there(self, work: Work, into: Into | None = None) -> list[Any]:
+        """Return the same as arrays of the device of the work's own, which is not waited for."""
 
     def run_all(self, works: Sequence[Work]) -> list[list[np.ndarray]]:
         """Return the results of several, none of which is joined.
@@ -74,27 +77,31 @@ class EagerEngine:
         self._shared = list(shared)
 
     def run(self, work: Work, into: Into | None = None) -> list[np.ndarray]:
-        return _written(self._run(work), into)
+        return _written([put(result, CPU) for result in self.run_there(work)], into)
 
     def run_all(self, works: Sequence[Work]) -> list[list[np.ndarray]]:
         return [self.run(work) for work in works]
 
-    def _run(self, work: Work) -> list[np.ndarray]:
+    def run_there(self, work: Work, into: Into | None = None) -> list[Any]:
         if work.whole or "per_row" not in work.kinds:
-            return self._results(work, work.arrays)
+            return _written(self._results(work, work.arrays), into)
         each = [
             self._results(work, [array[k : k + 1] for array in work.arrays])
             for k in range(len(work.arrays[0]))
         ]
-        return [
-            np.stack(column) if kind == "per_row"
-            else np.concatenate(column) if kind == "rows"
-            else np.sum(column, axis=0)
-            for kind, column in zip(work.kinds, zip(*each, strict=True), strict=True)
-        ]
+        xp = namespace_of(work.arrays[0])
+        return _written(
+            [
+                xp.stack(column) if kind == "per_row"
+                else xp.concatenate(column) if kind == "rows"
+                else xp.sum(xp.stack(column), axis=0)
+                for kind, column in zip(work.kinds, zip(*each, strict=True), strict=True)
+            ],
+            into,
+        )  # fmt: skip
 
-    def _results(self, work: Work, arrays: Sequence[Any]) -> list[np.ndarray]:
-        return [_host(result) for result in work.function([T.Tensor(a) for a in arrays])]
+    def _results(self, work: Work, arrays: Sequence[Any]) -> list[Any]:
+        return [one.detach()._data for one in work.function([T.Tensor(a) for a in arrays])]
 
     def cost(self, work: Work) -> Cost:
         """Return the operations and results of a run, all of which the graph may keep.
@@ -133,32 +140,33 @@ class RecordedEngine:
         self._row_by_row: set[Hashable] = set()
 
     def run(self, work: Work, into: Into | None = None) -> list[np.ndarray]:
-        if work.key in self._row_by_row:
-            return EagerEngine().run(work, into)
-        on_host = isinstance(work.arrays[0], np.ndarray)
-        try:
-            results = self._chunked(work)(work.arrays, into if on_host else None)
-        except CannotSplitRows as error:
-            self._row_by_row.add(work.key)
-            warnings.warn(
-                f"rows of the Jacobian of {work.key} are computed one by one, which is slow: "
-                f"{error}",
-                RuntimeWarning,
-                stacklevel=3,
-            )
-            return EagerEngine().run(work, into)
-        if on_host:
-            return results
+        if isinstance(work.arrays[0], np.ndarray):
+            return self.run_there(work, into)
+        results = self.run_there(work)
         self._ranks.settle()
         return _written([put(result, CPU) for result in results], into)
 
+    def run_there(self, work: Work, into: Into | None = None) -> list[Any]:
+        if work.key not in self._row_by_row:
+            try:
+                return self._chunked(work)(work.arrays, into)
+            except CannotSplitRows as error:
+                self._row_by_row.add(work.key)
+                warnings.warn(
+                    f"rows of the Jacobian of {work.key} are computed one by one, which is slow: "
+                    f"{error}",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
+        return EagerEngine().run_there(work, into)
+
     def run_all(self, works: Sequence[Work]) -> list[list[np.ndarray]]:
-        found = self.run_there(works)
+        found = self.run_all_there(works)
         self._ranks.settle()
         host = iter(put_together([one for results in found for one in results], CPU))
         return [[next(host) for _ in results] for results in found]
 
-    def run_there(self, works: Sequence[Work]) -> list[list[Any]]:
+    def run_all_there(self, works: Sequence[Work]) -> list[list[Any]]:
         """Return the results of several, none of which is joined, where they are computed.
 
         A device is not waited for.
@@ -192,17 +200,13 @@ class RecordedEngine:
         return self._recorded[work.key]
 
 
-def _written(results: list[np.ndarray], into: Into | None) -> list[np.ndarray]:
+def _written(results: list[Any], into: Into | None) -> list[Any]:
     """Return the results, those with a place of their own there."""
     places = into or [None] * len(results)
     for place, result in zip(places, results, strict=True):
         if place is not None:
             place[...] = result
     return [r if place is None else place for place, r in zip(places, results, strict=True)]
-
-
-def _host(tensor: T.Tensor) -> np.ndarray:
-    return tensor.detach().cpu().numpy()
 
 
 def make_engine(

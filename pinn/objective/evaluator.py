@@ -60,6 +60,10 @@ class Evaluator:
         """Return numbers (n,) as an array (n, 1) on the device."""
         return put(self._on_host(numbers), self._device)
 
+    def each(self, vectors: np.ndarray) -> list[Any]:
+        """Return the rows of (k, n) as arrays (n, 1) on the device, in one copy."""
+        return put_together([self._on_host(row) for row in vectors], self._device)
+
     def _on_host(self, numbers: np.ndarray) -> np.ndarray:
         return np.array(numbers[:, None], self.dtype, order="C")
 

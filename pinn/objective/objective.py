@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import autograd as T
-from autograd.devices import CPU, as_device, use
+from autograd.devices import CPU, as_device, device_of, namespace_of, put, use
 from autograd.plan.chunks import Cost
 from autograd.ranks import ALONE, Ranks
 from autograd.threads import workers
@@ -16,7 +16,7 @@ from pinn.checks import nearest
 from pinn.objective.block import Block
 from pinn.objective.block_weights import check_weights
 from pinn.objective.computations import Computations
-from pinn.objective.engines import Into, RecordedEngine, Work, make_engine
+from pinn.objective.engines import RecordedEngine, Work, make_engine
 from pinn.objective.evaluator import Derivatives, Evaluator
 from pinn.objective.flat_parameters import FlatParameters, fill
 from pinn.objective.group import Group, Placed, sharing
@@ -236,7 +236,7 @@ class Objective:
             self._fill_seeds()
             works = [self._work("gradient", one, _row_weights(one)) for one in self._placed]
             self._on_device = OnDevice(
-                self.parameters, device, self._placed, lambda: engine.run_there(works),
+                self.parameters, device, self._placed, lambda: engine.run_all_there(works),
                 lambda: engine.held(works), self._recorded,
             )  # fmt: skip
         return self._on_device
@@ -319,15 +319,15 @@ class Objective:
         return np.concatenate(rows).astype(np.float64)
 
     def jacobian(
-        self, theta: np.ndarray, out: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, theta: np.ndarray, out: Any | None = None
+    ) -> tuple[Any, Any]:
         """Return the weighted residual vector (rows,) and its Jacobian (rows, size), float64.
 
-        out: memory for the Jacobian, which a solver may keep from step to step; new if left out.
+        out: memory for the Jacobian, which a solver may keep from step to step; new if left out. It
+        may be that of the device where all is computed: both are there then.
         """
-        rows, found = np.empty(self.rows), out
-        if found is None:
-            found = np.empty((self.rows, self.size))
+        found = np.empty((self.rows, self.size)) if out is None else out
+        rows = namespace_of(found).empty(self.rows, np.float64)
         self.parameters.load(theta)
         start = 0
         for block in self.blocks:
@@ -370,35 +370,37 @@ class Objective:
         }
 
     def _jacobian_of(
-        self, block: Block, rows: int, weighted: bool = True, out: np.ndarray | None = None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        self, block: Block, rows: int, weighted: bool = True, out: Any | None = None
+    ) -> Iterator[tuple[Any, Any]]:
         """Yield residual and Jacobian of at most `rows` rows of a block at a time, in order.
 
-        out: where the Jacobian of all of them goes. A block by itself: most of the work is a sweep
-        back and a contraction for each row of each block, which a sweep forward that is shared
-        makes no shorter, and dearer by its channels. The weights are the seeds of the sweep.
+        out: where the Jacobian of all of them goes; on a device both stay there. A block by itself:
+        most of the work is a sweep back and a contraction for each row of each block, which a sweep
+        forward that is shared makes no shorter, and dearer by its channels. The weights are the
+        seeds of the sweep.
         """
         placed = self._placed_alone(block)
         scale = np.ones(block.rows)
         if weighted:
             scale *= block.row_scale()
+        on_host = out is None or isinstance(out, np.ndarray)
+        run = self._engine.run if on_host else self._engine.run_there
         if block.whole:
-            (residual,) = self._run("residuals", placed)
+            (residual,) = run(self._work("residuals", placed))
             unit = np.diag(scale)
             for part in _pieces(block.rows, rows):
-                seeds = [self._evaluator.array(seed) for seed in unit[part]]
-                pulled = [self._run("vjp", placed, [seed])[0] for seed in seeds]
-                weights = scale[part].astype(residual.dtype)
-                jacobian = np.stack(pulled)
+                seeds = self._evaluator.each(unit[part])
+                pulled = [run(self._work("vjp", placed, [seed]))[0] for seed in seeds]
+                jacobian = namespace_of(residual).stack(pulled)
                 if out is not None:
                     out[part] = jacobian
-                yield residual[part] * weights, jacobian
+                yield residual[part] * _like(residual, scale[part]), jacobian
             return
         for part in _pieces(block.rows, rows):
             seeds = self._evaluator.array(scale[part])
             into = [None, None if out is None else out[part]]
-            residual, jacobian = self._run("jacobian", placed[part], [seeds], into)
-            yield residual * scale[part].astype(residual.dtype), jacobian
+            residual, jacobian = run(self._work("jacobian", placed[part], [seeds]), into)
+            yield residual * _like(residual, scale[part]), jacobian
 
     def kernel(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return J J^T (rows, rows) and the weighted residual vector: for few rows."""
@@ -535,9 +537,8 @@ class Objective:
         what: str,
         placed: Placed,
         further: Sequence[Any] = (),
-        into: Into | None = None,
     ) -> list[np.ndarray]:
-        return self._engine.run(self._work(what, placed, further), into)
+        return self._engine.run(self._work(what, placed, further))
 
     def _work(self, what: str, placed: Placed, further: Sequence[Any] = ()) -> Work:
         """Return a computation of a group for the engine."""
@@ -560,6 +561,11 @@ def _pieces(count: int, most: int) -> Iterator[slice]:
 
 def _row_weights(placed: Placed) -> list[Any]:
     return [b.row_weights_array for b in placed.blocks if b.row_weights is not None]
+
+
+def _like(array: Any, numbers: np.ndarray) -> Any:
+    """Return numbers of the host in the dtype of an array, and on its device."""
+    return put(numbers.astype(array.dtype), device_of(array))
 
 
 def _losses(placed: Placed, totals: Sequence[np.ndarray]) -> dict[str, float]:

@@ -7,8 +7,8 @@ from collections.abc import Generator, Mapping
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
-from pinn.optimizers.jacobian_checks import check_memory, doubt_few_rows, doubt_precision
+from pinn.optimizers.damped import DampedLeastSquares, check_damped
+from pinn.optimizers.jacobian_checks import doubt_few_rows, doubt_precision
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
 from pinn.optimizers.workspace import Workspace
 from pinn.schema import Count, NonNegative, Positive, declared
@@ -55,8 +55,7 @@ class ENGD(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError for a Jacobian beyond the memory; doubt few rows and float32."""
-        taken = damped_bytes(function.rows, function.size)
-        check_memory(self.name, function, taken, "what is factored")
+        check_damped(self.name, function)
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def run(
@@ -68,7 +67,7 @@ class ENGD(Stage):
         number, reach = 0, 1.0
         if state:
             number, reach = int(state["number"]), float(state["reach"])
-        loss, workspace = function.value(theta), Workspace()
+        loss, workspace = function.value(theta), Workspace.of(function)
         while number < self.steps:
             direction, eta, lower = self._found(function, theta, loss, reach, workspace)
             if eta == 0:

@@ -9,10 +9,12 @@ from itertools import chain
 import numpy as np
 
 from pinn.objective import Layout
+from pinn.optimizers.algebra import Damped, Reduced
 from pinn.optimizers.ends import converged, no_decrease
 from pinn.optimizers.jacobian_checks import check_memory, doubt_few_rows, doubt_precision
-from pinn.optimizers.reduced import Damped, Reduced, reduced, triangle_bytes
+from pinn.optimizers.reduced import reduced, reduced_bytes
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
+from pinn.optimizers.workspace import place_of
 from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 
 # The shortest step that is tried is this many halvings of the direction.
@@ -64,8 +66,9 @@ class GaussNewton(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
-        taken = triangle_bytes(function.rows, function.size, keep=False)
-        check_memory(self.name, function, taken, "its triangle")
+        check_memory(
+            self.name, function, reduced_bytes(function), "its triangle", place_of(function)
+        )
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:
@@ -89,28 +92,39 @@ class GaussNewton(Stage):
             number, reach = int(state["number"]), float(state["reach"])
         loss = function.value(theta)
         while number < self.steps:
-            linear = reduced(function, theta)
-            end = converged(theta, number, linear.gradient, self.gradient_tolerance)
-            if end is not None:
-                return end
-            steps = self._steps(linear)
-            first = next(steps)
-            if number and first.promised < self.least_fall * loss:
-                counted = f"{number} step{'s' if number > 1 else ''}"
-                return StageEnd(theta, StopReason.MINIMUM, (
-                    f"after {counted} another would lower the loss {loss:.3e} by less than "
-                    f"{100 * self.least_fall:g} %: it is as low as this network goes"
-                ))  # fmt: skip
-            found = _lower(function, theta, loss, chain([first], steps), reach)
-            if found is None:
-                tried = "no step with any cutoff"
-                return no_decrease(theta, number, linear.gradient, loss, tried)
+            found = self._found(function, theta, loss, number, reach)
+            if isinstance(found, StageEnd):
+                return found
             number += 1
             theta, loss = found
             yield Step(number, theta, loss, state={
                 "number": np.array(number), "reach": np.array(reach),
             })  # fmt: skip
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
+
+    def _found(
+        self, function: LeastSquares, theta: np.ndarray, loss: float, number: int, reach: float
+    ) -> tuple[np.ndarray, float] | StageEnd:
+        """Return where the next step leads and the loss there, or why there is none.
+
+        A method of its own: what is made of one Jacobian goes before there is the next.
+        """
+        linear = reduced(function, theta)
+        end = converged(theta, number, linear.gradient, self.gradient_tolerance)
+        if end is not None:
+            return end
+        steps = self._steps(linear)
+        first = next(steps)
+        if number and first.promised < self.least_fall * loss:
+            counted = f"{number} step{'s' if number > 1 else ''}"
+            return StageEnd(theta, StopReason.MINIMUM, (
+                f"after {counted} another would lower the loss {loss:.3e} by less than "
+                f"{100 * self.least_fall:g} %: it is as low as this network goes"
+            ))  # fmt: skip
+        found = _lower(function, theta, loss, chain([first], steps), reach)
+        if found is None:
+            return no_decrease(theta, number, linear.gradient, loss, "no step with any cutoff")
+        return found
 
     def _steps(self, linear: Reduced) -> Iterator[Damped]:
         """Yield the step of the cutoff, and those of larger ones."""

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
+from autograd.devices import CPU, Device, backend
 from pinn.optimizers.solver import LeastSquares
 
-# The memory that the Jacobian and what is made of it may take.
+# The host's memory that the Jacobian and what is made of it may take.
 _MOST_GIB = 4
 
 
-def check_memory(name: str, function: LeastSquares, nbytes: int, beside: str) -> None:
-    """Raise ValueError for a Jacobian that takes too many bytes with what is held beside it."""
-    gib = nbytes / 2**30
-    if gib > _MOST_GIB:
+def check_memory(
+    name: str, function: LeastSquares, nbytes: int, beside: str, place: Device = CPU
+) -> None:
+    """Raise ValueError for a Jacobian that takes too many bytes with what is held beside it.
+
+    place: the device of that memory, of which no more may be taken than is free.
+    """
+    free = backend(place.type).free_memory(place.index)
+    most, what = (_MOST_GIB << 30, "") if free is None else (free, f", what is free on {place}")
+    if nbytes > most:
         raise ValueError(
             f"{name}: a Jacobian of {function.rows} rows for {function.size} trainable numbers "
-            f"takes {gib:.1f} GiB with {beside}; expected at most {_MOST_GIB} GiB. Use fewer "
-            "points or a smaller model, or lbfgs, which needs no Jacobian"
+            f"takes {nbytes / 2**30:.1f} GiB with {beside}; expected at most "
+            f"{most / 2**30:.{0 if free is None else 1}f} GiB{what}. Use fewer points or a smaller "
+            "model, or lbfgs, which needs no Jacobian"
         )
 
 

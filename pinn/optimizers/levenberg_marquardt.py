@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
+from pinn.optimizers.damped import DampedLeastSquares, check_damped
 from pinn.optimizers.ends import converged, no_decrease
-from pinn.optimizers.jacobian_checks import check_memory, doubt_few_rows, doubt_precision
+from pinn.optimizers.jacobian_checks import doubt_few_rows, doubt_precision
 from pinn.optimizers.path import path_terms
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
 from pinn.optimizers.workspace import Workspace
@@ -72,8 +72,7 @@ class LevenbergMarquardt(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
-        taken = damped_bytes(function.rows, function.size)
-        check_memory(self.name, function, taken, "what is factored")
+        check_damped(self.name, function)
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:
@@ -96,7 +95,7 @@ class LevenbergMarquardt(Stage):
         if state:
             number, damping = int(state["number"]), float(state["damping"])
             scale = np.array(state["scale"])
-        workspace, loss = Workspace(), function.value(theta)
+        workspace, loss = Workspace.of(function), function.value(theta)
         while number < self.steps:
             linear = DampedLeastSquares.at(function, theta, workspace)
             end = converged(theta, number, linear.gradient, self.gradient_tolerance)

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from pinn.optimizers.algebra import Damped
 from pinn.optimizers.damped import DampedLeastSquares
-from pinn.optimizers.reduced import Damped
 from pinn.optimizers.solver import Diverged, LeastSquares
 
 # The part of the path from which its higher terms are found, to both sides of its beginning.
@@ -48,7 +48,7 @@ def path_terms(
         if not length <= before:
             break
         if order > 2 and len(terms) == 1:
-            known += [linear.jacobian @ terms[0], bend + linear.jacobian @ term]
+            known += [linear.along(terms[0]), bend + linear.along(term)]
         terms.append(term)
     return terms
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from autograd.devices import CPU
+from pinn.optimizers.algebra import Damped, Reduced
+from pinn.optimizers.device_algebra import DeviceAlgebra, device_bytes
 from pinn.optimizers.solver import LeastSquares
+from pinn.optimizers.workspace import Workspace, place_of
 
 # Columns that LAPACK reduces at a time, by reflections that it then applies as matrix products.
 _PANEL = 64
@@ -18,48 +21,17 @@ _BLOCK = 1024
 _POWERS = 10
 
 
-class Reduced(ABC):
-    """The rows r (N,) and their Jacobian J (N, P) at one theta, for min |J p + r|^2 + |d p|^2.
-
-    gradient: 2 J' r, (P,).
-    """
-
-    gradient: np.ndarray
-
-    @abstractmethod
-    def damped(self, damping: float, scale: np.ndarray) -> Damped:
-        """Return the minimisers with d^2 = damping * scale^2, damping and scale > 0.
-
-        They come from a triangle that orthogonal transformations of [J; d] give, never from J' J,
-        whose condition is the square.
-        """
-
-    @property
-    @abstractmethod
-    def largest(self) -> float:
-        """The largest singular value of J, to a few per cent."""
-
-
-class Damped(ABC):
-    """The minimisers p of |J p + b|^2 + |d p|^2 for one d and several b, of shape (N,).
-
-    step: that of b = r. promised: |r|^2 - |J p + r|^2 for it.
-    """
-
-    step: np.ndarray
-    promised: float
-
-    @abstractmethod
-    def minimiser(self, b: np.ndarray) -> np.ndarray:
-        """Return p, (P,), for another b."""
-
-
 def reduced(function: LeastSquares, theta: np.ndarray) -> Reduced:
     """Reduce the Jacobian at theta, for the step alone: there is no minimiser for another b.
 
     At least as many rows as numbers: 2 N P^2 operations, and memory for one block of rows besides
-    the triangle. Fewer rows: 2 P N^2 for each scale, and all of J.
+    the triangle. Fewer rows: 2 P N^2 for each scale, and all of J; that
+    is there on a device in any case.
     """
+    if place_of(function) != CPU:
+        workspace = Workspace.of(function)
+        memory = workspace.array("jacobian", function.rows, function.size)
+        return DeviceAlgebra(workspace).reduced(*function.jacobian(theta, memory))
     if function.rows < function.size:
         return _Wide(*function.jacobian(theta))
     return _Tall(function.jacobian_chunks(theta), function.rows, function.size, keep=False)
@@ -70,6 +42,13 @@ def triangle_of(rows: np.ndarray, jacobian: np.ndarray) -> Reduced:
     if len(rows) < jacobian.shape[1]:
         return _Wide(rows, jacobian)
     return _Tall(iter([(rows, jacobian)]), *jacobian.shape, keep=True)
+
+
+def reduced_bytes(function: LeastSquares) -> int:
+    """Return the bytes of what `reduced` holds at its largest, where the function computes."""
+    if place_of(function) != CPU:
+        return device_bytes(function.rows, function.size)
+    return triangle_bytes(function.rows, function.size, keep=False)
 
 
 def triangle_bytes(rows: int, size: int, keep: bool) -> int:

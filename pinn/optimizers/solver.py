@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -79,10 +79,11 @@ class LeastSquares(Protocol):
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
         """Return the weighted residual vector, (rows,)."""
 
-    def jacobian(
-        self, theta: np.ndarray, out: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weighted residual vector and J; out: memory for J, (rows, size) float64."""
+    def jacobian(self, theta: np.ndarray, out: Any | None = None) -> tuple[Any, Any]:
+        """Return the weighted residual vector and J; out: memory for J, (rows, size) float64.
+
+        That memory may be of the device of `on_device`, where there is one: both stay there then.
+        """
 
     def jacobian_chunks(
         self, theta: np.ndarray, rows: int | None = 1024

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
-from pinn.optimizers.jacobian_checks import check_memory, doubt_precision
+from pinn.optimizers.damped import DampedLeastSquares, check_damped
+from pinn.optimizers.jacobian_checks import doubt_precision
 from pinn.optimizers.schedules import ConstantRate, Schedule, in_state, remembered
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
 from pinn.optimizers.workspace import Workspace
@@ -64,8 +64,7 @@ class SPRING(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError for a Jacobian beyond the memory; doubt float32."""
-        taken = damped_bytes(function.rows, function.size)
-        check_memory(self.name, function, taken, "what is factored")
+        check_damped(self.name, function)
         return doubt_precision(self.name, function)
 
     def run(
@@ -78,18 +77,14 @@ class SPRING(Stage):
         if state:
             number, phi, share = int(state["number"]), state["phi"], float(state["share"])
             losses = remembered(state)
-        workspace = Workspace()
+        workspace = Workspace.of(function)
         while number < self.steps:
-            memory = workspace.array("jacobian", function.rows, function.size)
-            rows, jacobian = function.jacobian(theta, memory)
-            kept = self.momentum * phi
+            linear = DampedLeastSquares.at(function, theta, workspace)
+            kept, rows = self.momentum * phi, linear.rows
             loss = float(rows @ rows)
             damping = self.damping + self.relative_damping * loss
-            left = jacobian @ kept - rows
-            linear = DampedLeastSquares(
-                left, jacobian, function.threads, workspace, function.ranks
-            )
-            phi = kept + linear.damped(damping).step
+            left = linear.of_rows(linear.along(kept) - rows)
+            phi = kept + left.damped(damping).step
             number += 1
             losses = self.schedule.remember(loss, losses)
             unbiased = phi / math.sqrt(1 - self.momentum ** (2 * number))

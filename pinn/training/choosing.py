@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,9 +79,7 @@ class _Clocked(Watched):
         self._look()
         return super().value(theta)
 
-    def jacobian(
-        self, theta: np.ndarray, out: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def jacobian(self, theta: np.ndarray, out: Any | None = None) -> tuple[Any, Any]:
         self._look()
         return super().jacobian(theta, out)
 

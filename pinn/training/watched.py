@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from functools import reduce
+from operator import and_
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from autograd.devices import namespace_of
 from autograd.ranks import Ranks
 from pinn.objective import Evaluation, Layout, Objective, OnDevice
 from pinn.optimizers import Diverged
@@ -95,9 +98,7 @@ class Watched:
         self._check(theta, rows)
         return rows
 
-    def jacobian(
-        self, theta: np.ndarray, out: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def jacobian(self, theta: np.ndarray, out: Any | None = None) -> tuple[Any, Any]:
         return self._checked_pair(theta, self._objective.jacobian(theta, out))
 
     def jacobian_chunks(
@@ -139,18 +140,18 @@ class Watched:
         """Drop what was noted: a step was accepted, or the points are other ones."""
         self._tried.clear()
 
-    def _checked_pair(
-        self, theta: np.ndarray, pair: tuple[np.ndarray, np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _checked_pair(self, theta: np.ndarray, pair: tuple[Any, Any]) -> tuple[Any, Any]:
         self._check(theta, *pair)
         return pair
 
     def _check(
         self,
         theta: np.ndarray,
-        *numbers: float | np.ndarray,
+        *numbers: Any,
         otherwise: str = "a weighted sum over the blocks overflows",
     ) -> None:
-        if all(np.isfinite(number).all() for number in numbers):
+        # Where they are: a device is asked for one answer.
+        xp = np if isinstance(numbers[0], float) else namespace_of(numbers[0])
+        if reduce(and_, (xp.isfinite(number).all() for number in numbers)):
             return
         raise Diverged(self._objective.not_finite(theta) or otherwise)

@@ -20,6 +20,7 @@ class Rows:
     dtype = np.dtype(np.float64)
     threads = 2
     ranks = ALONE
+    on_device = None
 
     def __init__(self, rows, jacobian, size):
         self._rows, self._jacobian = rows, jacobian

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pinn.optimizers.damped import DampedLeastSquares, damped_bytes
+from pinn.optimizers.damped import DampedLeastSquares
+from pinn.optimizers.host_algebra import host_bytes
 from pinn.optimizers.reduced import triangle_of
 from pinn.optimizers.workspace import Workspace
 
@@ -119,4 +120,4 @@ def test_the_bits_do_not_depend_on_the_number_of_threads_nor_on_memory_that_is_r
 
 def test_memory_is_counted_for_the_products_and_the_triangle_beside_them():
     triangle = 3 * 1000**2 + 5000 * 1000 + 3 * 1024 * 1000
-    assert damped_bytes(5000, 1000) == 8 * (5000 * 1000 + 5 * 1000**2 + triangle)
+    assert host_bytes(5000, 1000) == 8 * (5000 * 1000 + 5 * 1000**2 + triangle)

@@ -214,12 +214,12 @@ def test_it_trains_with_weights_that_make_the_losses_equal():
 
 def test_float32_is_doubted_and_a_sketch_beyond_the_memory_is_refused():
     # The Jacobian itself, 7 GiB, is never there.
-    many = SimpleNamespace(dtype=np.dtype(np.float64), size=1000, rows=10**6)
+    many = SimpleNamespace(on_device=None, dtype=np.dtype(np.float64), size=1000, rows=10**6)
     assert DSGNAR().check(many) == []
-    poor = SimpleNamespace(dtype=np.dtype(np.float32), size=100, rows=50)
+    poor = SimpleNamespace(on_device=None, dtype=np.dtype(np.float32), size=100, rows=50)
     rows, precision = DSGNAR().check(poor)
     assert "dsgnar: 50 rows for" in rows and "dsgnar: in float32" in precision
-    large = SimpleNamespace(dtype=np.dtype(np.float64), size=40_000, rows=10**6)
+    large = SimpleNamespace(on_device=None, dtype=np.dtype(np.float64), size=40_000, rows=10**6)
     with pytest.raises(ValueError, match="dsgnar: a Jacobian .* takes 30.1 GiB with its sketch"):
         DSGNAR().check(large)
 

@@ -117,7 +117,8 @@ def test_too_large_a_jacobian_few_rows_and_float32_are_told_of():
     stage = LevenbergMarquardt()
 
     def told(rows, size, dtype=np.float64):
-        return stage.check(SimpleNamespace(rows=rows, size=size, dtype=np.dtype(dtype)))
+        known = {"rows": rows, "size": size, "dtype": np.dtype(dtype), "on_device": None}
+        return stage.check(SimpleNamespace(**known))
 
     assert told(4000, 1000) == []
     with pytest.raises(ValueError, match="30000 rows for 20000 .* 33.2 GiB .* at most 4 GiB"):

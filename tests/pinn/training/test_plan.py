@@ -263,7 +263,8 @@ def test_the_stages_follow_from_the_numbers_of_parameters_and_rows(known, kind, 
     second = Auto().next(now(**known, number=1, stages=(ended(stages[0].name),)))
     assert second.stage == stages[1] and second.why
     for stage in stages:
-        assert stage.check(SimpleNamespace(**known, dtype=np.dtype("float64"))) == []
+        function = SimpleNamespace(**known, dtype=np.dtype("float64"), on_device=None)
+        assert stage.check(function) == []
 
 
 def test_the_stages_to_change_are_those_that_are_foreseen():
