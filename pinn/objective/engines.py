@@ -58,7 +58,7 @@ class Engine(Protocol):
         """Return the same as arrays of the device of the work's own, which is not waited for."""
 
     def run_all(self, works: Sequence[Work]) -> list[list[np.ndarray]]:
-        """Return the results of several, none of which is joined.
+        """Return the results of several, none of which is "per_row".
 
         A device is given all of them before it is waited for, once.
         """
@@ -167,10 +167,7 @@ class RecordedEngine:
         return [[next(host) for _ in results] for results in found]
 
     def run_all_there(self, works: Sequence[Work]) -> list[list[Any]]:
-        """Return the results of several, none of which is joined, where they are computed.
-
-        A device is not waited for.
-        """
+        """Return the same where they are computed; a device is not waited for."""
         return [self._chunked(work)(work.arrays) for work in works]
 
     def held(self, works: Sequence[Work]) -> tuple[Held, ...] | None:

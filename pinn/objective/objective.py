@@ -305,9 +305,7 @@ class Objective:
             everywhere = self._place(
                 (block, _check_points(self.problem, block.residual, points)) for block in asked
             )
-        found = {}
-        for placed in everywhere:
-            found |= zip(placed.group.key, self._run("residuals", placed), strict=True)
+        found = self._rows("residuals", everywhere)
         return {block.name: found[block.name] for block in asked}
 
     # ---- least squares
@@ -420,9 +418,7 @@ class Objective:
 
     def _pushed(self, what: str, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         self._aim(theta, direction)
-        found = {}
-        for placed in self._placed:
-            found |= zip(placed.group.key, self._run(what, placed), strict=True)
+        found = self._rows(what, self._placed)
         rows = [found[block.name] * block.row_scale() for block in self.blocks]
         return np.concatenate(rows).astype(np.float64)
 
@@ -531,6 +527,13 @@ class Objective:
         """Give the results of a computation of all groups, with each one's row weights."""
         works = [self._work(what, placed, _row_weights(placed)) for placed in self._placed]
         return zip(self._placed, self._engine.run_all(works), strict=True)
+
+    def _rows(self, what: str, everywhere: Sequence[Placed]) -> dict[str, np.ndarray]:
+        """Return what a computation gives for the rows of each block, by name."""
+        works, found = [self._work(what, placed) for placed in everywhere], {}
+        for placed, rows in zip(everywhere, self._engine.run_all(works), strict=True):
+            found |= zip(placed.group.key, rows, strict=True)
+        return found
 
     def _run(
         self,
