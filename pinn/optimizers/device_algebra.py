@@ -62,7 +62,7 @@ class DeviceAlgebra(Algebra):
 
     def cholesky(self, matrix: Any) -> Any:
         """Return L, row by row; LinAlgError where there is none."""
-        with self.backend.raise_linalg_errors():
+        with self.backend.linalg_raises():
             return self.xp.linalg.cholesky(matrix)
 
     def _product(self, left: Any, right: Any) -> Square:

@@ -125,7 +125,7 @@ def test_a_factor_that_fails_is_heard_of(device):
     with pytest.raises(np.linalg.LinAlgError):
         algebra.inner(matrix).factor(-2.0)
     # not so without asking, as it is with cupy
-    with registered(dataclasses.replace(device, raise_linalg_errors=nullcontext)):
+    with registered(dataclasses.replace(device, linalg_raises=nullcontext)):
         heedless = DeviceAlgebra(Workspace(Device("cuda", 0)))
         heedless.inner(matrix).factor(-2.0)
 
