@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import autograd as T
-from autograd.devices import CPU, namespace_of, put, put_together
+from autograd.devices import CPU, current, device_of, namespace_of, put, put_together
 from autograd.plan import trace
 from autograd.plan.chunks import Chunked, Cost, Kind
 from autograd.plan.lanes.cuda.launched import Held
@@ -90,15 +90,14 @@ class EagerEngine:
             for k in range(len(work.arrays[0]))
         ]
         xp = namespace_of(work.arrays[0])
-        return _written(
-            [
+        with current(device_of(work.arrays[0])):
+            joined = [
                 xp.stack(column) if kind == "per_row"
                 else xp.concatenate(column) if kind == "rows"
                 else xp.sum(xp.stack(column), axis=0)
                 for kind, column in zip(work.kinds, zip(*each, strict=True), strict=True)
-            ],
-            into,
-        )  # fmt: skip
+            ]  # fmt: skip
+            return _written(joined, into)
 
     def _results(self, work: Work, arrays: Sequence[Any]) -> list[Any]:
         return [one.detach()._data for one in work.function([T.Tensor(a) for a in arrays])]
