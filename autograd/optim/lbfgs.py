@@ -68,7 +68,7 @@ class LBFGS(Optimizer):
         closure  clears the gradients, computes the loss, calls backward() and returns the loss; it
                  is called once an evaluation.
         """
-        with devices.current(self._parameters()[0].device):
+        with devices.current(self.param_groups[0]["params"][0].device):
             return self._iterated(closure)
 
     def _iterated(self, closure: Callable[[], _Loss]) -> _Loss:
