@@ -209,12 +209,12 @@ class Chunked:
         """Return a call with these arrays that launches kernels of ours alone, on a GPU.
 
         It writes all results, sums, to the same places each time. The same call as long as no array
-        is another; None where there is none such.
+        is another; None where there is none such, and for several ranks, which exchange sums.
         """
         with self._lock:
             self._forget_outdated()
-            joined = any(kind != "sum" for kind in self.kinds)
-            tiled = None if joined else self._tiled(rows, len(rows[0]))
+            none = self.ranks.size > 1 or any(kind != "sum" for kind in self.kinds)
+            tiled = None if none else self._tiled(rows, len(rows[0]))
             return tiled.held(rows) if isinstance(tiled, Launched) else None
 
     def cost(self, rows: Sequence[np.ndarray]) -> Cost:

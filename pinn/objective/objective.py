@@ -225,11 +225,10 @@ class Objective:
     def on_device(self) -> OnDevice | None:
         """The loss and its gradient at a theta that stays on the device.
 
-        Another one for other points or weights. None on the host, for several ranks, and where
-        nothing is recorded.
+        Another one for other points or weights. None on the host, and where nothing is recorded.
         """
         device, engine = as_device(self._how["device"]), self._engine
-        if device == CPU or self.ranks.size > 1 or not isinstance(engine, RecordedEngine):
+        if device == CPU or not isinstance(engine, RecordedEngine):
             return None
         use(device)  # by whoever asks for it, who goes on there
         if self._on_device is None:
