@@ -95,7 +95,8 @@ def _idle_coefficients(objective: Objective) -> Iterator[str]:
     for _ in range(2):
         with other_parameters(objective, rng):
             for block in objective.blocks:
-                rows = block.residual_at(block.points[:_PROBES])
+                points = block.points if block.whole else block.points[:_PROBES]
+                rows = block.residual_at(points)
                 weights = T.tensor(
                     rng.standard_normal(len(rows)), dtype=rows.dtype, device=rows.device
                 )
