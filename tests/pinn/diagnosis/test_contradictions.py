@@ -43,7 +43,7 @@ def test_a_coefficient_may_make_two_equations_one():
 
 def test_a_coefficient_beside_an_integral_is_looked_at():
     """The nodes of an integral count as a whole: of a part of them there is no residual."""
-    conditions = [pinn.Dirichlet("u", 0, on="x=0"), pinn.Integral("u", 0.5)]
+    conditions = [EDGE, pinn.Integral("u", 0.5)]
     problem = P(X, ["u"], {"e": "u_xx - k"}, conditions, parameters=[pinn.Parameter("k", 1.0)])
     assert said(problem) == []
 
