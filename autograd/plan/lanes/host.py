@@ -54,7 +54,7 @@ def host() -> Host | None:
         if features.get("avx512f") and features.get("avx512vl") and features.get("avx512dq"):
             return Host(64, (4, 4), 4, cpu, names)
         if features.get("avx2") and features.get("fma"):
-            return Host(32, (6, 2), 2, cpu, names)
+            return Host(32, (6, 2), 3, cpu, names)
         return None
     if platform.machine() in ("aarch64", "arm64"):
         return Host(16, (4, 4), 4, cpu, names)

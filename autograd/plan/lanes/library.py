@@ -50,6 +50,8 @@ def library(shape: Shape) -> str:
     declared = [
         f"declare {shape.vector} {shape.fma}({shape.vector}, {shape.vector}, {shape.vector})",
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+        "declare i64 @llvm.umax.i64(i64, i64)",
+        "declare i64 @llvm.smin.i64(i64, i64)",
     ]
     return _module([*declared, *parts, _RUN.replace("TILE", str(shape.tile))])
 

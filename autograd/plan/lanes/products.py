@@ -15,50 +15,21 @@ def product(shape: Shape) -> str:
     `stride` apart, the m rows of z one after the other.
     """
     most, wide = shape.host.block
-    heights = [h for h in (most, 2, 1) if h <= most]
-    text = [_block(shape, height, wide) for height in heights]
-    head = (
-        "define internal void @product_panel(i64 %m, i64 %k, ptr %w, i64 %row, i64 %column, "
-        "ptr %x, i64 %stride, ptr %z, i1 %first) #0 {\nentry:\n  br label %try0\n"
-    )
-    body = []
-    for number, height in enumerate(heights):
-        last = number + 1 == len(heights)
-        after = "done" if last else f"try{number + 1}"
-        start = "0" if number == 0 else f"%left{number - 1}"
-        before = "entry" if number == 0 else f"leave{number - 1}"
-        n = number
-        body.append(f"""try{n}:
-  %start{n} = phi i64 [{start}, %{before}]
-  br label %test{n}
-test{n}:
-  %i{n} = phi i64 [%start{n}, %try{n}], [%next{n}, %turn{n}]
-  %next{n} = add i64 %i{n}, {height}
-  %fits{n} = icmp sle i64 %next{n}, %m
-  br i1 %fits{n}, label %block{n}, label %leave{n}
-block{n}:
-  %over{n} = mul i64 %i{n}, %row
-  %wp{n} = getelementptr {shape.real}, ptr %w, i64 %over{n}
-  %down{n} = mul i64 %i{n}, {shape.tile}
-  %zp{n} = getelementptr {shape.real}, ptr %z, i64 %down{n}
-  br label %part{n}
-part{n}:
-  %j{n} = phi i64 [0, %block{n}], [%jn{n}, %part{n}]
-  %xq{n} = getelementptr {shape.real}, ptr %x, i64 %j{n}
-  %zq{n} = getelementptr {shape.real}, ptr %zp{n}, i64 %j{n}
-  call void @product_{height}(i64 %k, ptr %wp{n}, i64 %row, i64 %column, ptr %xq{n},
-                              i64 %stride, ptr %zq{n}, i1 %first)
-  %jn{n} = add i64 %j{n}, {wide * shape.lanes}
-  %more{n} = icmp slt i64 %jn{n}, {shape.tile}
-  br i1 %more{n}, label %part{n}, label %turn{n}
-turn{n}:
-  br label %test{n}
-leave{n}:
-  %left{n} = phi i64 [%i{n}, %test{n}]
-  br label %{after}""")
-    body.append("done:\n  ret void\n}")
+    heights = range(1, most + 1)
+    panel = _PANEL_OF_ROWS
+    for name, value in {
+        "HEIGHTS": " ".join(f"i64 {h}, label %block{h}" for h in heights),
+        "BLOCKS": "\n".join(
+            f"block{h}:\n  call void @product_{h}(i64 %k, ptr %wp, i64 %row, i64 %column, "
+            "ptr %xq, i64 %stride, ptr %zq, i1 %first)\n  br label %turn"
+            for h in heights
+        ),
+        "REAL": shape.real, "TILE": str(shape.tile), "MOST": str(most),
+        "WIDE": str(wide * shape.lanes),
+    }.items():  # fmt: skip
+        panel = panel.replace(name, value)
     panels = _PANELS.replace("REAL", shape.real).replace("PANEL", str(_PANEL))
-    return "\n".join(text) + "\n" + head + "\n".join(body) + "\n" + panels
+    return "\n".join([*(_block(shape, height, wide) for height in heights), panel, panels])
 
 
 def _block(shape: Shape, height: int, wide: int) -> str:
@@ -125,6 +96,49 @@ def _splat(shape: Shape, name: str, pointer: str) -> list[str]:
         f"<{shape.lanes} x i32> zeroinitializer",
     ]
 
+
+_PANEL_OF_ROWS = """
+define internal void @product_panel(i64 %m, i64 %k, ptr %w, i64 %row, i64 %column, ptr %x,
+                                    i64 %stride, ptr %z, i1 %first) #0 {
+entry:
+  %up = add i64 %m, MOST
+  %full = sub i64 %up, 1
+  %count = udiv i64 %full, MOST
+  %low = udiv i64 %m, %count
+  %all = mul i64 %low, %count
+  %extra = sub i64 %m, %all
+  br label %rows
+rows:
+  %b = phi i64 [0, %entry], [%bn, %next]
+  %i = phi i64 [0, %entry], [%in, %next]
+  %tall = icmp slt i64 %b, %extra
+  %one = zext i1 %tall to i64
+  %height = add i64 %low, %one
+  %bn = add i64 %b, 1
+  %in = add i64 %i, %height
+  %over = mul i64 %i, %row
+  %wp = getelementptr REAL, ptr %w, i64 %over
+  %down = mul i64 %i, TILE
+  %zp = getelementptr REAL, ptr %z, i64 %down
+  br label %part
+part:
+  %j = phi i64 [0, %rows], [%jn, %turn]
+  %xq = getelementptr REAL, ptr %x, i64 %j
+  %zq = getelementptr REAL, ptr %zp, i64 %j
+  switch i64 %height, label %block1 [HEIGHTS]
+BLOCKS
+turn:
+  %jn = add i64 %j, WIDE
+  %more = icmp slt i64 %jn, TILE
+  br i1 %more, label %part, label %next
+next:
+  %again = icmp slt i64 %bn, %count
+  br i1 %again, label %rows, label %done
+done:
+  ret void
+}
+"""
+"""Blocks of rows of nearly equal heights: a low one waits for its own sums."""
 
 _PANELS = """
 define internal void @product(i64 %m, i64 %k, ptr %w, i64 %row, i64 %column, ptr %x, i64 %stride,

@@ -5,6 +5,9 @@ from __future__ import annotations
 from .lines import Lines
 from .shape import Shape
 
+_PANEL_BYTES = 16384
+"""Rows of b that are met by all of a before the next: half of the first cache or less."""
+
 
 def contraction(shape: Shape) -> str:
     """Return `contract(m, n, o, a, b, arena, total)`: total += sum over o and points of a b^T.
@@ -13,15 +16,23 @@ def contraction(shape: Shape) -> str:
     total  (m, n) numbers.
     """
     high = shape.host.sum_rows
-    sizes = [(h, w) for h in (high, 1) for w in (4, 1)]
+    sizes = [(h, w) for h in range(1, high + 1) for w in (4, 1)]
     text = [_block(shape, h, w) for h, w in sizes]
     blocks = "\n".join(
-        f"b{h}{w}:\n  call void @contract_{h}_{w}(i64 %i, i64 %j, i64 %n, i64 %o, ptr %a, "
+        f"b{h}.{w}:\n  call void @contract_{h}_{w}(i64 %i, i64 %j, i64 %n, i64 %o, ptr %a, "
         f"ptr %b, ptr %arena, ptr %p)\n  br label %turn"
         for h, w in sizes
     )
-    head = _CONTRACTION.replace("REAL", shape.real).replace("HIGH", str(high))
-    return "\n".join(text) + "\n" + head.replace("BLOCKS", blocks)
+    named = {
+        "REAL": shape.real, "HIGH": str(high), "BLOCKS": blocks,
+        "PANEL": str(_PANEL_BYTES // (4 * shape.tile * shape.size)),
+        "CHOICE4": " ".join(f"i64 {h}, label %b{h}.4" for h in range(1, high + 1)),
+        "CHOICE1": " ".join(f"i64 {h}, label %b{h}.1" for h in range(1, high + 1)),
+    }  # fmt: skip
+    head = _CONTRACTION
+    for name, value in named.items():
+        head = head.replace(name, value)
+    return "\n".join(text) + "\n" + head
 
 
 def _block(shape: Shape, height: int, width: int) -> str:
@@ -47,26 +58,32 @@ def _block(shape: Shape, height: int, width: int) -> str:
         ]
     names = {(i, j): f"%a{i}.{j}" for i, j in blocks}
     for step in range(shape.steps):
-        for side, count in (("a", height), ("b", width)):
-            for i in range(count):
-                at = i * shape.tile + step * shape.lanes
-                out += [
-                    f"  %q{side}{i}.{step} = getelementptr {real}, ptr %p{side}, i64 {at}",
-                    f"  %v{side}{i}.{step} = load {v}, ptr %q{side}{i}.{step}, "
-                    f"align {shape.host.vector_bytes}",
-                ]
-        for i, j in blocks:
-            new = f"%s{i}.{j}.{step + 1}"
-            out.append(
-                f"  {new} = call {v} {shape.fma}({v} %va{i}.{step}, "
-                f"{v} %vb{j}.{step}, {v} {names[i, j]})"
-            )
-            names[i, j] = new
+        rows = [("a", i) for i in range(height)]
+        for side, i in [*rows, *(("b", j) for j in range(width))]:
+            at = i * shape.tile + step * shape.lanes
+            out += [
+                f"  %q{side}{i}.{step} = getelementptr {real}, ptr %p{side}, i64 {at}",
+                f"  %v{side}{i}.{step} = load {v}, ptr %q{side}{i}.{step}, "
+                f"align {shape.host.vector_bytes}",
+            ]
+            for k in range(height if side == "b" else 0):
+                new = f"%s{k}.{i}.{step + 1}"
+                out.append(
+                    f"  {new} = call {v} {shape.fma}({v} %va{k}.{step}, "
+                    f"{v} %vb{i}.{step}, {v} {names[k, i]})"
+                )
+                names[k, i] = new
     out += [
         "  %next = add i64 %k, 1", "  %more = icmp slt i64 %next, %o",
         "  br i1 %more, label %loop, label %done", "done:",
     ]
-    totals = sums_inside(shape, Lines(out, "h"), [names[block] for block in blocks], width)
+    lines, ordered = Lines(out, "h"), [names[block] for block in blocks]
+    together = len(blocks) if height & (height - 1) == 0 else width  # powers of two
+    totals = [
+        total
+        for k in range(0, len(blocks), together)
+        for total in sums_inside(shape, lines, ordered[k : k + together], width)
+    ]
     kind = real if width == 1 else f"<{width} x {real}>"
     for i, total in enumerate(totals):
         out += [
@@ -82,27 +99,37 @@ def _block(shape: Shape, height: int, width: int) -> str:
 def sums_inside(shape: Shape, lines: Lines, names: list[str], width: int) -> list[str]:
     """Return the sums of registers, `width` at a time: numbers for one, vectors for more.
 
-    names  a power of two of them, `width` too.  Two registers at a time become one, which holds the
-    halves of both side by side, added: of 16 registers 15 additions are left instead of 16 times 4.
+    names  a power of two of them, `width` too.  Two registers at a time become one, which holds
+           what both have left to add side by side: of 16 registers 15 additions are left instead
+           of 16 times 4.  First inside of 128 bits, where numbers change places in one cycle.
     """
-    real, lanes, held = shape.real, shape.lanes, 1
-    while held < lanes:
-        part = lanes // held  # of each register that one holds now
-        low = [k for k in range(lanes) if k % part < part // 2]
-        high = [k + part // 2 for k in low]
-        if len(names) == 1:
-            names, length = 2 * names, lanes // 2
-        else:
-            low, high = ([*one, *(lanes + k for k in one)] for one in (low, high))
-            held, length = 2 * held, lanes
+    real, lanes = shape.real, shape.lanes
+    inside = 16 // shape.size
+    held = 1  # sums of which each 128 bits have a share
+    while held < inside and len(names) > 1:
+        first = [
+            (block + place, held)
+            for block in range(0, lanes, inside) for place in range(0, inside // 2, held)
+        ]  # fmt: skip
+        names = _merged(real, lanes, lines, names, first, inside // 2)
+        held *= 2
+    parts = 1  # of a register, each with sums of its own
+    while parts * inside < lanes and len(names) > 1:
+        half = lanes // parts // 2
+        first = [(part, half) for part in range(0, lanes, 2 * half)]
+        names = _merged(real, lanes, lines, names, first, half, together=True)
+        parts *= 2
+    while parts * held < lanes:
+        half = lanes // parts // 2
+        low = [part + k for part in range(0, lanes, 2 * half) for k in range(half)]
         names = [
             lines.add(
-                f"fadd <{length} x {real}> ",
-                lines.shuffle(real, lanes, x, y, low), lines.shuffle(real, lanes, x, y, high),
+                f"fadd <{lanes // 2} x {real}> ", lines.shuffle(real, lanes, x, x, low),
+                lines.shuffle(real, lanes, x, x, [k + half for k in low]),
             )
-            for x, y in zip(names[::2], names[1::2], strict=True)
+            for x in names
         ]  # fmt: skip
-        lanes = length
+        lanes //= 2
     while lanes < width:
         pairs = zip(names[::2], names[1::2], strict=True)
         names = [lines.shuffle(real, lanes, x, y, range(2 * lanes)) for x, y in pairs]
@@ -117,6 +144,31 @@ def sums_inside(shape: Shape, lines: Lines, names: list[str], width: int) -> lis
         lines.shuffle(real, lanes, name, name, range(k, k + width))
         for name in names for k in starts
     ]
+
+
+def _merged(
+    real: str, lanes: int, lines: Lines, names: list[str], first: list[tuple[int, int]], far: int,
+    together: bool = False,
+) -> list[str]:
+    """Return half as many registers: of each pair the runs `first`, added to those `far` behind.
+
+    first  place and length of runs.  Those of the two alternate, or, if together, all of the first
+           register's come before all of the second's.
+    """
+    runs = [range(place, place + length) for place, length in first]
+    both = [[*run, *(lanes + k for k in run)] for run in runs]
+    if together:
+        low = [k for run in runs for k in run]
+        both = [[*low, *(lanes + k for k in low)]]
+    low = [k for run in both for k in run]
+    high = [k + far for k in low]
+    return [
+        lines.add(
+            f"fadd <{lanes} x {real}> ",
+            lines.shuffle(real, lanes, x, y, low), lines.shuffle(real, lanes, x, y, high),
+        )
+        for x, y in zip(names[::2], names[1::2], strict=True)
+    ]  # fmt: skip
 
 
 def row_sum(shape: Shape) -> str:
@@ -161,35 +213,54 @@ def row_sum(shape: Shape) -> str:
 _CONTRACTION = """define internal void @contract(i64 %m, i64 %n, i64 %o, ptr %a, ptr %b,
                                ptr %arena, ptr %total) #0 {
 entry:
+  %up = add i64 %m, HIGH
+  %most = sub i64 %up, 1
+  %count = udiv i64 %most, HIGH
+  %low = udiv i64 %m, %count
+  %all = mul i64 %low, %count
+  %extra = sub i64 %m, %all
+  %fits = udiv i64 PANEL, %o
+  %some = call i64 @llvm.umax.i64(i64 %fits, i64 1)
+  %panel = mul i64 %some, 4
+  br label %panels
+panels:
+  %from = phi i64 [0, %entry], [%to, %turned]
+  %far = add i64 %from, %panel
+  %to = call i64 @llvm.smin.i64(i64 %far, i64 %n)
   br label %rows
 rows:
-  %i = phi i64 [0, %entry], [%in, %next]
-  %il = sub i64 %m, %i
-  %ifits = icmp sge i64 %il, HIGH
-  %ih = select i1 %ifits, i64 HIGH, i64 1
-  %in = add i64 %i, %ih
+  %r = phi i64 [0, %panels], [%rn, %next]
+  %i = phi i64 [0, %panels], [%in, %next]
+  %tall = icmp slt i64 %r, %extra
+  %one = zext i1 %tall to i64
+  %height = add i64 %low, %one
+  %in = add i64 %i, %height
+  %rn = add i64 %r, 1
   br label %columns
 columns:
-  %j = phi i64 [0, %rows], [%jn, %turn]
-  %jl = sub i64 %n, %j
+  %j = phi i64 [%from, %rows], [%jn, %turn]
+  %jl = sub i64 %to, %j
   %jfits = icmp sge i64 %jl, 4
   %jh = select i1 %jfits, i64 4, i64 1
   %jn = add i64 %j, %jh
-  %to = mul i64 %i, %n
-  %at = add i64 %to, %j
+  %over = mul i64 %i, %n
+  %at = add i64 %over, %j
   %p = getelementptr REAL, ptr %total, i64 %at
-  br i1 %ifits, label %high, label %low
-high:
-  br i1 %jfits, label %bHIGH4, label %bHIGH1
-low:
-  br i1 %jfits, label %b14, label %b11
+  br i1 %jfits, label %wide, label %narrow
+wide:
+  switch i64 %height, label %b1.4 [CHOICE4]
+narrow:
+  switch i64 %height, label %b1.1 [CHOICE1]
 BLOCKS
 turn:
-  %jmore = icmp slt i64 %jn, %n
+  %jmore = icmp slt i64 %jn, %to
   br i1 %jmore, label %columns, label %next
 next:
   %imore = icmp slt i64 %in, %m
-  br i1 %imore, label %rows, label %done
+  br i1 %imore, label %rows, label %turned
+turned:
+  %left = icmp slt i64 %to, %n
+  br i1 %left, label %panels, label %done
 done:
   ret void
 }
