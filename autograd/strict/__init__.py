@@ -58,6 +58,7 @@ def strict_backend(
         current=lambda index: xp.cuda.Device(index or 0),
         use=lambda index: xp.cuda.Device(index or 0).use(),
         free_memory=lambda index: xp.free,
+        count=xp.cuda.runtime.getDeviceCount,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import platform
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..plan.executors.loop_cache import cache_folder, check_private, warn_of_folder, write
 from . import cuda, graphs
 from .array import Namespace, StrictArray
 from .cuda import Cuda
@@ -252,9 +254,46 @@ def _folder() -> tempfile.TemporaryDirectory:
 
 
 @cache
+def _version() -> str:
+    """Return what the compiler says of itself: another one compiles again."""
+    told = subprocess.run([str(compiler()), "--version"], capture_output=True, text=True)
+    return told.stdout + platform.machine()
+
+
+@cache
 def _compiled(text: str) -> ctypes.CDLL:
-    """Return the library of a text of C++."""
-    path = Path(_folder().name) / (hashlib.sha256(text.encode()).hexdigest()[:16] + ".cpp")
+    """Return the library of a text of C++, kept beside the compiled loops, with the hash of it."""
+    key = hashlib.sha256("\0".join([text, _version()]).encode()).hexdigest()[:24]
+    kept = cache_folder() / f"kernel_{key}.so"
+    try:
+        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_private(kept.parent)
+        if not _sound(kept):
+            content = _compile(text, key)
+            write(kept, content)
+            write(kept.with_suffix(".sum"), _sum(content))
+        return ctypes.CDLL(str(kept))
+    except OSError as error:
+        warn_of_folder(error)
+    library = Path(_folder().name) / kept.name
+    library.write_bytes(_compile(text, key))
+    return ctypes.CDLL(str(library))
+
+
+def _sound(library: Path) -> bool:
+    """Return whether a library is there, and is what was written."""
+    try:
+        return _sum(library.read_bytes()) == library.with_suffix(".sum").read_bytes()
+    except FileNotFoundError:
+        return False
+
+
+def _sum(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
+
+
+def _compile(text: str, key: str) -> bytes:
+    path = Path(_folder().name) / f"{key}.cpp"
     path.write_text(text)
     library = path.with_suffix(".so")
     subprocess.run(
@@ -262,4 +301,4 @@ def _compiled(text: str) -> ctypes.CDLL:
          str(path)],
         check=True, timeout=300,
     )  # fmt: skip
-    return ctypes.CDLL(str(library))
+    return library.read_bytes()

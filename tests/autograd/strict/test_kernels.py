@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograd.strict import counted, strict_cuda
+from autograd.strict import counted, kernels, strict_cuda
 from autograd.strict.kernels import TURNS
 
 HEAD = """typedef double R;
@@ -106,6 +106,31 @@ def test_more_shared_memory_than_a_block_is_given_is_refused(gpu):
     kernel.max_dynamic_shared_size_bytes = 200000
     with pytest.raises(ValueError, match="101376 there"):
         kernel((1,), (4,), arguments, shared_mem=200000)
+
+
+def test_a_kernel_is_compiled_once_for_all_processes_and_again_where_it_is_damaged(
+    gpu, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("AUTOGRAD_CACHE_DIR", str(tmp_path))
+    compiled, compile_ = [], kernels._compile
+    monkeypatch.setattr(
+        kernels, "_compile", lambda text, key: compiled.append(key) or compile_(text, key)
+    )
+
+    def of_a_new_process():
+        kernels._compiled.cache_clear()
+        found = run(gpu, "to[threadIdx.x + blockIdx.x * 8] = 2 * x[threadIdx.x];")
+        np.testing.assert_array_equal(found[0], np.tile(2 * np.arange(1.0, 9.0), 2))
+        return len(compiled)
+
+    assert [of_a_new_process(), of_a_new_process()] == [1, 1]
+    (library,) = tmp_path.glob("*.so")
+    # another file of the name: what is loaded already must not change under this process
+    damaged = library.read_bytes()[:-8]
+    library.unlink()
+    library.write_bytes(damaged)
+    assert of_a_new_process() == 2
+    kernels._compiled.cache_clear()
 
 
 def test_without_a_compiler_it_is_said(monkeypatch):
