@@ -1,11 +1,11 @@
 """Solvers of least-squares problems, one a file; each is a training stage."""
 
 from pinn.optimizers.adam import Adam
-from pinn.optimizers.arrays import functions_of
 from pinn.optimizers.bfgs import BFGS
 from pinn.optimizers.dsgnar import DSGNAR
 from pinn.optimizers.engd import ENGD
-from pinn.optimizers.first_order import FirstOrder
+from pinn.optimizers.first_order.arrays import functions_of
+from pinn.optimizers.first_order.base import FirstOrder
 from pinn.optimizers.gauss_newton import GaussNewton
 from pinn.optimizers.lbfgs import LBFGS
 from pinn.optimizers.levenberg_marquardt import LevenbergMarquardt

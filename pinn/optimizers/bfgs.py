@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pinn.optimizers.dense import DenseQuasiNewton
-from pinn.optimizers.inverse_hessian import PLAIN, Mixture
+from pinn.optimizers.quasi_newton.dense import DenseQuasiNewton
+from pinn.optimizers.quasi_newton.inverse_hessian import PLAIN, Mixture
 from pinn.schema import declared
 
 

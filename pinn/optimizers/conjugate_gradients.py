@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from autograd.devices import namespace_of
 from pinn.optimizers.nystrom import Product
+from pinn.optimizers.quasi_newton.vectors import inner, norm
 
-# Along p less curvature than this share of |p| |Ap| may as well be none.
-_LEAST_CURVATURE = np.finfo(np.float64).eps
+# Less curvature than this share of the largest that was met is what rounding makes of none.
+_LEAST_CURVATURE = 32 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -20,16 +24,16 @@ class Solved:
     if not, x is what there was by then, and after none the preconditioner's inverse times b.
     """
 
-    x: np.ndarray
-    rest: np.ndarray
+    x: Any
+    rest: Any
     products: int
     convex: bool
 
 
 def conjugate_gradients(
-    product: Product, b: np.ndarray, precondition: Product, most: int, tolerance: float
+    product: Product, b: Any, precondition: Product, most: int, tolerance: float
 ) -> Solved:
-    """Solve A x = b for a symmetric A known by its products, from x = 0.
+    """Solve A x = b for a symmetric A known by its products, from x = 0, where b lies.
 
     precondition: about the inverse of A times a vector, symmetric and positive definite. Ends after
     `most` products, or where |b - A x| <= tolerance |b|. Each x has b'x > 0, and lowers the model
@@ -37,22 +41,33 @@ def conjugate_gradients(
 
     Nocedal and Wright, Numerical Optimization, 2nd ed., algorithms 5.3 and 7.1.
     """
-    x, rest = np.zeros_like(b), b
+    x, rest = namespace_of(b).zeros_like(b), b
     z = precondition(rest)
-    p, rz = z, float(rest @ z)
-    enough = tolerance * float(np.linalg.norm(b))
+    p, (rz,) = z, inner((rest, z))
+    enough, largest = tolerance * norm(b), 0.0
     for count in range(1, most + 1):
         image = product(p)
-        curvature = float(p @ image)
-        if not curvature > _LEAST_CURVATURE * float(np.linalg.norm(p) * np.linalg.norm(image)):
+        curvature, square, most_of_it = _curvature(p, image)
+        # |Ap| / |p| is what the largest eigenvalue is, or less
+        largest = max(largest, most_of_it / square) if square else largest
+        if not curvature > _LEAST_CURVATURE * largest * square:
             if count == 1:
                 x, rest = p, b - image
             return Solved(x, rest, count, False)
         alpha = rz / curvature
         x, rest = x + alpha * p, rest - alpha * image
-        if float(np.linalg.norm(rest)) <= enough:
+        if norm(rest) <= enough:
             return Solved(x, rest, count, True)
         z = precondition(rest)
-        before, rz = rz, float(rest @ z)
+        before, (rz,) = rz, inner((rest, z))
         p = z + (rz / before) * p
     return Solved(x, rest, most, True)
+
+
+def _curvature(p: Any, image: Any) -> tuple[float, float, float]:
+    """Return p'Ap, p'p and |p| |Ap|; of a device in one copy."""
+    if isinstance(p, np.ndarray):
+        curvature, square, of_image = float(p @ image), float(p @ p), float(image @ image)
+    else:
+        curvature, square, of_image = inner((p, image), (p, p), (image, image))
+    return curvature, square, math.sqrt(square) * math.sqrt(of_image)

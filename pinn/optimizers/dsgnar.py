@@ -8,15 +8,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from autograd.devices import CPU, put
 from pinn.objective import Layout
-from pinn.optimizers.jacobian_checks import (
+from pinn.optimizers.device_sketch import CosineSketchThere, CountSketchThere
+from pinn.optimizers.least_squares.jacobian_checks import (
     check_memory,
     doubt_few_rows,
     doubt_precision,
 )
-from pinn.optimizers.sketch import CosineSketch, CountSketch
+from pinn.optimizers.least_squares.sketch import CosineSketch, CountSketch
+from pinn.optimizers.least_squares.trust_region import TrustRegion
+from pinn.optimizers.least_squares.workspace import Workspace, place_of
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
-from pinn.optimizers.trust_region import TrustRegion
 from pinn.sampling import stream
 from pinn.schema import Count, Natural, Positive, declared
 
@@ -46,15 +49,15 @@ class DSGNAR(Stage):
     "never"; None for as the sampling says. seconds: limit of the stage's wall time, None for none.
 
     J is sketched to C J Omega, C a sum of rows with random signs, added up over parts of the points
-    (the whole J is never held), Omega a subsampled cosine transform, and the step is Omega p, where
-    p minimises |C (J Omega p + r)|^2 for |p| <= radius: one singular value decomposition serves all
-    radii, in geometric sequence from a third of the last to three times it. Their ratios, clipped
-    to [-1, 1] and made monotone by a running minimum, are joined by a monotone cubic in the
-    logarithm of the radius, and the radius taken is the largest one where that reaches the ratio
-    aimed at. A step that does not lower the loss is not taken, and another sketch follows with a
-    third of the radius. The second stage begins where the shift that belongs to the radius has
-    risen over 30 steps, not before the 80th: the sketch has become the worse model. The stage ends
-    where the radius falls below 1e-8, in float32 below 1e-4.
+    (the host never holds the whole J; a GPU does, and leaves it there), Omega a subsampled cosine
+    transform, and the step is Omega p, where p minimises |C (J Omega p + r)|^2 for |p| <= radius:
+    one singular value decomposition serves all radii, in geometric sequence from a third of the
+    last to three times it. Their ratios, clipped to [-1, 1] and made monotone by a running minimum,
+    are joined by a monotone cubic in the logarithm of the radius, and the radius taken is the
+    largest one where that reaches the ratio aimed at. A step that does not lower the loss is not
+    taken, and another sketch follows with a third of the radius. The second stage begins where the
+    shift that belongs to the radius has risen over 30 steps, not before the 80th: the sketch has
+    become the worse model. The stage ends where the radius falls below 1e-8, in float32 below 1e-4.
 
     Weights that make all blocks' losses equal go with it: pinn.objective.weighting.EqualLosses.
     Raises ValueError for a number outside its range, and where the sketch would take too much
@@ -81,8 +84,11 @@ class DSGNAR(Stage):
         size, rows = function.size, function.rows
         columns = min(size, math.ceil(self.columns * size))
         sketched = min(rows, math.ceil(self.rows * columns))
-        taken = 8 * (sketched * (size + 3 * columns) + min(_PART, rows) * size)
-        check_memory(self.name, function, taken, "its sketch")
+        place = place_of(function)
+        held = sketched * (size + 3 * columns)
+        # a part of J there at a time, or all of it and Omega
+        held += min(_PART, rows) * size if place == CPU else size * (rows + columns)
+        check_memory(self.name, function, 8 * held, "its sketch", place)
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def run(
@@ -92,6 +98,7 @@ class DSGNAR(Stage):
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
         memory = _Memory(self.radius) if state is None else _Memory.of(state)
+        workspace = Workspace.of(function)
         loss, least = function.value(theta), _LEAST_RADIUS[np.dtype(function.dtype)]
         while memory.number < self.steps:
             if memory.radius < least:
@@ -100,7 +107,7 @@ class DSGNAR(Stage):
                     "lowers the loss"
                 ))  # fmt: skip
             memory.drawn += 1
-            model = _Model(self, function, theta, loss, memory.drawn)
+            model = _Model(self, function, theta, loss, memory.drawn, workspace)
             aim = self.last_ratio if memory.late else self.first_ratio
             radius = model.radius(memory.radius, aim)
             shift = model.region.shift(radius)
@@ -137,22 +144,30 @@ class _Model:
     """The sketched least-squares problem at one theta, and the loss where its minimisers lead."""
 
     def __init__(
-        self, stage: DSGNAR, function: LeastSquares, theta: np.ndarray, loss: float, number: int
-    ) -> None:
-        count, self._omega = stage.sketches(function.rows, function.size, number)
-        rows, jacobian = np.zeros(count.sketched), np.zeros((count.sketched, function.size))
-        start = 0
-        for residual, part in function.jacobian_chunks(theta, _PART):
-            rows += count.part(start, residual)
-            jacobian += count.part(start, part)
-            start += len(residual)
+        self, stage: DSGNAR, function: LeastSquares, theta: np.ndarray, loss: float, number: int,
+        workspace: Workspace,
+    ) -> None:  # fmt: skip
+        count, omega = stage.sketches(function.rows, function.size, number)
+        self._omega: CosineSketch | CosineSketchThere = omega
+        if workspace.device == CPU:
+            rows, jacobian = np.zeros(count.sketched), np.zeros((count.sketched, function.size))
+            start = 0
+            for residual, part in function.jacobian_chunks(theta, _PART):
+                rows += count.part(start, residual)
+                jacobian += count.part(start, part)
+                start += len(residual)
+        else:
+            memory = workspace.array("jacobian", function.rows, function.size)
+            there = CountSketchThere(count, workspace.device)
+            rows, jacobian = map(there.of, function.jacobian(theta, memory))
+            self._omega = CosineSketchThere(omega, workspace.device)
         self.region = TrustRegion(self._omega.columns(jacobian), rows)
         self._function, self._theta, self._loss = function, theta, loss
         self._radii = stage.radii
 
     def end(self, shift: float) -> tuple[np.ndarray, float]:
         """Return theta after the step of a shift, and the loss there."""
-        theta = self._theta + self._omega.back(self.region.step(shift))
+        theta = self._theta + put(self._omega.back(self.region.step(shift)), CPU)
         return theta, self._function.value(theta)
 
     def gain_ratio(self, radius: float) -> float:

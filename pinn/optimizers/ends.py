@@ -30,9 +30,16 @@ def no_decrease(
     theta: np.ndarray, number: int, gradient: np.ndarray, loss: float, tried: str
 ) -> StageEnd:
     """Return the end of a stage where nothing of what was tried gives a lower loss."""
+    return no_decrease_from(theta, number, _largest(gradient), loss, tried)
+
+
+def no_decrease_from(
+    theta: np.ndarray, number: int, largest: float, loss: float, tried: str
+) -> StageEnd:
+    """Return the same, of the largest component of the gradient."""
     return StageEnd(theta, StopReason.NO_DECREASE, (
         f"after {number} steps {tried} gives a lower loss than {loss:.3e}, most likely at the "
-        f"limit of rounding; largest component of the gradient {_largest(gradient):.1e}"
+        f"limit of rounding; largest component of the gradient {largest:.1e}"
     ))  # fmt: skip
 
 

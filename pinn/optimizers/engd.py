@@ -7,10 +7,10 @@ from collections.abc import Generator, Mapping
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.damped import DampedLeastSquares, check_damped
-from pinn.optimizers.jacobian_checks import doubt_few_rows, doubt_precision
+from pinn.optimizers.least_squares.damped import DampedLeastSquares, check_damped
+from pinn.optimizers.least_squares.jacobian_checks import doubt_few_rows, doubt_precision
+from pinn.optimizers.least_squares.workspace import Workspace
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
-from pinn.optimizers.workspace import Workspace
 from pinn.schema import Count, NonNegative, Positive, declared
 
 # The shortest step that is tried is this many halvings of the direction.
@@ -32,7 +32,7 @@ class ENGD(Stage):
     limit of the stage's wall time, None for none.
 
     The step is -eta d, d = (J^T J + damping)^-1 J^T r, in whichever of parameter and kernel form is
-    cheaper for the number of rows (pinn.optimizers.damped); eta is 1, 1/2, 1/4 ... 2^-30, of which
+    cheaper for the number of rows (least_squares/damped.py); eta is 1, 1/2, 1/4 ... 2^-30, of which
     the best is taken: the search ends with the first that is worse than the one before it after a
     lower loss was found. Where none lowers the loss that step is tried again with a thousand times
     the damping, up to the size of J^T J, where d is the gradient; the stage ends if that does not

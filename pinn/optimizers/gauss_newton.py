@@ -9,12 +9,16 @@ from itertools import chain
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.algebra import Damped, Reduced
 from pinn.optimizers.ends import converged, no_decrease
-from pinn.optimizers.jacobian_checks import check_memory, doubt_few_rows, doubt_precision
-from pinn.optimizers.reduced import reduced, reduced_bytes
+from pinn.optimizers.least_squares.algebra import Damped, Reduced
+from pinn.optimizers.least_squares.jacobian_checks import (
+    check_memory,
+    doubt_few_rows,
+    doubt_precision,
+)
+from pinn.optimizers.least_squares.reduced import reduced, reduced_bytes
+from pinn.optimizers.least_squares.workspace import place_of
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
-from pinn.optimizers.workspace import place_of
 from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 
 # The shortest step that is tried is this many halvings of the direction.

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from pinn.objective import Layout, OnDevice
-from pinn.optimizers.pair_rows import DeviceRows, HostRows, PairRows
-from pinn.optimizers.quasi_newton import Curvature, Descent
+from pinn.optimizers.quasi_newton.base import Curvature, Descent
+from pinn.optimizers.quasi_newton.pair_rows import DeviceRows, HostRows, PairRows
+from pinn.optimizers.quasi_newton.vectors import inner
 from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step
-from pinn.optimizers.vectors import inner
 from pinn.schema import Count, NonNegative, Positive, declared
 
 # A pair of less curvature than this share of |s| |y| is rounding, and is left out.

@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.damped import DampedLeastSquares, check_damped
 from pinn.optimizers.ends import converged, no_decrease
-from pinn.optimizers.jacobian_checks import doubt_few_rows, doubt_precision
-from pinn.optimizers.path import path_terms
+from pinn.optimizers.least_squares.damped import DampedLeastSquares, check_damped
+from pinn.optimizers.least_squares.jacobian_checks import doubt_few_rows, doubt_precision
+from pinn.optimizers.least_squares.path import path_terms
+from pinn.optimizers.least_squares.workspace import Workspace
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
-from pinn.optimizers.workspace import Workspace
 from pinn.schema import Count, NonNegative, Positive, declared
 
 # A step is taken that lowers the loss by this share of what the linear rows promise: long steps

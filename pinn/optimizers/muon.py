@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.arrays import chosen, functions_of
-from pinn.optimizers.first_order import FirstOrder
-from pinn.optimizers.moments import adam_change, running_mean
+from pinn.optimizers.first_order.arrays import chosen, functions_of
+from pinn.optimizers.first_order.base import FirstOrder
+from pinn.optimizers.first_order.moments import adam_change, running_mean
 from pinn.optimizers.schedules import Memory
 from pinn.schema import Count, Fraction, Positive, declared
 

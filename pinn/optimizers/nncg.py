@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pinn.objective import Layout
 from pinn.optimizers.conjugate_gradients import Solved, conjugate_gradients
-from pinn.optimizers.ends import converged, no_decrease
+from pinn.optimizers.ends import converged_to, no_decrease_from
+from pinn.optimizers.least_squares.workspace import place_of
 from pinn.optimizers.nystrom import Nystrom, nystrom
+from pinn.optimizers.quasi_newton.vectors import Found, evaluated, evaluated_along, inner, norm
 from pinn.optimizers.solver import (
     Diverged,
     LeastSquares,
@@ -78,29 +80,32 @@ class NNCG(Stage):
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
         memory = _Memory.of(state) if state else _Memory()
-        here = _Point.at(function, theta)
+        here, sketch = evaluated(function, theta), None
         while True:
-            zero = converged(here.theta, memory.number, here.gradient, self.gradient_tolerance)
+            zero = converged_to(here.theta, memory.number, here.largest, self.gradient_tolerance)
             if zero is not None:
                 return zero
             if memory.number == self.steps:
                 return StageEnd(here.theta, StopReason.STEPS, f"all {self.steps} steps done")
             if memory.number % self.refresh == 0:
-                memory = self._sketched(memory, function, here.theta)
-            solved = self._newton(memory, function, here)
+                memory, sketch = self._sketched(memory, function, here.theta), None
+            if sketch is None:
+                sketch = memory.sketch.placed(place_of(function))
+            solved = self._newton(memory.damping, sketch, function, here)
             memory = memory._replace(products=memory.products + solved.products)
             length, end = self._search(function, here, solved.x)
             if length == 1:
-                model = solved.x @ (here.gradient + solved.rest + memory.damping * solved.x) / 2
-                memory = memory.after((here.loss - end.loss) / float(model))
+                slopes = here.gradient + solved.rest + memory.damping * solved.x
+                model = inner((solved.x, slopes))[0] / 2
+                memory = memory.after((here.loss - end.loss) / model)
             else:
                 memory = memory.stiffer()
             if end is None:
-                unit = here.gradient / np.linalg.norm(here.gradient)
+                unit = here.gradient / norm(here.gradient)
                 _, end = self._search(function, here, unit)
             if end is None:
                 tried = "no step along Newton's direction or the gradient"
-                return no_decrease(here.theta, memory.number, here.gradient, here.loss, tried)
+                return no_decrease_from(here.theta, memory.number, here.largest, here.loss, tried)
             memory, here = memory._replace(number=memory.number + 1), end
             yield Step(memory.number, here.theta, here.loss, state=memory.arrays())
 
@@ -124,41 +129,29 @@ class NNCG(Stage):
         products = memory.products + len(sketch.values)
         return memory._replace(sketch=sketch, damping=damping, products=products)
 
-    def _newton(self, memory: _Memory, function: LeastSquares, here: _Point) -> Solved:
+    def _newton(
+        self, mu: float, sketch: Nystrom, function: LeastSquares, here: Found
+    ) -> Solved:
         """Return about inverse(H + mu I) g, minus which the loss falls."""
-        mu, sketch = memory.damping, memory.sketch
         return conjugate_gradients(
             lambda v: function.hvp(here.theta, v) + mu * v, here.gradient,
             lambda v: sketch.solve(v, mu), self.products, self.tolerance,
         )  # fmt: skip
 
     def _search(
-        self, function: LeastSquares, here: _Point, direction: np.ndarray
-    ) -> tuple[float, _Point | None]:
+        self, function: LeastSquares, here: Found, direction: Any
+    ) -> tuple[float, Found | None]:
         """Return a step length, 1 or a half of the one before, and the point at its end."""
-        slope, length = float(here.gradient @ direction), 1.0
+        (slope,), length = inner((here.gradient, direction)), 1.0
         for _ in range(self.line_search):
             try:
-                end = _Point.at(function, here.theta - length * direction)
+                end = evaluated_along(function, here.at, -length, direction)
                 if end.loss <= here.loss - _ENOUGH * length * slope and end.loss < here.loss:
                     return length, end
             except Diverged:
                 pass  # too far out
             length *= _SHORTER
         return 0.0, None
-
-
-class _Point(NamedTuple):
-    """A theta with its loss and gradient."""
-
-    theta: np.ndarray
-    loss: float
-    gradient: np.ndarray
-
-    @classmethod
-    def at(cls, function: LeastSquares, theta: np.ndarray) -> _Point:
-        found = function.value_and_gradient(theta)
-        return cls(theta, found.loss, found.gradient)
 
 
 class _Memory(NamedTuple):

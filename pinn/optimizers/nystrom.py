@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-Product = Callable[[np.ndarray], np.ndarray]
-"""A vector (size,) -> the matrix times it."""
+from autograd.devices import Device, put
+
+Product = Callable[[Any], Any]
+"""A vector (size,) -> the matrix times it, where that lies."""
 
 
 @dataclass(frozen=True)
@@ -18,10 +21,14 @@ class Nystrom:
     vectors: U, (size, rank) with orthonormal columns. values: (rank,) numbers >= 0, largest first.
     """
 
-    vectors: np.ndarray
-    values: np.ndarray
+    vectors: Any
+    values: Any
 
-    def solve(self, vector: np.ndarray, damping: float) -> np.ndarray:
+    def placed(self, device: Device) -> Nystrom:
+        """Return it for vectors of a device; itself where it is there."""
+        return Nystrom(put(self.vectors, device), put(self.values, device))
+
+    def solve(self, vector: Any, damping: float) -> Any:
         """Return about inverse(A + damping I) times a vector (size,), for damping > 0.
 
         Beyond U it stands for the least of the values: with it as a preconditioner the eigenvalues

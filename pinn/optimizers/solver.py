@@ -58,7 +58,7 @@ class LeastSquares(Protocol):
     def on_device(self) -> OnDevice | None:
         """The loss where theta stays on a device; None where it does not.
 
-        Another one where there are other points or weights.
+        Another one where there are other points or weights. It may take other points in each step.
         """
 
     def steps_ahead(self) -> int:
@@ -73,8 +73,11 @@ class LeastSquares(Protocol):
     def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
         """Return the loss and its gradient (size,), as attributes of these names."""
 
-    def hvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
-        """Return the loss's Hessian times v, (size,), for v of shape (size,)."""
+    def hvp(self, theta: np.ndarray, direction: Any) -> Any:
+        """Return the loss's Hessian times v, (size,), for v of shape (size,).
+
+        v may be an array of the device of `on_device`, where there is one; so is the product then.
+        """
 
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
         """Return the weighted residual vector, (rows,)."""
@@ -215,6 +218,13 @@ class Stage(ABC):
         gone. None, as here, from a solver that has no shorter steps.
         """
         return None
+
+    def takes_steps_ahead(self, function: LeastSquares) -> bool:
+        """Whether it takes several steps of this function before it tells of the first.
+
+        Then they are those of `on_device`, which has the batch of each of them.
+        """
+        return False
 
     def check(self, function: LeastSquares) -> list[str]:
         """Look at what is to be minimised before training: its size, its rows, its precision.

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.damped import DampedLeastSquares, check_damped
-from pinn.optimizers.jacobian_checks import doubt_precision
+from pinn.optimizers.least_squares.damped import DampedLeastSquares, check_damped
+from pinn.optimizers.least_squares.jacobian_checks import doubt_precision
+from pinn.optimizers.least_squares.workspace import Workspace
 from pinn.optimizers.schedules import ConstantRate, Schedule, in_state, remembered
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
-from pinn.optimizers.workspace import Workspace
 from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 from pinn.schema.errors import at
 
@@ -34,7 +34,7 @@ class SPRING(Stage):
         theta <- theta - min(eta, sqrt(C) / |phi^|) phi^
 
     The inverse is taken in whichever of parameter and kernel form is cheaper for the number of rows
-    (pinn.optimizers.damped). Each step may see another part of the points: the momentum remembers
+    (least_squares/damped.py). Each step may see another part of the points: the momentum remembers
     directions that their rows do not see. So small batches (`pinn.Sampling(batch=...)`) make small
     kernels; the losses told of steps are then those on the batch. Nothing is searched for: a step
     takes one Jacobian and one evaluation. Raises ValueError for a number outside its range,

@@ -121,7 +121,7 @@ def test_too_large_a_jacobian_few_rows_and_float32_are_told_of():
         return stage.check(SimpleNamespace(**known))
 
     assert told(4000, 1000) == []
-    with pytest.raises(ValueError, match="30000 rows for 20000 .* 33.2 GiB .* at most 4 GiB"):
+    with pytest.raises(ValueError, match="30000 rows for 20000 .* 46.2 GiB .* at most 4 GiB"):
         told(30_000, 20_000)
     (few,) = told(900, 1000)
     assert "900 rows for 1000 trainable numbers" in few

@@ -6,7 +6,7 @@ import pytest
 import pinn
 from pinn.optimizers import StopReason, minimize
 from pinn.optimizers.muon import orthogonalised
-from tests.pinn.optimizers.first_order import (
+from tests.pinn.optimizers.first_order_steps import (
     LAYOUT,
     LOWEST,
     SQUARE,

@@ -87,12 +87,14 @@ def test_the_minimum_is_that_of_scipys_newton_cg(name):
     theirs = scipys(
         function, start, jac=True, hessp=hvp, method="Newton-CG", options={"xtol": 1e-12}
     )
+    # below that a step lowers Rosenbrock's loss of 4 by less than its rounding: g^2 / 2000
+    enough = 2e-6
     end, seen, _ = run(
-        function, hvp, start, rank=6, gradient_tolerance=1e-7, damping=1e-3, tolerance=1e-3
+        function, hvp, start, rank=6, gradient_tolerance=enough, damping=1e-3, tolerance=1e-3
     )
     assert end.reason == StopReason.CONVERGED
     hessian = np.stack([hvp(end.theta, unit) for unit in np.eye(start.size)])
-    bound = 2e-7 * np.sqrt(start.size) / np.linalg.eigvalsh(hessian)[0]
+    bound = 2 * enough * np.sqrt(start.size) / np.linalg.eigvalsh(hessian)[0]
     np.testing.assert_allclose(end.theta, theirs.x, rtol=0, atol=bound)
     assert len(seen) <= theirs.nit + 5
     assert all(a.loss > b.loss for a, b in zip(seen, seen[1:], strict=False))

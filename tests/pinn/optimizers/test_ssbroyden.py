@@ -21,8 +21,8 @@ from pinn.optimizers import (
     Step,
     StopReason,
     minimize,
-    quasi_newton,
 )
+from pinn.optimizers.quasi_newton import base as quasi_newton
 from pinn.solution.storage import experiment_json, read_experiment
 from pinn.training.experiment import Experiment
 from pinn.training.loop import Redraw, train

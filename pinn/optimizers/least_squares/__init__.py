@@ -1,0 +1,1 @@
+"""Linear least squares of Jacobians, on the host and on a device."""

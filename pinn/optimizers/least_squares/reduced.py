@@ -1,0 +1,306 @@
+"""A Jacobian reduced to a triangle, from which a damped step costs little for any damping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd.devices import CPU
+from autograd.ranks import ALONE, Ranks
+from pinn.optimizers.least_squares.algebra import Damped, Reduced
+from pinn.optimizers.least_squares.device_algebra import DeviceAlgebra, device_bytes
+from pinn.optimizers.least_squares.workspace import Workspace, place_of
+from pinn.optimizers.solver import LeastSquares
+
+# Columns that LAPACK reduces at a time, by reflections that it then applies as matrix products.
+_PANEL = 64
+# Rows of a block at least, and for each column: to make one triangle of two takes half as long as a
+# square block, and ranks do not share it.
+_BLOCK, _TALL = 1024, 1.5
+# Steps of the power method: its value is then too small by some per cent at most.
+_POWERS = 10
+
+_Reflected = Sequence[np.ndarray]
+"""Reflections, and the factors of LAPACK by which they are applied in panels."""
+
+
+def reduced(function: LeastSquares, theta: np.ndarray) -> Reduced:
+    """Reduce the Jacobian at theta, for the step alone: there is no minimiser for another b.
+
+    At least as many rows as numbers: 2 N P^2 operations, and memory for one block of rows besides
+    the triangle. Fewer rows: 2 P N^2 for each scale, and all of J; that
+    is there on a device in any case.
+    """
+    if place_of(function) != CPU:
+        workspace = Workspace.of(function)
+        memory = workspace.array("jacobian", function.rows, function.size)
+        return DeviceAlgebra(workspace).reduced(*function.jacobian(theta, memory))
+    if function.rows < function.size:
+        return _Wide(*function.jacobian(theta))
+    chunks, shape = function.jacobian_chunks(theta), (function.rows, function.size)
+    return _Tall(chunks, *shape, keep=False, ranks=function.ranks)
+
+
+def triangle_of(rows: np.ndarray, jacobian: np.ndarray, ranks: Ranks = ALONE) -> Reduced:
+    """Reduce a Jacobian that is at hand, for any b; ranks: who share that out."""
+    if len(rows) < jacobian.shape[1]:
+        return _Wide(rows, jacobian)
+    return _Tall(iter([(rows, jacobian)]), *jacobian.shape, keep=True, ranks=ranks)
+
+
+def reduced_bytes(function: LeastSquares) -> int:
+    """Return the bytes of what `reduced` holds at its largest, where the function computes."""
+    if place_of(function) != CPU:
+        return device_bytes(function.rows, function.size)
+    # of several ranks each holds the rows of its blocks until all are there
+    return triangle_bytes(function.rows, function.size, keep=function.ranks.size > 1)
+
+
+def triangle_bytes(rows: int, size: int, keep: bool) -> int:
+    """Return the bytes of a reduction at its largest, a damped triangle beside it included."""
+    least, blocks = min(rows, size), len(_edges(rows, size)) - 1
+    held, joins = (rows, blocks - 1) if keep or rows < size else (0, 0)
+    # the triangle, its damped copy and that one's reflections; what made one triangle of several;
+    # J, or a block of it as it comes
+    return 8 * ((3 + joins) * least * least + held * size + 3 * -(-rows // blocks) * size)
+
+
+class _Ridge:
+    """The minimisers z of |U z + b|^2 + |diag(d) z|^2, U (n, n) an upper triangle.
+
+    The triangle of [U; diag(d)] takes 2/3 n^3 operations, as both are triangles: half of what the
+    Cholesky factor of U'U + d^2 takes with the product, and with its accuracy at the square root
+    of the condition.
+    """
+
+    def __init__(self, triangle: np.ndarray, d: np.ndarray) -> None:
+        n = len(d)
+        below = np.zeros((n, n), order="F")
+        below[np.arange(n), np.arange(n)] = d
+        self._triangle, self._reflections, self._factors, _ = _lapack().dtpqrt(
+            n, min(_PANEL, n), np.array(triangle, order="F"), below, overwrite_a=1, overwrite_b=1
+        )
+        self._below = np.zeros((n, 1), order="F")
+
+    def minimiser(self, b: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return z, and by how much the sum of squares is lower there than at 0."""
+        top, *_ = _lapack().dtpmqrt(
+            len(b), self._reflections, self._factors, b[:, None].copy(order="F"), self._below,
+            trans="T",
+        )  # fmt: skip
+        z, failed = _lapack().dtrtrs(self._triangle, top)
+        if failed:
+            raise AssertionError("a damped triangle is singular")
+        return -z[:, 0], float(top[:, 0] @ top[:, 0])
+
+
+class _Tall(Reduced):
+    """N >= P: J = Q R, by blocks of rows that ranks share out, so that J is nowhere as a whole.
+
+    Each block is reduced to a triangle by itself, and these are taken into one, one after the
+    other: Demmel, Grigori, Hoemmen and Langou, SIAM J. Sci. Comput. 34 (2012). Blocks follow from
+    N and P alone, so that the bits are the same for any number of ranks.
+    """
+
+    def __init__(
+        self,
+        chunks: Iterator[tuple[np.ndarray, np.ndarray]],
+        rows: int,
+        size: int,
+        keep: bool,
+        ranks: Ranks,
+    ) -> None:
+        self._edges = _edges(rows, size)
+        count = len(self._edges) - 1
+        # Where there are few columns a triangle takes no longer than to send it.
+        self._ranks = ranks = ranks if count > 1 and size > _PANEL else ALONE
+        self._mine, several = ranks.share(count), ranks.size > 1
+        # The reflections and their factors, which make up Q: of the blocks that are reduced here,
+        # and of the triangles after the first.
+        self._of_blocks: list[_Reflected] = []
+        self._of_triangles: list[_Reflected] = []
+        own = _blocks(chunks, self._edges, self._mine, size, fresh=keep or several)
+        if several:  # each reduces its own when there is nothing more to compute together
+            own = [self._first(*block, keep) for block in list(own)]
+        else:
+            own = (self._first(*block, keep) for block in own)
+        found = iter(own)
+        for k in range(count):
+            # the columns of a triangle, and the head that goes with it
+            part = np.empty((size + 1, size))
+            if k in self._mine:
+                triangle, head = next(found)
+                part[:size].T[...] = triangle if k else np.triu(triangle)
+                part[size] = head
+            ranks.complete(part, count, [0] * (k + 1) + [size + 1] * (count - k))
+            triangle, head = part[:size].T, part[size:].T
+            if k == 0:
+                self._triangle, self._head = triangle, head
+                continue
+            self._triangle, *reflected, _ = _lapack().dtpqrt(
+                size, min(_PANEL, size), self._triangle, triangle, overwrite_a=1, overwrite_b=1
+            )
+            self._head = _taken_in(reflected, self._head, head)
+            if keep:
+                self._of_triangles.append(reflected)
+        self.gradient = 2 * (self._triangle.T @ self._head[:, 0])
+
+    def _first(
+        self, b: np.ndarray, jacobian: np.ndarray, keep: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the triangle of a block, whose lower part is not zero, and the head of Q' b."""
+        size = jacobian.shape[1]
+        *reflected, _ = _lapack().dgeqrt(min(_PANEL, size), jacobian, overwrite_a=1)
+        if keep:
+            self._of_blocks.append(reflected)
+        return reflected[0][:size], _head(reflected, b)
+
+    def damped(self, damping: float, scale: np.ndarray) -> Damped:
+        return _TallDamped(self, np.sqrt(damping) * scale)
+
+    @property
+    def largest(self) -> float:
+        return _largest(self._triangle)
+
+    def head(self, b: np.ndarray | None = None) -> np.ndarray:
+        """Return the first P numbers of Q' b, of Q' r where left out."""
+        if b is None:
+            return self._head[:, 0]
+        count = len(self._edges) - 1
+        parts = np.empty((count, len(self._head)))
+        for k, reflected in zip(self._mine, self._of_blocks, strict=True):
+            parts[k] = _head(reflected, b[self._edges[k] : self._edges[k + 1]])
+        self._ranks.complete(parts, count, range(count + 1))
+        head = parts[:1].T
+        for part, reflected in zip(parts[1:], self._of_triangles, strict=True):
+            head = _taken_in(reflected, head, part[:, None])
+        return head[:, 0]
+
+
+class _TallDamped(Damped):
+    def __init__(self, whole: _Tall, d: np.ndarray) -> None:
+        self._whole, self._ridge = whole, _Ridge(whole._triangle, d)
+        self.step, fall = self._ridge.minimiser(whole.head())
+        self.promised = fall + float(np.sum((d * self.step) ** 2))
+
+    def minimiser(self, b: np.ndarray) -> np.ndarray:
+        return self._ridge.minimiser(self._whole.head(b))[0]
+
+
+class _Wide(Reduced):
+    """N < P: J / scale = L Q' for each scale; p = Q z / scale, and |L z + b|^2 + damping |z|^2."""
+
+    def __init__(self, rows: np.ndarray, jacobian: np.ndarray) -> None:
+        self._rows, self._jacobian = rows, jacobian
+        self._scale: np.ndarray | None = None
+        self.gradient = 2 * (jacobian.T @ rows)
+
+    def damped(self, damping: float, scale: np.ndarray) -> Damped:
+        if self._scale is None or not np.array_equal(self._scale, scale):
+            self._scale = scale.copy()
+            n = len(self._rows)
+            # A Jacobian row by row is its transpose column by column, as LAPACK wants it.
+            self._reflections, self._factors, _ = _lapack().dgeqrt(
+                min(_PANEL, n), (self._jacobian / scale).T, overwrite_a=1
+            )
+            # L is the transpose of an upper triangle; from its end to its beginning it is one.
+            lower = np.triu(self._reflections[:n]).T
+            self._triangle = np.asfortranarray(lower[::-1, ::-1])
+        return _WideDamped(self, damping)
+
+    @property
+    def largest(self) -> float:
+        return _largest(self._jacobian)
+
+    def outward(self, z: np.ndarray) -> np.ndarray:
+        """Return Q z / scale."""
+        whole = np.zeros((len(self._scale), 1), order="F")
+        whole[: len(z), 0] = z
+        n = len(self._rows)
+        found, _ = _lapack().dgemqrt(self._reflections[:, :n], self._factors, whole, overwrite_c=1)
+        return found[:, 0] / self._scale
+
+
+class _WideDamped(Damped):
+    def __init__(self, whole: _Wide, damping: float) -> None:
+        self._whole = whole
+        self._ridge = _Ridge(whole._triangle, np.full(len(whole._rows), np.sqrt(damping)))
+        z, fall = self._ridge.minimiser(whole._rows[::-1])
+        self.step = whole.outward(z[::-1])
+        self.promised = fall + damping * float(z @ z)
+
+    def minimiser(self, b: np.ndarray) -> np.ndarray:
+        return self._whole.outward(self._ridge.minimiser(b[::-1])[0][::-1])
+
+
+def _largest(matrix: np.ndarray) -> float:
+    """Return the largest singular value by the power method, or somewhat less."""
+    along = np.random.default_rng(0).standard_normal(matrix.shape[1])
+    value = 0.0
+    for _ in range(_POWERS):
+        length = np.linalg.norm(along)
+        if not length > 0:
+            break
+        image = matrix @ (along / length)
+        value = float(np.linalg.norm(image))
+        along = matrix.T @ image
+    return value
+
+
+def _lapack() -> Any:
+    from scipy.linalg import lapack  # slow to import, and not used by every run
+
+    return lapack
+
+
+def _head(reflected: _Reflected, b: np.ndarray) -> np.ndarray:
+    """Return the first P numbers of Q' b for the reflections of a block, (P,)."""
+    whole, _ = _lapack().dgemqrt(*reflected, b[:, None], trans="T")
+    return whole[: reflected[0].shape[1], 0]
+
+
+def _taken_in(reflected: _Reflected, head: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """Return the head (P, 1) of what a triangle and another that it takes in were made of."""
+    found, *_ = _lapack().dtpmqrt(len(head), *reflected, head, part, trans="T")
+    return found
+
+
+def _edges(rows: int, size: int) -> list[int]:
+    """Return where blocks of at least so many rows begin, of nearly equal length, and end."""
+    count = max(1, int(rows // max(_BLOCK, _TALL * size)))
+    return [rows * k // count for k in range(count + 1)]
+
+
+def _blocks(
+    chunks: Iterator[tuple[np.ndarray, np.ndarray]],
+    edges: Sequence[int],
+    wanted: range,
+    size: int,
+    fresh: bool,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield b (m,) and J (m, P), column by column, of the blocks of some numbers.
+
+    fresh: each block has memory of its own; otherwise the next overwrites it.
+    """
+    longest = max(b - a for a, b in zip(edges[:-1], edges[1:], strict=True))
+    memory, k, filled = None, 0, 0
+    for residual, part in chunks:
+        taken = 0
+        while taken < len(residual):
+            length = edges[k + 1] - edges[k]
+            if k in wanted and filled == 0:
+                if fresh or memory is None:
+                    memory = np.empty(longest * size)
+                b = np.empty(length)
+                jacobian = memory[: length * size].reshape((length, size), order="F")
+            more = min(length - filled, len(residual) - taken)
+            if k in wanted:
+                b[filled : filled + more] = residual[taken : taken + more]
+                jacobian[filled : filled + more] = part[taken : taken + more]
+            filled, taken = filled + more, taken + more
+            if filled == length:
+                if k in wanted:
+                    yield b, jacobian
+                k, filled = k + 1, 0

@@ -1,0 +1,1 @@
+"""Solvers that build up curvature from gradients: their searches, vectors and matrices."""

@@ -1,0 +1,77 @@
+"""A program that the tests start as ranks: matrices that they share out, as JSON on rank 0."""
+
+import hashlib
+import json
+import sys
+from unittest import mock
+
+import numpy as np
+from mpi4py import MPI
+from scipy.linalg import lapack
+
+from autograd.mpi import world
+from pinn.optimizers.least_squares.host_algebra import HostAlgebra
+from pinn.optimizers.least_squares.reduced import reduced
+from pinn.optimizers.least_squares.workspace import Workspace
+
+KERNELS = [(12, 40), (301, 400), (1503, 1600)]
+TRIANGLES = [(2100, 40), (1500, 70), (2100, 70), (4200, 70)]
+
+ranks, workspace = world(), Workspace()
+algebra = HostAlgebra(1, workspace, ranks)
+
+
+class Linear:
+    """Rows r + J theta, whose Jacobian comes in pieces."""
+
+    on_device, ranks = None, ranks
+
+    def __init__(self, rows, jacobian):
+        self._rows, self._jacobian = rows, jacobian
+        self.rows, self.size = jacobian.shape
+
+    def jacobian_chunks(self, theta):
+        for k in range(0, self.rows, 700):
+            ranks.meet()  # rows are computed together
+            yield self._rows[k : k + 700], self._jacobian[k : k + 700]
+
+
+def digest(*arrays):
+    """A digest of some arrays."""
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
+
+
+def kernel(shape):
+    """A digest of a kernel and a solution with it, its largest error, and the products taken."""
+    jacobian = np.random.default_rng(shape[0]).standard_normal(shape)
+    workspace.array("kernel", shape[0], shape[0]).fill(np.nan)
+    with mock.patch.object(np, "matmul", wraps=np.matmul) as product:
+        square = algebra.outer(jacobian)
+    lower = np.tril(square._matrix)
+    error = np.abs(lower - np.tril(jacobian @ jacobian.T)).max()
+    square.factor(1e-3)
+    return digest(lower, square.solve(jacobian[:, 0])), error, product.call_count
+
+
+def triangle(shape):
+    """The same of steps by a triangle, of rows as they come and of a matrix at hand."""
+    rng = np.random.default_rng(shape[0])
+    jacobian, rows = rng.standard_normal(shape), rng.standard_normal(shape[0])
+    with mock.patch.object(lapack, "dgeqrt", wraps=lapack.dgeqrt) as reduction:
+        coming = reduced(Linear(rows, jacobian), np.zeros(shape[1]))
+    there = algebra.reduced(rows, jacobian)
+    found = [coming.gradient, there.gradient]
+    for one in (coming, there):
+        found.append(one.damped(1e-9, np.ones(shape[1])).step)
+    found.append(there.damped(1e-9, np.ones(shape[1])).minimiser(rows))
+    expected = -np.linalg.lstsq(jacobian, rows)[0]
+    error = max(np.abs(step - expected).max() for step in found[2:])
+    return digest(*found), error, reduction.call_count
+
+
+if __name__ == "__main__":
+    kind, shapes = {"kernels": (kernel, KERNELS), "triangles": (triangle, TRIANGLES)}[sys.argv[1]]
+    with ranks.together():
+        found = MPI.COMM_WORLD.gather([kind(shape) for shape in shapes])
+    if ranks.number == 0:
+        print(json.dumps(found))
