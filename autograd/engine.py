@@ -336,7 +336,6 @@ class _Task:
         to_leaves: bool,
     ) -> None:
         self.targets = targets
-        self.target_edges = frozenset(targets or ())
         self.retain_graph = retain_graph
         self.create_graph = create_graph
         self.fills_retained = to_leaves
@@ -357,11 +356,15 @@ class _Task:
     def _upstream_of_targets(self) -> dict[Node, list[bool]]:
         """Return the nodes that a target's gradient flows through, and from which inputs."""
         found: dict[Node, list[bool]] = {}
-        targets = self.target_edges
+        captures = self.captures
         for node in reversed(self.order):
-            wanted = [
-                edge is not None and (edge[0] in found or edge in targets) for edge in node.edges
-            ]
+            wanted = []
+            for edge in node.edges:
+                one = False
+                if edge is not None:
+                    to, index = edge
+                    one = to in found or (to in captures and index in captures[to])
+                wanted.append(one)
             if True in wanted:
                 found[node] = wanted
         return found
@@ -375,11 +378,11 @@ class _Task:
         buffer[index] = gradient if present is None else _add_op(present, gradient)
 
     def run(self) -> None:
-        order = self.order
+        order, buffers, wanted = self.order, self.buffers, self.wanted
         order.reverse()
         while order:
             node = order.pop()
-            grads = self.buffers.pop(node, None)
+            grads = buffers.pop(node, None)
             if grads is None:
                 continue
             if type(node) is AccumulateGrad:
@@ -395,10 +398,10 @@ class _Task:
                         self.found[node, index] = grads[index]
             if self.fills_retained and node.retained is not None:
                 self._keep_retained(node, grads)
-            if self.wanted is None:
+            if wanted is None:
                 self._run_node(node, grads, [edge is not None for edge in node.edges])
-            elif node in self.wanted:
-                self._run_node(node, grads, self.wanted[node])
+            elif node in wanted:
+                self._run_node(node, grads, wanted[node])
 
     def _run_node(self, node: Node, grads: list, wanted: list[bool]) -> None:
         node.check_alive()

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 from .graph import AccumulateGrad, Node
-from .tensor import Tensor
+from .tensor import Tensor, made_of
 
 
 class _Hooks(threading.local):
@@ -15,6 +15,7 @@ class _Hooks(threading.local):
 
 
 _hooks = _Hooks()
+_entered: list[None] = []  # one an open context, of all threads: mostly there is none to look for
 
 
 class saved_tensors_hooks:  # noqa: N801 - the field's name
@@ -29,9 +30,11 @@ class saved_tensors_hooks:  # noqa: N801 - the field's name
 
     def __enter__(self) -> None:
         _hooks.stack.append(self.pair)
+        _entered.append(None)
 
     def __exit__(self, *exc: object) -> None:
         _hooks.stack.pop()
+        _entered.pop()
 
 
 class SavedTensor:
@@ -42,7 +45,9 @@ class SavedTensor:
     constant, or the output of the node that keeps it, which is passed at unpacking.
     """
 
-    __slots__ = ("data", "counter", "version", "node", "index", "requires_grad", "unpack_hook")
+    __slots__ = (
+        "data", "counter", "version", "node", "index", "requires_grad", "unpack_hook", "unpacked",
+    )  # fmt: skip
 
     def __init__(self, tensor: Tensor, edge: tuple | None, is_output: bool = False) -> None:
         self.counter = counter = tensor._version
@@ -54,8 +59,8 @@ class SavedTensor:
             self.node, self.index = edge
             self.requires_grad = True
         self.data = tensor._data
-        self.unpack_hook = None
-        if _hooks.stack:
+        self.unpack_hook = self.unpacked = None
+        if _entered and _hooks.stack:
             pack, self.unpack_hook = _hooks.stack[-1]
             self.data = pack(tensor.detach())
 
@@ -63,6 +68,21 @@ class SavedTensor:
     def overwritten(self) -> bool:
         """Whether the tensor was modified in place since."""
         return self.counter[0] != self.version
+
+    def for_rule(self, owner: Node) -> Tensor:
+        """Return what `unpack` does to a rule, which changes nothing of it: one for all passes.
+
+        But for what a hook has to unpack each time, leaves, which are themselves, and the output of
+        the owner: kept there, it would make a reference cycle.
+        """
+        tensor = self.unpacked
+        if tensor is None or self.counter[0] != self.version:
+            tensor = self.unpack(owner)
+            if tensor._node is not owner and tensor._accumulator is None and (
+                self.unpack_hook is None
+            ):
+                self.unpacked = tensor
+        return tensor
 
     def unpack(self, owner: Node) -> Tensor:
         """Return the saved tensor, linked to the graph as it was.
@@ -88,7 +108,7 @@ class SavedTensor:
             data = unpacked._data
         elif isinstance(node, AccumulateGrad) and node.variable._data is data:
             return node.variable
-        tensor = Tensor(data)
+        tensor = made_of(data)
         tensor._version = self.counter
         tensor._requires_grad = self.requires_grad
         if isinstance(node, AccumulateGrad):

@@ -515,6 +515,17 @@ class Tensor(Operations):
         return format(self.item(), spec) if spec and self._data.size == 1 else repr(self)
 
 
+_new = object.__new__
+
+
+def made_of(array: Any) -> Tensor:
+    """Return a Tensor of an array that an operation made: Tensor(array), without a look at it."""
+    tensor = _new(Tensor)
+    tensor._data = array
+    tensor._version = [0]
+    return tensor
+
+
 def _rebuild(cls: type, host: np.ndarray, device: str, requires_grad: bool, grad: Any) -> Tensor:
     tensor = cls.__new__(cls)
     Tensor.__init__(tensor, devices.put(np.array(host), devices.as_device(device)))

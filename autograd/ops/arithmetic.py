@@ -64,7 +64,9 @@ def ufunc(name: str, arity: int = 1) -> Callable:
         function = getattr(xp, name)
         return function(x) if out is None else function(x, out=out)
 
-    return two if arity == 2 else one
+    forward = two if arity == 2 else one
+    forward.on_host = getattr(np, name)
+    return forward
 
 
 def _operator(name: str, function: str, vjp: Any, *, arity: int = 2, **facts: Any) -> Op:

@@ -38,7 +38,7 @@ import numpy as np
 from .. import devices, dtypes, modes, quiet
 from ..graph import FREED, AccumulateGrad, Node
 from ..saved import SavedTensor
-from ..tensor import Tensor, ViewOf
+from ..tensor import Tensor, ViewOf, made_of
 
 REGISTRY: dict[str, Op] = {}
 
@@ -173,6 +173,8 @@ class Op:
         self.taylor = "linear" if taylor is None and linear else taylor
         self.elementwise = elementwise or ufunc is not None
         self.ufunc = ufunc
+        # numpy's ufunc where the forward is nothing else: called on the host, it is a frame less
+        self.on_host: Callable | None = getattr(forward, "on_host", None)
         self.commutative = commutative
         self.code = code
         self.joins = joins
@@ -214,7 +216,10 @@ class Op:
                 raise ValueError(f"operation {self.name!r}: rules for unknown inputs {unknown}")
             rules = [vjp.get(name) for name in self.inputs]
         self.rules = rules
-        self.ruled = None if self.joint is not None else [rule is not None for rule in rules]
+        # a bit an input that has a rule; all where one rule is for all
+        self.ruled = -1 if self.joint is not None else sum(
+            1 << position for position, rule in enumerate(rules) if rule is not None
+        )
         self.asks = [() if r is None else tuple(inspect.signature(r).parameters) for r in rules]
         self.shared = {
             name: (maker, tuple(inspect.signature(maker).parameters))
@@ -239,7 +244,7 @@ class Op:
         )  # fmt: skip
         saveable = {"out", *self.inputs, *self.columns}
         self.saves = [tuple(a for a in names if a in saveable) for names in asked]
-        self._kept: dict[int, tuple[str, ...]] = {}
+        self._kept: dict[int, tuple[tuple[str, int | None], ...]] = {}
         # an output that was overwritten is computed again where all inputs are saved beside it
         self.repeats = any({"out", *self.inputs} <= set(saved) for saved in self.saves)
 
@@ -256,15 +261,19 @@ class Op:
         made = [self.shared[name][1] for name in names if name in self.shared]
         return tuple(dict.fromkeys([*names, *(name for asked in made for name in asked)]))
 
-    def kept(self, flowing: int) -> tuple[str, ...]:
-        """Return what a node saves: what rules of inputs with an edge (bits of `flowing`) ask."""
-        names = self._kept.get(flowing)
-        if names is None:
-            if self.joint is not None:
-                return self.saves[0] if flowing else ()
+    def kept(self, flowing: int) -> tuple[tuple[str, int | None], ...]:
+        """Return what a node saves: what rules of inputs with an edge (bits of `flowing`) ask.
+
+        By name, with the position of what is an input.
+        """
+        if self.joint is not None:
+            flowing = min(flowing, 1)
+        kept = self._kept.get(flowing)
+        if kept is None:
             asked = [n for k, n in enumerate(self.saves) if flowing >> k & 1]
-            names = self._kept[flowing] = tuple(dict.fromkeys(n for names in asked for n in names))
-        return names
+            names = dict.fromkeys(name for names in asked for name in names)
+            kept = self._kept[flowing] = tuple((n, self.positions.get(n)) for n in names)
+        return kept
 
     def pull_back(
         self, values: dict[str, Any], needed: Sequence[bool], fetch: Callable[[str], Any]
@@ -278,7 +287,7 @@ class Op:
             return list(self.joint(*self._found(self.asks[0], values, fetch)))
         results: list[Tensor | None] = [None] * len(needed)
         for position, wanted in enumerate(needed):
-            if wanted and self.ruled[position]:
+            if wanted and self.ruled >> position & 1:
                 asked = self._found(self.asks[position], values, fetch)
                 results[position] = self.rules[position](*asked)
         return results
@@ -338,14 +347,17 @@ class OpNode(Node):
     def __init__(self, op: Op, args: Sequence, attributes: dict, outputs: tuple) -> None:
         edges: list[tuple | None] = []
         shapes, input_dtypes = [], []
-        ruled = op.ruled
-        flowing = 0
-        for position, arg in enumerate(args):
+        ruled, flowing, bit = op.ruled, 0, 1
+        for arg in args:
             edge = None
             if isinstance(arg, Tensor):
-                if arg._requires_grad and (ruled is None or ruled[position]):
-                    edge = arg._edge()
-                    flowing |= 1 << position
+                if arg._requires_grad and ruled & bit:
+                    node = arg._node
+                    if node is None or arg._view is not None:
+                        edge = arg._edge()
+                    else:
+                        edge = (node, arg._index)
+                    flowing |= bit
                 data = arg._data
                 shapes.append(data.shape)
                 input_dtypes.append(data.dtype)
@@ -353,10 +365,11 @@ class OpNode(Node):
                 shapes.append(())
                 input_dtypes.append(None)
             edges.append(edge)
+            bit <<= 1
         super().__init__(tuple(edges), len(outputs))
         self.op = op
         self.attributes = attributes
-        self.shapes = tuple(shapes)
+        self.shapes = shapes
         self.input_dtypes = input_dtypes
         self.output_metas = ()
         if op.outputs != 1:
@@ -367,20 +380,18 @@ class OpNode(Node):
         kept = op.kept(flowing)
         self.saved = self._save(kept, args, outputs) if kept else _NOTHING
 
-    def _save(self, kept: tuple[str, ...], args: Sequence, outputs: tuple) -> dict[str, Any]:
+    def _save(self, kept: Sequence[tuple], args: Sequence, outputs: tuple) -> dict[str, Any]:
         op, edges = self.op, self.edges
         saved: dict[str, Any] = {}
-        for name in kept:
-            position = op.positions.get(name)
-            if name == "out":
+        for name, position in kept:
+            if position is not None and not op.variadic:
+                arg = args[position] if position < len(args) else None
+                saved[name] = SavedTensor(arg, edges[position]) if isinstance(arg, Tensor) else arg
+            elif name == "out":
                 packed = tuple([SavedTensor(o, None, is_output=True) for o in outputs])
                 saved[name] = packed if op.outputs != 1 else packed[0]
             elif op.variadic:
                 saved[name] = tuple(map(_pack, args, edges))
-            elif position is not None:
-                saved[name] = (
-                    _pack(args[position], edges[position]) if position < len(args) else None
-                )
             else:
                 data = args[op.columns[name]]._data  # and not by rows too, as a column alone is
                 saved[name] = data.ndim == 2 and data.flags.fnc
@@ -408,28 +419,28 @@ class OpNode(Node):
 
     def argument(self, name: str) -> Any:
         """Return what a rule asks for by name, other than the gradient itself."""
-        op = self.op
-        if name in self.saved:
-            packed = self.saved[name]
+        op, saved = self.op, self.saved
+        if name in saved:
+            packed = saved[name]
             if type(packed) is SavedTensor:
                 if name == "out" and op.repeats and packed.overwritten:
                     return op(*[self.argument(name) for name in op.inputs], **self.attributes)
-                return packed.unpack(self)
-            if isinstance(packed, tuple):
-                return tuple(p.unpack(self) if isinstance(p, SavedTensor) else p for p in packed)
+                return packed.for_rule(self)
+            if type(packed) is tuple:
+                return tuple(p.for_rule(self) if type(p) is SavedTensor else p for p in packed)
             return packed
         if name in op.attributes:
             return self.attributes[name]
         if name.endswith("_shapes"):
-            return self.shapes
+            return tuple(self.shapes)
         return self.shapes[op.positions[name.removesuffix("_shape")]]
 
     def _is_as_saved(self) -> bool:
         """Return whether nobody has written to what was saved since."""
-        return not any(
-            isinstance(packed, SavedTensor) and packed.overwritten
-            for packed in self.saved.values()
-        )
+        for packed in self.saved.values():
+            if type(packed) is SavedTensor and packed.counter[0] != packed.version:
+                return False
+        return True
 
     def _place(self, position: int, g: Tensor) -> Tensor:
         """Return a tensor at an input's place in the graph, with memory that is there anyway."""
@@ -437,7 +448,7 @@ class OpNode(Node):
         data = g._data
         if data.shape != shape or data.dtype != dtype:
             data = devices.namespace_of(data).empty(shape, dtype)
-        tensor = Tensor(data)
+        tensor = made_of(data)
         edge = self.edges[position]
         if edge is not None:
             node, tensor._index = edge
@@ -462,7 +473,7 @@ class OpNode(Node):
         shares = op.shared and modes.state.tracer is None and self._is_as_saved()
         if shares and self.shared:
             for name, packed in self.shared.items():
-                values[name] = packed.unpack(self)
+                values[name] = packed.for_rule(self)
         else:
             for name, position in op.places:
                 values[name] = self._place(position, grads[0])
@@ -552,14 +563,15 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
     dtype = None
     arrays = []
     for arg in args:
-        if not isinstance(arg, Tensor):
-            arrays.append(arg)
-            if arg is not None:
-                numbers = True
-                promote = promote or isinstance(arg, complex)
-            continue
-        if arg.__dispatch__ is not None:
-            return arg.__dispatch__(op, args, attributes)
+        if type(arg) is not Tensor:
+            if not isinstance(arg, Tensor):
+                arrays.append(arg)
+                if arg is not None:
+                    numbers = True
+                    promote = promote or isinstance(arg, complex)
+                continue
+            if arg.__dispatch__ is not None:
+                return arg.__dispatch__(op, args, attributes)
         if arg._view is not None:
             arg._sync()
         if arg._requires_grad:
@@ -578,8 +590,7 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
         args = tuple(_same_device(op, args))
     if op.dtype != "keep":
         # Python numbers leave floating point tensors as they are; numpy sees them as weak
-        integral = dtype.kind not in "fc"
-        if promote or (integral and (numbers or op.dtype == "float")):
+        if promote or ((numbers or op.dtype == "float") and dtype.kind not in "fc"):
             args = tuple(_promoted(op, args))
     if len(attributes) != len(op.attributes):
         attributes = {**op.attributes, **attributes}
@@ -591,7 +602,9 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
         xp, place = devices.namespace_of(first), devices.current(devices.device_of(first))
     before = quiet.SETTING.set(quiet.QUIET)
     try:
-        if place is None:
+        if place is None and op.on_host is not None:
+            result = op.on_host(*arrays)
+        elif place is None:
             result = op.forward(xp, *arrays, **attributes)
         else:
             with place:
@@ -603,7 +616,7 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
     finally:
         quiet.SETTING.reset(before)
     if type(result) is array_type:
-        outputs = (Tensor(result),)
+        outputs = (made_of(result),)
     elif type(result) is tuple:
         outputs = tuple([_as_output(data) for data in result])
     else:

@@ -16,6 +16,8 @@ class Adagrad(Optimizer):
     Source: Duchi, Hazan and Singer, JMLR 12 (2011).
     """
 
+    elementwise = True
+
     def __init__(
         self,
         params: Any,

@@ -17,6 +17,7 @@ class Adam(Optimizer):
     step goes uphill.  Source: Kingma and Ba, ICLR 2015, algorithm 1; Reddi et al., ICLR 2018.
     """
 
+    elementwise = True
     decoupled = False
 
     def __init__(

@@ -11,6 +11,7 @@ import numpy as np
 from .. import devices, dtypes, modes
 from ..nn.module import clear_grad
 from ..tensor import Tensor
+from .together import Moved, Together, joined
 
 _Loss = TypeVar("_Loss")
 
@@ -31,12 +32,16 @@ class Optimizer:
     accepted, and change nothing: there is one.
     """
 
+    elementwise = False
+    """Whether `_update` treats each element alone, so that parameters can be moved together."""
+
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.param_groups: list[dict[str, Any]] = []
         self.state: dict[Tensor, dict[str, Any]] = {}
         self.steps_taken = 0
         self._scratch: dict[tuple, Any] = {}
+        self._together: dict[int, Together] = {}  # by the first of the parameters
         if isinstance(params, (Tensor, Mapping)):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
@@ -129,15 +134,49 @@ class Optimizer:
                 loss = closure()
         for group in self.param_groups:
             options = {name: _number(value) for name, value in group.items() if name != "params"}
-            for parameter in group["params"]:
-                if parameter._grad is not None:
-                    state = self.state.setdefault(parameter, {})
-                    with devices.current(parameter.device):
-                        values, grad = _real_arrays(parameter)
-                        self._update(values, grad, state, options)
-                    parameter._version[0] += 1
+            for members in self._moved(group["params"]):
+                with devices.current(members[0].parameter.device):
+                    if len(members) == 1:
+                        (one,) = members
+                        self._update(one.values, one.grad, one.state, options)
+                    else:
+                        self._move_together(members, options)
+                for one in members:
+                    one.parameter._version[0] += 1
         self.steps_taken += 1
         return loss
+
+    def _moved(self, parameters: Iterable[Tensor]) -> list[list[Moved]]:
+        """Return the parameters that have a gradient, with those that are moved together."""
+        found: list[list[Moved]] = []
+        kinds: dict[tuple, list[Moved]] = {}
+        for parameter in parameters:
+            if parameter._grad is None:
+                continue
+            state = self.state.setdefault(parameter, {})
+            with devices.current(parameter.device):
+                moved = Moved(parameter, *_real_arrays(parameter), state)
+            kind = moved.kind() if self.elementwise else None
+            if kind is None:
+                found.append([moved])
+            elif kind in kinds:
+                kinds[kind].append(moved)
+            else:
+                kinds[kind] = [moved]
+                found.append(kinds[kind])
+        return found
+
+    def _move_together(self, members: list[Moved], options: dict[str, Any]) -> None:
+        first = id(members[0].parameter)
+        together = self._together.get(first)
+        if together is None or not together.are(members):
+            together = self._together[first] = Together(members)
+        values = joined([one.values for one in members])
+        grad = joined([one.grad for one in members])
+        self._update(values, grad, together.state, options)
+        for one, part in zip(members, together.parts(values), strict=True):
+            one.values[...] = part
+        together.give(members)
 
     def _update(
         self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]

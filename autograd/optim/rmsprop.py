@@ -17,6 +17,8 @@ class RMSprop(Optimizer):
     Source: Tieleman and Hinton, Coursera lecture 6.5, 2012; Graves 2013 (centred).
     """
 
+    elementwise = True
+
     def __init__(
         self,
         params: Any,

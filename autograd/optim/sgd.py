@@ -15,6 +15,8 @@ class SGD(Optimizer):
     `maximize` it goes uphill.  As in PyTorch, the momentum buffer is not scaled by lr.
     """
 
+    elementwise = True
+
     def __init__(
         self,
         params: Any,

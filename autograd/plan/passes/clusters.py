@@ -51,7 +51,8 @@ class Loop:
     """The body of a loop over (rows, columns), without sizes: equal loops share one kernel.
 
     dtype    "float32" or "float64", of all inputs and outputs.
-    layouts  one an input: "full" (rows, columns), "row" (1, columns), "column" (rows, 1), "scalar".
+    layouts  one an input: "full" (rows, columns), "row" (1, columns), "column" (rows, 1), "scalar";
+             "other" in kernels alone, which find elements by themselves.
     numbers  how many numbers are given at run time.
     steps    what is computed for each element.
     outputs  positions of the steps that are written, all of them full.
@@ -106,12 +107,15 @@ def fuse(
     program: Program,
     held: Callable[[Op], bool] = in_cpu_loops,
     truths: np.dtype | None = None,
+    every: bool = False,
 ) -> Program:
     """Return the program with the elementwise operations that loops hold grouped where it pays.
 
     truths  the dtype of the loops in which yes and no are numbers; None where loops hold neither.
+    every   make a loop of all that is held: of an operation by itself too, and of arrays of any
+            shapes that broadcast, as kernels of cupy take them.
     """
-    return _Clusters(program, held, truths).fused()
+    return _Clusters(program, held, truths, every).fused()
 
 
 class _Unit:
@@ -133,13 +137,18 @@ class _Unit:
 
 class _Clusters:
     def __init__(
-        self, program: Program, held: Callable[[Op], bool], truths: np.dtype | None
+        self,
+        program: Program,
+        held: Callable[[Op], bool],
+        truths: np.dtype | None,
+        every: bool,
     ) -> None:
         self.program = program
+        self.every = every
         self.position = {i: k for k, i in enumerate(program.instructions)}
         self.maker = {o: i for i in program.instructions for o in i.outputs}
         self.key = {
-            i: _loop_key(i, truths) if held(i.op) else None for i in program.instructions
+            i: _loop_key(i, truths, every) if held(i.op) else None for i in program.instructions
         }
         self.outputs = set(program.outputs)
         self.readers: dict[Value, set[Instruction]] = {}
@@ -296,8 +305,9 @@ class _Clusters:
     def _built(self, unit: _Unit) -> Instruction:
         instructions, inputs = self._read(unit)
         shape, dtype = unit.key
-        layouts = tuple(layout(v.shape, shape) for v in inputs)
-        if len(instructions) == 1 and not {"row", "column"}.intersection(layouts):
+        layouts = tuple(layout(v.shape, shape) or "other" for v in inputs)
+        flat = not {"row", "column"}.intersection(layouts)
+        if len(instructions) == 1 and flat and not self.every:
             return instructions[0]
         results = {i.outputs[0]: k for k, i in enumerate(instructions)}
         places = {v: k for k, v in enumerate(inputs)}
@@ -368,7 +378,9 @@ def layout(shape: tuple[int, ...], full: tuple[int, ...]) -> str | None:
     return None
 
 
-def _loop_key(instruction: Instruction, truths: np.dtype | None) -> tuple | None:
+def _loop_key(
+    instruction: Instruction, truths: np.dtype | None, every: bool
+) -> tuple | None:
     """Return (shape, dtype) of the loop that an instruction can be part of."""
     (output,) = instruction.outputs
     dtype = truths if output.dtype == bool and truths is not None else output.dtype
@@ -377,7 +389,8 @@ def _loop_key(instruction: Instruction, truths: np.dtype | None) -> tuple | None
     for argument in instruction.inputs:
         if isinstance(argument, Value):
             fits = argument.dtype == dtype or (argument.dtype == bool and dtype == truths)
-            if not fits or layout(argument.shape, output.shape) is None:
+            read = every or layout(argument.shape, output.shape) is not None
+            if not (fits and read):
                 return None
         elif type(argument) not in (int, float):
             return None

@@ -131,11 +131,10 @@ def test_a_tower_calls_the_transcendental_function_once(monkeypatch):
     calls = []
     original = np.tanh
     op = REGISTRY["tanh"]
-    forward = op.forward
-    monkeypatch.setattr(op, "forward", lambda *a, **k: calls.append(1) or forward(*a, **k))
+    monkeypatch.setattr(op, "on_host", lambda *a: calls.append(1) or original(*a))
     monkeypatch.setattr(np, "tanh", lambda *a, **k: calls.append(2) or original(*a, **k))
     derivatives(smooth.tanh, Tensor(np.linspace(-1, 1, 5), requires_grad=True), 6)
-    assert calls == [1, 2]
+    assert calls == [1]
 
 
 def test_a_deep_network_has_practical_fourth_derivatives():
