@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..ops.registry import REGISTRY
+from .lanes.cuda.expressions import expression
 from .passes.clusters import Loop, Operand
 
 
@@ -100,7 +101,7 @@ def cuda_kernel(loop: Loop) -> KernelText:
     lines += [f"const R a{k} = x{k};" for k in range(len(loop.layouts))]
     for k, step in enumerate(loop.steps):
         operands = [_operand(o) for o in step.operands]
-        lines.append(f"const R s{k} = {REGISTRY[step.op].code.cuda.format(*operands)};")
+        lines.append(f"const R s{k} = {expression(step.op, operands)};")
     lines += [f"y{k} = s{step};" for k, step in enumerate(loop.outputs)]
     return KernelText(
         ", ".join(f"{loop.dtype} {name}" for name in inputs),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import warnings
 import weakref
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from .. import modes
+from ..nn.module import Module
 from ..tensor import Tensor
 from .forms import Same, Unfit, hashable, put_together, taken_apart
 from .recorded import OfTensors, Recorded, keep
@@ -28,8 +30,10 @@ def compile(  # noqa: A001 - the field's name
     fn        any function, with `grad` inside or not: a loss, a gradient, a residual. It takes
               tensors and lists, tuples and dicts of them, and returns the same. Other arguments,
               and the numbers and texts that it reads from around itself, are frozen, and it is
-              recorded once for each of them. What the functions that it calls read, attributes
-              of objects and what is inside of a dict or an array are frozen for good.
+              recorded once for each of them: pass a number that changes often as a tensor. So are
+              attributes (`self.weight`) and entries of dicts (`weights["wall"]`) that its text
+              names. What the functions that it calls read, what is deeper inside of objects, and
+              arrays are frozen for good.
     points    names of the arguments that have a row a point, equally many. Results are then
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.
@@ -42,13 +46,18 @@ def compile(  # noqa: A001 - the field's name
     and training mode. Without `points`, and for few of them, its numbers are those of `fn` to
     rounding; more are summed chunk by chunk, in an order that no number of threads changes.
     A decorator as well: `@compile` or `@compile(points="x")`.
-    Raises TraceError for what a recording cannot hold (a branch on a value, printing, random
-    numbers, writing), MixesPoints (a ValueError) where a result cannot be computed in chunks, and
-    TypeError for arguments that are neither tensors nor hashable.
+    Warns (RuntimeWarning) where it is recorded again and again for other numbers. Raises
+    TraceError for what a recording cannot hold (a branch on a value, printing, random numbers,
+    writing, another thing at each call), MixesPoints (a ValueError) where a result cannot be
+    computed in chunks, and TypeError for arguments that are neither tensors nor hashable.
     """
     if fn is None:
         return functools.partial(compile, points=points, threads=threads, executor=executor)
     return Compiled(fn, points, threads, executor)
+
+
+_OFTEN = 8  # recordings for other values, before it is said
+_AROUND = "what it reads from around itself"
 
 
 class Compiled:
@@ -61,17 +70,23 @@ class Compiled:
             raise TypeError(f"compile: expected a function of tensors, got {type(fn).__name__}")
         functools.update_wrapper(self, fn, updated=())
         self.fn = fn
-        self._signature = inspect.signature(fn)
-        self._points = (points,) if isinstance(points, str) else tuple(points)
+        self._signature = inspect.signature(fn.forward if isinstance(fn, Module) else fn)
+        self._points = (points,) if isinstance(points, str) else points
         self._check_points()
         self._threads, self._executor = threads, executor
         self._recorded: dict[Hashable, Recorded] = {}
         self._recorded_of: dict[int, dict[Hashable, Recorded]] = {}  # of objects, by their ids
+        self._last_new: dict[str, Hashable] = {}
+        self._anew = 0
         self._lock = threading.Lock()
 
     def _check_points(self) -> None:
         names = [p.name for p in self._signature.parameters.values()
                  if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]  # fmt: skip
+        kind = type(self._points).__name__
+        if not isinstance(self._points, Iterable):
+            raise TypeError(f"compile: points expected names of arguments, got {kind}")
+        self._points = tuple(self._points)
         for name in self._points:
             if name not in names:
                 raise ValueError(
@@ -91,10 +106,16 @@ class Compiled:
         return self if instance is None else functools.partial(self._call_on, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._replay(self._signature.bind(*args, **kwargs), self._recorded)
+        return self._replay(self._bound(args, kwargs), self._recorded)
+
+    def _bound(self, args: tuple, kwargs: dict[str, Any]) -> inspect.BoundArguments:
+        try:
+            return self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self._name}: {error}") from None
 
     def _call_on(self, instance: Any, *args: Any, **kwargs: Any) -> Any:
-        given = self._signature.bind(instance, *args, **kwargs)
+        given = self._bound((instance, *args), kwargs)
         with self._lock:
             recorded = self._recorded_of.get(id(instance))
             if recorded is None:
@@ -126,11 +147,29 @@ class Compiled:
         with self._lock:
             found = recorded.get(key)
             if found is None:
+                self._look_at(dict(parts) | {_AROUND: key[1]})
                 found = Recorded(
                     self._of_tensors(form), points, self._name, self._threads, self._executor
                 )
             keep(recorded, key, found)
         return found(leaves)
+
+    def _look_at(self, new: dict[str, Hashable]) -> None:
+        """Warn, once, where each recording differs from the one before in the same."""
+        last, self._last_new = self._last_new, new
+        changed = [name for name in new if last and new[name] != last.get(name)]
+        if not changed:
+            return
+        self._anew += 1
+        if self._anew != _OFTEN:
+            return
+        told = ", ".join(repr(name) if name != _AROUND else name for name in changed)
+        warnings.warn(
+            f"{self._name} was recorded {_OFTEN + 1} times, the last time for another value of "
+            f"{told}; a recording takes as long as many calls: pass what changes as an argument, "
+            "and a number as a tensor, autograd.tensor(number)",
+            RuntimeWarning, stacklevel=4,
+        )  # fmt: skip
 
     def _form_of(self, name: str, value: Any, leaves: list[Tensor], instance: Any) -> Hashable:
         if value is instance and instance is not None:

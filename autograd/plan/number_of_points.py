@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .program import CONSTANT, Argument, Instruction, Program, Value
+from .trace import TraceError
 
 BY_NUMBER = (
     "what is done depends on how many points there are, and a chunk has fewer than all; compile it "
@@ -47,6 +48,28 @@ def check_chunk(
         for numbers in zip(one.inputs, other.inputs, here.inputs, strict=True):
             if not _follows(*numbers, points / few):
                 raise MixesPoints(BY_NUMBER)
+
+
+def check_repeats(name: str, one: Program, other: Program) -> None:
+    """Raise TraceError where two recordings of a function at the same points are different."""
+    operation = difference(one, other)
+    if operation is not None:
+        raise TraceError(
+            f"{name} does something else at each call, seen at operation {operation!r}: random "
+            "numbers of numpy or Python, a counter, a list that grows; pass what changes as an "
+            "argument"
+        )
+
+
+def difference(one: Program, other: Program) -> str | None:
+    """Return None where two recordings are alike, and else the first operation that is not."""
+    for here, there in zip_longest(one.instructions, other.instructions):
+        alike = here is not None and there is not None and here.op is there.op
+        if not alike or any(differing_attributes(here, there)) or not all(
+            _same(*map(_number, pair)) for pair in zip(here.inputs, there.inputs, strict=True)
+        ):
+            return (here or there).op.name
+    return None
 
 
 def _number(argument: Argument) -> Any:
@@ -89,8 +112,8 @@ def agree(one: float, other: float) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return whether two attributes are equal; those that cannot be compared are not."""
+    """Return whether two attributes are equal, or no numbers both; arrays by their elements."""
     try:
-        return bool(one == other)
+        return bool(one == other) or bool(one != one and other != other)
     except ValueError:  # arrays
         return np.array_equal(one, other)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..ops.registry import cast
 from ..tensor import Tensor
 from .chunks import Chunked
 from .forms import Unfit, plain, put_together, taken_apart
-from .number_of_points import MixesPoints, check_chunk
+from .number_of_points import MixesPoints, check_chunk, check_repeats, difference
 from .over_points import Result, results_over_points
 from .program import Program
 from .trace import TraceError, trace
@@ -43,7 +44,7 @@ class Recorded:
 
     It returns tensors, and lists, tuples and dicts of them with numbers and texts. points: the
     positions of the arguments that have a row a point. joined: whether each result has, and is
-    otherwise to be added up over chunks; None where that is yet to be found.
+    otherwise to be added up over chunks, () without points; None where that is yet to be found.
     """
 
     def __init__(
@@ -123,18 +124,18 @@ class Plan:
         """Record at a few points, and tell from that what is read and what results are."""
         given = self.recorded.joined
         if not self._points:
-            traced = self._trace(list(leaves))
+            traced = self._trace(list(leaves)) if given is not None else self._settled(leaves)
             results = [Result(False, 0)] * len(traced.outputs)
         elif given is not None:
-            traced = self._trace(_few_points(leaves, self._points, _FEW))
+            traced = self._trace_few(leaves, _FEW)
             results = [Result(joined, 0) for joined in given]
         else:
-            traced = self._trace(_few_points(leaves, self._points, _FEW))
-            more = self._trace(_few_points(leaves, self._points, 2 * _FEW))
+            traced, more = (self._trace_few(leaves, count) for count in (_FEW, 2 * _FEW))
             rows = sorted(self._points)
             self._probes = tuple(_points_first(one.program, rows) for one in (traced, more))
-            results = results_over_points(*self._probes, len(rows))
-            self._check_form(traced.form, more.form)
+            with self._blaming_what_changes(leaves, more.program, 2 * _FEW):
+                results = results_over_points(*self._probes, len(rows))
+                self._check_form(traced.form, more.form)
         self.form = traced.form
         self._is_number = [t._data.shape for t in traced.outputs] == [()]
         self.differentiable = [t._requires_grad for t in traced.outputs]
@@ -163,8 +164,9 @@ class Plan:
         self._checked = 2 * points
         leaves = list(tensors[: len(self._requires_grad)])
         traced = self._trace(_few_points(leaves, self._points, points))
-        check_chunk(*self._probes, traced.program.instructions, points)
-        self._check_form(self.form, traced.form)
+        with self._blaming_what_changes(leaves, traced.program, points):
+            check_chunk(*self._probes, traced.program.instructions, points)
+            self._check_form(self.form, traced.form)
 
     def _check_form(self, expected: Hashable, found: Hashable) -> None:
         if found != expected:
@@ -195,6 +197,38 @@ class Plan:
         with self._mode():
             program, outputs = trace(fn, inputs)
         return _Trace(program, outputs, *forms)
+
+    def _settled(self, leaves: list[Tensor]) -> _Trace:
+        """Record a function that may make something at its first call, and nothing after that."""
+        first, second = self._trace(list(leaves)), self._trace(list(leaves))
+        if difference(first.program, second.program) is None:
+            return first
+        third = self._trace(list(leaves))
+        check_repeats(self.recorded.name, second.program, third.program)
+        return third
+
+    def _trace_few(self, leaves: list[Tensor], count: int) -> _Trace:
+        """Record with so many points; what is raised says so, as its shapes are of these."""
+        try:
+            return self._trace(_few_points(leaves, self._points, count))
+        except Exception as error:
+            error.add_note(
+                f"{self.recorded.name} was being recorded with {count} points, first of all: what "
+                "else has a row a point has to be an argument that `points` names too"
+            )
+            raise
+
+    @contextmanager
+    def _blaming_what_changes(
+        self, leaves: list[Tensor], program: Program, points: int
+    ) -> Iterator[None]:
+        """Where points seem to be mixed, see first whether each call does something else."""
+        try:
+            yield
+        except MixesPoints:
+            again = self._trace(_few_points(leaves, self._points, points)).program
+            check_repeats(self.recorded.name, program, again)
+            raise
 
     def _called(self, leaves: list[Tensor], share: Tensor) -> tuple[list[Tensor], Hashable]:
         """Return the tensors that the function returns, and the form around them."""
@@ -302,7 +336,7 @@ class Plan:
                 create_graph=further, materialize_grads=True,
             ))  # fmt: skip
 
-        points, joined = (), None
+        points, joined = (), ()
         if self._points:
             seeds = [count + place for place, k in enumerate(chosen) if self._results[k].joined]
             points = [*self._points, *seeds]
@@ -332,7 +366,11 @@ class _Replay(Function):
         tensors, plan = ctx.saved_tensors, ctx.plan
         if ctx.gradients is not None and not modes.is_grad_enabled():
             (seed,) = grads
-            return (None, *(None if g is None else Tensor(g) * seed for g in ctx.gradients))
+            one = type(seed._data) is np.ndarray and seed._data == 1  # as that of backward() is
+            return (None, *(
+                None if g is None else Tensor(g.copy()) if one else Tensor(g) * seed
+                for g in ctx.gradients
+            ))  # fmt: skip
         count = len(tensors) - len(plan.parameters)
         seeds = [g for g, one in zip(grads, plan.differentiable, strict=True) if one]
         products = iter(plan.pulled(ctx.wanted)([*tensors[:count], *seeds]))

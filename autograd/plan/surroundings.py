@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from types import FunctionType
+from collections.abc import Callable, Hashable, Iterator
+from functools import lru_cache
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from ..nn.module import Module
@@ -14,14 +15,22 @@ from .forms import PLAIN, Frozen, Same
 def surroundings(fn: Callable, owner: Any = None) -> Hashable:
     """Return what a recording of `fn` depends on besides its arguments.
 
-    The numbers and texts that it reads from its closure and its module, which tensors are there,
-    and of modules (it itself, or what it is a method of, too) the parameters, the buffers and
-    whether they are in training mode. owner: the object that it is called on, where it is not
-    bound to one.
+    The numbers and texts that it reads from its closure and its module, and those attributes and
+    entries of dicts found there that its text names; which tensors are there; and of modules (it
+    itself, or what it is a method of, too) the parameters, the buffers and whether they are in
+    training mode. owner: the object that it is called on, where it is not bound to one.
     """
-    owners = [one for one in (owner, fn, getattr(fn, "__self__", None)) if isinstance(one, Module)]
+    if owner is None:
+        owner = fn if isinstance(fn, Module) else getattr(fn, "__self__", None)
+    function = fn.forward if isinstance(fn, Module) else fn
+    function = getattr(function, "__func__", function)
+    values = [] if owner is None else [owner]
+    if isinstance(function, FunctionType):
+        names, texts = _named(function.__code__)
+        values += _read_by(function, names)
+        values += [part for value in values for part in _parts(value, names, texts)]
     found: list[Hashable] = []
-    for value in owners + _read_by(getattr(fn, "__func__", fn)):
+    for value in values:
         if isinstance(value, Module):
             held = (*value.parameters(), *value.buffers())
             modes = tuple(module.training for module in value.modules())
@@ -33,10 +42,22 @@ def surroundings(fn: Callable, owner: Any = None) -> Hashable:
     return tuple(found)
 
 
-def _read_by(function: Callable) -> list[Any]:
+@lru_cache(maxsize=256)
+def _named(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names and the texts in a function's code, and in that of functions within it."""
+    names, texts = dict.fromkeys(code.co_names), {}
+    for constant in code.co_consts:
+        if isinstance(constant, str):
+            texts[constant] = None
+        elif isinstance(constant, CodeType):
+            inner, said = _named(constant)
+            names |= dict.fromkeys(inner)
+            texts |= dict.fromkeys(said)
+    return tuple(names), tuple(texts)
+
+
+def _read_by(function: FunctionType, names: tuple[str, ...]) -> list[Any]:
     """Return what a Python function finds in its closure and by the names of its module."""
-    if not isinstance(function, FunctionType):
-        return []
     found = []
     for cell in function.__closure__ or ():
         try:
@@ -44,4 +65,13 @@ def _read_by(function: Callable) -> list[Any]:
         except ValueError:  # not given yet
             continue
     known = function.__globals__
-    return found + [known[name] for name in function.__code__.co_names if name in known]
+    return found + [known[name] for name in names if name in known]
+
+
+def _parts(value: Any, names: tuple[str, ...], texts: tuple[str, ...]) -> Iterator[Any]:
+    """Give the attributes of an object, or the entries of a dict, that are named."""
+    if type(value) is dict:
+        yield from (value[text] for text in texts if text in value)
+    elif not isinstance(value, ModuleType):
+        held = getattr(value, "__dict__", None) or ()
+        yield from (held[name] for name in names if name in held)

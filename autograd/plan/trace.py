@@ -88,16 +88,16 @@ class Tracer:
         """Raise TraceError for a use of a value that a program cannot repeat."""
         raise TraceError(
             f"{what} inside a recorded step: the value would be frozen as it is now. Use tensor "
-            "operations (where, clamp, gather) instead, or run it without a recording (a config's "
-            "engine: eager, the function that was given to compile)"
+            "operations (where, clamp, gather) instead, or run it without a recording: with "
+            "`engine: eager` in a config, without autograd.compile in a script"
         )
 
     def refuse_write(self, what: str, remedy: str) -> None:
         """Raise TraceError for something that happens once, while recording, and never again."""
         raise TraceError(
             f"{what} inside a recorded step would happen now and never at a replay. {remedy}, or "
-            "run it without a recording (a config's engine: eager, the function that was given to "
-            "compile)"
+            "run it without a recording: with `engine: eager` in a config, without "
+            "autograd.compile in a script"
         )
 
 

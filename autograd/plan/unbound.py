@@ -2,21 +2,26 @@
 
 An executor has one memory, into which its arrays are copied and from which its results are; here
 nothing is copied, and what a call gives stays as it is.  For short programs, such as the step of an
-optimizer, of whose values those of many calls are wanted.
+optimizer, of whose values those of many calls are wanted.  As far as there are kernels of ours for
+its operations, a call can be captured in a CUDA graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .. import devices
 from ..tensor import Tensor
-from .executors.cupy_executor import CupyExecutor, kernel_of
-from .passes import optimize
-from .passes.clusters import fused_op
+from .executors.cupy_executor import kernel_of
+from .lanes.cuda.expressions import HELD
+from .lanes.cuda.transfers import copy
+from .lanes.cuda.whole_arrays import launch_of
+from .passes import optimize, run_pass
+from .passes.clusters import fuse, fused_op
 from .program import CONSTANT, Instruction, Program, Value
 from .trace import trace
 
@@ -49,8 +54,15 @@ class Unbound:
             program = optimize(trace(fn, given)[0])
         self._numbers = program.inputs[:numbers]
         self._early, self._scalars, late = _split(program, set(self._numbers))
-        self._late = CupyExecutor.prepared(late)
-        self._constants = {v: v.data for v in _values(self._late) if v.kind == CONSTANT}
+        loops = partial(
+            fuse, held=lambda op: op.name in HELD, truths=np.dtype(np.float64), every=True
+        )
+        self._late = run_pass("clusters", loops, late)
+        # yes and no are numbers
+        self._constants = {
+            v: v.data.astype(np.float64) if v.dtype == bool else v.data
+            for v in _values(self._late) if v.kind == CONSTANT
+        }  # fmt: skip
 
     @property
     def count(self) -> int:
@@ -86,18 +98,19 @@ class Unbound:
         def place(value: Value) -> Any:
             if value in places:
                 return places[value]
+            dtype = np.float64 if value.dtype == bool else value.dtype
             if kept is None:
-                return self._xp.empty(value.shape, value.dtype)
+                return self._xp.empty(value.shape, dtype)
             if value not in kept:
-                kept[value] = self._xp.empty(value.shape, value.dtype)
+                kept[value] = self._xp.empty(value.shape, dtype)
             return kept[value]
 
         with np.errstate(all="ignore"):
             for instruction in self._late.instructions:
                 self._call(instruction, found, place)
-            for value, array in places.items():
-                if found[value] is not array:
-                    self._xp.copyto(array, found[value])
+            left = [(found[v], a) for v, a in places.items() if found[v] is not a]
+            if left:
+                copy(self._xp, [(self._xp.ascontiguousarray(one), a) for one, a in left])
         return [places.get(value, found[value]) for value in self._late.outputs]
 
     def _call(
@@ -105,8 +118,13 @@ class Unbound:
     ) -> None:
         inputs = [found[one] if isinstance(one, Value) else one for one in instruction.inputs]
         if instruction.op is not fused_op:
-            results = instruction.op.forward(self._xp, *inputs, **instruction.attributes)
-            return _take(instruction, results, found)
+            launch = launch_of(self._xp, instruction.op.name, inputs, instruction.attributes)
+            if launch is None:
+                results = instruction.op.forward(self._xp, *inputs, **instruction.attributes)
+                return _take(instruction, results, found)
+            result = place(instruction.outputs[0])
+            launch(result)
+            return _take(instruction, result, found)
         results = tuple(map(place, instruction.outputs))
         kernel = kernel_of(self._xp.ElementwiseKernel, instruction.attributes["loop"])
         kernel(*inputs, *instruction.attributes["numbers"], *results)

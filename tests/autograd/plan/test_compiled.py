@@ -314,10 +314,11 @@ def test_tensors_that_take_each_others_place():
     def times(x: T.Tensor) -> T.Tensor:
         return x * factor
 
-    for k in range(20):
-        factor = T.tensor(float(k))
-        compiled = compiled or T.compile(times)
-        found.append(compiled(T.tensor(1.0)).item())
+    with pytest.warns(RuntimeWarning, match="value of what it reads from around itself"):
+        for k in range(20):
+            factor = T.tensor(float(k))
+            compiled = compiled or T.compile(times)
+            found.append(compiled(T.tensor(1.0)).item())
     assert found == list(map(float, range(20)))
 
 
@@ -346,9 +347,36 @@ def test_zero_has_a_sign_and_no_number_is_itself():
 
 def test_forms_that_were_not_used_for_long_are_dropped():
     compiled = T.compile(lambda x, k: x * k)
-    for k in range(200):
-        assert compiled(T.ones(k + 1), k).numel() == k + 1
+    with pytest.warns(RuntimeWarning, match="recorded 9 times, .* another value of 'k'; .* tensor"):
+        for k in range(200):
+            assert compiled(T.ones(k + 1), k).numel() == k + 1
     assert len(compiled._recorded) <= 64
+
+
+def test_attributes_and_entries_of_dicts_that_its_text_names():
+    class Weighted(T.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale, self.steps = 2.0, 0
+
+        def forward(self, at: T.Tensor) -> T.Tensor:
+            return (self.scale * at).sum()
+
+        @T.compile
+        def method(self, at: T.Tensor) -> T.Tensor:
+            return (self.scale * at).sum()
+
+    net, weights, x = Weighted(), {"wall": 2.0}, T.tensor([1.0, 2.0])
+    around = T.compile(lambda x: net.scale * x.sum())
+    entry = T.compile(lambda x: sum(weights["wall"] * part for part in (x.sum(), 0 * x.sum())))
+    whole, bound = T.compile(net, points="at"), T.compile(net.forward)
+    of_all = [around, entry, whole, bound, net.method]
+    for factor in (2.0, 3.0):
+        net.scale = weights["wall"] = factor
+        assert [one(x).item() for one in of_all] == [3 * factor] * 5
+    net.steps = 1  # is not read
+    whole(x)
+    assert len(whole._recorded) == 2
 
 
 def test_training_mode_of_the_modules_it_reads():
@@ -437,6 +465,47 @@ def test_what_a_recording_cannot_hold_is_named(function, said):
         T.compile(function)(T.tensor([1.0, -2.0, 3.0]))
 
 
+@pytest.mark.parametrize("points", [(), "x"])
+@pytest.mark.parametrize("kind", ["random", "counter"])
+def test_what_differs_from_call_to_call_is_refused(kind, points):
+    calls = []
+
+    def function(x: T.Tensor) -> T.Tensor:
+        calls.append(1)
+        return (x * (np.random.rand() if kind == "random" else len(calls))).sum()
+
+    with pytest.raises(T.TraceError, match="something else at each call, seen at operation 'mul'"):
+        T.compile(function, points=points)(T.ones(50))
+
+
+def test_what_is_made_at_the_first_call_alone_is_recorded():
+    made = []
+
+    def function(x: T.Tensor) -> T.Tensor:
+        if not made:
+            made.append(T.linspace(0, 1, len(x)) * 2)
+        return (x * made[0]).sum()
+
+    assert T.compile(function)(T.ones(3)).item() == pytest.approx(3)
+
+
+def test_a_failure_with_few_points_says_that_they_are_few():
+    targets = T.ones(200)
+    with pytest.raises(RuntimeError) as caught:
+        T.compile(lambda x: (x - targets).sum(), points="x")(T.ones(200))
+    assert "with 5 points, first of all" in caught.value.__notes__[0]
+
+
+def test_arguments_are_those_of_the_function():
+    def residual(x: T.Tensor) -> T.Tensor:
+        return x
+
+    with pytest.raises(TypeError, match="residual: missing a required argument: 'x'"):
+        T.compile(residual)()
+    with pytest.raises(TypeError, match="points expected names of arguments, got int"):
+        T.compile(residual, points=3)
+
+
 def test_an_array_is_refused_with_what_to_do():
     with pytest.raises(TypeError, match="argument 'x' is of type ndarray; .*autograd.tensor"):
         T.compile(lambda x: x)(np.ones(3))
@@ -512,3 +581,15 @@ def test_a_compiled_method_may_call_that_of_its_base():
     assert [model.of(x).item(), super(Doubled, model).of(x).item(), model.of(x).item()] == [
         20.0, 10.0, 20.0,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [1.0, 2.0])
+def test_gradients_that_are_asked_for_twice_do_not_share_memory(seed):
+    loss = T.compile(lambda x: (x * x).sum())
+    x = T.tensor(np.array([1.0, -2.0, 3.0]), requires_grad=True)
+    value = loss(x)
+    given = T.tensor(np.array(seed))
+    (first,) = T.grad(value, x, given, retain_graph=True)
+    first.zero_()
+    (second,) = T.grad(value, x, given)
+    assert second.numpy().tobytes() == (2 * seed * x.detach().numpy()).tobytes()

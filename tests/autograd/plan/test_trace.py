@@ -234,8 +234,8 @@ def test_the_error_of_a_write_says_what_to_do():
         recorded(lambda x: [(x * 1).add_(x)], A)
     assert str(caught.value) == (
         "writing in place inside a recorded step would happen now and never at a replay. Use the "
-        "out-of-place operation (where, cat, stack), or run it without a recording (a config's "
-        "engine: eager, the function that was given to compile)"
+        "out-of-place operation (where, cat, stack), or run it without a recording: with "
+        "`engine: eager` in a config, without autograd.compile in a script"
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 import autograd as T
 from autograd.devices import as_device
 from autograd.plan import TraceError
+from autograd.plan.captured import captured
 from autograd.plan.unbound import Unbound
 from autograd.strict import StrictArray, counted
 
@@ -66,6 +67,37 @@ def test_arrays_that_were_there_before_are_constants(gpu):
     function = Unbound(lambda x: [T.where(there, 2 * x, x)], 0, [(7,)], as_device("cuda"))
     (found,) = function(StrictArray(np.zeros(0)), StrictArray(X.copy()))
     np.testing.assert_array_equal(found._host, np.where(mask, 2 * X, X))
+
+
+def turned(x, mask, places):
+    """What a step of matrices is made of, and a result that nothing is done to."""
+    stack = x[places]
+    sizes = T.sqrt((stack * stack).sum((1, 2), keepdims=True))
+    stack = stack / T.where(sizes > 0, sizes, 1.0)
+    square = stack @ stack.swapaxes(1, 2)
+    along = (2 * (square @ stack).swapaxes(1, 2)).reshape(-1)
+    return [T.cat([T.where(mask, x, -x), along]), x]
+
+
+def test_a_step_of_matrices_is_kernels_alone_that_take_no_memory_after_the_first_call(gpu):
+    x, mask = rng.standard_normal(30), np.arange(30) % 3 == 0
+    places = rng.permutation(30)[:24].reshape(2, 4, 3)
+    own = T.tensor(mask, device="cuda"), T.tensor(places, device="cuda")
+    function = Unbound(lambda x: turned(x, *own), 0, [(30,)], as_device("cuda"))
+    there, none = StrictArray(x.copy()), StrictArray(np.zeros(0))
+    out, kept = {k: StrictArray(np.full(n, np.nan)) for k, n in ((0, 54), (1, 30))}, {}
+
+    def run():
+        function(none, there, out=out, kept=kept)
+
+    run()
+    expected = turned(T.tensor(x), T.tensor(mask), T.tensor(places))
+    graph = captured(run, gpu.xp)
+    for one in out.values():
+        one._host[...] = np.nan
+    graph.launch()
+    for k, one in enumerate(expected):
+        np.testing.assert_allclose(out[k]._host, one.numpy(), rtol=1e-13, atol=1e-14)
 
 
 def test_what_looks_at_values_is_refused(gpu):

@@ -2,7 +2,8 @@
 
 Several arrays are one launch, from one precision to another, and what is written or read may be a
 row whose number stands in an array of the device.  So they can be captured in a CUDA graph, which
-has addresses, and each launch of it takes the next row.  All arrays are dense, float32 or float64.
+has addresses, and each launch of it takes the next row.  All arrays are dense, float32 or float64,
+those of places int32.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .modules import kernel_of
 _THREADS, _MOST_BLOCKS = 128, 512
 _MOST = 48  # pairs a launch: kernels take 4 KiB of arguments
 _ADDING = 256
-_TYPES = {"float32": "float", "float64": "double"}
+_TYPES = {"float32": "float", "float64": "double", "int32": "int"}
 
 
 def copy(xp: Any, pairs: Sequence[tuple[Any, Any]]) -> None:
@@ -65,6 +66,45 @@ def _copy_text(types: Sequence[tuple[str, str]], rows: bool) -> str:
     ])  # fmt: skip
 
 
+def gather_row(
+    xp: Any, taken: Sequence[tuple[Any, Any, int]], places: Any, number: Any
+) -> None:
+    """Copy elements of the first array of each to the second, by a row of places.
+
+    taken   (from, to, first): the places of one array begin at number `first` of a row.
+    places  an int32 array (rows, width).
+    number  an int64 array (1,): of the row.
+    """
+    for first in range(0, len(taken), _MOST):
+        some = taken[first : first + _MOST]
+        arguments = [places, number, np.int64(places.shape[1])]
+        for source, to, begin in some:
+            arguments += [source, to, np.int64(to.size), np.int64(begin)]
+        blocks = min(_MOST_BLOCKS, -(-max(to.size for _, to, _ in some) // _THREADS))
+        text = _gather_text(tuple(_TYPES[str(source.dtype)] for source, _, _ in some))
+        kernel = kernel_of(xp.RawModule, text, "gather")
+        kernel((max(1, blocks),), (_THREADS,), tuple(arguments))
+
+
+@cache
+def _gather_text(types: Sequence[str]) -> str:
+    arguments = ["const int *places", "const long long *number", "long long width"]
+    lines = []
+    for k, one in enumerate(types):
+        arguments += [f"const {one} *s{k}", f"{one} *t{k}", f"long long n{k}", f"long long f{k}"]
+        lines.append(
+            f"  for (long long e = first; e < n{k}; e += step) t{k}[e] = s{k}[row[f{k} + e]];"
+        )
+    return "\n".join([
+        "typedef double R;",
+        f'extern "C" __global__ void gather({", ".join(arguments)}) {{',
+        "  const int *row = places + number[0] * width;",
+        f"  const long long first = (long long)blockIdx.x * {_THREADS} + threadIdx.x;",
+        f"  const long long step = (long long)gridDim.x * {_THREADS};",
+        *lines, "}", "",
+    ])  # fmt: skip
+
+
 def next_row(xp: Any, rows: Any, number: Any, to: Any) -> None:
     """Copy row `number` of float64 rows to a place of their length, and raise the number by 1.
 
@@ -74,10 +114,14 @@ def next_row(xp: Any, rows: Any, number: Any, to: Any) -> None:
     kernel((1,), (32,), (rows, number, to, np.int64(to.size)))
 
 
-def add_up(xp: Any, numbers: Any, total: Any) -> None:
-    """Write the sum of float64 numbers to an array of one, added in an order that is fixed."""
-    kernel = kernel_of(xp.RawModule, _ADD_UP, "add_up")
-    kernel((1,), (_ADDING,), (numbers, total, np.int64(numbers.size)))
+def add_up(xp: Any, numbers: Any, totals: Any) -> None:
+    """Write the sums of rows of numbers, of which there are as many as totals.
+
+    Each is added in an order that is fixed.
+    """
+    text = _add_up_text(_TYPES[str(numbers.dtype)])
+    count = np.int64(numbers.size // totals.size)
+    kernel_of(xp.RawModule, text, "add_up")((totals.size,), (_ADDING,), (numbers, totals, count))
 
 
 _NEXT_ROW = """typedef double R;
@@ -89,9 +133,12 @@ extern "C" __global__ void next_row(const R *rows, long long *number, R *to, lon
 }
 """
 
-_ADD_UP = f"""typedef double R;
+@cache
+def _add_up_text(real: str) -> str:
+    return f"""typedef {real} R;
 __shared__ R parts[{_ADDING}];
-extern "C" __global__ void add_up(const R *numbers, R *total, long long count) {{
+extern "C" __global__ void add_up(const R *numbers, R *totals, long long count) {{
+  numbers += blockIdx.x * count;
   R sum = R(0);
   #pragma unroll 8
   for (long long e = threadIdx.x; e < count; e += {_ADDING}) sum += numbers[e];
@@ -104,7 +151,7 @@ extern "C" __global__ void add_up(const R *numbers, R *total, long long count) {
   __syncthreads();
   if (threadIdx.x == 0) {{
     for (int k = 1; k < 16; ++k) sum += parts[k];
-    total[0] = sum;
+    totals[blockIdx.x] = sum;
   }}
 }}
 """

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograd.plan.lanes.cuda.transfers import add_up, copy, copy_to_rows, next_row
+from autograd.plan.lanes.cuda.transfers import (
+    add_up,
+    copy,
+    copy_to_rows,
+    gather_row,
+    next_row,
+)
 from autograd.strict import StrictArray, counted
 from autograd.strict.kernels import TURNS
 
@@ -45,6 +51,24 @@ def test_rows_follow_each_other_by_a_number_on_the_device(gpu):
     expected = np.zeros((4, 5))
     expected[1:, 1:3] = np.arange(6).reshape(3, 2)
     np.testing.assert_array_equal(to, expected)
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_arrays_are_gathered_by_a_row_of_places_in_one_launch(gpu, turns, dtype):
+    gpu.xp.turns = turns
+    sources = [rng.standard_normal((n, 1)).astype(dtype) for n in (300, 300, 5)]
+    places = np.concatenate([rng.integers(0, 300, (3, 200)), rng.integers(0, 5, (3, 2))], axis=1)
+    to = [np.full((n, 1), np.nan, dtype) for n in (200, 200, 2)]
+    firsts = (0, 0, 200)
+    there = StrictArray(places.astype(np.int32))
+    taken = list(zip(map(StrictArray, sources), map(StrictArray, to), firsts, strict=True))
+    for row in range(3):
+        with counted() as counts:
+            gather_row(gpu.xp, taken, there, StrictArray(np.array([row])))
+        assert (counts.launches, counts.allocations) == (1, 0)
+        for source, found, first in zip(sources, to, firsts, strict=True):
+            np.testing.assert_array_equal(found, source[places[row, first : first + len(found)]])
 
 
 @pytest.mark.parametrize("count", [1, 255, 256, 257, 3000])
