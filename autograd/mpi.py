@@ -18,26 +18,39 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from .devices import CPU, Device, backend_of, device_of, put
+from .last_words import LastWords, when_late
 from .nccl import Gpus, new_name, place_of
 from .ranks import ALONE, RankFailed, Ranks, in_order
 
 T = TypeVar("T")
 Executor = Literal["process", "ranks"]
 
-_WELL, _ANSWERED, _INTERRUPTED, _FAILED = range(4)
+_WELL, _ANSWERED, _INTERRUPTED, _FAILED, _ENDED = range(5)
 _SPINS = 200  # looks at a message that has not come, before another process may have the core
 FEW = 1 << 13  # numbers of all lanes that cost less to send than another round does
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
-# What starts ranks tells each of them how many there are: MPICH and Slurm, Open MPI, MVAPICH.
+_LATE = 30  # seconds that a rank waits for others to begin, before it says so
+_NAP = 0.01  # seconds between looks of a rank that has ended
+# What starts ranks tells each of them how many there are: MPICH and Slurm, Open MPI, MVAPICH; and
+# which of them it is.
 _SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
+_NUMBERS = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK")
 
 
 def started_as_ranks() -> bool:
     """Return whether this process is one of several that an MPI launcher has started."""
-    sizes = [os.environ.get(name, "1") for name in _SIZES]
-    if "PMIX_RANK" in os.environ:  # Slurm by PMIx
-        sizes.append(os.environ.get("SLURM_NTASKS", "1"))
-    return any(size != "1" for size in sizes)
+    by_slurm = "PMIX_RANK" in os.environ and os.environ.get("SLURM_NTASKS", "1") != "1"
+    return by_slurm or launched_size() > 1
+
+
+def launched_size() -> int:
+    """Return how many ranks mpiexec says to have started; 1 without it."""
+    return max(int(os.environ.get(name, "1")) for name in _SIZES)
+
+
+def launched_number() -> int:
+    """Return which rank an MPI launcher has started this process as; 0 without one."""
+    return next((int(os.environ[name]) for name in _NUMBERS if name in os.environ), 0)
 
 
 def ranks_of(executor: Executor) -> Ranks:
@@ -54,14 +67,20 @@ def world() -> Ranks:
 
     Raises ImportError, with what to install, where mpi4py or an MPI library is missing.
     """
-    try:
-        from mpi4py import MPI
-    except (ImportError, RuntimeError) as error:
-        raise ImportError(
-            'executor "ranks": it needs mpi4py and an MPI library: pip install mpi4py mpich '
-            f"(here: {error})"
-        ) from error
-    return MpiRanks(MPI.COMM_WORLD) if MPI.COMM_WORLD.size > 1 else ALONE
+    waits = (
+        f"rank {launched_number()} has waited {_LATE} s for the others to start: every rank must "
+        "call pinn.solve, and one that ends before it keeps the others waiting"
+    )
+    # MPI starts all ranks at once or none, and nothing of Python runs while it waits for them.
+    with when_late(waits, _LATE if started_as_ranks() and launched_number() < 2 else None):
+        try:
+            from mpi4py import MPI
+        except (ImportError, RuntimeError) as error:
+            raise ImportError(
+                'executor "ranks": it needs mpi4py and an MPI library: pip install mpi4py mpich '
+                f"(here: {error})"
+            ) from error
+        return MpiRanks(MPI.COMM_WORLD) if MPI.COMM_WORLD.size > 1 else ALONE
 
 
 def device_of_rank(place: int, visible: str | None, present: Sequence[str]) -> str | None:
@@ -78,7 +97,8 @@ class MpiRanks(Ranks):
     """The ranks of a communicator of mpi4py.
 
     Before anything is exchanged they meet: each says whether it is well, so that a rank that has
-    failed, or is to be interrupted, never leaves the others waiting. A rank that waits lets other
+    failed, or is to be interrupted, never leaves the others waiting. A process that ends goes on
+    meeting, to say so, until all have ended. A rank that waits lets other
     processes have the core, as there may be more ranks than cores. With GPUs, each rank has one;
     what is exchanged goes from one to the other (nccl.py), or through the host where they cannot.
     """
@@ -86,7 +106,7 @@ class MpiRanks(Ranks):
     def __init__(self, communicator: Any) -> None:
         from mpi4py import MPI
 
-        self._all, self._alarms = communicator, communicator.Dup()
+        self._all, self._alarms = communicator.Dup(), communicator.Dup()
         self.number = communicator.rank
         self._machine = MPI.Get_processor_name()
         here = communicator.Split_type(MPI.COMM_TYPE_SHARED)
@@ -99,6 +119,7 @@ class MpiRanks(Ranks):
         self._time = 0.0  # of rank 0 when they last met
         self._gpus: dict[Device, Gpus | None] = {}
         self._pending: Gpus | None = None  # which were asked for something, and not waited for
+        self._last_words = LastWords(self.number, self._leave)
 
     @property
     def size(self) -> int:
@@ -121,7 +142,7 @@ class MpiRanks(Ranks):
     ) -> Any:
         if self.size == 1:
             return sums
-        starts = [edges[lane] for lane in self._starts(lanes)] if joined else []
+        starts = self._first_rows(lanes, edges) if joined else []
         device = device_of(sums)
         gpus = None if device == CPU else self._gpus_of(device)
         if gpus is not None:
@@ -152,6 +173,11 @@ class MpiRanks(Ranks):
                 array[...] = whole
         return rows
 
+    def complete(self, array: np.ndarray, lanes: int, edges: Sequence[int]) -> None:
+        if self.size > 1:
+            self._meet()
+            self._join(array, self._first_rows(lanes, edges))
+
     def settle(self) -> None:
         pending, self._pending = self._pending, None
         if pending is not None:
@@ -160,6 +186,10 @@ class MpiRanks(Ranks):
     def _starts(self, lanes: int) -> list[int]:
         """Return the first lane of each rank, and how many there are."""
         return [lanes * k // self.size for k in range(self.size + 1)]
+
+    def _first_rows(self, lanes: int, edges: Sequence[int]) -> list[int]:
+        """Return the first row of each rank, and how many there are."""
+        return [edges[lane] for lane in self._starts(lanes)]
 
     # ---- GPUs
 
@@ -228,8 +258,7 @@ class MpiRanks(Ranks):
     def _join(self, array: np.ndarray, starts: Sequence[int]) -> None:
         """Complete an array in place whose rows from starts[k] on are those of rank k."""
         numbers = array[0].size if len(array) else 0
-        mine = array[starts[self.number] : starts[self.number + 1]].copy()
-        self._wait(self._all.Iallgatherv(mine, [array, np.diff(starts) * numbers]))
+        self._wait(self._all.Iallgatherv(_in_place(), [array, np.diff(starts) * numbers]))
 
     # ---- what is agreed upon
 
@@ -276,7 +305,7 @@ class MpiRanks(Ranks):
                 if self.number:
                     warnings.simplefilter("ignore")  # rank 0 has the same
                 try:
-                    self._meet()
+                    self._meet(where="at the beginning")
                     yield
                     self.meet()
                 except KeyboardInterrupt:
@@ -310,34 +339,70 @@ class MpiRanks(Ranks):
 
     # ---- meeting
 
-    def _meet(self, status: int = _WELL, alike: np.ndarray | None = None) -> int:
+    def _meet(
+        self, status: int = _WELL, alike: np.ndarray | None = None, where: str | None = None
+    ) -> int:
         """Wait for all ranks; return the status of rank 0, whose time it is from now on.
 
-        Raises RankFailed where one has failed, KeyboardInterrupt where rank 0 was asked to end.
+        where: what is said of a wait that is long. Raises RankFailed where one has failed or its
+        process has ended, KeyboardInterrupt where rank 0 was asked to end.
         """
         if self.number == 0 and self._asked and status != _FAILED:
             status, self._asked = _INTERRUPTED, False
         digest = 0 if alike is None else zlib.crc32(np.ascontiguousarray(alike))
-        mine, said = np.array([status, time.perf_counter(), digest]), np.empty((self._all.size, 3))
-        self._wait(self._all.Iallgather(mine, said))
+        said = self._said(status, digest, self._telling_of_delay(where) if where else None)
         self._time = float(said[0, 1])
-        failed = np.flatnonzero(said[:, 0] == _FAILED)
-        if failed.size:
-            self._end(failed)
+        lost = np.flatnonzero(said[:, 0] >= _FAILED)
+        if lost.size:
+            self._end(said)
             if status != _FAILED:
                 told = self._all.allgather("")
-                number = next(k for k, words in enumerate(told) if words)
-                raise RankFailed(f"rank {number} of {self._all.size} failed: {told[number]}")
+                raise RankFailed(self._about(next((k for k in lost if told[k]), lost[0]), told))
         elif said[0, 0] == _INTERRUPTED:
             raise KeyboardInterrupt
         elif (said[:, 2] != said[0, 2]).any():
-            self._end(())
+            self._end(said)
             other = int(np.argmax(said[:, 2] != said[0, 2]))
             raise RankFailed(
                 f"rank {other} of {self._all.size} holds other numbers than rank 0, so that they "
-                "would drift apart; start all ranks on machines of one kind, with the same versions"
+                "would drift apart: was pinn.solve called with other arguments there (start, data, "
+                "a function)? Otherwise start all ranks on machines of one kind, with the same "
+                "versions"
             )
         return int(said[0, 0])
+
+    def _said(
+        self, status: int, digest: int, waiting: Callable[[], object] | None = None
+    ) -> np.ndarray:
+        """Return the status, the time and the digest of each rank when all have said theirs."""
+        mine, said = np.array([status, time.perf_counter(), digest]), np.empty((self._all.size, 3))
+        _spin(self._all.Iallgather(mine, said).Test, waiting)
+        return said
+
+    def _about(self, number: int, told: Sequence[str]) -> str:
+        rank = f"rank {number} of {self._all.size}"
+        if told[number]:
+            return f"{rank} failed: {told[number]}"
+        return (
+            f"{rank} has ended, and the others wait for it: every rank must call pinn.solve, as "
+            "often as the others"
+        )
+
+    def _telling_of_delay(self, where: str) -> Callable[[], None]:
+        """Return what says on stderr, once, that the others are late; rank 0, or 1 if it is 0."""
+        late = time.perf_counter() + _LATE if self.number < 2 else float("inf")
+
+        def tell() -> None:
+            nonlocal late
+            if time.perf_counter() > late:
+                late = float("inf")
+                print(
+                    f"rank {self.number} of {self._all.size} has waited {_LATE} s for the others "
+                    f"{where} of pinn.solve: every rank must call it",
+                    file=sys.stderr, flush=True,
+                )  # fmt: skip
+
+        return tell
 
     def _fail(self, error: BaseException) -> None:
         """Tell the others, when they next meet or wait for their GPU, that this rank has failed."""
@@ -348,13 +413,22 @@ class MpiRanks(Ranks):
         for alarm in alarms:
             alarm.wait()
 
-    def _end(self, failed: Sequence[int]) -> None:
-        """Work alone from now on, until ranks come together again; failed: those that said so."""
+    def _end(self, said: np.ndarray) -> None:
+        """Work alone from now on, until ranks come together again; said: their statuses."""
         self._failed = True
         self._leave_gpus()
-        for rank in failed:
+        for rank in np.flatnonzero(said[:, 0] == _FAILED):
             if rank != self.number:
                 self._alarms.recv(source=rank)
+
+    def _leave(self, words: str, waiting: Callable[[], object]) -> list[str]:
+        """Tell the others that this process ends, until all do; return the words of each."""
+        while True:
+            said = self._said(_ENDED, 0, lambda: (waiting(), time.sleep(_NAP)))
+            self._end(said)
+            told = self._all.allgather(words)
+            if (said[:, 0] == _ENDED).all():
+                return told
 
     def _wait(self, request: Any) -> None:
         _spin(request.Test)
@@ -366,12 +440,21 @@ class MpiRanks(Ranks):
             self._meet()
 
 
-def _spin(done: Callable[[], bool]) -> None:
+def _in_place() -> Any:
+    from mpi4py import MPI
+
+    return MPI.IN_PLACE
+
+
+def _spin(done: Callable[[], bool], waiting: Callable[[], object] | None = None) -> None:
+    """Look until it is done; waiting: called between looks when that takes long."""
     spins = 0
     while not done():
         spins += 1
         if spins > _SPINS:
             os.sched_yield()
+            if waiting is not None:
+                waiting()
 
 
 def _aside(work: Callable[[], T]) -> Future[T]:

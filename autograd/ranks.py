@@ -70,6 +70,10 @@ class Ranks(ABC):
         return in_order(self.gather(sums, lanes, joined, edges))
 
     @abstractmethod
+    def complete(self, array: np.ndarray, lanes: int, edges: Sequence[int]) -> None:
+        """Complete an array of the host in place, as what `gather` joins; nothing is added."""
+
+    @abstractmethod
     def settle(self) -> None:
         """Wait until what GPUs exchange has arrived: before a result is copied to the host.
 
@@ -125,6 +129,9 @@ class OneRank(Ranks):
         edges: Sequence[int] = (),
     ) -> Any:
         return sums
+
+    def complete(self, array: np.ndarray, lanes: int, edges: Sequence[int]) -> None:
+        return None
 
     def settle(self) -> None:
         return None

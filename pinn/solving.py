@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd.mpi import Executor
+from autograd.mpi import Executor, launched_number, launched_size, ranks_of
 from autograd.ranks import Ranks
 from pinn.checks import argument_names_checked, arguments_of
 from pinn.diagnosis import (
@@ -39,7 +39,7 @@ from pinn.schema.errors import at
 from pinn.solution.accuracy import Errors, TestSet
 from pinn.solution.recovery import Recovery
 from pinn.solution.report import Report
-from pinn.solution.resuming import Resumed, resumed
+from pinn.solution.resuming import Resumed, check_alike, resumed
 from pinn.solution.solution import Solution
 from pinn.training.callbacks import Relayed, check_callbacks, notify
 from pinn.training.choosing import Chosen, with_model
@@ -171,7 +171,7 @@ def solve(
     engine: str = "recorded",
     derivatives: str = "jets",
     threads: int | None = None,
-    executor: Executor = "process",
+    executor: Executor | None = None,
     error_bars: bool = True,
     resume: str | os.PathLike[str] | None = None,
 ) -> Solution:
@@ -183,8 +183,9 @@ def solve(
     where left out), which chooses them on the way and says why, or a pinn.Plan of your own.
     weighting: block name -> weight in the loss, 1 where left out, or a pinn.Weighting that chooses
     them, or a list of these, whose weights are multiplied. precision: "float64" or "float32".
-    device: "cpu" or "cuda". callbacks: functions of a step record, or objects with the methods of
-    pinn.training.Callback; pinn.Progress() shows progress, and without it nothing is printed.
+    device: "cpu", "cuda", or one of several GPUs: "cuda:1". callbacks: functions of a step record,
+    or objects with the methods of pinn.training.Callback; pinn.Progress() shows progress, and
+    without it nothing is printed.
 
     seconds: limit of the wall time of all stages together, the choice of the model and the
     recording of the step's programs at the beginning included, and the checks of the problem before
@@ -200,12 +201,14 @@ def solve(
     threads: None takes all cores; the bits are the same for any number. executor: "ranks" shares
     the work over points out to the MPI ranks that run this program (mpiexec -n 4 python ...): each
     calls solve with the same arguments and gets the same solution, with the bits of one process;
-    rank 0 alone calls the callbacks, and warns. error_bars: whether the error of the solution is
-    estimated in the end (report.error_estimate, see pinn.estimates), which takes a second or a few
-    and is left out of training that took no longer. resume: the checkpoint of a run that was cut
-    short, to go on from, or its run directory. All other arguments have to be those of that run,
-    but for limits (seconds, target, steps and seconds of stages), which may grow, and for `threads`
-    and `executor`; the bits are those of a run that never stopped.
+    rank 0 alone calls the callbacks, and warns. "process", also where left out: this process trains
+    by itself, which a warning doubts where it is left out among several ranks. error_bars: whether
+    the error of the solution is estimated in the end (report.error_estimate, see pinn.estimates),
+    which takes a second or a few and is left out of training that took no longer. resume: the
+    checkpoint of a run that was cut short, to go on from, or its run directory. All other arguments
+    have to be those of that run, but for limits (seconds, target, steps and seconds of stages),
+    which may grow, and for `threads` and `executor`; the bits are those of a run that never
+    stopped.
 
     Equal arguments give equal bits, but where a time limit ended a stage. report.decisions has what
     was decided on the way, and why. Ctrl-C stops training and returns what there is, with
@@ -224,6 +227,10 @@ def solve(
     Raises TypeError or ValueError, naming the argument, before training begins.
     """
     callbacks = check_callbacks(callbacks)
+    if executor == "ranks":
+        ranks_of(executor)  # before anything is refused, which all of them then say once
+    elif executor is None and launched_size() > 1 and launched_number() == 0:
+        warnings.warn(_each_by_itself(), RuntimeWarning, stacklevel=3)
     asked = _experiment(
         problem, start, model, sampling=sampling, training=training, weighting=weighting, seed=seed,
         precision=precision, device=device, seconds=seconds, target=target,
@@ -234,6 +241,8 @@ def solve(
     if ranks.size > 1:
         callbacks = (Relayed(callbacks, ranks),)
     with ranks.together(), training_resources():
+        if ranks.size > 1:
+            check_alike(asked)
         prepared = _prepared(asked, start, resume)
         for sentence in prepared.said:
             _warn(ranks, sentence, ProblemWarning)
@@ -246,6 +255,14 @@ def solve(
     for doubt in doubts:
         _warn(ranks, doubt)
     return solution
+
+
+def _each_by_itself() -> str:
+    return (
+        f"each of the {launched_size()} processes that mpiexec has started trains a whole run by "
+        'itself: pinn.solve(..., executor="ranks") shares one out to them; executor="process" says '
+        "that this is meant"
+    )
 
 
 def _warn(ranks: Ranks, doubt: Warning | str, category: type[Warning] | None = None) -> None:

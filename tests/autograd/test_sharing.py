@@ -130,3 +130,46 @@ def test_a_maker_that_asks_for_the_gradient_is_refused():
             "test_sharing_gradient", lambda xp, x: x, {"x": lambda g, made: g},
             shared={"made": lambda g: g},
         )  # fmt: skip
+
+
+def test_a_saved_value_is_one_tensor_for_all_passes():
+    x = leaf()
+    z = x * 2 + 1
+    node = (z * (x - 1)).grad_fn
+    assert node.argument("x") is node.argument("x")
+    assert node.argument("x").grad_fn is z.grad_fn
+    output = T.exp(z).grad_fn
+    assert output.argument("out") is not output.argument("out")  # or it would refer to itself
+    (own,) = [(x * z).grad_fn.argument("x")]
+    assert own is x
+
+
+def test_a_saved_value_that_was_unpacked_is_refused_when_it_is_overwritten():
+    x = leaf()
+    z = x * 2
+    y = (z * z).sum()
+    T.grad(y, x, retain_graph=True)
+    z.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        T.grad(y, x)
+
+
+def test_a_hook_unpacks_each_time():
+    x = leaf()
+    z = x * 2
+    unpacked = []
+    with saved_tensors_hooks(lambda t: t, lambda t: unpacked.append(t) or t):
+        y = (z * z).sum()
+    T.grad(y, x, retain_graph=True)
+    once = len(unpacked)
+    T.grad(y, x)
+    assert once == 2 and len(unpacked) == 4
+
+
+def test_leaves_that_get_other_memory_keep_what_was_saved():
+    w, x = leaf(), T.tensor(X + 1, requires_grad=True)
+    y = (w * x).sum()
+    T.grad(y, x, retain_graph=True)
+    w.data = T.zeros(*X.shape, dtype=T.float64)
+    (found,) = T.grad(y, x)
+    np.testing.assert_array_equal(found.numpy(), X)

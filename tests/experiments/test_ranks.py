@@ -8,6 +8,7 @@ import pytest
 from autograd.mpi import FEW
 from autograd.ranks import ALONE
 from experiments.ranks import __main__ as program
+from experiments.ranks import matrices
 from experiments.ranks.model import CLUSTER, Network, Step, exchange_seconds, speed_up
 from experiments.ranks.page import markdown, parameters
 from experiments.ranks.rows import ROWS, objective
@@ -58,3 +59,13 @@ def test_the_page_shows_what_was_measured_and_what_is_modelled(tmp_path, monkeyp
     assert cells == ["100", "52", "51", "1.0 %", "60", "51.5"]  # 49 of 97 lanes
     assert CLUSTER.name in page
     capsys.readouterr()
+
+
+def test_matrices_of_solvers_are_measured_one_by_one(monkeypatch, capsys):
+    monkeypatch.setattr(matrices, "KERNELS", ((5, 9),))
+    monkeypatch.setattr(matrices, "TRIANGLES", ((9, 5),))
+    monkeypatch.setattr(matrices, "_SECONDS", 0.0)
+    matrices.main()
+    told = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [line[:3] for line in told] == [["kernel", "5", "9"], ["triangle", "9", "5"]]
+    assert all(float(line[3]) > 0 for line in told)

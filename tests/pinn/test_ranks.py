@@ -9,6 +9,7 @@ from autograd.strict.kernels import compiler
 
 PROGRAM, THERE = Path(__file__).with_name("ranks_program.py"), "a GPU each"
 FEW = ["first order, adaptive points", "a Jacobian"]  # for many ranks on few cores
+ESTIMATED = "its error estimated"
 
 
 def test_2_3_and_8_ranks_give_the_bits_of_one_process(start_ranks):
@@ -16,6 +17,10 @@ def test_2_3_and_8_ranks_give_the_bits_of_one_process(start_ranks):
     for count, names in ((2, expected), (3, expected), (8, FEW)):
         found = _printed(start_ranks(count, PROGRAM, "ranks", *names))
         assert found == {name: expected[name] for name in names}, count
+    *_, estimate = expected[ESTIMATED]
+    assert "relative_l2" in estimate
+    # of a solution that all have trained, rank 0 may ask when the others have gone
+    assert _printed(start_ranks(2, PROGRAM, "alone", ESTIMATED)) == estimate
 
 
 def test_ranks_with_a_gpu_each_give_the_bits_of_one(start_ranks):
