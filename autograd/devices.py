@@ -53,7 +53,8 @@ class Backend:
     `free_memory(index)` is what new arrays may take, in bytes; None where that is unknown.
     `load_nccl()` is the module of the functions by which GPUs of several processes exchange arrays,
     None where there is none.  `current(index)` is a block, and `use(index)` a call, that makes a
-    device the one on which kernels run and new arrays lie, in this thread.
+    device the one on which kernels run and new arrays lie, in this thread.  `count()` is how many
+    there are, None where the type has no numbers.
     """
 
     type: str
@@ -71,6 +72,7 @@ class Backend:
     current: Callable[[int | None], AbstractContextManager] = lambda index: nullcontext()
     use: Callable[[int | None], Any] = lambda index: None
     free_memory: Callable[[int | None], int | None] = lambda index: None
+    count: Callable[[], int | None] = lambda: None
 
 
 def _scipy_special() -> Any:
@@ -173,6 +175,7 @@ def _load_cupy() -> Backend:
         current=lambda index: cupy.cuda.Device(index or 0),
         use=lambda index: cupy.cuda.Device(index or 0).use(),
         free_memory=free_memory,
+        count=cupy.cuda.runtime.getDeviceCount,
     )
 
 
@@ -264,10 +267,18 @@ def as_device(device: Any) -> Device:
     kind, _, number = device.partition(":")
     if kind == "cpu":
         return CPU
-    backend(kind)
+    found = backend(kind)
     if number and not number.isdigit():
         raise DeviceError(f"cannot read device {device!r}; write for example 'cuda:0'")
-    return Device(kind, int(number) if number else 0)
+    index = int(number) if number else 0
+    count = found.count() if index else None  # the first is there, or the type would not be usable
+    if count is not None and index >= count:
+        there = f"{count} of them, 0 to {count - 1}" if count > 1 else "one"
+        raise DeviceError(
+            f"device {device!r} is not there: expected the number of a GPU that this process sees, "
+            f"{there}, got {index}; CUDA_VISIBLE_DEVICES says which it sees"
+        )
+    return Device(kind, index)
 
 
 def current(device: Device) -> AbstractContextManager:

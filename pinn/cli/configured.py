@@ -35,7 +35,7 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         "--seconds", metavar="S", help="limit of the training's time, the same as --set seconds=S"
     )
     parser.add_argument("--seed", metavar="N", help="the same as --set seed=N")
-    parser.add_argument("--device", metavar="cpu|cuda", help="the same as --set device=...")
+    parser.add_argument("--device", metavar="cpu|cuda|cuda:N", help="the same as --set device=...")
     parser.add_argument("--threads", metavar="N", help="the same as --set threads=N")
 
 

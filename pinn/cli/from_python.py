@@ -7,7 +7,8 @@ import os
 import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from pinn.cli.verdict import Misuse
 
 if TYPE_CHECKING:
     from pinn.problem import Problem
+    from pinn.runs.executors import Workers
     from pinn.runs.sweep import Sweep
     from pinn.solution import Ensemble
 
@@ -53,51 +55,71 @@ def sweep(
     one after the other. tries: how many workers may have a run, each from the last checkpoint of
     the one before, when they are lost. tell: gets a line when a run begins and ends, such as print.
 
-    A run that fails does not end the others; `codes` of the result says which did. Ctrl-C ends all
-    of them with a checkpoint and raises KeyboardInterrupt; the same call then goes on. With "mpi"
-    under mpiexec the processes but the first do runs for it and then end, as by SystemExit. Raises
-    TypeError or ValueError, naming the argument, before anything is trained.
+    A run that fails does not end the others; `codes` of the result says which did, and `reasons`
+    why. Ctrl-C ends all of them with a checkpoint and raises KeyboardInterrupt; the same call then
+    goes on. With "mpi" under mpiexec the processes but the first do runs for it and then end, as by
+    SystemExit. Processes import the script that starts them, which therefore keeps what it does
+    below `if __name__ == "__main__":`. Raises TypeError or ValueError, naming the argument, before
+    anything is trained, and RuntimeError where the processes cannot import the script.
     """
+    if model is not None:
+        settings["model"] = model
+    return _swept("sweep", problem, grid, out, executor, jobs, tries, tell, settings)
+
+
+def _swept(
+    caller: str,
+    problem: Problem,
+    grid: Mapping[str, Iterable[Any]],
+    out: str | os.PathLike[str] | None,
+    executor: Any,
+    jobs: int | None,
+    tries: int,
+    tell: Callable[[str], object] | None,
+    settings: dict[str, Any],
+) -> Sweep:
+    """Do what `sweep` says, for the function of whose arguments its errors speak."""
     from pinn.config import Config, Output, parse
-    from pinn.runs.executors import Workers, workers
+    from pinn.runs.processes import CannotBegin
     from pinn.runs.sweep import Sweep
     from pinn.training.experiment import Experiment
 
     for name in _OF_ONE_RUN:
         if name in settings:
-            raise TypeError(f"sweep has no argument {name!r}: it is of one run; leave it out")
-    if jobs is not None and not (executor is None or isinstance(executor, str)):
-        raise ValueError("sweep: jobs is how many processes to start, and an executor has its own")
-    if model is not None:
-        settings["model"] = model
+            raise TypeError(f"{caller} has no argument {name!r}: it is of one run; leave it out")
+    _check_count(caller, "tries", tries)
+    _check_workers(caller, executor, jobs)
+    axes = Grid.of(grid)
     given = {name: value for name, value in settings.items() if value is not None}
     experiment = Experiment(problem, **given)
     for path in _functions(experiment.arguments, ()):
         raise TypeError(
-            f"sweep: {'.'.join(path)} is a Python function, and a run gets its config as a text; "
-            "write it as a text"
+            f"{caller}: {'.'.join(path)} is a Python function, and a run gets its config as a "
+            "text; write it as a text"
         )
     text = Config(experiment, Output(), "").text()
-    if jobs is not None or isinstance(executor, str):
-        opened = workers(executor or "processes", jobs, out or "runs")
-    else:
-        opened = nullcontext(Workers(executor))
-    with opened as found:
+    with ExitStack() as stack:
+        found = _opened(caller, executor, jobs, out or "runs", stack)
         if found is None:
             raise SystemExit(0)
         try:
-            axes = Grid.of(grid)
             configs = configs_in(axes, lambda changed: parse(text, "sweep", changed), out)
             codes = ended_before(configs, lambda line: None)
         except Misuse as error:
             raise ValueError(str(error)) from None
         left = list(codes.values()).count(None)
-        train_there(
-            configs, codes, found.executor, folder=next(iter(configs)).parent,
-            threads=None if found.executor is None else found.threads_of(left),
-            tries=tries, tell=tell or (lambda line: None),
-        )  # fmt: skip
-    return Sweep(axes.names, [texts for texts, _ in axes], list(configs), list(codes.values()))
+        try:
+            reasons = train_there(
+                configs, codes, found.executor, folder=next(iter(configs)).parent,
+                threads=None if found.executor is None else found.threads_of(left),
+                tries=tries, tell=tell or (lambda line: None),
+            )  # fmt: skip
+        except CannotBegin as error:
+            raise RuntimeError(f"{caller}: {error}") from None
+    return Sweep(
+        axes.names, [texts for texts, _ in axes], list(configs), list(codes.values()),
+        [reasons.get(directory, "") for directory in configs],
+    )  # fmt: skip
 
 
 def ensemble(
@@ -115,29 +137,82 @@ def ensemble(
     """Train the same run with several seeds, and return the solutions as a pinn.Ensemble.
 
     seeds: how many, or which. out: the folder of the runs, runs/NAME-ensemble where left out. All
-    else is as of pinn.sweep. Runs that failed or diverged are left out, with a RuntimeWarning;
-    ValueError where fewer than two are left.
+    else is as of pinn.sweep. Runs that failed or diverged are left out, with a RuntimeWarning that
+    says why; ValueError, which says it too, where fewer than two are left.
     """
     from pinn.solution import Ensemble, load
 
     if "seed" in settings:
         raise TypeError("ensemble has no argument 'seed', as it trains with several; give seeds")
-    wanted = range(seeds) if isinstance(seeds, int) else seeds
-    swept = sweep(
-        problem, model, grid={"seed": wanted}, out=out or Path("runs", f"{problem.name}-ensemble"),
-        executor=executor, jobs=jobs, tries=tries, tell=tell, **settings,
+    if isinstance(seeds, str) or not isinstance(seeds, int | Iterable):
+        raise TypeError(
+            f"ensemble: seeds: expected how many, or which, such as 5 or [0, 3], got {seeds!r:.60}"
+        )
+    if isinstance(seeds, int):
+        _check_count("ensemble", "seeds", seeds)
+        seeds = range(seeds)
+    if model is not None:
+        settings["model"] = model
+    swept = _swept(
+        "ensemble", problem, {"seed": seeds}, out or Path("runs", f"{problem.name}-ensemble"),
+        executor, jobs, tries, tell, settings,
     )  # fmt: skip
     there = [run.solution_path for run in swept.runs if run.solution_path.exists()]
     found = [load(path) for path in there]
     good = [solution for solution in found if solution.report.stop_reason != "diverged"]
-    lost = len(swept.runs) - len(good)
-    if lost:
+    lost = f"{len(swept.runs) - len(good)} of {len(swept.runs)} runs failed or diverged"
+    if len(good) < 2:
+        raise ValueError(
+            f"ensemble: expected two solutions or more, got {len(good)}; {lost}:\n{swept}"
+        )
+    if len(good) < len(swept.runs):
         warnings.warn(
-            f"ensemble: {lost} of {len(swept.runs)} runs failed or diverged, and are no part of it:"
-            f"\n{swept}",
-            RuntimeWarning, stacklevel=2,
-        )  # fmt: skip
+            f"ensemble: {lost}, and are no part of it:\n{swept}", RuntimeWarning, stacklevel=2
+        )
     return Ensemble(good)
+
+
+def _check_workers(caller: str, executor: Any, jobs: int | None) -> None:
+    """Raise TypeError or ValueError for what is no executor, and for a number of jobs that is none.
+
+    caller: whose arguments they are.
+    """
+    by_name = executor is None or isinstance(executor, str)
+    if not by_name and (isinstance(executor, type) or not hasattr(executor, "submit")):
+        raise TypeError(
+            f"{caller}: executor: expected an executor, which has submit() as those of "
+            "concurrent.futures, or the name of one, such as 'processes' or 'mpi', got "
+            f"{executor!r:.60}; for so many runs at a time write jobs=..."
+        )
+    if jobs is None:
+        return
+    if not by_name:
+        raise ValueError(
+            f"{caller}: jobs is how many processes to start, and an executor has its own"
+        )
+    _check_count(caller, "jobs", jobs)
+
+
+def _check_count(caller: str, name: str, given: Any) -> None:
+    if isinstance(given, bool) or not isinstance(given, Integral):
+        raise TypeError(f"{caller}: {name}: expected a whole number >= 1, got {given!r:.60}")
+    if given < 1:
+        raise ValueError(f"{caller}: {name}: expected a whole number >= 1, got {given}")
+
+
+def _opened(
+    caller: str, executor: Any, jobs: int | None, folder: str | os.PathLike[str], stack: ExitStack
+) -> Workers | None:
+    """Return what does the runs, until the stack is closed; see pinn.runs.executors.workers."""
+    from pinn.runs.executors import Workers, workers
+
+    if jobs is None and not isinstance(executor, str):
+        return Workers(executor)
+    name = executor or "processes"
+    try:
+        return stack.enter_context(workers(name, jobs, Path(folder)))
+    except ValueError as error:
+        raise ValueError(f"{caller}: executor {name!r}: {error}") from None
 
 
 def _functions(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

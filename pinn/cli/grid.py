@@ -50,6 +50,13 @@ class Axis:
 
         source = f"grid: {key}"
         place = Place(source)
+        if not isinstance(key, str):
+            raise TypeError(f"{source}: expected the key of a config as a text, such as 'seed'")
+        if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+            raise TypeError(
+                f"{source}: expected the values that it has in turn, got {values!r:.60}; for one "
+                f"value write [{values!r:.60}]"
+            )
         keys = Override.parse(f"{key}=0", source).keys
         plain = [value.tolist() if hasattr(value, "tolist") else value for value in values]
         try:
@@ -75,7 +82,12 @@ class Grid:
 
     @classmethod
     def of(cls, values: Mapping[str, Iterable[Any]]) -> Grid:
-        """Return that of values of Python by key; ValueError where there is none."""
+        """Return that of values of Python by key; TypeError, ValueError where it is not that."""
+        if not isinstance(values, Mapping):
+            raise TypeError(
+                "grid: expected a mapping from keys to values, such as {'seed': range(3)}, got "
+                f"{values!r:.60}"
+            )
         if not values:
             raise ValueError("grid: expected a key with values, such as {'seed': range(3)}, got {}")
         return cls([Axis.of(key, found) for key, found in values.items()])

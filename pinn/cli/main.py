@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from pinn.cli import check, doctor, evaluate, export, listing, new, plot, report, runs, sweep, train
-from pinn.cli.output import flush_all, open_missing_streams, say, shown, tell
+from pinn.cli.output import flush_all, hush, open_missing_streams, say, shown, tell
 from pinn.cli.verdict import INTERRUPTED, verdict
 
 # The commands import what they need when they run: `--help` should not wait for numpy.
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="python -m pinn",
         description=_ABOUT,
         epilog=_EPILOG,
@@ -77,6 +77,17 @@ def _parser() -> argparse.ArgumentParser:
     ):  # fmt: skip
         command.add_parser(commands)
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are said by rank 0 alone, where an MPI launcher has started it."""
+
+    def error(self, message: str) -> NoReturn:
+        from autograd.mpi import launched_number
+
+        if launched_number():
+            hush()
+        super().error(message)
 
 
 class _Version(argparse.Action):

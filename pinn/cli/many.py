@@ -68,11 +68,11 @@ def train_there(
     threads: int | None = None,
     tries: int = 3,
     tell: Callable[[str], object],
-) -> None:
+) -> dict[Path, str]:
     """Have the runs without an exit code done by workers, and put theirs into `codes`.
 
-    What the rest is, and Ctrl-C, see pinn.runs.jobs.run_jobs. threads: of each run whose config
-    does not say.
+    Returns what was said of each whose exit code is not 0. What the rest is, and Ctrl-C, see
+    pinn.runs.jobs.run_jobs. threads: of each run whose config does not say.
     """
     from pinn.runs.jobs import Job, run_jobs
 
@@ -81,8 +81,9 @@ def train_there(
                        None if config.experiment.threads else threads)
         for directory, config in runs.items() if codes[directory] is None
     }  # fmt: skip
-    if jobs:
-        ended = run_jobs(
-            list(jobs.values()), work, executor, folder=folder, tries=tries, tell=tell
-        )
-        codes.update((directory, one.code) for directory, one in zip(jobs, ended, strict=True))
+    if not jobs:
+        return {}
+    ended = run_jobs(list(jobs.values()), work, executor, folder=folder, tries=tries, tell=tell)
+    found = dict(zip(jobs, ended, strict=True))
+    codes.update((directory, one.code) for directory, one in found.items())
+    return {directory: one.said for directory, one in found.items() if one.code != DONE}

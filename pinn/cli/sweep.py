@@ -97,19 +97,23 @@ def _swept(arguments: argparse.Namespace, workers: Workers | None) -> int:
     runs = _configs(arguments, grid)
     told = (lambda line: None) if arguments.quiet else tell
     codes = ended_before(runs, told)
-    code = None
+    code, reasons = None, {}
     try:
         if workers is None:
-            _train_here(runs, codes, arguments)
+            _train_here(runs, codes, reasons, arguments)
         else:
             with Interrupts():  # whatever asks to end is a KeyboardInterrupt
-                train_there(
+                reasons = train_there(
                     runs, codes, workers.executor, folder=next(iter(runs)).parent, tell=told,
                     threads=workers.threads_of(list(codes.values()).count(None)),
                 )  # fmt: skip
     except KeyboardInterrupt:
         code = INTERRUPTED
-    say(str(Sweep(grid.names, [texts for texts, _ in grid], list(runs), list(codes.values()))))
+    told_why = [reasons.get(directory, "") for directory in runs]
+    values = [texts for texts, _ in grid]
+    say(str(Sweep(grid.names, values, list(runs), list(codes.values()), told_why)))
+    if code is not None:
+        tell("interrupted: the same command goes on with the runs that have not ended")
     failed = (DISK_OR_DEVICE if one is None else one for one in codes.values() if one != DONE)
     return next(failed, DONE) if code is None else code
 
@@ -124,15 +128,21 @@ def _configs(arguments: argparse.Namespace, grid: Grid) -> dict[Path, Config]:
 
 
 def _train_here(
-    runs: Mapping[Path, Config], codes: dict[Path, int | None], arguments: argparse.Namespace
+    runs: Mapping[Path, Config],
+    codes: dict[Path, int | None],
+    reasons: dict[Path, str],
+    arguments: argparse.Namespace,
 ) -> None:
-    """Train in this process, one after the other; KeyboardInterrupt for a run that was."""
+    """Train in this process, one after the other; KeyboardInterrupt for a run that was.
+
+    Exit codes, and why a run failed, are put into `codes` and `reasons`.
+    """
     for number, (directory, config) in enumerate(runs.items(), 1):
         if codes[directory] is not None:
             continue
         if not arguments.quiet:
             tell(f"run {number} of {len(runs)}: {directory}")
-        code = attempted(config, arguments.quiet)
+        code, reasons[directory] = attempted(config, arguments.quiet)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         codes[directory] = code

@@ -21,12 +21,13 @@ def verdict(error: Exception) -> tuple[int, str]:
     from pinn.config import ConfigError
     from pinn.files import sentence_of
     from pinn.runs import RunExists
+    from pinn.runs.processes import CannotBegin
 
     if isinstance(error, ConfigError):
         return USAGE, _first_complaints(error)
     if isinstance(error, RunExists | Misuse | ExecutorError):
         return USAGE, str(error)
-    if isinstance(error, DeviceError | RankFailed):
+    if isinstance(error, DeviceError | RankFailed | CannotBegin):
         return DISK_OR_DEVICE, str(error)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename is not None else ""

@@ -34,14 +34,14 @@ def work(job: Job) -> Ended:
         if not job.is_wanted:
             return Ended(None, f"not begun: there is no {job.wanted} where its worker is")
         config = _config_of(job)
-        code = attempted(config, True, [Wanted(job)], job.threads)
+        code, _ = attempted(config, True, [Wanted(job)], job.threads)
     return Ended(None if code == INTERRUPTED else code, _short(said.getvalue(), config))
 
 
 def attempted(
     config: Config, quiet: bool, callbacks: Sequence[Any] = (), threads: int | None = None
-) -> int:
-    """Begin a run, or go on with it, tell of what is raised, and return the exit code.
+) -> tuple[int, str]:
+    """Begin a run, or go on with it, tell of what is raised; return the exit code, and what it was.
 
     quiet, callbacks: as of `train_config`. threads: how many it takes if its config does not say.
     """
@@ -51,16 +51,16 @@ def attempted(
         there = is_run(config.directory)
         arguments = argparse.Namespace(overwrite=False, resume=there, extend=False, quiet=quiet)
         with _threads(threads):
-            return train_config(config, arguments, callbacks)
+            return train_config(config, arguments, callbacks), ""
     except KeyboardInterrupt:
         tell("interrupted")
-        return INTERRUPTED
+        return INTERRUPTED, ""
     except Exception as error:
         if os.environ.get("PINN_DEBUG", "") not in ("", "0"):
             tell(traceback.format_exc())
         code, message = verdict(error)
         tell(message)
-        return code
+        return code, message
 
 
 def _short(said: str, config: Config) -> str:

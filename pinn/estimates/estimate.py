@@ -72,8 +72,8 @@ def error_estimate(
 ) -> ErrorEstimate:
     """Return an estimate of the error of a run's solution, without a reference.
 
-    objective: the run's, with the points of training. It is left at theta. Takes a second or a few;
-    equal arguments give equal bits.
+    objective: the run's, with the points of training, whose ranks and threads share the work. It is
+    left at theta. Takes a second or a few; equal arguments give equal bits.
     """
     began = time.perf_counter()
     experiment, objective = _in_float64(experiment, objective)
@@ -186,8 +186,8 @@ class _Estimation:
         run = self._experiment
         return Objective(
             self._judged.problem, parameters, points, dtype=run.dtype, device=run.device,
-            derivatives=run.derivatives, threads=run.threads,
-            executor="numpy" if run.device == "cpu" else "auto",
+            derivatives=run.derivatives, threads=self._trained.threads,
+            executor="numpy" if run.device == "cpu" else "auto", ranks=self._trained.ranks,
         )  # fmt: skip
 
     def _search(self, problem: Linearised) -> tuple[Correction, list[Correction]]:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +19,7 @@ import numpy as np
 import autograd as T
 from autograd.devices import CPU, as_device, device_of, namespace_of, put, use
 from autograd.plan.chunks import Cost
+from autograd.plan.lanes.cuda.transfers import copy
 from autograd.ranks import ALONE, Ranks
 from autograd.threads import workers
 from pinn.checks import nearest
@@ -19,6 +29,7 @@ from pinn.objective.computations import Computations
 from pinn.objective.engines import RecordedEngine, Work, make_engine
 from pinn.objective.evaluator import Derivatives, Evaluator
 from pinn.objective.flat_parameters import FlatParameters, fill
+from pinn.objective.gathered import Gathered
 from pinn.objective.group import Group, Placed, sharing
 from pinn.objective.layout import Layout
 from pinn.objective.locating import why_gradient_not_finite, why_not_finite
@@ -31,6 +42,12 @@ MOST_STEPS_AHEAD = 100
 """Steps that a solver takes on a device, at most, before it tells of them."""
 
 GivenPoints = Mapping[str, Points | np.ndarray]
+
+Batches = Callable[[int], Mapping[str, np.ndarray]]
+"""k -> the rows that the step after k others takes of those blocks that do not take all, by name.
+
+Blocks that share their points share their rows; each step takes as many as the others.
+"""
 
 
 class Evaluation(NamedTuple):
@@ -101,6 +118,9 @@ class Objective:
         self._filled: list[float] | None = None
         self._on_device: OnDevice | None = None
         self._recorded: dict[Hashable, Any] = {}
+        self._batches: Batches | None = None
+        # Where the rows of a batch are on the device, by the names of a group's blocks.
+        self._gathered: dict[tuple[str, ...], Gathered] = {}
         self._computations = Computations(parameters.tensors, self._vector, self._seeds)
         self._threads = threads or workers()
         self._how = {
@@ -157,6 +177,13 @@ class Objective:
             blocks[name].weight = weight
             blocks[name].weigh_rows(checked.get(name))
         self._on_device = None
+
+    def set_batches(self, batches: Batches | None) -> None:
+        """Have each step on a device (`on_device`) take a part of the points; None: all of them.
+
+        All else is of all points. They stay on the device: rows are gathered there.
+        """
+        self._batches, self._on_device = batches, None
 
     @property
     def weights(self) -> dict[str, float]:
@@ -225,7 +252,8 @@ class Objective:
     def on_device(self) -> OnDevice | None:
         """The loss and its gradient at a theta that stays on the device.
 
-        Another one for other points or weights. None on the host, and where nothing is recorded.
+        Another one for other points, weights or batches. None on the host, and where nothing is
+        recorded.
         """
         device, engine = as_device(self._how["device"]), self._engine
         if device == CPU or not isinstance(engine, RecordedEngine):
@@ -234,11 +262,37 @@ class Objective:
         if self._on_device is None:
             self._fill_seeds()
             works = [self._work("gradient", one, _row_weights(one)) for one in self._placed]
+            gathered = self._gathered_of(works)
+            works = [
+                replace(work, arrays=gathered[k].arrays) if k in gathered else work
+                for k, work in enumerate(works)
+            ]
             self._on_device = OnDevice(
                 self.parameters, device, self._placed, lambda: engine.run_all_there(works),
-                lambda: engine.held(works), self._recorded,
+                lambda: engine.held(works), self._recorded, self.ranks, gathered,
+                self._rows_of_groups,
             )  # fmt: skip
         return self._on_device
+
+    def _rows_of_groups(self, k: int) -> dict[int, np.ndarray]:
+        """Return what those groups that do not take all rows take in the step after k others."""
+        rows = {} if self._batches is None else self._batches(k)
+        firsts = (placed.group.key[0] for placed in self._placed)
+        return {number: rows[name] for number, name in enumerate(firsts) if name in rows}
+
+    def _gathered_of(self, works: Sequence[Work]) -> dict[int, Gathered]:
+        """Return where rows are gathered for these groups: in the same memory for the same arrays.
+
+        So a graph of a step lives on where other weights are all that is new.
+        """
+        found = {}
+        for number, rows in self._rows_of_groups(0).items():
+            key, arrays = self._placed[number].group.key, works[number].arrays
+            known = self._gathered.get(key)
+            if known is None or not known.is_of(arrays, len(rows)):
+                known = self._gathered[key] = Gathered(arrays, len(rows))
+            found[number] = known
+        return found
 
     def steps_ahead(self) -> int:
         """Return how many steps a solver may take on a device before it tells of the first."""
@@ -248,17 +302,21 @@ class Objective:
         """Return the loss at theta, of the sums of squares that `on_device` has found there."""
         return self.total(self.on_device.losses(totals))
 
-    def hvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    def hvp(self, theta: np.ndarray, direction: Any) -> Any:
         """Return the loss's Hessian times v, (size,) float64, for v of shape (size,).
 
-        Exact, second derivatives of the residuals included; it takes about 2.5 gradients.
+        Exact, second derivatives of the residuals included; it takes about 2.5 gradients. v may be
+        an array of the device of `on_device`, where there is one: the product is there then.
         """
         self._aim(theta, direction)
         self._fill_seeds()
-        product = np.zeros(self.size)
+        product = namespace_of(direction).zeros(self.size, np.float64)
+        there = not isinstance(direction, np.ndarray)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for placed, (part,) in self._run_all("hvp"):
+            for placed, (part,) in self._run_all("hvp", there):
                 product += part.astype(np.float64) / len(placed.points)
+        if there:
+            self.ranks.settle()  # before a solver copies what it makes of it
         return product
 
     def value(self, theta: np.ndarray) -> float:
@@ -331,6 +389,7 @@ class Objective:
             part = slice(start, start + block.rows)
             ((rows[part], _),) = self._jacobian_of(block, block.rows, out=found[part])
             start = part.stop
+        self.ranks.settle()  # before a solver copies what it makes of them
         return rows, found
 
     def gram(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -489,7 +548,10 @@ class Objective:
                 f"expected a vector of shape ({self.size},), got {np.shape(direction)}"
             )
         self.parameters.load(theta)
-        fill(self._vector, np.asarray(direction))
+        if isinstance(direction, np.ndarray):
+            fill(self._vector, direction)
+        else:
+            copy(namespace_of(direction), [(direction, self._vector._data)])
 
     def _fill_seeds(self) -> None:
         # A block of the points as a whole has its own number of rows.
@@ -522,10 +584,14 @@ class Objective:
             Placed(group, points, own) for (group, points), own in zip(found, arrays, strict=True)
         ]
 
-    def _run_all(self, what: str) -> Iterator[tuple[Placed, list[np.ndarray]]]:
-        """Give the results of a computation of all groups, with each one's row weights."""
+    def _run_all(self, what: str, there: bool = False) -> Iterator[tuple[Placed, list[Any]]]:
+        """Give the results of a computation of all groups, with each one's row weights.
+
+        there: as arrays of the device, which is not waited for.
+        """
         works = [self._work(what, placed, _row_weights(placed)) for placed in self._placed]
-        return zip(self._placed, self._engine.run_all(works), strict=True)
+        run = self._engine.run_all_there if there else self._engine.run_all
+        return zip(self._placed, run(works), strict=True)
 
     def _rows(self, what: str, everywhere: Sequence[Placed]) -> dict[str, np.ndarray]:
         """Return what a computation gives for the rows of each block, by name."""

@@ -15,9 +15,10 @@ from pinn.runs.machine import usable_cores
 from pinn.runs.processes import Processes, leave_ctrl_c_to_others
 
 # What submitit calls the same on every cluster; all other names are of Slurm.
-_OF_ANY_CLUSTER = (
-    "name", "timeout_min", "mem_gb", "nodes", "cpus_per_task", "gpus_per_node", "tasks_per_node",
-)  # fmt: skip
+_COUNTS = ("timeout_min", "nodes", "cpus_per_task", "gpus_per_node", "tasks_per_node")
+_OF_ANY_CLUSTER = ("name", "mem_gb", *_COUNTS)
+# What submitit raises for an option: the last for one that is not of its type.
+_REFUSALS = (NameError, RuntimeError, TypeError, ValueError, AssertionError)
 
 # Of dask: how long a new worker may take to begin, and what every one does first.
 _REPLACED_SECONDS = 60
@@ -54,6 +55,11 @@ def workers(text: str, jobs: int | None, folder: str | Path) -> Iterator[Workers
     package is not there.
     """
     name, _, option = text.partition(":")
+    if name == "ranks":
+        raise ValueError(
+            "ranks share one run, of pinn.solve, and several runs go to workers: under mpiexec "
+            'that is "mpi", and on this machine "processes", where jobs says how many at a time'
+        )
     if name not in _EXECUTORS:
         raise ValueError(
             f"expected one of {', '.join(_EXECUTORS)}, got {text!r}; dask takes an address, "
@@ -148,7 +154,7 @@ def _slurm(option: str, jobs: int | None, folder: Path) -> Iterator[Workers]:
     try:
         executor = submitit.AutoExecutor(folder / ".submitit", cluster=cluster)
         executor.update_parameters(**named)
-    except (NameError, RuntimeError, TypeError, ValueError) as error:
+    except _REFUSALS as error:
         raise ValueError(str(error)) from error
     yield Workers(executor, threads=threads)
 
@@ -165,7 +171,10 @@ def _settings(option: str) -> dict[str, Any]:
         key, equals, value = pair.partition("=")
         if not equals:
             raise ValueError(f"expected key=value, such as partition=long, got {pair!r}")
-        found[key.strip()] = int(value) if value.strip().isdigit() else value.strip()
+        key, value = key.strip(), value.strip()
+        found[key] = int(value) if value.isdigit() else value
+        if key in _COUNTS and not value.isdigit():
+            raise ValueError(f"{key}: expected a whole number, got {value!r}")
     return found
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pinn.runs.claim import MARKER
+from pinn.runs.processes import CannotBegin
 from pinn.runs.run import Run
 from pinn.training.callbacks import Callback
 from pinn.training.records import StepRecord
@@ -93,7 +94,7 @@ def run_jobs(
     other. work: what does a job, importable where the workers are. folder: one that the workers
     see. A worker is lost when its future has an exception, for `work` raises none; its job is then
     submitted again, until so many workers have tried. tell: gets a line when a run begins, when it
-    ends and when its worker is lost.
+    ends and when its worker is lost. Raises CannotBegin where no process of this machine begins.
 
     Ctrl-C ends every run after its step, with a checkpoint, waits for that and raises
     KeyboardInterrupt; a second one does not wait.
@@ -182,6 +183,8 @@ class _Watched:
         why = ""
         try:
             ended = future.result()
+        except CannotBegin:
+            raise
         except Exception as error:  # as above: of another kind for every executor
             ended, why = Ended(None, f"its worker was lost ({type(error).__name__})"), f": {error}"
         if ended.code is not None or self._stopping:

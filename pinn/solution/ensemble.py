@@ -54,10 +54,27 @@ class Ensemble:
         """Return that of all runs in a folder, such as a sweep over seeds leaves.
 
         Runs that diverged, or that have no solution yet, are left out. device: as of pinn.load.
-        Raises ValueError where fewer than two are left, and what pinn.load raises.
+        Raises FileNotFoundError where there is no such folder, ValueError where it is a run itself
+        or fewer than two are left, and what pinn.load raises.
         """
-        found = (load(path, device=device) for path in sorted(Path(folder).glob("*/solution.npz")))
-        return cls(solution for solution in found if solution.report.stop_reason != "diverged")
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"Ensemble.load: {folder}: no such folder; give the one that holds the runs"
+            )
+        if (folder / "solution.npz").exists() or (folder / "config.yaml").exists():
+            raise ValueError(
+                f"Ensemble.load: {folder} is a run, not a folder of runs; give the folder that "
+                "it lies in, or read this one by pinn.load"
+            )
+        found = [load(path, device=device) for path in sorted(folder.glob("*/solution.npz"))]
+        good = [solution for solution in found if solution.report.stop_reason != "diverged"]
+        if len(good) < 2:
+            raise ValueError(
+                f"Ensemble.load: {folder}: expected two runs or more with a solution that did not "
+                f"diverge, got {len(good)} (and {len(found) - len(good)} that diverged)"
+            )
+        return cls(good)
 
     @property
     def problem(self) -> Problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,6 +61,25 @@ def resumed(path: str | os.PathLike[str], asked: Experiment) -> Resumed:
     return Resumed(experiment, found.resume, path, found.lines)
 
 
+def check_alike(asked: Experiment) -> None:
+    """Refuse a declaration that is another than rank 0's; called by all ranks.
+
+    Raises ValueError on the ranks where it is, with the keys that differ. Of what no text holds (a
+    Python function) nothing is compared.
+    """
+    try:
+        here = short_json(asked)[0]
+    except TypeError:  # a hard condition made of a function
+        here = ""
+    there = asked.ranks.agreed(lambda: here)
+    if here and there and here != there:
+        told = _told(list(_differences(from_json(there), from_json(here), (), None)))
+        raise ValueError(
+            f"pinn.solve was called with other arguments than on rank 0: {told}; give all ranks "
+            "the same"
+        )
+
+
 def limits_raised(path: str | os.PathLike[str], asked: Experiment) -> bool:
     """Return whether the run that is declared now may go on for longer than that of a checkpoint.
 
@@ -88,14 +107,16 @@ def _of_the_same_run(
     except RecursionError:
         raise DamagedFile(f"{path}: its declaration is nested too deeply") from None
     if different:
-        told = "; ".join(different[:_MOST_TOLD])
-        more = len(different) - _MOST_TOLD
         raise ValueError(
-            f"resume: {path} is of another run: {told}"
-            f"{f'; and {more} more' if more > 0 else ''}; give the run's own arguments, or begin a "
-            "new one"
+            f"resume: {path} is of another run: {_told(different)}; give the run's own arguments, "
+            "or begin a new one"
         )
     return path, found
+
+
+def _told(different: Sequence[str]) -> str:
+    more = len(different) - _MOST_TOLD
+    return "; ".join(different[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
 
 
 def _limits(there: Any, here: Any, path: tuple[str, ...]) -> Iterator[bool]:
@@ -133,11 +154,11 @@ def _found(path: Path) -> tuple[Path, Checkpoint]:
 
 
 def _differences(
-    there: Any, here: Any, path: tuple[str, ...], ended: int
+    there: Any, here: Any, path: tuple[str, ...], ended: int | None
 ) -> Iterator[str]:
     """Give each place at which two declarations differ, with what is there and here.
 
-    ended: how many stages have, so that their limits cannot grow.
+    ended: how many stages have, so that their limits cannot grow; None where no limit may differ.
     """
     if isinstance(there, dict) and isinstance(here, dict):
         for key in [*there, *(key for key in here if key not in there)]:
@@ -177,7 +198,9 @@ def _short(value: Any, room: int = _MOST_SHOWN) -> str:
     return f"{begin}{', '.join([*shown, *rest])}{end}"
 
 
-def _is_limit(path: tuple[str, ...], ended: int) -> bool:
+def _is_limit(path: tuple[str, ...], ended: int | None) -> bool:
+    if ended is None:
+        return False
     if len(path) == 1:
         return path[0] in _LIMITS
     if path[0] != "training" or path[-1] not in _OF_STAGES:

@@ -47,6 +47,9 @@ class Solution:
     experiment: the declaration of the run. theta: all parameters as one float64 vector, or by
     name. report: a Report. resume: where training can be gone on from, if a step was taken here.
     asked: the declaration as it was before a model was chosen, the same where left out.
+
+    Ranks that trained it together each have one of their own: what it is asked for is computed by
+    the process that asks.
     """
 
     def __init__(
@@ -57,6 +60,8 @@ class Solution:
         resume: Resume | None = None,
         asked: Experiment | None = None,
     ) -> None:
+        if experiment.executor != "process":
+            experiment = dataclasses.replace(experiment, executor="process")
         self.experiment = experiment
         self.report = report
         self._resume = resume
@@ -329,8 +334,8 @@ def load(
 
     path: the file, or the directory of a run, whose solution.npz is read. model: where the solution
     was trained with a module or a class of one's own, which a file cannot hold: the same again.
-    fields: the same of the models of fields, by name. device: where it is evaluated, "cpu" or
-    "cuda"; the one it was trained on where left out. Nothing in the file is ever run. Raises
+    fields: the same of the models of fields, by name. device: where it is evaluated, as of
+    pinn.solve; the one it was trained on where left out. Nothing in the file is ever run. Raises
     FileNotFoundError, ValueError for a solution whose model has to be given,
     pinn.files.DamagedFile for a file that is not such a file, and autograd.devices.DeviceError
     where there is no such device.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -62,7 +62,8 @@ class AllPoints:
 class PointsInUse:
     """Which points an objective has at a step: all of them, or a batch.
 
-    Whoever gives it other points or weights of rows does so while it has all of them.
+    On a device it may have all of them and take the batch of each step from there.
+    Whoever gives it other points or weights of rows does so while it takes all of them.
     """
 
     def __init__(self, objective: Objective, batches: Batches | None) -> None:
@@ -70,6 +71,8 @@ class PointsInUse:
         self._batches = batches
         # What it had before it took a batch, while it has one.
         self._kept: AllPoints | None = None
+        # Whether it takes batches on a device.
+        self._is_ahead = False
 
     @property
     def all(self) -> AllPoints:
@@ -85,7 +88,33 @@ class PointsInUse:
     @property
     def is_batch(self) -> bool:
         """Whether a batch is taken."""
-        return self._kept is not None
+        return self._kept is not None or self._is_ahead
+
+    def take_ahead(self, now: Callable[[], tuple[int, int]]) -> bool:
+        """Take the batches of all steps from now on, on a device; return whether that is new.
+
+        now: the present draw and step.
+        """
+        if self._batches is None or self._is_ahead:
+            return False
+        self.take_all()
+        everything = self.all
+
+        def rows(k: int) -> Mapping[str, np.ndarray]:
+            draw, step = now()
+            return self._batches.rows(everything.groups, everything.points, draw, step + k)
+
+        if not rows(0):
+            return False
+        self._objective.set_batches(rows)
+        self._is_ahead = True
+        return True
+
+    def place(self, draw: int, step: int) -> None:
+        """Have the objective at the batch of a step, where it takes those ahead on a device."""
+        if self._is_ahead:
+            self.take_all()
+            self.take(draw, step)
 
     def take(self, draw: int, step: int) -> bool:
         """Take the batch of a step; return whether there is one."""
@@ -107,6 +136,10 @@ class PointsInUse:
 
     def take_all(self) -> bool:
         """Take all points again; return whether there was a batch."""
+        if self._is_ahead:
+            self._objective.set_batches(None)
+            self._is_ahead = False
+            return True
         if self._kept is None:
             return False
         self._place(self._kept.points, self._kept.row_weights)

@@ -38,6 +38,7 @@ from pinn.training.auto import Auto, LeastSquaresPlan
 from pinn.training.batches import Batches
 from pinn.training.collocation import Collocation, Residuals
 from pinn.training.continuation import Values, check_continuation
+from pinn.training.device_name import DeviceName
 from pinn.training.given import fit_last_layers, given_values
 from pinn.training.marching import check_windows, of_window
 from pinn.training.plan import TRAINING, Plan, Scale, plan_of
@@ -65,7 +66,7 @@ class Experiment:
     seconds: Positive | None = None
     target: Positive | None = None
     precision: Literal["float64", "float32"] = "float64"
-    device: Literal["cpu", "cuda"] = "cpu"
+    device: Annotated[str, DeviceName()] = "cpu"
     engine: Literal["recorded", "eager"] = "recorded"
     derivatives: Literal["jets", "nested"] = "jets"
     threads: Count | None = None

@@ -117,7 +117,9 @@ class Training:
         self._time_is_up = False
         # The seconds of the first evaluation, which records the programs.
         self._recording = 0.0
-        self._function = Watched(objective, self._steps_ahead)
+        self._function = Watched(
+            objective, self._steps_ahead, lambda: self._points.place(self._draws, self._steps)
+        )
         self._pace: Pace | None = None
         self._index = 0
         self._steps = 0
@@ -541,7 +543,12 @@ class Training:
 
     def _take_batch(self, stage: Stage) -> bool:
         """Take the points of the next step; return whether they are others."""
-        taken = stage.takes_batches and self._points.take(self._draws, self._steps)
+        if not stage.takes_batches:
+            return False
+        if stage.takes_steps_ahead(self._function):
+            taken = self._points.take_ahead(lambda: (self._draws, self._steps))
+        else:
+            taken = self._points.take(self._draws, self._steps)
         if taken:
             self._function.forget()
         return taken
@@ -576,7 +583,7 @@ class Training:
     def _steps_ahead(self) -> int:
         """How many steps a solver on a device takes before it tells of the first."""
         stage, pace = self._stage, self._pace
-        if pace is None or self._points.is_batch:
+        if pace is None:
             return 1
         left = self._left()
         if stage.seconds is not None:

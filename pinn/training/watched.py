@@ -28,12 +28,19 @@ class Watched:
     """An objective (pinn.optimizers.LeastSquares) that remembers what was evaluated.
 
     Numbers that are not finite raise Diverged, which says where they come from. steps_ahead: how
-    many steps a solver may take on a device before it tells of the first.
+    many steps a solver may take on a device before it tells of the first. place: has the objective
+    at the points of the step that is taken, where it takes them ahead.
     """
 
-    def __init__(self, objective: Objective, steps_ahead: Callable[[], int] = lambda: 1) -> None:
+    def __init__(
+        self,
+        objective: Objective,
+        steps_ahead: Callable[[], int] = lambda: 1,
+        place: Callable[[], None] = lambda: None,
+    ) -> None:
         self._objective = objective
         self._steps_ahead = steps_ahead
+        self._place = place
         # Since the last accepted step: a line search tries several.
         self._tried: list[Known] = []
 
@@ -83,12 +90,13 @@ class Watched:
         return loss
 
     def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
+        self._place()
         found = self._objective.value_and_gradient(theta)
         self._check(theta, found.loss, found.gradient)
         self._tried.append(Known(theta.copy(), found.loss, found.losses))
         return found
 
-    def hvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    def hvp(self, theta: np.ndarray, direction: Any) -> Any:
         product = self._objective.hvp(theta, direction)
         self._check(theta, product, otherwise="a second derivative of the loss is not finite")
         return product

@@ -168,6 +168,14 @@ def test_row_073_the_strict_device_refuses_to_mix(dtype):
         devices.as_device("strict")
 
 
+def test_a_number_that_is_not_there_is_refused_with_how_many_are():
+    with strict_cuda():
+        assert str(devices.as_device("cuda:1")) == "cuda:1"
+        message = "device 'cuda:2' is not there: .* 2 of them, 0 to 1, got 2; CUDA_VISIBLE_DEVICES"
+        with pytest.raises(devices.DeviceError, match=message):
+            T.zeros(1, device="cuda:2")
+
+
 def test_a_gpu_goes_by_the_name_cuda():
     with pytest.raises(devices.DeviceError, match="unknown device type 'gpu'.*'cuda' or 'cuda:0'"):
         devices.as_device("gpu")

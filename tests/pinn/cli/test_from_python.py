@@ -1,11 +1,15 @@
 """pinn.sweep and pinn.ensemble: what the command does, for problems of Python."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import pinn
+import pinn.cli.worker
 
 SETTINGS = {
     "model": pinn.MLP(width=4, depth=1), "sampling": pinn.Sampling(20, 5, 5),
@@ -65,8 +69,6 @@ def test_what_has_ended_is_not_trained_again():
 
 
 def test_an_executor_of_any_kind_does_the_runs():
-    from concurrent.futures import ThreadPoolExecutor
-
     with ThreadPoolExecutor(3) as executor:
         found = pinn.sweep(heat(), **SETTINGS, grid={"seed": range(3)}, executor=executor)
     assert found.codes == [0, 0, 0]
@@ -89,10 +91,68 @@ def test_runs_that_diverge_are_no_part_of_an_ensemble():
     wild = {**SETTINGS, "training": [pinn.Adam(steps=9, learning_rate=1e300)]}
     found = pinn.sweep(heat(), **wild, grid={"seed": [0, 1]}, out="all")
     assert found.codes == [3, 3]
-    assert str(found).count("diverged") == 2
-    with pytest.warns(RuntimeWarning, match="2 of 2 runs failed or diverged"):
-        with pytest.raises(ValueError, match="expected two solutions or more, got 0"):
-            pinn.ensemble(heat(), **wild, seeds=2, out="all")
+    lines = str(found).splitlines()
+    assert [line.split()[1] for line in lines[1:3]] == ["diverged", "diverged"]
+    assert all("training diverged: " in reason for reason in found.reasons)
+    with pytest.raises(ValueError, match="expected two solutions or more, got 0; 2 of 2 runs"):
+        pinn.ensemble(heat(), **wild, seeds=2, out="all")
+    solution = pinn.solve(heat(), **SETTINGS)
+    for seed in (2, 3):
+        Path(f"all/seed={seed}").mkdir()
+        solution.save(f"all/seed={seed}/solution.npz")
+    assert len(pinn.Ensemble.load("all").solutions) == 2
+
+
+@pytest.mark.parametrize("options", [{}, {"executor": ThreadPoolExecutor}])
+def test_a_failed_run_keeps_its_reason_and_the_table_ends_with_it(monkeypatch, options):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    options = {name: executor(1) for name, executor in options.items()}
+    found = pinn.sweep(
+        heat(), **SETTINGS, device="cuda", grid={"seed": range(6)}, out="all", **options
+    )
+    assert found.codes == [4] * 6
+    (reason,) = set(found.reasons)
+    assert reason.startswith("device 'cuda' needs cupy, which is not installed; ")
+    last = str(found).splitlines()[7:]
+    assert last == [f"seed=0, seed=1, seed=2, seed=3 and 2 more: {reason}"]
+
+
+def test_an_ensemble_whose_runs_fail_says_why(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ValueError, match="2 of 2 runs failed(?s:.)*device 'cuda' needs cupy"):
+        pinn.ensemble(heat(), **SETTINGS, device="cuda", seeds=2)
+
+
+def test_an_ensemble_without_one_of_its_runs_warns_of_it_and_why(monkeypatch):
+    def fails(config, *given):
+        if config.experiment.seed == 1:
+            raise OSError(28, "No space left on device", "all/seed=1")
+        return really(config, *given)
+
+    really = pinn.cli.worker.train_config
+    monkeypatch.setattr("pinn.cli.worker.train_config", fails)
+    with pytest.warns(RuntimeWarning, match="1 of 3 runs failed(?s:.)*seed=1: all/seed=1: .*left"):
+        found = pinn.ensemble(heat(), **SETTINGS, seeds=3)
+    assert [one.experiment.seed for one in found.solutions] == [0, 2]
+
+
+# An executor as far as anybody can see who does not submit.
+ANY = SimpleNamespace(submit=None)
+
+
+@pytest.mark.parametrize("given, error, said", [
+    ({"seeds": 1.5}, TypeError, "ensemble: seeds: expected how many, or which"),
+    ({"seeds": "three"}, TypeError, "ensemble: seeds: expected how many, or which"),
+    ({"seeds": 0}, ValueError, "ensemble: seeds: expected a whole number >= 1, got 0"),
+    ({"jobs": 0}, ValueError, "ensemble: jobs: expected a whole number >= 1, got 0"),
+    ({"executor": 3}, TypeError, "ensemble: executor: expected an executor"),
+    ({"executor": "ranks"}, ValueError, "ensemble: executor 'ranks': ranks share one run"),
+])  # fmt: skip
+def test_mistakes_of_an_ensemble_are_told_as_its_own(folder, given, error, said):
+    with pytest.raises(error) as caught:
+        pinn.ensemble(heat(), **SETTINGS, **given)
+    assert str(caught.value).startswith(said)
+    assert not list(folder.iterdir())
 
 
 @pytest.mark.parametrize("changes, given, error, said", [
@@ -104,7 +164,26 @@ def test_runs_that_diverge_are_no_part_of_an_ensemble():
     ({}, {"grid": {"seed": [0]}, "start": 1}, TypeError, "sweep has no argument 'start'"),
     ({}, {"grid": {"seed": [0]}, "sead": 1}, TypeError, "sead: unknown argument"),
     ({}, {"grid": {"seed": [0]}, "executor": "dusk"}, ValueError, "expected one of processes"),
-    ({}, {"grid": {"seed": [0]}, "executor": object(), "jobs": 2}, ValueError, "sweep: jobs"),
+    ({}, {"grid": {"seed": [0]}, "executor": ANY, "jobs": 2}, ValueError, "sweep: jobs"),
+    ({}, {"grid": {"seed": [0]}, "executor": 3}, TypeError,
+     "sweep: executor: expected an executor, which has submit()"),
+    ({}, {"grid": {"seed": [0]}, "executor": ThreadPoolExecutor}, TypeError,
+     "sweep: executor: expected an executor, which has submit()"),
+    ({}, {"grid": {"seed": [0]}, "executor": "ranks"}, ValueError,
+     "sweep: executor 'ranks': ranks share one run, of pinn.solve"),
+    ({}, {"grid": {"model.width": 4}}, TypeError,
+     "grid: model.width: expected the values that it has in turn, got 4; for one value write [4]"),
+    ({}, {"grid": {"model.activation": "sin"}}, TypeError, "for one value write ['sin']"),
+    ({}, {"grid": ["model.width"]}, TypeError, "grid: expected a mapping from keys to values"),
+    ({}, {"grid": {3: [1]}}, TypeError, "grid: 3: expected the key of a config as a text"),
+    ({}, {"grid": {"seed": [0]}, "jobs": "two"}, TypeError,
+     "sweep: jobs: expected a whole number >= 1, got 'two'"),
+    ({}, {"grid": {"seed": [0]}, "jobs": -1}, ValueError,
+     "sweep: jobs: expected a whole number >= 1, got -1"),
+    ({}, {"grid": {"seed": [0]}, "jobs": 0}, ValueError,
+     "sweep: jobs: expected a whole number >= 1, got 0"),
+    ({}, {"grid": {"seed": [0]}, "tries": 0}, ValueError,
+     "sweep: tries: expected a whole number >= 1, got 0"),
     ({"equations": {"heat": lambda s: s.u_t - s.u_xx}}, {"grid": {"seed": [0]}}, TypeError,
      "problem.equations.heat is a Python function"),
     ({"conditions": [pinn.Dirichlet("u", lambda s: 0 * s.x)]}, {"grid": {"seed": [0]}}, TypeError,

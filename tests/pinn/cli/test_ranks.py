@@ -120,3 +120,9 @@ def test_without_mpi4py_ranks_say_what_to_install(folder, monkeypatch, capsys):
     mpi.world.cache_clear()
     assert main(RUN) == 2
     assert "pip install mpi4py mpich" in capsys.readouterr().err
+
+
+def test_wrong_usage_is_told_once(start):
+    out, err, code = ended(start(2, "train", "--nosuch"))
+    assert (out, code) == ("", 2)
+    assert err.count("usage: ") == err.count("error: ") == 1

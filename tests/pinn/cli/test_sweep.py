@@ -79,10 +79,26 @@ def test_ctrl_c_ends_the_sweep_with_the_table_so_far(folder, capsys, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(pinn, "solve", interrupted)
         assert main(SWEEP) == 130
-    lines = table(capsys.readouterr().out)[1:]
+    said = capsys.readouterr()
+    lines = table(said.out)[1:]
     assert [line[2] for line in lines] == ["step limit", "interrupted", "empty", "empty"]
+    assert said.err.count("the same command goes on with the runs that have not ended") == 1
     assert main(SWEEP) == 0
     assert [line[2] for line in table(capsys.readouterr().out)[1:]] == 4 * ["step limit"]
+
+
+def test_the_table_ends_with_why_a_run_failed(folder, capsys, monkeypatch):
+    def refused(config, *given):
+        raise OSError(28, "No space left on device", config.directory)
+
+    monkeypatch.setattr("pinn.cli.worker.train_config", refused)
+    assert main(SWEEP[:-2]) == 4
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines[1:3]] == ["failed", "failed"]
+    assert [line.split(" ")[:2] for line in lines[3:]] == [
+        [f"width={width}:", f"all/width={width}:"] for width in "34"
+    ]
+    assert all("No space left" in line for line in lines[3:])
 
 
 @pytest.mark.parametrize("grid, said", [

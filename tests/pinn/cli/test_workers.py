@@ -182,7 +182,38 @@ def test_a_run_that_fails_ends_no_other_and_is_the_exit_code(start):
     )  # fmt: skip
     out, err = process.communicate(timeout=240)
     assert process.returncode == 3, err
-    assert [line.split()[1] for line in out.splitlines()[1:]] == ["step", "diverged", "step"]
+    _, *lines, reason = out.splitlines()
+    assert [line.split()[1] for line in lines] == ["step", "diverged", "step"]
+    assert reason.startswith("learning_rate=1e300: stopped: diverged; ")
+
+
+UNGUARDED = """\
+import pinn
+
+decay = pinn.Problem(
+    domain=pinn.Time("t", 0, 2), unknowns=["u"], equations={"decay": "u_t + u**2"},
+    conditions=[pinn.Initial("u", 1, hard=True)], name="decay",
+)
+try:
+    pinn.sweep(
+        decay, pinn.MLP(width=4, depth=1), training=[pinn.Adam(steps=3)], jobs=2,
+        grid={"seed": [0, 1]}, out="all", tell=print,
+    )
+except Exception as error:
+    print(type(error).__name__, error)
+print("the script ends")
+"""
+
+
+def test_a_script_without_a_guard_is_told_of_it_once_and_nothing_is_trained(start, folder):
+    (folder / "script.py").write_text(UNGUARDED)
+    out, err = start(program=("script.py",)).communicate(timeout=240)
+    error, end = out.splitlines()
+    assert error.startswith("RuntimeError sweep: the processes that were started ended before ")
+    assert 'stand below if __name__ == "__main__":' in error
+    assert end == "the script ends"  # and it ends once: the processes go no further than the call
+    assert not err
+    assert not list((folder / "all").iterdir())
 
 
 @pytest.mark.parametrize("options, said", [
@@ -190,14 +221,21 @@ def test_a_run_that_fails_ends_no_other_and_is_the_exit_code(start):
     (["--executor", "dusk"], "expected one of processes, mpi, dask, slurm, got 'dusk'"),
     (["--executor", "processes:4"], "processes takes no options, got '4'"),
     (["--executor", "dask:tcp://h:1", "--jobs", "2"], "the workers of dask's scheduler say"),
+    (["--executor", "ranks"], "--executor ranks: ranks share one run, of pinn.solve"),
+    (["--executor", "slurm:cluster=local,timeout_min=abc"],
+     "--executor slurm:cluster=local,timeout_min=abc: timeout_min: expected a whole number, got "
+     "'abc'"),
+    (["--executor", "slurm:cluster=local,mem_gb=much"], 'mem_gb=much: Parameter "mem_gb" expected'),
 ])  # fmt: skip
 def test_mistakes_in_who_does_the_runs(folder, capsys, options, said):
     if "dask" in options[1]:
         pytest.importorskip("distributed")
+    if "slurm" in options[1]:
+        pytest.importorskip("submitit")
     try:
         code = main(["sweep", "heat.yaml", "--out", "all", *GRID, *options])
     except SystemExit as end:
         code = end.code
     assert code == 2
     assert said in capsys.readouterr().err
-    assert not Path("all").exists()
+    assert not list(Path().glob("all/seed*"))

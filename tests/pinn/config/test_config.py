@@ -77,6 +77,13 @@ def test_a_config_can_be_a_problem_and_nothing_else(loaded):
     assert config.directory == Path("runs/case-0")
 
 
+@pytest.mark.parametrize("device", ["cuda", "cuda:0", "cuda:12"])
+def test_a_gpu_goes_by_its_number(loaded, device):
+    config = loaded(f"{HEAT}\ndevice: {device}\n")
+    assert config.experiment.device == device
+    assert yaml.safe_load(config.text())["device"] == device
+
+
 def test_settings_reach_the_objects(loaded):
     config = loaded(
         HEAT + "model: {mlp: {width: 7, depth: 2, activation: sin}}\n"
@@ -229,7 +236,8 @@ def test_a_mistake_in_the_problem_is_told_with_line_and_key(refused, old, new, m
         ("training: [adam: {steps: 1.5}]", "training.0.adam.steps: expected a whole number"),
         ("training: [adam: {learning_rate: 0}]", "training.0.adam.learning_rate: expected a "),
         ("precision: double", "precision: expected one of float64, float32, got 'double'"),
-        ("device: gpu", "device: expected one of cpu, cuda, got 'gpu'"),
+        ("device: cuda:x", "device: expected one of cpu, cuda, cuda:N, got 'cuda:x'"),
+        ("device: gpu", "device: expected one of cpu, cuda, cuda:N, got 'gpu'"),
         ("seed: -1", "seed: expected a whole number >= 0, got '-1'"),
         ("output: {log_every: 0}", "output.log_every: expected a whole number >= 1, got '0'"),
         ("problem: {}", "the key 'problem' is given twice (first at case.yaml:1); keep one"),

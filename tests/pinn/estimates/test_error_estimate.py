@@ -7,6 +7,7 @@ import pytest
 
 import autograd as T
 import pinn
+from autograd.ranks import OneRank
 from pinn.estimates import ErrorEstimate, error_estimate
 from pinn.evaluation.test_grid import test_points as points_of
 from pinn.training.experiment import Experiment
@@ -93,6 +94,18 @@ def test_the_error_of_a_linear_problem_is_found_whatever_its_size(make):
         assert relative > 0.1
         assert distance < CLOSE
         assert estimate.maximum[name] > 0
+
+
+def test_the_ranks_of_a_run_share_the_slopes_of_its_estimate(monkeypatch):
+    class Told(OneRank):
+        def gather(self, sums, lanes, joined=(), edges=()):
+            slopes.extend(array.shape[1] for array in joined if array.ndim == 2)
+            return sums
+
+    slopes = []
+    monkeypatch.setattr(Experiment, "ranks", Told())
+    error_estimate(*untrained(poisson()))
+    assert max(slopes) > 400  # of a network with its waves
 
 
 def test_the_numbers_are_those_of_the_error_over_the_domain():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pinn
+from autograd.devices import DeviceError
 from autograd.plan.executors.cupy_executor import CupyExecutor
 from autograd.strict.cuda import current
 from pinn.training.experiment import Experiment
@@ -25,9 +26,7 @@ def first_is_current(gpu):
 
 def objective(device, **options):
     given = {"model": pinn.MLP(3, 1), "sampling": pinn.Sampling(interior=20), **options}
-    experiment = Experiment(PROBLEM, device="cuda", **given)
-    object.__setattr__(experiment, "device", device)  # `solve` knows one GPU a process
-    return experiment.objective()
+    return Experiment(PROBLEM, device=device, **given).objective()
 
 
 def thetas(stage, function):
@@ -76,3 +75,24 @@ def test_what_kernels_do_not_hold_runs_there_too(gpu, monkeypatch):
     function = objective("cuda:1")
     function.value_and_gradient(function.theta)
     assert made and all(one == {1} for one in made)
+
+
+@pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
+def test_a_whole_run_goes_by_the_number_of_its_device(gpu, tmp_path):
+    given = {
+        "model": pinn.MLP(3, 1), "sampling": pinn.Sampling(interior=20, redraw=3),
+        "training": [pinn.Adam(steps=8), pinn.LBFGS(steps=2)],
+    }  # fmt: skip
+    found, expected = (pinn.solve(PROBLEM, device=one, **given) for one in ("cuda:1", "cuda"))
+    assert found.theta.tobytes() == expected.theta.tobytes()
+    assert found.report.fresh_loss == expected.report.fresh_loss
+    found.save(tmp_path / "there.npz")
+    again = pinn.load(tmp_path / "there.npz")
+    assert again.experiment.device == "cuda:1"
+    x = np.linspace(0, 1, 5)
+    np.testing.assert_array_equal(again.evaluate(x=x)["u"], expected.evaluate(x=x)["u"])
+
+
+def test_a_number_that_is_not_there_is_refused_before_training(gpu):
+    with pytest.raises(DeviceError, match="2 of them, 0 to 1, got 7"):
+        pinn.solve(PROBLEM, device="cuda:7", training=[pinn.Adam(steps=1)])

@@ -104,3 +104,17 @@ def test_runs_in_a_folder_are_read_but_for_those_that_diverged(solutions, tmp_pa
     assert repr(found) == "<Ensemble of 3 solutions of 'heat'>"
     same = pinn.Ensemble(solutions).evaluate(x=XS, t=TS)["u"]
     assert np.array_equal(found.evaluate(x=XS, t=TS)["u"], same)
+
+
+def test_a_folder_without_runs_says_what_it_is(solutions, tmp_path):
+    with pytest.raises(FileNotFoundError, match="nothing: no such folder; give"):
+        pinn.Ensemble.load(tmp_path / "nothing")
+    with pytest.raises(ValueError, match="expected two runs or more with a solution .* got 0"):
+        pinn.Ensemble.load(tmp_path)
+    run = tmp_path / "seed=0"
+    run.mkdir()
+    solutions[0].save(run / "solution.npz")
+    with pytest.raises(ValueError, match="seed=0 is a run, not a folder of runs; give"):
+        pinn.Ensemble.load(run)
+    with pytest.raises(ValueError, match="expected two runs or more with a solution .* got 1"):
+        pinn.Ensemble.load(tmp_path)

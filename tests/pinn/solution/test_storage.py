@@ -261,7 +261,7 @@ def test_a_solution_from_a_gpu_is_evaluated_on_the_cpu(path, solution):
         pinn.load(path)
     except DeviceError as error:
         assert "pinn.load(" in str(error) and 'device="cpu")' in str(error)
-    with pytest.raises(ValueError, match="device: expected one of cpu, cuda, got 'abacus'"):
+    with pytest.raises(ValueError, match="device: expected one of cpu, cuda, cuda:N, got 'abacus'"):
         pinn.load(path, device="abacus")
 
 

@@ -10,8 +10,8 @@ import pytest
 import pinn
 from autograd.ranks import OneRank
 from autograd.strict import counted
-from pinn.objective.weighting import Fixed, GradNorm
-from pinn.optimizers.fixed_step import FixedStep
+from pinn.objective.weighting import Attention, Fixed, GradNorm
+from pinn.optimizers.first_order.fixed_step import FixedStep
 from pinn.training import ahead
 from pinn.training.experiment import Experiment
 from pinn.training.loop import Redraw, train
@@ -75,8 +75,9 @@ def trained(device, stages, callbacks=(), every=None, problem=DECAY, resume=None
 
     redraw = None if every is None else Redraw(every, draw)
     return train(
-        objective, stages, callbacks, redraw, weighting=experiment.weighting, resume=resume
-    )
+        objective, stages, callbacks, redraw, weighting=experiment.weighting, resume=resume,
+        batches=experiment.batches,
+    )  # fmt: skip
 
 
 def test_steps_within_a_burst_ask_nothing_of_the_device_but_launches(gpu):
@@ -101,7 +102,77 @@ def test_new_points_are_one_copy_and_so_is_what_goes_on_with_them(gpu):
     assert asked[[0, 5], 1:].tolist() == [[2, 1, 1], [2, 1, 1]]
 
 
-@pytest.mark.parametrize("weighting", [Fixed({"heat": 2.0}), GradNorm(every=4)])
+BATCHES = {"sampling": pinn.Sampling(interior=12, initial=7, boundary=4, batch=5)}
+"""Parts of the points of two groups, and all of those of the third."""
+
+
+@pytest.mark.parametrize("stage", [pinn.Adam(30), pinn.SOAP(30)])
+def test_the_rows_of_all_batches_of_a_burst_go_there_in_one_copy(gpu, stage):
+    with counted() as counts:
+        watching = Watching(counts)
+        trained("cuda", [stage], [watching], problem=HEAT, **BATCHES)
+    asked = np.diff(watching.seen, axis=0)
+    assert (asked[2:] == 0).all() and len(asked) == 29
+    # theta and rates, and the places; nothing of points
+    assert asked[1, 1:].tolist() == [2, 1, 1]
+    if stage.name == "adam":  # the first step of a burst shows that all is there, and is captured
+        launches = 0
+        for steps in (40, 60):
+            watching = Watching(counts)
+            with counted() as watching.counts:
+                trained("cuda", [pinn.Adam(steps)], [watching], problem=HEAT, **BATCHES)
+            last, launches = launches, np.diff(watching.seen, axis=0)[1, 0]
+        assert launches - last == 20
+
+
+def test_batches_go_on_after_new_points_with_one_copy_of_all_of_them(gpu):
+    sampling = pinn.Sampling(interior=12, initial=7, boundary=4, batch=5, adaptive=None)
+    with counted() as counts:
+        watching = Watching(counts)
+        trained("cuda", [pinn.Adam(15)], [watching], every=5, problem=HEAT, sampling=sampling)
+    asked = np.diff(watching.seen, axis=0)[4:]
+    # points; theta and rates; places
+    assert asked[[0, 5], 1:].tolist() == [[3, 1, 1], [3, 1, 1]]
+    assert not asked[1:5].any() and not asked[6:].any()
+
+
+@pytest.mark.parametrize("weighting", [Fixed({}), GradNorm(every=4), Attention(every=3)])
+def test_how_long_bursts_are_changes_no_bit_of_steps_with_batches(gpu, monkeypatch, weighting):
+    given = {**BATCHES, "problem": HEAT, "weighting": weighting}
+    whole = Kept()
+    expected = trained("cuda", [pinn.Adam(12, learning_rate=0.01)], [whole], 5, **given)
+    monkeypatch.setattr(ahead, "_SECONDS", 0.0)
+    one, rest = Kept(), Kept()
+    result = trained("cuda", [pinn.Adam(12, learning_rate=0.01)], [one], 5, **given)
+    again = trained(
+        "cuda", [pinn.Adam(12, learning_rate=0.01)], [rest], 5,
+        resume=Resume(whole.records[7]), **given,
+    )  # fmt: skip
+    for found in (result, again):
+        assert found.theta.tobytes() == expected.theta.tobytes()
+        assert found.losses == expected.losses
+    for a, b in zip(whole.records, [*one.records[:8], *rest.records], strict=True):
+        assert (a.step, a.losses, a.theta.tobytes()) == (b.step, b.losses, b.theta.tobytes())
+
+
+def test_numbers_of_a_batch_that_are_not_finite_are_told_as_on_the_host(gpu):
+    found = {}
+    for device in ("cpu", "cuda"):
+        kept = Kept()
+        result = trained(
+            device, [pinn.Adam(20, learning_rate=0.1)], [kept], problem=EDGE,
+            sampling=pinn.Sampling(interior=12, batch=5),
+        )  # fmt: skip
+        found[device] = (
+            [record.step for record in kept.records], kept.setbacks, result.reason,
+            len(result.setbacks), [record.learning_rate for record in kept.records],
+        )  # fmt: skip
+    assert found["cuda"] == found["cpu"] and found["cpu"][3]
+
+
+@pytest.mark.parametrize(
+    "weighting", [Fixed({"heat": 2.0}), GradNorm(every=4), Attention(every=4)]
+)
 @pytest.mark.parametrize("sampling", [{}, {"batch": 6}])
 def test_a_run_is_that_of_the_host(gpu, weighting, sampling):
     found = {}

@@ -25,6 +25,7 @@ STAGES = {
     "gauss_newton": pinn.GaussNewton(2, cutoff=1e-4),
     "engd": pinn.ENGD(4),
     "spring": pinn.SPRING(6),
+    "dsgnar": pinn.DSGNAR(2, radii=6),
 }
 MANY, FEW = 120, 20  # more rows than numbers, and fewer
 EDGE = pinn.Problem(

@@ -11,7 +11,7 @@ import pytest
 import pinn
 from pinn.config import load
 from pinn.objective.weighting import Attention, Combined, Fixed, View, Weighting, reweigh
-from pinn.optimizers import quasi_newton
+from pinn.optimizers.quasi_newton import base as quasi_newton
 from pinn.schema import dump
 from pinn.solution.storage import experiment_json, read_experiment
 from pinn.training.experiment import Experiment
