@@ -99,12 +99,16 @@ class Crew:
         waiting = [k for k in range(asleep.bit_length()) if asleep >> k & 1]
         try:
             while waiting:
-                worker_pool().submit(self._serve, self._places[waiting[-1]])
+                worker_pool().submit(self._look_into, waiting[-1])
                 waiting.pop()
         except RuntimeError:
             pass  # the interpreter ends, and starts no more threads
         finally:
             self._boxes[waiting, _STATE] = ASLEEP
+
+    def _look_into(self, box: int) -> None:
+        """Serve a box: by this method, which keeps the boxes while a thread looks into them."""
+        self._serve(self._places[box])
 
     def _measured(self) -> int:
         """Return how many looks take as long as a thread stays awake."""

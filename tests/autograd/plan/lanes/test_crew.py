@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -100,6 +102,24 @@ def test_threads_stay_awake_where_steps_follow_soon_and_each_has_a_core(crew, mo
     crew._ended = time.perf_counter() + 60
     _run(crew, work, [1, 2])
     assert crew._boxes[0, 1] == 0
+
+
+def test_boxes_stay_while_a_thread_looks_into_them(monkeypatch):
+    monkeypatch.setattr(module, "cores", lambda: 8)
+    crew = Crew()
+    work, _ = _counting(1)
+    crew._looks *= 400  # a fifth of a second, so that the thread outlives the crew
+    crew._ended = time.perf_counter() + 60
+    _run(crew, work, [1, 2])
+    boxes, gone = crew._boxes, weakref.ref(crew)
+    del crew
+    gc.collect()
+    assert gone() is not None
+    limit = time.monotonic() + 10
+    while gone() is not None:
+        assert time.monotonic() < limit
+        time.sleep(0.001)
+    assert boxes[0, 0] == ASLEEP
 
 
 def test_a_second_thread_goes_by_itself_while_the_crew_is_used(crew):
