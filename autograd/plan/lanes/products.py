@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import heights
 from .shape import Shape
 
 _PANEL = 64
@@ -15,21 +16,22 @@ def product(shape: Shape) -> str:
     `stride` apart, the m rows of z one after the other.
     """
     most, wide = shape.host.block
-    heights = range(1, most + 1)
+    all_heights = range(1, most + 1)
     panel = _PANEL_OF_ROWS
     for name, value in {
-        "HEIGHTS": " ".join(f"i64 {h}, label %block{h}" for h in heights),
+        "HEIGHTS": " ".join(f"i64 {h}, label %block{h}" for h in all_heights),
         "BLOCKS": "\n".join(
             f"block{h}:\n  call void @product_{h}(i64 %k, ptr %wp, i64 %row, i64 %column, "
             "ptr %xq, i64 %stride, ptr %zq, i1 %first)\n  br label %turn"
-            for h in heights
+            for h in all_heights
         ),
-        "REAL": shape.real, "TILE": str(shape.tile), "MOST": str(most),
-        "WIDE": str(wide * shape.lanes),
+        "REAL": shape.real, "TILE": str(shape.tile),
+        "WIDE": str(wide * shape.lanes), "FOUND": heights.found(most),
+        "ROWS": heights.rows("entry"),
     }.items():  # fmt: skip
         panel = panel.replace(name, value)
     panels = _PANELS.replace("REAL", shape.real).replace("PANEL", str(_PANEL))
-    return "\n".join([*(_block(shape, height, wide) for height in heights), panel, panels])
+    return "\n".join([*(_block(shape, height, wide) for height in all_heights), panel, panels])
 
 
 def _block(shape: Shape, height: int, wide: int) -> str:
@@ -101,21 +103,9 @@ _PANEL_OF_ROWS = """
 define internal void @product_panel(i64 %m, i64 %k, ptr %w, i64 %row, i64 %column, ptr %x,
                                     i64 %stride, ptr %z, i1 %first) #0 {
 entry:
-  %up = add i64 %m, MOST
-  %full = sub i64 %up, 1
-  %count = udiv i64 %full, MOST
-  %low = udiv i64 %m, %count
-  %all = mul i64 %low, %count
-  %extra = sub i64 %m, %all
+FOUND
   br label %rows
-rows:
-  %b = phi i64 [0, %entry], [%bn, %next]
-  %i = phi i64 [0, %entry], [%in, %next]
-  %tall = icmp slt i64 %b, %extra
-  %one = zext i1 %tall to i64
-  %height = add i64 %low, %one
-  %bn = add i64 %b, 1
-  %in = add i64 %i, %height
+ROWS
   %over = mul i64 %i, %row
   %wp = getelementptr REAL, ptr %w, i64 %over
   %down = mul i64 %i, TILE
@@ -132,7 +122,7 @@ turn:
   %more = icmp slt i64 %jn, TILE
   br i1 %more, label %part, label %next
 next:
-  %again = icmp slt i64 %bn, %count
+  %again = icmp slt i64 %rn, %count
   br i1 %again, label %rows, label %done
 done:
   ret void

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import heights
 from .lines import Lines
 from .shape import Shape
 
@@ -24,7 +25,8 @@ def contraction(shape: Shape) -> str:
         for h, w in sizes
     )
     named = {
-        "REAL": shape.real, "HIGH": str(high), "BLOCKS": blocks,
+        "REAL": shape.real, "BLOCKS": blocks, "FOUND": heights.found(high),
+        "ROWS": heights.rows("panels"),
         "PANEL": str(_PANEL_BYTES // (4 * shape.tile * shape.size)),
         "CHOICE4": " ".join(f"i64 {h}, label %b{h}.4" for h in range(1, high + 1)),
         "CHOICE1": " ".join(f"i64 {h}, label %b{h}.1" for h in range(1, high + 1)),
@@ -213,12 +215,7 @@ def row_sum(shape: Shape) -> str:
 _CONTRACTION = """define internal void @contract(i64 %m, i64 %n, i64 %o, ptr %a, ptr %b,
                                ptr %arena, ptr %total) #0 {
 entry:
-  %up = add i64 %m, HIGH
-  %most = sub i64 %up, 1
-  %count = udiv i64 %most, HIGH
-  %low = udiv i64 %m, %count
-  %all = mul i64 %low, %count
-  %extra = sub i64 %m, %all
+FOUND
   %fits = udiv i64 PANEL, %o
   %some = call i64 @llvm.umax.i64(i64 %fits, i64 1)
   %panel = mul i64 %some, 4
@@ -228,14 +225,7 @@ panels:
   %far = add i64 %from, %panel
   %to = call i64 @llvm.smin.i64(i64 %far, i64 %n)
   br label %rows
-rows:
-  %r = phi i64 [0, %panels], [%rn, %next]
-  %i = phi i64 [0, %panels], [%in, %next]
-  %tall = icmp slt i64 %r, %extra
-  %one = zext i1 %tall to i64
-  %height = add i64 %low, %one
-  %in = add i64 %i, %height
-  %rn = add i64 %r, 1
+ROWS
   br label %columns
 columns:
   %j = phi i64 [%from, %rows], [%jn, %turn]
