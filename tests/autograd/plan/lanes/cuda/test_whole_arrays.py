@@ -56,7 +56,9 @@ def test_infinite_numbers_stay_where_they_belong(gpu):
     x, y = np.ones((1, 3, 5)), np.ones((1, 5, 4))
     x[0, 1, 4], y[0, 2, 3] = np.inf, np.nan
     found = launched(gpu, "matmul", [x, y], (1, 3, 4), **FLAGS)
-    np.testing.assert_array_equal(found, x @ y)
+    with np.errstate(invalid="ignore"):  # which some processors' products tell and others do not
+        expected = x @ y
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
