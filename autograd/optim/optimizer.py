@@ -33,7 +33,15 @@ class Optimizer:
     """
 
     elementwise = False
-    """Whether `_update` treats each element alone, so that parameters can be moved together."""
+    """Whether `_update` treats each element alone, so that parameters can be moved together.
+
+    A class that defines an `_update` of its own says so itself; it is not inherited with another.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "_update" in vars(cls) and "elementwise" not in vars(cls):
+            cls.elementwise = False
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -150,6 +158,7 @@ class Optimizer:
         """Return the parameters that have a gradient, with those that are moved together."""
         found: list[list[Moved]] = []
         kinds: dict[tuple, list[Moved]] = {}
+        memories: set[int] = set()
         for parameter in parameters:
             if parameter._grad is None:
                 continue
@@ -157,19 +166,23 @@ class Optimizer:
             with devices.current(parameter.device):
                 moved = Moved(parameter, *_real_arrays(parameter), state)
             kind = moved.kind() if self.elementwise else None
-            if kind is None:
+            memory = id(parameter._version)  # one for all that lie there: they move in turn
+            if kind is None or memory in memories:
                 found.append([moved])
             elif kind in kinds:
                 kinds[kind].append(moved)
             else:
                 kinds[kind] = [moved]
                 found.append(kinds[kind])
+            memories.add(memory)
         return found
 
     def _move_together(self, members: list[Moved], options: dict[str, Any]) -> None:
         first = id(members[0].parameter)
         together = self._together.get(first)
         if together is None or not together.are(members):
+            for key in [k for k, one in self._together.items() if one.shares(members)]:
+                del self._together[key]
             together = self._together[first] = Together(members)
         values = joined([one.values for one in members])
         grad = joined([one.grad for one in members])
@@ -207,6 +220,9 @@ class Optimizer:
         return [flat[k, : like.size].reshape(like.shape) for k in range(count)]
 
     # ---- saving and loading
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_scratch": {}, "_together": {}}  # of these parameters and arrays
 
     def state_dict(self) -> dict[str, Any]:
         """Return a snapshot of state and options; parameters are numbered in order.
@@ -257,6 +273,7 @@ class Optimizer:
                 for name, value in entries.items()
             }
         self.state = state
+        self._together = {}
         for theirs, ours in zip(groups, self.param_groups, strict=True):
             ours.update({k: v for k, v in theirs.items() if k != "params"})
 

@@ -53,23 +53,37 @@ class Together:
             if isinstance(value, Tensor) else value
             for name, value in members[0].state.items()
         }  # fmt: skip
-        self._views: list[dict[str, Tensor]] = [{} for _ in members]
+        self._views: list[dict[str, tuple[Tensor, Any]]] = [{} for _ in members]
         self.give(members)
 
     def are(self, members: Sequence[Moved]) -> bool:
         """Return whether these are the members, with the state that was given to them."""
         if len(members) != len(self._parameters):
             return False
-        for one, parameter, views in zip(members, self._parameters, self._views, strict=True):
-            if one.parameter is not parameter or len(one.state) != len(self.state):
-                return False
-            for name, value in self.state.items():
-                known = views.get(name, value)
-                if one.state.get(name) is not known and (
-                    isinstance(known, Tensor) or one.state[name] != known
-                ):
+        return all(map(self._is, members, self._parameters, self._shapes, self._views))
+
+    def _is(
+        self, one: Moved, parameter: Tensor, shape: tuple[int, ...],
+        views: dict[str, tuple[Tensor, Any]],
+    ) -> bool:  # fmt: skip
+        state = one.state
+        if one.parameter is not parameter or one.values.shape != shape:
+            return False
+        if state.keys() != self.state.keys():
+            return False
+        for name, value in self.state.items():
+            if name in views:
+                tensor, part = views[name]
+                if state[name] is not tensor or tensor._data is not part:
                     return False
+            elif state[name] != value:
+                return False
         return True
+
+    def shares(self, members: Sequence[Moved]) -> bool:
+        """Return whether a member is one of these."""
+        others = {id(one.parameter) for one in members}
+        return any(id(parameter) in others for parameter in self._parameters)
 
     def parts(self, vector: Any) -> list[Any]:
         """Return each member's part of a vector, a view of its shape."""
@@ -88,7 +102,8 @@ class Together:
                 for one, views, part in zip(
                     members, self._views, self.parts(value._data), strict=True
                 ):
-                    one.state[name] = views[name] = Tensor(part)
+                    one.state[name] = Tensor(part)
+                    views[name] = one.state[name], part
 
 
 def joined(arrays: Sequence[Any]) -> Any:

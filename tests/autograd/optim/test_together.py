@@ -1,6 +1,7 @@
 """Small parameters that are moved as one vector move as each would alone, to the bit."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -87,14 +88,93 @@ def test_a_state_that_was_loaded_or_written_to_is_gone_on_with(name):
     assert_same(*pairs)
 
 
-def test_a_copy_of_an_optimizer_leaves_the_first_as_it_is():
-    members = parameters()
-    optimizer = optim.Adam(members)
-    move(optimizer, members, 2)
-    before = optimizer.state[members[0]]["exp_avg"].numpy().copy()
-    other = copy.deepcopy(optimizer)
-    move(other, other.param_groups[0]["params"], 2)
-    np.testing.assert_array_equal(optimizer.state[members[0]]["exp_avg"].numpy(), before)
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize("name", ["adam", "sgd"])
+def test_a_copy_goes_on_by_itself(name, copied):
+    pairs = both(name)
+    for optimizer, members in pairs:
+        move(optimizer, members, 2)
+    before = [p.numpy(force=True).copy() for p in pairs[0][1]]
+    copies = [copied(optimizer) for optimizer, _ in pairs]
+    copies = [(one, one.param_groups[0]["params"]) for one in copies]
+    for pair in copies:
+        move(*pair, 2)
+    assert_same(*copies)
+    for p, values in zip(pairs[0][1], before, strict=True):
+        np.testing.assert_array_equal(p.numpy(force=True), values)
+    for pair in pairs:
+        move(*pair, 2)
+    assert_same(*pairs)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_parameters_whose_data_is_replaced_are_moved_in_their_new_shapes(name):
+    pairs = both(name, shapes=[(3,), (2,)])
+    for optimizer, members in pairs:
+        move(optimizer, members, 2)
+        members[0].data = Tensor(np.ones((3, 3)))
+        optimizer.state[members[0]].clear()
+        move(optimizer, members, 2)
+        assert members[0].shape == (3, 3)
+    assert_same(*pairs)
+
+
+def test_plain_steps_after_data_is_replaced_reach_every_element():
+    members = parameters(shapes=[(3,), (2,)])
+    optimizer = optim.SGD(members, lr=1.0)
+    move(optimizer, members, 1)
+    start = [Tensor(np.arange(9.0).reshape(3, 3)), Tensor(members[1].numpy(force=True).copy())]
+    members[0].data = start[0].clone()
+    for p in members:
+        p.grad = Tensor(np.ones(p.shape))
+    optimizer.step()
+    for p, first in zip(members, start, strict=True):
+        np.testing.assert_array_equal(p.numpy(force=True), first.numpy() - 1)
+
+
+def test_a_replaced_array_of_a_state_is_gone_on_with():
+    pairs = both("adam")
+    for optimizer, members in pairs:
+        move(optimizer, members, 2)
+        state = optimizer.state[members[1]]
+        state["exp_avg"].data = Tensor(np.full(members[1].shape, 3.0))
+        move(optimizer, members, 2)
+    assert_same(*pairs)
+
+
+def test_parameters_in_one_memory_move_one_after_the_other():
+    w = Tensor(np.zeros(3), True)
+    v = w.detach().requires_grad_()
+    w.grad, v.grad = Tensor(np.ones(3)), Tensor(np.ones(3))
+    optim.SGD([w, v], lr=1.0).step()
+    np.testing.assert_array_equal(w.numpy(force=True), [-2, -2, -2])
+
+
+def test_groups_keep_options_of_their_own():
+    pairs = [(parameters(), alone) for alone in (False, True)]
+    ended = []
+    for members, alone in pairs:
+        groups = [{"params": members[:2]}, {"params": members[2:], "lr": 0.5}]
+        optimizer = optim.Adam(groups, lr=0.1)
+        optimizer.elementwise = not alone
+        move(optimizer, members, 3)
+        ended.append((optimizer, members))
+    assert_same(*ended)
+
+
+def test_a_rule_of_its_own_is_given_each_parameter_by_itself():
+    class Normed(optim.SGD):
+        def _update(self, values, grad, state, group):
+            values -= group["lr"] * grad / np.linalg.norm(grad)
+
+    members = parameters(shapes=[(3,), (2,)])
+    start = [p.numpy(force=True).copy() for p in members]
+    optimizer = Normed(members, lr=1.0)
+    for p in members:
+        p.grad = Tensor(np.ones(p.shape))
+    optimizer.step()
+    for p, first in zip(members, start, strict=True):
+        np.testing.assert_allclose(first - p.numpy(force=True), p.numel() ** -0.5, rtol=1e-14)
 
 
 def test_small_ones_share_their_memory_and_large_ones_do_not():
