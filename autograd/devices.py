@@ -273,10 +273,10 @@ def as_device(device: Any) -> Device:
     index = int(number) if number else 0
     count = found.count() if index else None  # the first is there, or the type would not be usable
     if count is not None and index >= count:
-        there = f"{count} of them, 0 to {count - 1}" if count > 1 else "one"
+        there = f"are {count}, numbers 0 to {count - 1}" if count > 1 else "is 1, number 0"
         raise DeviceError(
-            f"device {device!r} is not there: expected the number of a GPU that this process sees, "
-            f"{there}, got {index}; CUDA_VISIBLE_DEVICES says which it sees"
+            f"device {device!r} is not there: of the GPUs that this process sees there {there}; "
+            "CUDA_VISIBLE_DEVICES says which it sees"
         )
     return Device(kind, index)
 

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any
 
@@ -49,7 +49,8 @@ class LastWords:
     def _keep(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
-        if hasattr(sys, "ps1") or os.getpid() != self._process:
+        interactive = hasattr(sys, "ps1") or sys.flags.interactive
+        if interactive or os.getpid() != self._process:
             self._usual(kind, error, trace)  # nothing ends, or not this rank
         else:
             self._kept = kind, error, trace
@@ -63,15 +64,19 @@ class LastWords:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the others end by it, and so does this
         late = time.perf_counter() + _PATIENCE
         words = f"{self._kept[0].__name__}: {self._kept[1]}" if self._kept else ""
-        told = self._leave(words, lambda: time.perf_counter() > late and self._print())
-        if not self._said_by_another(words, told):
-            self._print()
+        told: Sequence[str] = ()
+        try:
+            told = self._leave(words, lambda: time.perf_counter() > late and self._print())
+        finally:
+            if not self._said_by_another(words, told):
+                self._print()
 
     def _print(self) -> None:
         kept, self._kept = self._kept, None
         if kept is not None:
-            self._usual(*kept)
-            sys.stderr.flush()
+            with suppress(OSError, ValueError, AttributeError):  # closed, or None
+                self._usual(*kept)
+                sys.stderr.flush()
 
     def _said_by_another(self, words: str, told: Sequence[str]) -> bool:
         if words in told[: self._number]:
@@ -90,10 +95,11 @@ def when_late(sentence: str, seconds: int | None) -> Iterator[None]:
     """
     teller: Any = None
     if seconds is not None and os.name == "posix":
-        teller = subprocess.Popen(
-            ["sh", "-c", _LATE, "sh", str(os.getpid()), str(seconds), sentence],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
+        with suppress(OSError):
+            teller = subprocess.Popen(
+                ["sh", "-c", _LATE, "sh", str(os.getpid()), str(seconds), sentence],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            )  # fmt: skip
     try:
         yield
     finally:

@@ -174,6 +174,8 @@ class MpiRanks(Ranks):
         return rows
 
     def complete(self, array: np.ndarray, lanes: int, edges: Sequence[int]) -> None:
+        if not array.flags.c_contiguous:
+            raise ValueError(f"expected a dense array, got strides {array.strides}")
         if self.size > 1:
             self._meet()
             self._join(array, self._first_rows(lanes, edges))
@@ -389,7 +391,10 @@ class MpiRanks(Ranks):
         )
 
     def _telling_of_delay(self, where: str) -> Callable[[], None]:
-        """Return what says on stderr, once, that the others are late; rank 0, or 1 if it is 0."""
+        """Return what says on stderr, once, that others are late.
+
+        Ranks 0 and 1 say so, each for itself: one of them may be the late one.
+        """
         late = time.perf_counter() + _LATE if self.number < 2 else float("inf")
 
         def tell() -> None:

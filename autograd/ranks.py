@@ -71,7 +71,10 @@ class Ranks(ABC):
 
     @abstractmethod
     def complete(self, array: np.ndarray, lanes: int, edges: Sequence[int]) -> None:
-        """Complete an array of the host in place, as what `gather` joins; nothing is added."""
+        """Complete an array of the host in place, as what `gather` joins; nothing is added.
+
+        array: dense, its rows one after the other; ValueError for another.
+        """
 
     @abstractmethod
     def settle(self) -> None:

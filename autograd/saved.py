@@ -70,10 +70,10 @@ class SavedTensor:
         return self.counter[0] != self.version
 
     def for_rule(self, owner: Node) -> Tensor:
-        """Return what `unpack` does to a rule, which changes nothing of it: one for all passes.
+        """Return what `unpack` does, to a rule, which does not change it: one for all passes.
 
-        But for what a hook has to unpack each time, leaves, which are themselves, and the output of
-        the owner: kept there, it would make a reference cycle.
+        What a hook unpacks is another each time. Leaves are themselves. The output of the owner is
+        another, too: kept here, it would make a reference cycle.
         """
         tensor = self.unpacked
         if tensor is None or self.counter[0] != self.version:

@@ -414,8 +414,17 @@ class OpNode(Node):
             self.check_alive()
             name = name.removeprefix("_saved_")
             if name in self.saved:
-                return self.argument(name)
+                return self._own(name)
         raise AttributeError(name)
+
+    def _own(self, name: str) -> Any:
+        """Return what is saved by a name, as a tensor that no rule is given."""
+        packed = self.saved[name]
+        if type(packed) is tuple:
+            return tuple(p.unpack(self) if type(p) is SavedTensor else p for p in packed)
+        if type(packed) is SavedTensor and not packed.overwritten:
+            return packed.unpack(self)
+        return self.argument(name)
 
     def argument(self, name: str) -> Any:
         """Return what a rule asks for by name, other than the gradient itself."""

@@ -15,7 +15,7 @@ from ..nn.module import Module
 from ..tensor import Tensor
 from .forms import Same, Unfit, hashable, put_together, taken_apart
 from .recorded import OfTensors, Recorded, keep
-from .surroundings import surroundings
+from .surroundings import Named, surroundings
 
 
 def compile(  # noqa: A001 - the field's name
@@ -28,12 +28,12 @@ def compile(  # noqa: A001 - the field's name
     """Return `fn`, a function of tensors, as one that is recorded at its first call and replayed.
 
     fn        any function, with `grad` inside or not: a loss, a gradient, a residual. It takes
-              tensors and lists, tuples and dicts of them, and returns the same. Other arguments,
-              and the numbers and texts that it reads from around itself, are frozen, and it is
-              recorded once for each of them: pass a number that changes often as a tensor. So are
-              attributes (`self.weight`) and entries of dicts (`weights["wall"]`) that its text
-              names. What the functions that it calls read, what is deeper inside of objects, and
-              arrays are frozen for good.
+              tensors and lists, tuples and dicts of them, and returns the same. It is recorded
+              once for each value of its other arguments and of the numbers and texts that it reads
+              from around itself, also in short lists and tuples, as attributes (`self.weight`)
+              and as entries of dicts (`weights["wall"]`) that its text names: pass a number that
+              changes often as a tensor. What the functions that it calls read, what is deeper
+              inside of objects, and arrays are frozen for good.
     points    names of the arguments that have a row a point, equally many. Results are then
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.
@@ -56,8 +56,32 @@ def compile(  # noqa: A001 - the field's name
     return Compiled(fn, points, threads, executor)
 
 
-_OFTEN = 8  # recordings for other values, before it is said
-_AROUND = "what it reads from around itself"
+_OFTEN = 8  # recordings in a row for another value of the same, when it is said
+
+
+class _Recordings:
+    """Those of a function, or of one object's method, by arguments and surroundings.
+
+    own  the names of what the function itself writes, which tells none of them from another.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[Hashable, Recorded] = {}
+        self.own: set[str] = set()
+        self._last: dict[str, Hashable] = {}
+        self._changed: list[str] = []
+        self._in_a_row = 0
+
+    def key(self, form: Hashable, around: Named) -> Hashable:
+        return form, tuple(pair for pair in around if pair[0] not in self.own)
+
+    def often(self, new: dict[str, Hashable]) -> str:
+        """Return what a new recording is for another value of, once it was often; else ""."""
+        last, self._last = self._last, new
+        changed = [name for name in new if last and new[name] != last.get(name)]
+        self._in_a_row = self._in_a_row + 1 if changed and changed == self._changed else 1
+        self._changed = changed
+        return ", ".join(changed) if self._in_a_row == _OFTEN else ""
 
 
 class Compiled:
@@ -74,10 +98,8 @@ class Compiled:
         self._points = (points,) if isinstance(points, str) else points
         self._check_points()
         self._threads, self._executor = threads, executor
-        self._recorded: dict[Hashable, Recorded] = {}
-        self._recorded_of: dict[int, dict[Hashable, Recorded]] = {}  # of objects, by their ids
-        self._last_new: dict[str, Hashable] = {}
-        self._anew = 0
+        self._recorded = _Recordings()
+        self._recorded_of: dict[int, _Recordings] = {}  # of objects, by their ids
         self._lock = threading.Lock()
 
     def _check_points(self) -> None:
@@ -85,7 +107,9 @@ class Compiled:
                  if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]  # fmt: skip
         kind = type(self._points).__name__
         if not isinstance(self._points, Iterable):
-            raise TypeError(f"compile: points expected names of arguments, got {kind}")
+            raise TypeError(
+                f'compile: points expected names of arguments, such as "x", got {kind}'
+            )
         self._points = tuple(self._points)
         for name in self._points:
             if name not in names:
@@ -121,13 +145,13 @@ class Compiled:
             if recorded is None:
                 ended = weakref.finalize(instance, self._recorded_of.pop, id(instance), None)
                 ended.atexit = False
-                recorded = self._recorded_of[id(instance)] = {}
+                recorded = self._recorded_of[id(instance)] = _Recordings()
         return self._replay(given, recorded, instance)
 
     def _replay(
         self,
         given: inspect.BoundArguments,
-        recorded: dict[Hashable, Recorded],
+        recorded: _Recordings,
         instance: Any = None,
     ) -> Any:
         """Call the function with arguments; instance: that among them which it is a method of."""
@@ -142,34 +166,50 @@ class Compiled:
         if modes.state.tracer is not None or any(t.__dispatch__ is not None for t in leaves):
             # a part of another recording, or of a forward sweep
             return self.fn(*given.args, **given.kwargs)
-        form = dict, tuple(parts)
-        key = form, surroundings(self.fn, instance)
+        form, around = (dict, tuple(parts)), surroundings(self.fn, instance)
         with self._lock:
-            found = recorded.get(key)
-            if found is None:
-                self._look_at(dict(parts) | {_AROUND: key[1]})
+            key = recorded.key(form, around)
+            found = recorded.known.get(key)
+            new = found is None
+            if new:
+                self._say_how_often(recorded, dict(parts) | dict(around), instance)
                 found = Recorded(
                     self._of_tensors(form), points, self._name, self._threads, self._executor
                 )
-            keep(recorded, key, found)
-        return found(leaves)
+            keep(recorded.known, key, found)
+        result = found(leaves)
+        if new:
+            self._leave_out_its_own(recorded, form, around, instance)
+        return result
 
-    def _look_at(self, new: dict[str, Hashable]) -> None:
-        """Warn, once, where each recording differs from the one before in the same."""
-        last, self._last_new = self._last_new, new
-        changed = [name for name in new if last and new[name] != last.get(name)]
-        if not changed:
-            return
-        self._anew += 1
-        if self._anew != _OFTEN:
-            return
-        told = ", ".join(repr(name) if name != _AROUND else name for name in changed)
-        warnings.warn(
-            f"{self._name} was recorded {_OFTEN + 1} times, the last time for another value of "
-            f"{told}; a recording takes as long as many calls: pass what changes as an argument, "
-            "and a number as a tensor, autograd.tensor(number)",
-            RuntimeWarning, stacklevel=4,
-        )  # fmt: skip
+    def _say_how_often(
+        self, recorded: _Recordings, new: dict[str, Hashable], instance: Any
+    ) -> None:
+        """Warn, once in a row, where each recording differs from the one before in the same."""
+        told = recorded.often({
+            name: value for name, value in new.items()
+            if not (isinstance(value, Same) and value.value is instance is not None)
+        })  # fmt: skip
+        if told:
+            warnings.warn(
+                f"{self._name} was recorded {_OFTEN} times in a row for another value of {told}; a "
+                "recording takes as long as many calls: pass what changes as an argument, and a "
+                "number as a tensor, autograd.tensor(number)",
+                RuntimeWarning, stacklevel=4,
+            )  # fmt: skip
+
+    def _leave_out_its_own(
+        self, recorded: _Recordings, form: Hashable, around: Named, instance: Any
+    ) -> None:
+        """Keep a first recording under what the function itself did not write meanwhile."""
+        now = dict(surroundings(self.fn, instance))
+        written = {name for name, value in around if name in now and now[name] != value}
+        if written:
+            with self._lock:
+                found = recorded.known.pop(recorded.key(form, around), None)
+                recorded.own |= written
+                if found is not None:
+                    keep(recorded.known, recorded.key(form, around), found)
 
     def _form_of(self, name: str, value: Any, leaves: list[Tensor], instance: Any) -> Hashable:
         if value is instance and instance is not None:

@@ -6,9 +6,9 @@ the same operations, and with numbers that follow one law.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import zip_longest
+from itertools import repeat, zip_longest
 from typing import Any
 
 import numpy as np
@@ -50,26 +50,42 @@ def check_chunk(
                 raise MixesPoints(BY_NUMBER)
 
 
-def check_repeats(name: str, one: Program, other: Program) -> None:
-    """Raise TraceError where two recordings of a function at the same points are different."""
-    operation = difference(one, other)
-    if operation is not None:
+def check_repeats(name: str, found: str | None) -> None:
+    """Raise TraceError for what two recordings of a function at the same points differ in."""
+    if found is not None:
         raise TraceError(
-            f"{name} does something else at each call, seen at operation {operation!r}: random "
-            "numbers of numpy or Python, a counter, a list that grows; pass what changes as an "
-            "argument"
+            f"{name} does something else at each call, seen at {found}: random numbers of numpy or "
+            "Python, a counter, a list that grows; pass what changes as an argument"
         )
 
 
 def difference(one: Program, other: Program) -> str | None:
-    """Return None where two recordings are alike, and else the first operation that is not."""
+    """Return None where two recordings at the same points are alike, else what differs first."""
+    twins: dict[Value, Value] = {}
+
+    def meet(here: Sequence[Argument], there: Sequence[Argument]) -> bool:
+        return len(here) == len(there) and all(map(_twins, here, there, repeat(twins)))
+
+    twins.update(zip(one.inputs, other.inputs, strict=True))
     for here, there in zip_longest(one.instructions, other.instructions):
-        alike = here is not None and there is not None and here.op is there.op
-        if not alike or any(differing_attributes(here, there)) or not all(
-            _same(*map(_number, pair)) for pair in zip(here.inputs, there.inputs, strict=True)
-        ):
-            return (here or there).op.name
-    return None
+        if (
+            here is None or there is None or here.op is not there.op
+            or not meet(here.inputs, there.inputs)
+            or not _same(here.attributes, there.attributes)
+            or len(here.outputs) != len(there.outputs)
+        ):  # fmt: skip
+            return f"operation {(here or there).op.name!r}"
+        twins.update(zip(here.outputs, there.outputs, strict=True))
+    return None if meet(one.outputs, other.outputs) else "what it returns"
+
+
+def _twins(one: Argument, other: Argument, twins: Mapping[Value, Value]) -> bool:
+    """Return whether two arguments of recordings are one: made alike, or the same numbers."""
+    if not (isinstance(one, Value) and isinstance(other, Value)):
+        return type(one) is type(other) and _same(one, other)
+    if CONSTANT not in (one.kind, other.kind):
+        return twins[one] is other
+    return one.kind == other.kind and (one.data is other.data or _same(one.data, other.data))
 
 
 def _number(argument: Argument) -> Any:
@@ -113,7 +129,17 @@ def agree(one: float, other: float) -> bool:
 
 def _same(one: Any, other: Any) -> bool:
     """Return whether two attributes are equal, or no numbers both; arrays by their elements."""
-    try:
-        return bool(one == other) or bool(one != one and other != other)
-    except ValueError:  # arrays
-        return np.array_equal(one, other)
+    if type(one) is not type(other):
+        return not _is_array(one) and not _is_array(other) and bool(one == other)
+    if isinstance(one, (tuple, list)):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if _is_array(one):
+        alike = one.shape == other.shape and one.dtype == other.dtype
+        return alike and bool(((one == other) | ((one != one) & (other != other))).all())
+    return bool(one == other) or bool(one != one and other != other)
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "shape") and hasattr(value, "dtype")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,6 +91,12 @@ class _Trace(NamedTuple):
     form: Hashable
 
 
+def _differs(one: _Trace, other: _Trace) -> str | None:
+    """Return None where two recordings of the same call are alike, else what differs first."""
+    found = difference(one.program, other.program)
+    return found or (None if one.form == other.form else "what it returns")
+
+
 class Plan:
     """A function of tensors as it was recorded for one shape and dtype of each.
 
@@ -130,12 +135,7 @@ class Plan:
             traced = self._trace_few(leaves, _FEW)
             results = [Result(joined, 0) for joined in given]
         else:
-            traced, more = (self._trace_few(leaves, count) for count in (_FEW, 2 * _FEW))
-            rows = sorted(self._points)
-            self._probes = tuple(_points_first(one.program, rows) for one in (traced, more))
-            with self._blaming_what_changes(leaves, more.program, 2 * _FEW):
-                results = results_over_points(*self._probes, len(rows))
-                self._check_form(traced.form, more.form)
+            traced, results = self._settled_over_points(leaves)
         self.form = traced.form
         self._is_number = [t._data.shape for t in traced.outputs] == [()]
         self.differentiable = [t._requires_grad for t in traced.outputs]
@@ -164,9 +164,13 @@ class Plan:
         self._checked = 2 * points
         leaves = list(tensors[: len(self._requires_grad)])
         traced = self._trace(_few_points(leaves, self._points, points))
-        with self._blaming_what_changes(leaves, traced.program, points):
+        try:
             check_chunk(*self._probes, traced.program.instructions, points)
             self._check_form(self.form, traced.form)
+        except MixesPoints:
+            again = self._trace(_few_points(leaves, self._points, points))
+            check_repeats(self.recorded.name, _differs(traced, again))
+            raise
 
     def _check_form(self, expected: Hashable, found: Hashable) -> None:
         if found != expected:
@@ -201,33 +205,36 @@ class Plan:
     def _settled(self, leaves: list[Tensor]) -> _Trace:
         """Record a function that may make something at its first call, and nothing after that."""
         first, second = self._trace(list(leaves)), self._trace(list(leaves))
-        if difference(first.program, second.program) is None:
+        if _differs(first, second) is None:
             return first
         third = self._trace(list(leaves))
-        check_repeats(self.recorded.name, second.program, third.program)
+        check_repeats(self.recorded.name, _differs(second, third))
         return third
+
+    def _settled_over_points(self, leaves: list[Tensor]) -> tuple[_Trace, list[Result]]:
+        """Record such a function with few points, and tell what its results are of them."""
+        first, second = self._trace_few(leaves, _FEW), self._trace_few(leaves, _FEW)
+        if _differs(first, second) is not None:
+            third = self._trace_few(leaves, _FEW)
+            check_repeats(self.recorded.name, _differs(second, third))
+        more = self._trace_few(leaves, 2 * _FEW)
+        rows = sorted(self._points)
+        self._probes = tuple(_points_first(one.program, rows) for one in (second, more))
+        results = results_over_points(*self._probes, len(rows))
+        self._check_form(second.form, more.form)
+        return second, results
 
     def _trace_few(self, leaves: list[Tensor], count: int) -> _Trace:
         """Record with so many points; what is raised says so, as its shapes are of these."""
         try:
             return self._trace(_few_points(leaves, self._points, count))
+        except TraceError:
+            raise
         except Exception as error:
             error.add_note(
                 f"{self.recorded.name} was being recorded with {count} points, first of all: what "
                 "else has a row a point has to be an argument that `points` names too"
             )
-            raise
-
-    @contextmanager
-    def _blaming_what_changes(
-        self, leaves: list[Tensor], program: Program, points: int
-    ) -> Iterator[None]:
-        """Where points seem to be mixed, see first whether each call does something else."""
-        try:
-            yield
-        except MixesPoints:
-            again = self._trace(_few_points(leaves, self._points, points)).program
-            check_repeats(self.recorded.name, program, again)
             raise
 
     def _called(self, leaves: list[Tensor], share: Tensor) -> tuple[list[Tensor], Hashable]:

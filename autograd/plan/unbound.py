@@ -58,11 +58,13 @@ class Unbound:
             fuse, held=lambda op: op.name in HELD, truths=np.dtype(np.float64), every=True
         )
         self._late = run_pass("clusters", loops, late)
-        # yes and no are numbers
+        # yes and no are numbers, but for calls of the array library
         self._constants = {
-            v: v.data.astype(np.float64) if v.dtype == bool else v.data
-            for v in _values(self._late) if v.kind == CONSTANT
-        }  # fmt: skip
+            v: _number(v.data) for v in _values(self._late) if v.kind == CONSTANT
+        }
+        other = [v.dtype for v in self._late.outputs if v.dtype != np.float64]
+        if other:
+            raise TypeError(f"results of a recorded step are float64, got {other[0]}")
 
     @property
     def count(self) -> int:
@@ -118,10 +120,17 @@ class Unbound:
     ) -> None:
         inputs = [found[one] if isinstance(one, Value) else one for one in instruction.inputs]
         if instruction.op is not fused_op:
-            launch = launch_of(self._xp, instruction.op.name, inputs, instruction.attributes)
+            truths = [isinstance(one, Value) and one.dtype == bool for one in instruction.inputs]
+            launch = None if any(truths) else launch_of(
+                self._xp, instruction.op.name, inputs, instruction.attributes
+            )
             if launch is None:
+                inputs = [
+                    one != 0 if truth else one for one, truth in zip(inputs, truths, strict=True)
+                ]
                 results = instruction.op.forward(self._xp, *inputs, **instruction.attributes)
-                return _take(instruction, results, found)
+                results = results if isinstance(results, tuple) else (results,)
+                return _take(instruction, tuple(map(_number, results)), found)
             result = place(instruction.outputs[0])
             launch(result)
             return _take(instruction, result, found)
@@ -134,6 +143,10 @@ class Unbound:
 def _take(instruction: Instruction, results: Any, found: dict[Value, Any]) -> None:
     several = isinstance(results, tuple)
     found.update(zip(instruction.outputs, results if several else (results,), strict=True))
+
+
+def _number(array: Any) -> Any:
+    return array.astype(np.float64) if array.dtype == bool else array
 
 
 def _values(program: Program) -> set[Value]:

@@ -29,6 +29,7 @@ _KERNEL = re.compile(
     r'extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(([^)]*)\)'
 )
 _STATIC, _MOST = 48 << 10, 99 << 10
+_MOST_ASIDE = 65535  # blocks of a grid along y and z
 TURNS = ("forward", "backward", "mixed")
 """In which order threads and blocks may take turns."""
 
@@ -78,6 +79,7 @@ class HostElementwise:
         inputs = [p.split() for p in in_params.split(", ")]
         outputs = [p.split() for p in out_params.split(", ")]
         self.inputs, self.outputs = len(inputs), len(outputs)
+        self.parameters = inputs + outputs
         self.dtype = outputs[0][0]
         self.name, self.loaded = name, False
         references = [
@@ -99,6 +101,9 @@ class HostElementwise:
         taken = [a for a in arguments if isinstance(a, StrictArray)]
         for one in taken:
             cuda.check(one.index)
+        for (kind, name), one in zip(self.parameters, arguments, strict=True):
+            if isinstance(one, StrictArray) and one.dtype != kind:
+                raise TypeError(f"kernel {self.name}: {name} takes {kind}, got {one.dtype}")
         numbers = [None if isinstance(a, StrictArray) else a for a in arguments]
 
         def call(arrays: list[np.ndarray]) -> None:
@@ -183,6 +188,11 @@ class HostKernel:
                 f"kernel {self.name}: {shared_mem} bytes of shared memory, where "
                 f"{self.max_dynamic_shared_size_bytes} are allowed and {_MOST} there"
             )
+        if max(grid[1:], default=0) > _MOST_ASIDE:
+            raise ValueError(
+                f"kernel {self.name}: a grid has {_MOST_ASIDE} blocks at most along y and z, got "
+                f"{grid}"
+            )
         if len(arguments) != len(self.parameters):
             raise ValueError(
                 f"kernel {self.name}: expected {len(self.parameters)} arguments, got "
@@ -265,26 +275,26 @@ def _compiled(text: str) -> ctypes.CDLL:
     """Return the library of a text of C++, kept beside the compiled loops, with the hash of it."""
     key = hashlib.sha256("\0".join([text, _version()]).encode()).hexdigest()[:24]
     kept = cache_folder() / f"kernel_{key}.so"
-    try:
-        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        check_private(kept.parent)
-        if not _sound(kept):
-            content = _compile(text, key)
+    if not _sound(kept):
+        content = _compile(text, key)
+        try:
+            check_private(kept.parent)
             write(kept, content)
             write(kept.with_suffix(".sum"), _sum(content))
-        return ctypes.CDLL(str(kept))
-    except OSError as error:
-        warn_of_folder(error)
-    library = Path(_folder().name) / kept.name
-    library.write_bytes(_compile(text, key))
-    return ctypes.CDLL(str(library))
+        except OSError as error:
+            warn_of_folder(error)
+            kept = Path(_folder().name) / kept.name
+            kept.write_bytes(content)
+    return ctypes.CDLL(str(kept))
 
 
 def _sound(library: Path) -> bool:
-    """Return whether a library is there, and is what was written."""
+    """Return whether a library is there, in a folder of one's own, and is what was written."""
     try:
+        library.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_private(library.parent)
         return _sum(library.read_bytes()) == library.with_suffix(".sum").read_bytes()
-    except FileNotFoundError:
+    except OSError:
         return False
 
 

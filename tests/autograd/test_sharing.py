@@ -140,8 +140,18 @@ def test_a_saved_value_is_one_tensor_for_all_passes():
     assert node.argument("x").grad_fn is z.grad_fn
     output = T.exp(z).grad_fn
     assert output.argument("out") is not output.argument("out")  # or it would refer to itself
-    (own,) = [(x * z).grad_fn.argument("x")]
-    assert own is x
+    assert (x * z).grad_fn.argument("x") is x
+
+
+def test_a_saved_tensor_that_is_looked_at_is_ones_own():
+    x = leaf()
+    z = x * 2 + 1
+    y = (z * z).sum()
+    expected = T.grad(T.grad(y, x, create_graph=True)[0].sum(), x, retain_graph=True)[0]
+    square = y.grad_fn.next_functions[0][0]
+    square._saved_x.detach_()
+    found = T.grad(T.grad(y, x, create_graph=True)[0].sum(), x)[0]
+    np.testing.assert_array_equal(found.numpy(), expected.numpy())
 
 
 def test_a_saved_value_that_was_unpacked_is_refused_when_it_is_overwritten():

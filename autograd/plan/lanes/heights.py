@@ -1,4 +1,8 @@
-"""Rows in blocks of nearly equal height: as few blocks as there may be, the first a row taller."""
+"""Rows in blocks of nearly equal height: as few blocks as there may be, the first a row taller.
+
+Full blocks and a low one of what is left would take longer: few additions are under way in a low
+block at once, and each waits for the one before.
+"""
 
 from __future__ import annotations
 

@@ -128,7 +128,6 @@ done:
   ret void
 }
 """
-"""Blocks of rows of nearly equal heights: a low one waits for its own sums."""
 
 _PANELS = """
 define internal void @product(i64 %m, i64 %k, ptr %w, i64 %row, i64 %column, ptr %x, i64 %stride,

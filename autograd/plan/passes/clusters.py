@@ -67,7 +67,11 @@ class Loop:
     @property
     def flat(self) -> bool:
         """Whether rows and columns can be one loop."""
-        return not {"row", "column"}.intersection(self.layouts)
+        return _are_flat(self.layouts)
+
+
+def _are_flat(layouts: Sequence[str]) -> bool:
+    return not {"row", "column", "other"}.intersection(layouts)
 
 
 def _fused(
@@ -306,8 +310,7 @@ class _Clusters:
         instructions, inputs = self._read(unit)
         shape, dtype = unit.key
         layouts = tuple(layout(v.shape, shape) or "other" for v in inputs)
-        flat = not {"row", "column"}.intersection(layouts)
-        if len(instructions) == 1 and flat and not self.every:
+        if len(instructions) == 1 and _are_flat(layouts) and not self.every:
             return instructions[0]
         results = {i.outputs[0]: k for k, i in enumerate(instructions)}
         places = {v: k for k, v in enumerate(inputs)}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import weakref
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -314,7 +316,7 @@ def test_tensors_that_take_each_others_place():
     def times(x: T.Tensor) -> T.Tensor:
         return x * factor
 
-    with pytest.warns(RuntimeWarning, match="value of what it reads from around itself"):
+    with pytest.warns(RuntimeWarning, match="8 times in a row .* value of factor; .* tensor"):
         for k in range(20):
             factor = T.tensor(float(k))
             compiled = compiled or T.compile(times)
@@ -347,10 +349,10 @@ def test_zero_has_a_sign_and_no_number_is_itself():
 
 def test_forms_that_were_not_used_for_long_are_dropped():
     compiled = T.compile(lambda x, k: x * k)
-    with pytest.warns(RuntimeWarning, match="recorded 9 times, .* another value of 'k'; .* tensor"):
+    with pytest.warns(RuntimeWarning, match="8 times in a row .* value of k; .* tensor"):
         for k in range(200):
             assert compiled(T.ones(k + 1), k).numel() == k + 1
-    assert len(compiled._recorded) <= 64
+    assert len(compiled._recorded.known) <= 64
 
 
 def test_attributes_and_entries_of_dicts_that_its_text_names():
@@ -376,7 +378,90 @@ def test_attributes_and_entries_of_dicts_that_its_text_names():
         assert [one(x).item() for one in of_all] == [3 * factor] * 5
     net.steps = 1  # is not read
     whole(x)
-    assert len(whole._recorded) == 2
+    assert len(whole._recorded.known) == 2
+
+
+class Places:
+    """Numbers wherever an object may have them."""
+
+    __slots__ = ("slot",)
+    of_all = 1.0
+
+
+class Sum:
+    def __init__(self, weights: dict) -> None:
+        self.weights = weights
+
+    def __call__(self, x: T.Tensor) -> T.Tensor:
+        return self.weights["wall"] * x
+
+
+@pytest.mark.parametrize("kind", [
+    "loop", "dict of an attribute", "default dict", "slot", "class", "list", "numpy", "called",
+    "partial",
+])  # fmt: skip
+def test_a_number_is_seen_wherever_it_lies(kind):
+    places, weights, many = Places(), {"wall": 1.0}, [0.0, 1.0]
+    default, single = defaultdict(float, wall=1.0), np.float32(1)
+    places.slot = 1.0
+    owner = Sum(weights)
+    functions = {
+        "loop": lambda x: sum(weights[name] * x for name in ("wall", "wall")) / 2,
+        "dict of an attribute": lambda x: owner.weights["wall"] * x,
+        "default dict": lambda x: default["wall"] * x,
+        "slot": lambda x: places.slot * x,
+        "class": lambda x: places.of_all * x,
+        "list": lambda x: many[1] * x,
+        "numpy": lambda x: float(single) * x,
+        "called": owner,
+        "partial": functools.partial(lambda factors, x: factors["wall"] * x, weights),
+    }
+    compiled, one = T.compile(functions[kind]), T.tensor(1.0)
+    assert compiled(one).item() == 1.0
+    places.slot = weights["wall"] = many[1] = default["wall"] = 2.0
+    single, Places.of_all = np.float32(2), 2.0
+    try:
+        assert compiled(one).item() == 2.0
+    finally:
+        Places.of_all = 1.0
+
+
+def test_numbers_that_change_their_places_are_told_apart():
+    weights = {"wall": 2.0}
+    compiled = T.compile(lambda x: (2 * weights.get("wall", 0) + 3 * weights.get("inlet", 0)) * x)
+    assert compiled(T.tensor(1.0)).item() == 4.0
+    weights["inlet"] = weights.pop("wall")
+    assert compiled(T.tensor(1.0)).item() == 6.0
+
+
+def test_what_the_function_itself_counts_costs_no_recording():
+    class Counting:
+        def __init__(self) -> None:
+            self.calls, self.factor = 0, 1.0
+
+        def residual(self, x: T.Tensor) -> T.Tensor:
+            self.calls += 1
+            return self.factor * x
+
+    counting = Counting()
+    compiled, one = T.compile(counting.residual), T.tensor(1.0)
+    compiled(one)
+    before = counting.calls
+    counting.calls = 100  # which nothing is made of
+    compiled(one)
+    assert counting.calls == 100 > before
+    counting.factor = 3.0
+    assert compiled(one).item() == 3.0
+
+
+def test_many_objects_of_a_class_are_not_many_recordings_of_one():
+    class Line:
+        @T.compile
+        def at(self, x: T.Tensor) -> T.Tensor:
+            return 2 * x
+
+    lines = [Line() for _ in range(20)]
+    assert {line.at(T.tensor(1.0)).item() for line in lines} == {2.0}
 
 
 def test_training_mode_of_the_modules_it_reads():
@@ -478,15 +563,38 @@ def test_what_differs_from_call_to_call_is_refused(kind, points):
         T.compile(function, points=points)(T.ones(50))
 
 
-def test_what_is_made_at_the_first_call_alone_is_recorded():
+ORDER, COUNTS = np.random.default_rng(5), itertools.count()
+TURNS = itertools.cycle([lambda one, other: one, lambda one, other: other])
+
+
+@pytest.mark.parametrize("points", [(), "x"])
+@pytest.mark.parametrize(
+    ("function", "place"),
+    [
+        (lambda x: x * T.tensor(ORDER.random(3)), "operation 'mul'"),
+        (lambda x: x[:, ORDER.permutation(3)], "operation 'index'"),
+        (lambda x: next(TURNS)(x * 2, x * 3), "what it returns"),
+        (lambda x: (x, next(COUNTS)), "what it returns"),
+        (lambda x: T.cat([x, *itertools.repeat(2 * x, next(COUNTS))], 1), "operation"),
+    ],
+    ids=["array", "places", "wiring", "number", "inputs"],
+)
+def test_what_else_differs_from_call_to_call_is_refused(function, place, points):
+    said = f"something else at each call, seen at {place}"
+    with pytest.raises(T.TraceError, match=said):
+        T.compile(function, points=points)(T.ones((50, 3)))
+
+
+@pytest.mark.parametrize("points", [(), "x"])
+def test_what_is_made_at_the_first_call_alone_is_recorded(points):
     made = []
 
     def function(x: T.Tensor) -> T.Tensor:
         if not made:
-            made.append(T.linspace(0, 1, len(x)) * 2)
+            made.append(T.linspace(0, 1, 3) * 2)
         return (x * made[0]).sum()
 
-    assert T.compile(function)(T.ones(3)).item() == pytest.approx(3)
+    assert T.compile(function, points=points)(T.ones((1, 3))).item() == pytest.approx(3)
 
 
 def test_a_failure_with_few_points_says_that_they_are_few():

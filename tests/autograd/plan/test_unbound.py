@@ -69,6 +69,25 @@ def test_arrays_that_were_there_before_are_constants(gpu):
     np.testing.assert_array_equal(found._host, np.where(mask, 2 * X, X))
 
 
+@pytest.mark.parametrize("step", [
+    lambda x: T.where((x > 0) & (x < 1), x, 0.0),
+    lambda x: T.where(T.isfinite(1 / x), x, -1.0),
+    lambda x: T.where(~(x > 0) | T.isnan(x), 2 * x, x),
+])  # fmt: skip
+def test_yes_and_no_go_through_calls_and_kernels(gpu, step):
+    function = Unbound(lambda x: [step(x)], 0, [(7,)], as_device("cuda"))
+    x = np.array([0.0, 0.5, -0.5, 2.0, np.inf, np.nan, -2.0])
+    with np.errstate(all="ignore"):
+        expected = step(T.tensor(x)).numpy()
+        (found,) = function(StrictArray(np.zeros(0)), StrictArray(x.copy()))
+    np.testing.assert_array_equal(found._host, expected)
+
+
+def test_results_of_another_dtype_are_refused(gpu):
+    with pytest.raises(TypeError, match="results of a recorded step are float64, got bool"):
+        Unbound(lambda x: [x > 0], 0, [(7,)], as_device("cuda"))
+
+
 def turned(x, mask, places):
     """What a step of matrices is made of, and a result that nothing is done to."""
     stack = x[places]

@@ -108,6 +108,21 @@ def test_more_shared_memory_than_a_block_is_given_is_refused(gpu):
         kernel((1,), (4,), arguments, shared_mem=200000)
 
 
+def test_more_blocks_than_a_grid_has_aside_are_refused(gpu):
+    kernel = gpu.xp.RawModule(code=HEAD + "}").get_function("test")
+    with pytest.raises(ValueError, match="65535 blocks at most along y and z"):
+        kernel((1, 65536), (4,), (gpu.xp.ones(4), gpu.xp.zeros(4), np.int32(4)))
+
+
+def test_an_elementwise_kernel_takes_arrays_of_its_types_alone(gpu):
+    kernel = gpu.xp.ElementwiseKernel("float64 x", "float64 y", "y = 2 * x", "twice")
+    to = gpu.xp.zeros(4)
+    kernel(gpu.xp.ones(4), to)
+    np.testing.assert_array_equal(gpu.to_host(to), [2, 2, 2, 2])
+    with pytest.raises(TypeError, match="x takes float64, got bool"):
+        kernel(gpu.xp.ones(4) > 0, to)
+
+
 def test_a_kernel_is_compiled_once_for_all_processes_and_again_where_it_is_damaged(
     gpu, monkeypatch, tmp_path
 ):

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from .each import C_TYPES, FIRST_AND_STEP, launch
 from .modules import kernel_of
 
-_THREADS, _MOST_BLOCKS = 128, 512
 _MOST = 48  # pairs a launch: kernels take 4 KiB of arguments
 _ADDING = 256
-_TYPES = {"float32": "float", "float64": "double", "int32": "int"}
 
 
 def copy(xp: Any, pairs: Sequence[tuple[Any, Any]]) -> None:
@@ -38,14 +37,13 @@ def copy_to_rows(xp: Any, pairs: Sequence[tuple[Any, Any, int]], number: Any) ->
 def _copy(xp: Any, pairs: Sequence[tuple[Any, Any, int]], number: Any | None) -> None:
     for first in range(0, len(pairs), _MOST):
         some = pairs[first : first + _MOST]
-        types = tuple((_TYPES[str(a.dtype)], _TYPES[str(b.dtype)]) for a, b, _ in some)
+        types = tuple((C_TYPES[str(a.dtype)], C_TYPES[str(b.dtype)]) for a, b, _ in some)
         arguments = [] if number is None else [number]
         for source, to, row in some:
             arguments += [source, to, np.int64(source.size)]
             arguments += [] if number is None else [np.int64(row)]
-        blocks = min(_MOST_BLOCKS, -(-max(source.size for source, _, _ in some) // _THREADS))
-        kernel = kernel_of(xp.RawModule, _copy_text(types, number is not None), "copy")
-        kernel((max(1, blocks),), (_THREADS,), tuple(arguments))
+        most = max(source.size for source, _, _ in some)
+        launch(xp, _copy_text(types, number is not None), "copy", arguments, most)
 
 
 @cache
@@ -60,8 +58,7 @@ def _copy_text(types: Sequence[tuple[str, str]], rows: bool) -> str:
     return "\n".join([
         "typedef double R;",
         f'extern "C" __global__ void copy({", ".join(arguments)}) {{',
-        f"  const long long first = (long long)blockIdx.x * {_THREADS} + threadIdx.x;",
-        f"  const long long step = (long long)gridDim.x * {_THREADS};",
+        FIRST_AND_STEP,
         *lines, "}", "",
     ])  # fmt: skip
 
@@ -80,10 +77,8 @@ def gather_row(
         arguments = [places, number, np.int64(places.shape[1])]
         for source, to, begin in some:
             arguments += [source, to, np.int64(to.size), np.int64(begin)]
-        blocks = min(_MOST_BLOCKS, -(-max(to.size for _, to, _ in some) // _THREADS))
-        text = _gather_text(tuple(_TYPES[str(source.dtype)] for source, _, _ in some))
-        kernel = kernel_of(xp.RawModule, text, "gather")
-        kernel((max(1, blocks),), (_THREADS,), tuple(arguments))
+        text = _gather_text(tuple(C_TYPES[str(source.dtype)] for source, _, _ in some))
+        launch(xp, text, "gather", arguments, max(to.size for _, to, _ in some))
 
 
 @cache
@@ -99,8 +94,7 @@ def _gather_text(types: Sequence[str]) -> str:
         "typedef double R;",
         f'extern "C" __global__ void gather({", ".join(arguments)}) {{',
         "  const int *row = places + number[0] * width;",
-        f"  const long long first = (long long)blockIdx.x * {_THREADS} + threadIdx.x;",
-        f"  const long long step = (long long)gridDim.x * {_THREADS};",
+        FIRST_AND_STEP,
         *lines, "}", "",
     ])  # fmt: skip
 
@@ -119,7 +113,7 @@ def add_up(xp: Any, numbers: Any, totals: Any) -> None:
 
     Each is added in an order that is fixed.
     """
-    text = _add_up_text(_TYPES[str(numbers.dtype)])
+    text = _add_up_text(C_TYPES[str(numbers.dtype)])
     count = np.int64(numbers.size // totals.size)
     kernel_of(xp.RawModule, text, "add_up")((totals.size,), (_ADDING,), (numbers, totals, count))
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from .each import C_TYPES, FIRST_AND_STEP, launch
 from .modules import kernel_of
 from .transfers import add_up, copy
 
-_TYPES = {"float32": "float", "float64": "double"}
+_FLOATS = {"float32", "float64"}
 _TILE, _DEEP, _SIDE = 32, 16, 8  # of a block: numbers of a side, products at a time, threads a side
-_THREADS, _MOST_BLOCKS = 128, 512
 Launch = Callable[[Any], None]
 """Writes a result to a dense array of its shape."""
 
@@ -31,7 +31,7 @@ def launch_of(xp: Any, op: str, inputs: Sequence[Any], attributes: dict[str, Any
     """
     found = _OPERATIONS.get(op)
     types = {str(getattr(one, "dtype", "number")) for one in inputs}
-    if found is None or len(types) != 1 or not types <= _TYPES.keys():
+    if found is None or len(types) != 1 or not types <= _FLOATS:
         return None
     return found(xp, inputs, **attributes)
 
@@ -51,9 +51,10 @@ def _product(
     (x_there, *x_steps), (y_there, *y_steps) = left, right
     (m, inner), n = x.shape[-2:], y.shape[-1]
     tiles, stack = -(-m // _TILE) * -(-n // _TILE), x.size // (m * inner)
-    kernel = kernel_of(xp.RawModule, _product_text(_TYPES[str(x.dtype)]), "product")
+    kernel = kernel_of(xp.RawModule, _product_text(C_TYPES[str(x.dtype)]), "product")
     sizes = tuple(map(np.int64, (m, n, inner, *x_steps, *y_steps)))
-    return lambda to: kernel((tiles, stack), (_SIDE * _SIDE,), (x_there, y_there, to, *sizes))
+    # one after the other along x: of the other axes a grid has 65535 blocks at most
+    return lambda to: kernel((tiles * stack,), (_SIDE * _SIDE,), (x_there, y_there, to, *sizes))
 
 
 def _laid_out(array: Any) -> tuple[Any, int, int] | None:
@@ -80,10 +81,8 @@ def _index(
         return None
     if str(getattr(places, "dtype", "")) != "int64" or not places.flags.c_contiguous:
         return None
-    kernel = kernel_of(xp.RawModule, _index_text(_TYPES[str(x.dtype)]), "elements")
-    blocks = max(1, min(_MOST_BLOCKS, -(-places.size // _THREADS)))
-    sizes = np.int64(x.size), np.int64(places.size)
-    return lambda to: kernel((blocks,), (_THREADS,), (x, places, to, *sizes))
+    text, sizes = _index_text(C_TYPES[str(x.dtype)]), (np.int64(x.size), np.int64(places.size))
+    return lambda to: launch(xp, text, "elements", (x, places, to, *sizes), places.size)
 
 
 def _cat(xp: Any, inputs: Sequence[Any], dim: int) -> Launch | None:
@@ -106,8 +105,7 @@ def _index_text(real: str) -> str:
     return f"""typedef {real} R;
 extern "C" __global__ void elements(const R *from, const long long *places, R *to,
                                     long long size, long long count) {{
-  const long long first = (long long)blockIdx.x * {_THREADS} + threadIdx.x;
-  const long long step = (long long)gridDim.x * {_THREADS};
+{FIRST_AND_STEP}
   for (long long e = first; e < count; e += step)
     to[e] = from[places[e] < 0 ? places[e] + size : places[e]];
 }}
@@ -125,10 +123,12 @@ extern "C" __global__ void product(const R *x, const R *y, R *to, long long m, l
                                    long long y_row, long long y_column) {{
   const int t = threadIdx.x, row = t / {_SIDE}, column = t % {_SIDE};
   const long long across = (n + {_TILE - 1}) / {_TILE};
-  const long long top = blockIdx.x / across * {_TILE}, left = blockIdx.x % across * {_TILE};
-  x += blockIdx.y * m * inner;
-  y += blockIdx.y * inner * n;
-  to += blockIdx.y * m * n;
+  const long long tiles = (m + {_TILE - 1}) / {_TILE} * across;
+  const long long tile = blockIdx.x % tiles, number = blockIdx.x / tiles;
+  const long long top = tile / across * {_TILE}, left = tile % across * {_TILE};
+  x += number * m * inner;
+  y += number * inner * n;
+  to += number * m * n;
   R sums[{each}][{each}] = {{}};
   for (long long first = 0; first < inner; first += {_DEEP}) {{
     for (int e = t; e < {_TILE * _DEEP}; e += {_SIDE * _SIDE}) {{

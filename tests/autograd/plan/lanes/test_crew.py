@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 import threading
 import time
 import weakref
@@ -108,12 +107,11 @@ def test_boxes_stay_while_a_thread_looks_into_them(monkeypatch):
     monkeypatch.setattr(module, "cores", lambda: 8)
     crew = Crew()
     work, _ = _counting(1)
-    crew._looks *= 400  # a fifth of a second, so that the thread outlives the crew
+    crew._looks *= 2000  # a second, so that the thread outlives the crew
     crew._ended = time.perf_counter() + 60
     _run(crew, work, [1, 2])
     boxes, gone = crew._boxes, weakref.ref(crew)
     del crew
-    gc.collect()
     assert gone() is not None
     limit = time.monotonic() + 10
     while gone() is not None:
