@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -29,16 +30,18 @@ _PRELOAD = "from pinn.runs.processes import leave_ctrl_c_to_others as begin; beg
 class Workers:
     """What does runs.
 
-    executor: see pinn.runs.jobs.run_jobs. at_once: runs that share the cores of this machine, None
-    where others do them. threads: of each run there.
+    executor: see pinn.runs.jobs.run_jobs, None for this process. at_once: runs that share the cores
+    of this machine, None where others do them. threads: of each run there.
     """
 
     executor: Any
     at_once: int | None = None
     threads: int = 1
 
-    def threads_of(self, runs: int) -> int:
-        """Return how many threads each of so many runs may take."""
+    def threads_of(self, runs: int) -> int | None:
+        """Return how many threads each of so many runs may take, None for all cores."""
+        if self.executor is None:
+            return None
         if self.at_once is None:
             return self.threads
         return max(1, usable_cores() // min(self.at_once, max(runs, 1)))
@@ -151,9 +154,16 @@ def _slurm(option: str, jobs: int | None, folder: Path) -> Iterator[Workers]:
     named = {
         key if key in _OF_ANY_CLUSTER else f"slurm_{key}": value for key, value in given.items()
     }
-    try:
-        executor = submitit.AutoExecutor(folder / ".submitit", cluster=cluster)
+
+    def made(place: str | Path) -> Any:
+        executor = submitit.AutoExecutor(place, cluster=cluster)
         executor.update_parameters(**named)
+        return executor
+
+    try:
+        with tempfile.TemporaryDirectory() as place:  # a refusal may come after the folder
+            made(place)
+        executor = made(folder / ".submitit")
     except _REFUSALS as error:
         raise ValueError(str(error)) from error
     yield Workers(executor, threads=threads)

@@ -16,7 +16,7 @@ import pinn
 from pinn.cli import main
 from pinn.runs import Run
 
-from .conftest import HEAT, wait_for
+from .conftest import HEAT, ROOT, wait_for
 
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 MPIEXEC = shutil.which("mpiexec", path=f"{SCRIPTS}{os.pathsep}{os.environ.get('PATH', '')}")
@@ -126,6 +126,36 @@ def test_a_killed_worker_and_ctrl_c_cost_no_bit(start, options):
     check_same("all", "other")
 
 
+# Python's own hook: a process of multiprocessing says that it has started, and imports for a while.
+SLOW_TO_IMPORT = """\
+import sys, time
+from pathlib import Path
+
+if "--multiprocessing-fork" in sys.orig_argv:
+    Path("importing").touch()
+    time.sleep(0.5)
+"""
+
+
+def test_ctrl_c_before_the_first_run_begins_is_an_interrupt(start, folder):
+    """A terminal sends it to the processes too, which have not come to what ignores it."""
+    (folder / "sitecustomize.py").write_text(SLOW_TO_IMPORT)
+    process = start(
+        "sweep", "heat.yaml", "--out", "all", *GRID, "--jobs", "2", start_new_session=True,
+        env={"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"},
+    )  # fmt: skip
+    wait_for(Path("importing").exists, process)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 130, err
+    assert [line.split()[1] for line in out.splitlines()[1:]] == ["empty", "empty"]
+    assert err.splitlines() == [
+        "every run ends after this step (Ctrl-C again: without waiting for that)",
+        "interrupted: the same command goes on with the runs that have not ended",
+    ]
+    assert not list(Path("all").iterdir())
+
+
 @needs_mpi
 def test_a_mistake_under_mpiexec_is_told_once(start):
     """And who does the runs needs no --executor there."""
@@ -209,8 +239,9 @@ def test_a_script_without_a_guard_is_told_of_it_once_and_nothing_is_trained(star
     (folder / "script.py").write_text(UNGUARDED)
     out, err = start(program=("script.py",)).communicate(timeout=240)
     error, end = out.splitlines()
-    assert error.startswith("RuntimeError sweep: the processes that were started ended before ")
-    assert 'stand below if __name__ == "__main__":' in error
+    assert error.startswith("RuntimeError sweep: no process begins: 2 were started, one after ")
+    assert " with exit codes 1 and 1; " in error
+    assert error.endswith(' below `if __name__ == "__main__":`')
     assert end == "the script ends"  # and it ends once: the processes go no further than the call
     assert not err
     assert not list((folder / "all").iterdir())
@@ -238,4 +269,4 @@ def test_mistakes_in_who_does_the_runs(folder, capsys, options, said):
         code = end.code
     assert code == 2
     assert said in capsys.readouterr().err
-    assert not list(Path().glob("all/seed*"))
+    assert not Path("all").exists()
