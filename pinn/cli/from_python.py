@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinn.cli.grid import Grid
-from pinn.cli.many import configs_in, ended_before, train_there
+from pinn.cli.many import GridRuns
 from pinn.cli.verdict import Misuse
 
 if TYPE_CHECKING:
@@ -60,28 +60,29 @@ def sweep(
     goes on. With "mpi" under mpiexec the processes but the first do runs for it and then end, as by
     SystemExit. Processes import the script that starts them, which therefore keeps what it does
     below `if __name__ == "__main__":`. Raises TypeError or ValueError, naming the argument, before
-    anything is trained, and RuntimeError where the processes cannot import the script.
+    anything is trained, and RuntimeError where the processes end before they have begun.
     """
-    if model is not None:
-        settings["model"] = model
-    return _swept("sweep", problem, grid, out, executor, jobs, tries, tell, settings)
+    return _swept(
+        "sweep", problem, grid, {"model": model, **settings}, out=out, executor=executor, jobs=jobs,
+        tries=tries, tell=tell,
+    )  # fmt: skip
 
 
 def _swept(
     caller: str,
     problem: Problem,
     grid: Mapping[str, Iterable[Any]],
+    settings: Mapping[str, Any],
+    *,
     out: str | os.PathLike[str] | None,
     executor: Any,
     jobs: int | None,
     tries: int,
     tell: Callable[[str], object] | None,
-    settings: dict[str, Any],
 ) -> Sweep:
     """Do what `sweep` says, for the function of whose arguments its errors speak."""
     from pinn.config import Config, Output, parse
     from pinn.runs.processes import CannotBegin
-    from pinn.runs.sweep import Sweep
     from pinn.training.experiment import Experiment
 
     for name in _OF_ONE_RUN:
@@ -103,23 +104,18 @@ def _swept(
         if found is None:
             raise SystemExit(0)
         try:
-            configs = configs_in(axes, lambda changed: parse(text, "sweep", changed), out)
-            codes = ended_before(configs, lambda line: None)
+            runs = GridRuns(axes, lambda changed: parse(text, caller, changed), out, _untold)
         except Misuse as error:
             raise ValueError(str(error)) from None
-        left = list(codes.values()).count(None)
         try:
-            reasons = train_there(
-                configs, codes, found.executor, folder=next(iter(configs)).parent,
-                threads=None if found.executor is None else found.threads_of(left),
-                tries=tries, tell=tell or (lambda line: None),
-            )  # fmt: skip
+            runs.train(found, tries=tries, tell=tell or _untold)
         except CannotBegin as error:
             raise RuntimeError(f"{caller}: {error}") from None
-    return Sweep(
-        axes.names, [texts for texts, _ in axes], list(configs), list(codes.values()),
-        [reasons.get(directory, "") for directory in configs],
-    )  # fmt: skip
+    return runs.sweep
+
+
+def _untold(line: str) -> None:
+    """Of whoever does not ask what is going on."""
 
 
 def ensemble(
@@ -136,26 +132,18 @@ def ensemble(
 ) -> Ensemble:
     """Train the same run with several seeds, and return the solutions as a pinn.Ensemble.
 
-    seeds: how many, or which. out: the folder of the runs, runs/NAME-ensemble where left out. All
-    else is as of pinn.sweep. Runs that failed or diverged are left out, with a RuntimeWarning that
-    says why; ValueError, which says it too, where fewer than two are left.
+    seeds: how many, or which, two at least. out: the folder of the runs, runs/NAME-ensemble where
+    left out. All else is as of pinn.sweep. Runs that failed or diverged are left out, with a
+    RuntimeWarning that says why; ValueError, which says it too, where fewer than two are left.
     """
     from pinn.solution import Ensemble, load
 
     if "seed" in settings:
         raise TypeError("ensemble has no argument 'seed', as it trains with several; give seeds")
-    if isinstance(seeds, str) or not isinstance(seeds, int | Iterable):
-        raise TypeError(
-            f"ensemble: seeds: expected how many, or which, such as 5 or [0, 3], got {seeds!r:.60}"
-        )
-    if isinstance(seeds, int):
-        _check_count("ensemble", "seeds", seeds)
-        seeds = range(seeds)
-    if model is not None:
-        settings["model"] = model
     swept = _swept(
-        "ensemble", problem, {"seed": seeds}, out or Path("runs", f"{problem.name}-ensemble"),
-        executor, jobs, tries, tell, settings,
+        "ensemble", problem, {"seed": _seeds(seeds)}, {"model": model, **settings},
+        out=out or Path("runs", f"{problem.name}-ensemble"), executor=executor, jobs=jobs,
+        tries=tries, tell=tell,
     )  # fmt: skip
     there = [run.solution_path for run in swept.runs if run.solution_path.exists()]
     found = [load(path) for path in there]
@@ -172,13 +160,33 @@ def ensemble(
     return Ensemble(good)
 
 
+def _seeds(given: int | Iterable[int]) -> Sequence[int]:
+    """Return two seeds or more; TypeError, ValueError for what does not say which."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Integral | Iterable):
+        raise TypeError(
+            f"ensemble: seeds: expected how many, or which, such as 5 or [0, 3], got {given!r:.60}"
+        )
+    if isinstance(given, Integral):
+        _check_count("ensemble", "seeds", given, least=2)
+        return range(given)
+    seeds = list(given)
+    for seed in seeds:
+        _check_count("ensemble", "seeds", seed, least=0)
+    if len(seeds) < 2:
+        raise ValueError(
+            f"ensemble: seeds: expected two or more, got {seeds}; a spread is between solutions"
+        )
+    return [int(seed) for seed in seeds]
+
+
 def _check_workers(caller: str, executor: Any, jobs: int | None) -> None:
     """Raise TypeError or ValueError for what is no executor, and for a number of jobs that is none.
 
     caller: whose arguments they are.
     """
     by_name = executor is None or isinstance(executor, str)
-    if not by_name and (isinstance(executor, type) or not hasattr(executor, "submit")):
+    submits = callable(getattr(executor, "submit", None)) and not isinstance(executor, type)
+    if not by_name and not submits:
         raise TypeError(
             f"{caller}: executor: expected an executor, which has submit() as those of "
             "concurrent.futures, or the name of one, such as 'processes' or 'mpi', got "
@@ -193,11 +201,11 @@ def _check_workers(caller: str, executor: Any, jobs: int | None) -> None:
     _check_count(caller, "jobs", jobs)
 
 
-def _check_count(caller: str, name: str, given: Any) -> None:
+def _check_count(caller: str, name: str, given: Any, least: int = 1) -> None:
     if isinstance(given, bool) or not isinstance(given, Integral):
-        raise TypeError(f"{caller}: {name}: expected a whole number >= 1, got {given!r:.60}")
-    if given < 1:
-        raise ValueError(f"{caller}: {name}: expected a whole number >= 1, got {given}")
+        raise TypeError(f"{caller}: {name}: expected a whole number >= {least}, got {given!r:.60}")
+    if given < least:
+        raise ValueError(f"{caller}: {name}: expected a whole number >= {least}, got {given}")
 
 
 def _opened(

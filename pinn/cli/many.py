@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pinn.cli.grid import Grid
 from pinn.cli.train import ended_there
@@ -15,16 +15,85 @@ from pinn.cli.worker import work
 
 if TYPE_CHECKING:
     from pinn.config import Config, Override
+    from pinn.runs.executors import Workers
+    from pinn.runs.jobs import Ended, Job
+    from pinn.runs.sweep import Sweep
 
 
-def configs_in(
-    grid: Grid, made: Callable[[list[Override]], Config], folder: str | Path | None
-) -> dict[Path, Config]:
-    """Return the config of each combination by the directory of its run.
+class GridRuns:
+    """The runs of a grid, one for each combination, and how those ended that have.
 
-    made: returns the config with some overrides. folder: runs/NAME-sweep where left out. Raises
-    Misuse where two would go to one directory, and what `made` raises.
+    made: returns the config with some overrides. folder: of the runs, runs/NAME-sweep where left
+    out. tell: gets a line for each that had ended before, with exit code 0. Raises Misuse where two
+    would go to one directory, or a run of another config is there, RunExists where something else
+    is there or another process is training, and what `made` raises.
     """
+
+    def __init__(
+        self,
+        grid: Grid,
+        made: Callable[[list[Override]], Config],
+        folder: str | os.PathLike[str] | None,
+        tell: Callable[[str], object],
+    ) -> None:
+        self._grid = grid
+        self.configs = _configs(grid, made, folder)
+        """By directory."""
+        self._codes = {
+            directory: _code_before(config, tell) for directory, config in self.configs.items()
+        }
+        self._reasons = dict.fromkeys(self.configs, "")
+
+    @property
+    def left(self) -> dict[Path, Config]:
+        """The configs of those that have not ended, by directory."""
+        return {one: config for one, config in self.configs.items() if self._codes[one] is None}
+
+    def end(self, directory: Path, code: int | None, said: str) -> None:
+        """Note the exit code of a run, and why it is that where it is not 0."""
+        self._codes[directory] = code
+        self._reasons[directory] = "" if code == DONE else said
+
+    def train(self, workers: Workers, *, tries: int = 3, tell: Callable[[str], object]) -> None:
+        """Have those that are left done by workers; Ctrl-C and all else as of run_jobs."""
+        from pinn.runs.jobs import Job, run_jobs
+
+        left = self.left
+        if not left:
+            return
+        threads = workers.threads_of(len(left))
+        jobs = [
+            Job(str(directory), config.text(), os.getcwd(),
+                None if config.experiment.threads else threads)
+            for directory, config in left.items()
+        ]  # fmt: skip
+
+        def on_end(job: Job, ended: Ended) -> None:
+            self.end(Path(job.directory), ended.code, ended.said)
+
+        run_jobs(
+            jobs, work, workers.executor, on_end=on_end, folder=next(iter(left)).parent,
+            tries=tries, tell=tell,
+        )  # fmt: skip
+
+    @property
+    def sweep(self) -> Sweep:
+        """What became of them so far."""
+        from pinn.runs.sweep import Sweep
+
+        values = [texts for texts, _ in self._grid]
+        return Sweep(
+            self._grid.names, values, list(self.configs), list(self._codes.values()),
+            list(self._reasons.values()),
+        )  # fmt: skip
+
+
+def _configs(
+    grid: Grid,
+    made: Callable[[list[Override]], Config],
+    folder: str | os.PathLike[str] | None,
+) -> dict[Path, Config]:
+    """Return the config of each combination by the directory of its run."""
     found: dict[Path, Config] = {}
     for texts, overrides in grid:
         config = made(overrides)
@@ -37,53 +106,15 @@ def configs_in(
     return found
 
 
-def ended_before(
-    runs: Mapping[Path, Config], tell: Callable[[str], object]
-) -> dict[Path, int | None]:
-    """Return, by directory, 0 for runs that have ended, which are told, and None for all others.
-
-    Raises Misuse for one of another config and RunExists where something else is there or another
-    process is training.
-    """
+def _code_before(config: Config, tell: Callable[[str], object]) -> int | None:
+    """Return 0 for a run that has ended, which is told, and None for all others."""
     from pinn.files import DamagedFile
 
-    codes: dict[Path, int | None] = {}
-    for directory, config in runs.items():
-        try:
-            end = ended_there(config)
-        except DamagedFile:  # whoever goes on with it says so
-            end = None
-        codes[directory] = None if end is None else DONE
-        if end is not None:
-            tell(f"{directory}: the run has ended: {end}")
-    return codes
-
-
-def train_there(
-    runs: Mapping[Path, Config],
-    codes: dict[Path, int | None],
-    executor: Any,
-    *,
-    folder: Path,
-    threads: int | None = None,
-    tries: int = 3,
-    tell: Callable[[str], object],
-) -> dict[Path, str]:
-    """Have the runs without an exit code done by workers, and put theirs into `codes`.
-
-    Returns what was said of each whose exit code is not 0. What the rest is, and Ctrl-C, see
-    pinn.runs.jobs.run_jobs. threads: of each run whose config does not say.
-    """
-    from pinn.runs.jobs import Job, run_jobs
-
-    jobs = {
-        directory: Job(str(directory), config.text(), os.getcwd(),
-                       None if config.experiment.threads else threads)
-        for directory, config in runs.items() if codes[directory] is None
-    }  # fmt: skip
-    if not jobs:
-        return {}
-    ended = run_jobs(list(jobs.values()), work, executor, folder=folder, tries=tries, tell=tell)
-    found = dict(zip(jobs, ended, strict=True))
-    codes.update((directory, one.code) for directory, one in found.items())
-    return {directory: one.said for directory, one in found.items() if one.code != DONE}
+    try:
+        end = ended_there(config)
+    except DamagedFile:  # whoever goes on with it says so
+        end = None
+    if end is None:
+        return None
+    tell(f"{config.directory}: the run has ended: {end}")
+    return DONE

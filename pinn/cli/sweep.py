@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinn.cli.configured import add_config, add_track, read_config
 from pinn.cli.grid import Axis, Grid
-from pinn.cli.many import configs_in, ended_before, train_there
+from pinn.cli.many import GridRuns
 from pinn.cli.output import say, tell
 from pinn.cli.verdict import DISK_OR_DEVICE, DONE, INTERRUPTED, Misuse
 from pinn.cli.worker import attempted
@@ -91,61 +89,43 @@ def _workers(arguments: argparse.Namespace, stack: ExitStack) -> Workers | None:
 
 def _swept(arguments: argparse.Namespace, workers: Workers | None) -> int:
     from pinn.runs.interrupts import Interrupts
-    from pinn.runs.sweep import Sweep
-
-    grid = Grid([Axis.parse(text) for text in arguments.grid])
-    runs = _configs(arguments, grid)
-    told = (lambda line: None) if arguments.quiet else tell
-    codes = ended_before(runs, told)
-    code, reasons = None, {}
-    try:
-        if workers is None:
-            _train_here(runs, codes, reasons, arguments)
-        else:
-            with Interrupts():  # whatever asks to end is a KeyboardInterrupt
-                reasons = train_there(
-                    runs, codes, workers.executor, folder=next(iter(runs)).parent, tell=told,
-                    threads=workers.threads_of(list(codes.values()).count(None)),
-                )  # fmt: skip
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    told_why = [reasons.get(directory, "") for directory in runs]
-    values = [texts for texts, _ in grid]
-    say(str(Sweep(grid.names, values, list(runs), list(codes.values()), told_why)))
-    if code is not None:
-        tell("interrupted: the same command goes on with the runs that have not ended")
-    failed = (DISK_OR_DEVICE if one is None else one for one in codes.values() if one != DONE)
-    return next(failed, DONE) if code is None else code
-
-
-def _configs(arguments: argparse.Namespace, grid: Grid) -> dict[Path, Config]:
-    """Return the config of every combination by its directory, before the first is trained."""
 
     def made(overrides: list[Override]) -> Config:
         return read_config(argparse.Namespace(**{**vars(arguments), "overrides": overrides}))
 
-    return configs_in(grid, made, arguments.out)
+    grid = Grid([Axis.parse(text) for text in arguments.grid])
+    told = (lambda line: None) if arguments.quiet else tell
+    runs = GridRuns(grid, made, arguments.out, told)
+    interrupted = False
+    try:
+        if workers is None:
+            _train_here(runs, arguments.quiet)
+        else:
+            with Interrupts():  # whatever asks to end is a KeyboardInterrupt
+                runs.train(workers, tell=told)
+    except KeyboardInterrupt:
+        interrupted = True
+    found = runs.sweep
+    say(str(found))
+    if interrupted:
+        tell("interrupted: the same command goes on with the runs that have not ended")
+        return INTERRUPTED
+    failed = (DISK_OR_DEVICE if code is None else code for code in found.codes if code != DONE)
+    return next(failed, DONE)
 
 
-def _train_here(
-    runs: Mapping[Path, Config],
-    codes: dict[Path, int | None],
-    reasons: dict[Path, str],
-    arguments: argparse.Namespace,
-) -> None:
-    """Train in this process, one after the other; KeyboardInterrupt for a run that was.
-
-    Exit codes, and why a run failed, are put into `codes` and `reasons`.
-    """
-    for number, (directory, config) in enumerate(runs.items(), 1):
-        if codes[directory] is not None:
+def _train_here(runs: GridRuns, quiet: bool) -> None:
+    """Train in this process, one after the other; KeyboardInterrupt for a run that was."""
+    left = runs.left
+    for number, (directory, config) in enumerate(runs.configs.items(), 1):
+        if directory not in left:
             continue
-        if not arguments.quiet:
-            tell(f"run {number} of {len(runs)}: {directory}")
-        code, reasons[directory] = attempted(config, arguments.quiet)
+        if not quiet:
+            tell(f"run {number} of {len(runs.configs)}: {directory}")
+        code, why = attempted(config, quiet)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
-        codes[directory] = code
+        runs.end(directory, code, why)
 
 
 def _count(text: str) -> int:

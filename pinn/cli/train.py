@@ -75,7 +75,8 @@ def train(arguments: argparse.Namespace) -> int:
     with ExitStack() as with_others:
         with_others.enter_context(ranks.together())
         config = read_config(arguments)
-        return train_config(config, arguments, ranks=ranks, let_others_go=with_others.close)
+        code, _ = train_config(config, arguments, ranks=ranks, let_others_go=with_others.close)
+        return code
 
 
 def train_config(
@@ -84,11 +85,12 @@ def train_config(
     callbacks: Sequence[Any] = (),
     ranks: Ranks | None = None,
     let_others_go: Callable[[], None] = lambda: None,
-) -> int:
-    """Do the same with a config that has been read; callbacks: more of them.
+) -> tuple[int, str]:
+    """Do the same with a config that has been read; return the exit code, and why the run failed.
 
-    ranks: who share the work, this process alone where left out. let_others_go: called when all is
-    computed, and rank 0 writes the results.
+    The second is empty where it did not. callbacks: more of them. ranks: who share the work, this
+    process alone where left out. let_others_go: called when all is computed, and rank 0 writes the
+    results.
     """
     from autograd.ranks import ALONE
 
@@ -97,7 +99,7 @@ def train_config(
     ranks.agreed(lambda: (ended is None, checkpoint))
     if ended is not None:
         say(f"{config.experiment.problem.name}: {ended}")
-        return DONE
+        return DONE, ""
     return _run(
         config, checkpoint, overwrite, arguments.quiet, callbacks, ranks, let_others_go
     )
@@ -148,8 +150,8 @@ def _run(
     callbacks: Sequence[Any],
     ranks: Ranks,
     let_others_go: Callable[[], None],
-) -> int:
-    """Train in the run directory, and write the results there; return the exit code."""
+) -> tuple[int, str]:
+    """Train in the run directory, and write the results there; return as `train_config` does."""
     from pinn.runs.interrupts import Interrupts
     from pinn.runs.recorder import Recorder
 
@@ -172,7 +174,7 @@ def _run(
                 _save_reached(recorder, error)
                 _finish_logs(trackers)
             if isinstance(error, KeyboardInterrupt) and recorder.run is not None:
-                return INTERRUPTED
+                return INTERRUPTED, ""
             raise
         let_others_go()
         return _finish(recorder, interrupts, solution, trackers, quiet)
@@ -344,27 +346,33 @@ def _finish(
     solution: Solution,
     trackers: list[Tracker],
     quiet: bool,
-) -> int:
-    """Save the results, say what they are, draw the figures; return the exit code."""
+) -> tuple[int, str]:
+    """Save the results, say what they are, draw the figures; return as `train_config` does."""
     from pinn.files import sentence_of
     from pinn.runs.figures import draw_run
     from pinn.solution.report_text import report_text
 
     directory, report = recorder.directory, solution.report
     code = {"diverged": DIVERGED, "interrupted": INTERRUPTED}.get(str(report.stop_reason), DONE)
+    failures: list[str] = []
+
+    def tell_failure(sentence: str) -> None:
+        tell(sentence)
+        failures.append(sentence)
+
     try:
         with interrupts.held():
             try:
                 recorder.write_results(solution)
             except OSError as error:
-                tell(str(error))
+                tell_failure(str(error))
                 code = DISK_OR_DEVICE
             if not quiet:
                 tell(f"\n{report_text(report, f'{directory}{os.sep}')}\n")
             _finish_logs(trackers, quiet)
             say(f"{solution.problem.name}: {report.summary()}; results in {directory}")
             if report.stop_reason == "diverged":
-                tell(_about_divergence(solution, directory, quiet))
+                tell_failure(_about_divergence(solution, directory, quiet))
             elif report.stop_reason == "interrupted":
                 tell(f"{report.message}: a checkpoint is in {recorder.run.checkpoint_path}")
         draw_run(recorder.run, solution)
@@ -372,9 +380,9 @@ def _finish(
         tell(f"no figures were drawn; python -m pinn plot {directory} draws them")
         code = code or INTERRUPTED
     except OSError as error:
-        tell(f"the figures are not complete: {sentence_of(error)}")
+        tell_failure(f"the figures are not complete: {sentence_of(error)}")
         code = DISK_OR_DEVICE
-    return code
+    return code, "\n".join(failures)
 
 
 def _about_divergence(solution: Solution, directory: Any, quiet: bool) -> str:

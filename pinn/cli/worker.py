@@ -41,9 +41,10 @@ def work(job: Job) -> Ended:
 def attempted(
     config: Config, quiet: bool, callbacks: Sequence[Any] = (), threads: int | None = None
 ) -> tuple[int, str]:
-    """Begin a run, or go on with it, tell of what is raised; return the exit code, and what it was.
+    """Begin a run, or go on with it; return its exit code, and in a line why it failed.
 
-    quiet, callbacks: as of `train_config`. threads: how many it takes if its config does not say.
+    What the run raises is told, and none of it leaves this. quiet, callbacks: as of `train_config`.
+    threads: how many it takes if its config does not say.
     """
     from pinn.runs import is_run
 
@@ -51,23 +52,27 @@ def attempted(
         there = is_run(config.directory)
         arguments = argparse.Namespace(overwrite=False, resume=there, extend=False, quiet=quiet)
         with _threads(threads):
-            return train_config(config, arguments, callbacks), ""
+            code, why = train_config(config, arguments, callbacks)
     except KeyboardInterrupt:
         tell("interrupted")
         return INTERRUPTED, ""
     except Exception as error:
         if os.environ.get("PINN_DEBUG", "") not in ("", "0"):
             tell(traceback.format_exc())
-        code, message = verdict(error)
-        tell(message)
-        return code, message
+        code, why = verdict(error)
+        tell(why)
+    return code, _in_a_line(why)
 
 
 def _short(said: str, config: Config) -> str:
     """Return what a run said in a line, without what the reader of a sweep knows."""
     for known in (f"{config.experiment.problem.name}: ", f"; results in {config.directory}"):
         said = said.replace(known, "", 1)
-    return "; ".join(said.strip().splitlines())
+    return _in_a_line(said)
+
+
+def _in_a_line(text: str) -> str:
+    return "; ".join(text.strip().splitlines())
 
 
 def _config_of(job: Job) -> Config:

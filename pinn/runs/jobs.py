@@ -61,6 +61,7 @@ class Ended:
 
 
 Work = Callable[[Job], Ended]
+OnEnd = Callable[[Job, Ended], object]
 
 
 class Wanted(Callback):
@@ -83,37 +84,39 @@ def run_jobs(
     work: Work,
     executor: Any = None,
     *,
+    on_end: OnEnd,
     folder: str | Path,
     tries: int = 3,
     tell: Tell = lambda line: None,
-) -> list[Ended]:
-    """Have all jobs done, and return how each ended, in their order.
+) -> None:
+    """Have all jobs done, and hand over how each ended when it does.
 
     executor: anything with `submit(function, argument)` that gives a future with `done`, `result`
     and `cancel`, such as every concurrent.futures.Executor; None does them here, one after the
-    other. work: what does a job, importable where the workers are. folder: one that the workers
-    see. A worker is lost when its future has an exception, for `work` raises none; its job is then
-    submitted again, until so many workers have tried. tell: gets a line when a run begins, when it
-    ends and when its worker is lost. Raises CannotBegin where no process of this machine begins.
+    other. work: what does a job, importable where the workers are. on_end: gets a job and how it
+    ended. folder: one that the workers see. A worker is lost when its future has an exception, for
+    `work` raises none; its job is then submitted again, until so many workers have tried. tell:
+    gets a line when a run begins, when it ends and when its worker is lost. Raises CannotBegin
+    where no process of this machine begins.
 
     Ctrl-C ends every run after its step, with a checkpoint, waits for that and raises
-    KeyboardInterrupt; a second one does not wait.
+    KeyboardInterrupt; a second one does not wait. A run that it cut short is not handed over.
     """
     if executor is None:
-        return _one_by_one(jobs, work, tell)
+        _one_by_one(jobs, work, on_end, tell)
+        return
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     descriptor, wanted = tempfile.mkstemp(prefix=_WANTED, dir=folder)
     os.close(descriptor)
     try:
         jobs = [replace(job, wanted=wanted) for job in jobs]
-        return _Watched(jobs, work, executor, tries, tell).until_all_ended()
+        _Watched(jobs, work, executor, on_end, tries, tell).until_all_ended()
     finally:
         Path(wanted).unlink(missing_ok=True)
 
 
-def _one_by_one(jobs: Sequence[Job], work: Work, tell: Tell) -> list[Ended]:
-    found = []
+def _one_by_one(jobs: Sequence[Job], work: Work, on_end: OnEnd, tell: Tell) -> None:
     for number, job in enumerate(jobs, 1):
         label = f"{job.directory} ({number} of {len(jobs)})"
         tell(f"{label}: {_begins(job)}")
@@ -121,27 +124,26 @@ def _one_by_one(jobs: Sequence[Job], work: Work, tell: Tell) -> list[Ended]:
         tell(f"{label}: {ended.said}")
         if ended.code is None:
             raise KeyboardInterrupt
-        found.append(ended)
-    return found
+        on_end(job, ended)
 
 
 class _Watched:
     """Jobs that are with the workers of an executor."""
 
     def __init__(
-        self, jobs: Sequence[Job], work: Work, executor: Any, tries: int, tell: Tell
+        self, jobs: Sequence[Job], work: Work, executor: Any, on_end: OnEnd, tries: int, tell: Tell
     ) -> None:
         self._jobs = list(jobs)
         self._work = work
         self._executor = executor
+        self._on_end = on_end
         self._tries = tries
         self._tell = tell
         self._futures: dict[int, Any] = {}
         self._marks: dict[int, int | None] = {}  # of those that are not known to have begun
-        self._ended: dict[int, Ended] = {}
         self._stopping = False
 
-    def until_all_ended(self) -> list[Ended]:
+    def until_all_ended(self) -> None:
         try:
             # submitit makes one array of what is submitted within this block.
             with getattr(self._executor, "batch", nullcontext)():
@@ -152,7 +154,6 @@ class _Watched:
             self._stop()
             self._watch()
             raise
-        return [self._ended[number] for number in range(len(self._jobs))]
 
     def _submit(self, number: int) -> None:
         job = self._jobs[number]
@@ -183,9 +184,9 @@ class _Watched:
         why = ""
         try:
             ended = future.result()
-        except CannotBegin:
-            raise
         except Exception as error:  # as above: of another kind for every executor
+            if isinstance(error, CannotBegin) and not self._stopping:
+                raise
             ended, why = Ended(None, f"its worker was lost ({type(error).__name__})"), f": {error}"
         if ended.code is not None or self._stopping:
             self._end(number, ended)
@@ -206,8 +207,10 @@ class _Watched:
             self._futures[number].cancel()
 
     def _end(self, number: int, ended: Ended) -> None:
-        self._ended[number] = ended
-        if not (self._stopping and self._marks.get(number, 0) == _mark(self._jobs[number])):
+        job = self._jobs[number]
+        if ended.code is not None or not self._stopping:
+            self._on_end(job, ended)
+        if not (self._stopping and self._marks.get(number, 0) == _mark(job)):
             self._told(number, ended.said)
 
     def _told(self, number: int, said: str) -> None:

@@ -2,6 +2,8 @@
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -83,8 +85,9 @@ def test_an_ensemble_has_a_run_for_each_seed():
     for seed, solution in zip((5, 2), found.solutions, strict=True):
         alone = pinn.solve(heat(), **SETTINGS, seed=seed)
         assert np.array_equal(solution.theta, alone.theta)
-    again = pinn.ensemble(heat(), **SETTINGS, seeds=2)
-    assert [one.experiment.seed for one in again.solutions] == [0, 1]
+    for seeds in (2, np.int64(2), iter(range(2)), np.arange(2)):
+        again = pinn.ensemble(heat(), **SETTINGS, seeds=seeds)
+        assert [one.experiment.seed for one in again.solutions] == [0, 1]
 
 
 def test_runs_that_diverge_are_no_part_of_an_ensemble():
@@ -103,13 +106,13 @@ def test_runs_that_diverge_are_no_part_of_an_ensemble():
     assert len(pinn.Ensemble.load("all").solutions) == 2
 
 
-@pytest.mark.parametrize("options", [{}, {"executor": ThreadPoolExecutor}])
-def test_a_failed_run_keeps_its_reason_and_the_table_ends_with_it(monkeypatch, options):
+@pytest.mark.parametrize("made", [nullcontext, partial(ThreadPoolExecutor, 1)])
+def test_a_failed_run_keeps_its_reason_and_the_table_ends_with_it(monkeypatch, made):
     monkeypatch.setitem(sys.modules, "cupy", None)
-    options = {name: executor(1) for name, executor in options.items()}
-    found = pinn.sweep(
-        heat(), **SETTINGS, device="cuda", grid={"seed": range(6)}, out="all", **options
-    )
+    with made() as executor:
+        found = pinn.sweep(
+            heat(), **SETTINGS, device="cuda", grid={"seed": range(6)}, out="all", executor=executor
+        )
     assert found.codes == [4] * 6
     (reason,) = set(found.reasons)
     assert reason.startswith("device 'cuda' needs cupy, which is not installed; ")
@@ -137,13 +140,20 @@ def test_an_ensemble_without_one_of_its_runs_warns_of_it_and_why(monkeypatch):
 
 
 # An executor as far as anybody can see who does not submit.
-ANY = SimpleNamespace(submit=None)
+ANY = SimpleNamespace(submit=lambda function, argument: None)
 
 
 @pytest.mark.parametrize("given, error, said", [
     ({"seeds": 1.5}, TypeError, "ensemble: seeds: expected how many, or which"),
     ({"seeds": "three"}, TypeError, "ensemble: seeds: expected how many, or which"),
-    ({"seeds": 0}, ValueError, "ensemble: seeds: expected a whole number >= 1, got 0"),
+    ({"seeds": {0: 1}}, TypeError, "ensemble: seeds: expected how many, or which"),
+    ({"seeds": 0}, ValueError, "ensemble: seeds: expected a whole number >= 2, got 0"),
+    ({"seeds": 1}, ValueError, "ensemble: seeds: expected a whole number >= 2, got 1"),
+    ({"seeds": True}, TypeError, "ensemble: seeds: expected a whole number >= 2, got True"),
+    ({"seeds": []}, ValueError, "ensemble: seeds: expected two or more, got []"),
+    ({"seeds": iter([7])}, ValueError, "ensemble: seeds: expected two or more, got [7]"),
+    ({"seeds": [0, 1.5]}, TypeError, "ensemble: seeds: expected a whole number >= 0, got 1.5"),
+    ({"seeds": [0, -1]}, ValueError, "ensemble: seeds: expected a whole number >= 0, got -1"),
     ({"jobs": 0}, ValueError, "ensemble: jobs: expected a whole number >= 1, got 0"),
     ({"executor": 3}, TypeError, "ensemble: executor: expected an executor"),
     ({"executor": "ranks"}, ValueError, "ensemble: executor 'ranks': ranks share one run"),
@@ -168,6 +178,8 @@ def test_mistakes_of_an_ensemble_are_told_as_its_own(folder, given, error, said)
     ({}, {"grid": {"seed": [0]}, "executor": 3}, TypeError,
      "sweep: executor: expected an executor, which has submit()"),
     ({}, {"grid": {"seed": [0]}, "executor": ThreadPoolExecutor}, TypeError,
+     "sweep: executor: expected an executor, which has submit()"),
+    ({}, {"grid": {"seed": [0]}, "executor": SimpleNamespace(submit=None)}, TypeError,
      "sweep: executor: expected an executor, which has submit()"),
     ({}, {"grid": {"seed": [0]}, "executor": "ranks"}, ValueError,
      "sweep: executor 'ranks': ranks share one run, of pinn.solve"),

@@ -1,12 +1,14 @@
 """`sweep`: a run for each combination, once, and one table."""
 
 import json
+from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import pytest
 
 import pinn
 from pinn.cli import main
+from pinn.runs.executors import Workers
 
 SWEEP = [
     "sweep", "heat.yaml", "--out", "all", "--quiet",
@@ -101,6 +103,52 @@ def test_the_table_ends_with_why_a_run_failed(folder, capsys, monkeypatch):
     assert all("No space left" in line for line in lines[3:])
 
 
+class Interrupted(Executor):
+    """Does the first thing that it is given; Ctrl-C comes with the second."""
+
+    def __init__(self):
+        self.future = None
+
+    def submit(self, function, argument):
+        if self.future is not None:
+            raise KeyboardInterrupt
+        self.future = Future()
+        self.future.set_result(function(argument))
+        return self.future
+
+
+def test_what_a_worker_told_before_ctrl_c_is_in_the_table(folder, capsys, monkeypatch):
+    def refused(config, *given):
+        raise OSError(28, "No space left on device", config.directory)
+
+    monkeypatch.setattr("pinn.cli.worker.train_config", refused)
+    monkeypatch.setattr("pinn.cli.sweep._workers", lambda *given: Workers(Interrupted()))
+    assert main(["sweep", "heat.yaml", "--out", "all", "--jobs", "2", "--grid", "seed=0,1"]) == 130
+    _, *lines, reason = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines] == [["0", "failed"], ["1", "empty"]]
+    assert reason.startswith("seed=0: all/seed=0: ") and "No space left" in reason
+
+
+def test_a_run_that_diverges_has_its_reason_below_the_table(folder, capsys):
+    rates = ["--grid", "training.0.adam.learning_rate=1e-3,1e300"]
+    assert main(["sweep", "heat.yaml", "--out", "all", "--quiet", *rates]) == 3
+    *_, reason = capsys.readouterr().out.splitlines()
+    assert reason.startswith("learning_rate=1e300: ")
+    assert "training diverged: " in reason and "its last good state is in all/" in reason
+
+
+def test_a_run_whose_results_cannot_be_written_has_its_reason_below_the_table(
+    folder, capsys, monkeypatch
+):
+    def full(recorder, solution):
+        raise OSError(f"{recorder.directory}: no space is left")
+
+    monkeypatch.setattr("pinn.runs.recorder.Recorder.write_results", full)
+    assert main([*SWEEP[:-4], "--grid", "seed=0"]) == 4
+    *_, reason = capsys.readouterr().out.splitlines()
+    assert reason == "seed=0: all/seed=0: no space is left"
+
+
 @pytest.mark.parametrize("grid, said", [
     (["seed"], "--grid seed: expected key.path=value,value"),
     (["seed="], "--grid seed=: expected key.path=value,value"),
@@ -123,7 +171,7 @@ def test_every_run_is_logged_with_the_tools_that_are_named(folder, monkeypatch):
 
     def train(config, *_):
         given.append(config.output.tracking)
-        return 0
+        return 0, ""
 
     monkeypatch.setattr("pinn.cli.worker.train_config", train)
     assert main([*SWEEP, "--track", "tensorboard", "--track", "mlflow"]) == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pinn.runs.jobs import Ended, Job, Wanted, run_jobs
+from pinn.runs.processes import CannotBegin
 
 
 class Told(list):
@@ -14,6 +15,13 @@ class Told(list):
 
     def __call__(self, line):
         self.append(line)
+
+
+class Ends(dict):
+    """How jobs ended by directory, as a function that takes both."""
+
+    def __call__(self, job, ended):
+        self[job.directory] = ended
 
 
 class Scripted(Executor):
@@ -52,18 +60,18 @@ def jobs(folder, *names):
 
 
 def done(folder, script, told, **options):
-    executor = Scripted(script)
-    ended = run_jobs(
-        jobs(folder, *script), work, executor, folder=folder, tell=told, **options
+    executor, ends = Scripted(script), Ends()
+    run_jobs(
+        jobs(folder, *script), work, executor, on_end=ends, folder=folder, tell=told, **options
     )
-    return [one.code for one in ended], executor
+    return {name: ended.code for name, ended in ends.items()}, executor
 
 
-def test_results_are_in_the_order_of_the_jobs_whatever_fails(tmp_path, monkeypatch):
+def test_every_job_ends_whatever_fails(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     told = Told()
     codes, executor = done(tmp_path, {"a": [0], "b": [3], "c": [0]}, told)
-    assert codes == [0, 3, 0]
+    assert codes == {"a": 0, "b": 3, "c": 0}
     assert sorted(told) == ["a (1 of 3): code 0", "b (2 of 3): code 3", "c (3 of 3): code 0"]
     assert [job.attempt for job in executor.given] == [1, 1, 1]
 
@@ -73,7 +81,7 @@ def test_the_run_of_a_lost_worker_is_taken_up_by_another(tmp_path, monkeypatch):
     told = Told()
     lost = OSError("killed")
     codes, executor = done(tmp_path, {"a": [lost, lost, 0], "b": [0]}, told)
-    assert codes == [0, 0]
+    assert codes == {"a": 0, "b": 0}
     assert [job.attempt for job in executor.given if job.directory == "a"] == [1, 2, 3]
     again = "a (1 of 2): its worker was lost (OSError); another takes the run up"
     assert [line for line in told if line.startswith("a")] == [again, again, "a (1 of 2): code 0"]
@@ -81,14 +89,16 @@ def test_the_run_of_a_lost_worker_is_taken_up_by_another(tmp_path, monkeypatch):
 
 def test_a_worker_that_is_asked_to_end_leaves_its_run_to_another(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    told = Told()
+    told, ends = Told(), Ends()
     script = {"a": ["cut", 0]}
 
     def cut_short(job, outcome):
         return Ended(None, "interrupted") if outcome == "cut" else Ended(outcome, "ended")
 
-    ended = run_jobs(jobs(tmp_path, "a"), cut_short, Scripted(script), folder=tmp_path, tell=told)
-    assert ended == [Ended(0, "ended")]
+    run_jobs(
+        jobs(tmp_path, "a"), cut_short, Scripted(script), on_end=ends, folder=tmp_path, tell=told
+    )
+    assert ends == {"a": Ended(0, "ended")}
     assert told[0] == "a (1 of 1): interrupted; another takes the run up"
 
 
@@ -96,7 +106,7 @@ def test_workers_are_not_lost_without_end(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     told = Told()
     codes, executor = done(tmp_path, {"a": [OSError("killed")] * 9, "b": [0]}, told, tries=4)
-    assert codes == [None, 0]
+    assert codes == {"a": None, "b": 0}
     assert len(executor.given) == 5
     assert "a (1 of 2): its worker was lost (OSError), as were all 4 that had it: killed" in told
 
@@ -105,15 +115,16 @@ def test_an_executor_that_takes_nothing_more_costs_the_run_and_no_other(tmp_path
     monkeypatch.chdir(tmp_path)
     told = Told()
     codes, _ = done(tmp_path, {"a": [OSError("killed"), "full"], "b": [0]}, told)
-    assert codes == [None, 0]
+    assert codes == {"a": None, "b": 0}
     assert (
         "a (1 of 2): no worker is left to take the run (RuntimeError: cannot schedule new futures)"
     ) in told
 
 
 def test_ctrl_c_has_every_run_ended_and_waits_for_that(tmp_path, monkeypatch):
+    """What became of those that had ended before is known by then."""
     monkeypatch.chdir(tmp_path)
-    told = Told()
+    told, ends = Told(), Ends()
     Path("a").mkdir()
 
     def first_look(seconds):
@@ -126,28 +137,72 @@ def test_ctrl_c_has_every_run_ended_and_waits_for_that(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("pinn.runs.jobs.time.sleep", first_look)
-    executor = Scripted({"a": [None], "b": [None]})
+    executor = Scripted({"a": [None], "b": [None], "c": [3]})
     with pytest.raises(KeyboardInterrupt):
-        run_jobs(jobs(tmp_path, "a", "b"), work, executor, folder=tmp_path, tell=told)
+        run_jobs(
+            jobs(tmp_path, "a", "b", "c"), work, executor, on_end=ends, folder=tmp_path, tell=told
+        )
     assert told == [
-        "a (1 of 2): begins",
+        "c (3 of 3): code 3",
+        "a (1 of 3): begins",
         "every run ends after this step (Ctrl-C again: without waiting for that)",
-        "a (1 of 2): interrupted after step 3",
+        "a (1 of 3): interrupted after step 3",
     ]
+    assert ends == {"c": Ended(3, "code 3")}
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+class Refusing(Executor):
+    """Has no process for a job, which shows when the job is not wanted any more."""
+
+    def submit(self, work, job):
+        def result():
+            raise CannotBegin("no process begins")
+
+        future = Future()
+        future.set_running_or_notify_cancel()
+        future.done, future.result = lambda: not job.is_wanted, result
+        return future
+
+
+def test_after_ctrl_c_a_process_that_does_not_begin_is_no_error(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told, ends = Told(), Ends()
+
+    def interrupt(seconds):
+        monkeypatch.undo()
+        monkeypatch.chdir(tmp_path)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pinn.runs.jobs.time.sleep", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(
+            jobs(tmp_path, "a", "b"), work, Refusing(), on_end=ends, folder=tmp_path, tell=told
+        )
+    assert told == ["every run ends after this step (Ctrl-C again: without waiting for that)"]
+    assert not ends
+
+
+def test_processes_that_do_not_begin_end_it_all(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CannotBegin):
+        done(tmp_path, {"a": [CannotBegin("no process begins")], "b": [0]}, Told())
 
 
 def test_jobs_that_are_done_here_end_with_ctrl_c(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    told, seen = Told(), []
+    told, ends, seen = Told(), Ends(), []
 
     def here(job):
         seen.append(job.directory)
         return Ended({"a": 3, "b": None, "c": 0}[job.directory], "ended")
 
     with pytest.raises(KeyboardInterrupt):
-        run_jobs(jobs(tmp_path, "a", "b", "c"), here, None, folder=tmp_path, tell=told)
+        run_jobs(
+            jobs(tmp_path, "a", "b", "c"), here, None, on_end=ends, folder=tmp_path, tell=told
+        )
     assert seen == ["a", "b"]
+    assert ends == {"a": Ended(3, "ended")}
     assert told == [
         "a (1 of 3): begins", "a (1 of 3): ended", "b (2 of 3): begins", "b (2 of 3): ended"
     ]  # fmt: skip
