@@ -171,7 +171,7 @@ def test_row_073_the_strict_device_refuses_to_mix(dtype):
 def test_a_number_that_is_not_there_is_refused_with_how_many_are():
     with strict_cuda():
         assert str(devices.as_device("cuda:1")) == "cuda:1"
-        message = "device .cuda:2. is not there: .* there are 2, numbers 0 to 1; CUDA_VISIBLE_DEVICES"
+        message = "device .cuda:2. is not there: .* there are 2, numbers 0 to 1; CUDA_VISIBLE"
         with pytest.raises(devices.DeviceError, match=message):
             T.zeros(1, device="cuda:2")
 

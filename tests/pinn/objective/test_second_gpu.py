@@ -94,5 +94,5 @@ def test_a_whole_run_goes_by_the_number_of_its_device(gpu, tmp_path):
 
 
 def test_a_number_that_is_not_there_is_refused_before_training(gpu):
-    with pytest.raises(DeviceError, match="2 of them, 0 to 1, got 7"):
+    with pytest.raises(DeviceError, match="there are 2, numbers 0 to 1"):
         pinn.solve(PROBLEM, device="cuda:7", training=[pinn.Adam(steps=1)])
