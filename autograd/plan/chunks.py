@@ -33,6 +33,7 @@ from .passes.per_row import split_rows
 from .pieces import even_pieces, l2_cache_bytes, lanes_of
 from .pool import worker_pool
 from .program import Program, Value
+from .resized import resized
 from .trace import trace
 
 _PROBE_ROWS = 64
@@ -41,7 +42,8 @@ _CACHES = 5  # working set of a chunk, in L2 caches
 _LONG_CALL = 1 << 14  # elements that a call works on, at least
 _LONG_BYTES = 1 << 18  # of the result of most calls of numpy
 _MOST_PROGRAMS = 12  # kept: points that grow step by step ask for another size each time
-_FEW_POINTS = 64  # below that, tiles are mostly empty
+_FEW_POINTS = 64  # below that, tiles are mostly empty, and nothing is saved by fewer points
+_FEW = 7  # points of the recording of which all others are made
 _DEVICE_CHUNK = 1 << 16  # rows a chunk on a GPU: large enough to fill it
 
 Kind = Literal["sum", "rows", "per_row"]
@@ -123,6 +125,8 @@ class Chunked:
         self.guard = guard
         self._lock = threading.RLock()
         self._programs: dict[tuple, Program] = {}
+        # Those with few points, and with twice as many, of which all others are made.
+        self._few: dict[tuple, tuple[Program, Program] | None] = {}
         self._bound: dict[tuple[Program, int], Any] = {}
         self._tiles: dict[tuple, Tiled | Launched | None] = {}
         self._memory: list[Any] = []
@@ -188,9 +192,7 @@ class Chunked:
             self._tiles[key] = self._compiled([r[few] for r in rows], device)
         return self._tiles[key]
 
-    def _compiled(
-        self, rows: Sequence[np.ndarray], device: Device
-    ) -> Tiled | Launched | None:
+    def _compiled(self, rows: Sequence[np.ndarray], device: Device) -> Tiled | Launched | None:
         """Return the program of a few rows, compiled and bound."""
         try:
             program = self._record(rows)
@@ -244,9 +246,25 @@ class Chunked:
         key = (count, *self._key(rows))
         program = self._programs.pop(key, None)  # and put last: the one that was used last
         if program is None:
-            program = self._record([r[:count] for r in rows])
+            program = self._resized(rows, count) or self._record([r[:count] for r in rows])
         self._programs[key] = program
         return program
+
+    def _resized(self, rows: Sequence[np.ndarray], count: int) -> Program | None:
+        """Return the program for many rows, made of two with few; None where it has to be recorded.
+
+        With few rows a recording takes milliseconds, and as much memory for what is on the way.
+        """
+        if self.whole or count < _FEW_POINTS:
+            return None
+        key = self._key(rows)
+        if key not in self._few:
+            try:
+                self._few[key] = tuple(self._record([r[: k * _FEW] for r in rows]) for k in (1, 2))
+            except Exception:  # whatever it is, of few points: the function is asked with all
+                self._few[key] = None
+        pair = self._few[key]
+        return None if pair is None else resized(*pair, count)
 
     def _key(self, rows: Sequence[np.ndarray]) -> tuple:
         """Return what a recording depends on besides the number of rows."""
@@ -311,8 +329,10 @@ class Chunked:
             probe = min(guess, max(1, int(_PROBE_ROWS / self.spread)))
         program = self.program(rows, probe)
         nbytes = arena_bytes(self.executor, program)
-        width = max((v.size // probe for i in program.instructions if i.op.ufunc
-                     for v in i.outputs), default=1)
+        width = max(
+            (v.size // probe for i in program.instructions if i.op.ufunc for v in i.outputs),
+            default=1,
+        )
         near = _CACHES * l2_cache_bytes() // max(1, nbytes // probe)
         size, two = max(near, _LONG_CALL // max(1, width), 1), count * width >= _LONG_CALL
         if self._on_host == "numpy":
@@ -352,6 +372,8 @@ class Chunked:
         outdated = [key for key, program in self._programs.items() if not program.is_current()]
         for key in outdated:
             del self._programs[key]
+        for key in [k for k, pair in self._few.items() if pair and not pair[0].is_current()]:
+            del self._few[key]
         for key in [k for k, t in self._tiles.items() if t is not None and not t.is_current()]:
             del self._tiles[key]
         if moved or outdated:

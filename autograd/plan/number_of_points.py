@@ -71,7 +71,7 @@ def difference(one: Program, other: Program) -> str | None:
         if (
             here is None or there is None or here.op is not there.op
             or not meet(here.inputs, there.inputs)
-            or not _same(here.attributes, there.attributes)
+            or not same(here.attributes, there.attributes)
             or len(here.outputs) != len(there.outputs)
         ):  # fmt: skip
             return f"operation {(here or there).op.name!r}"
@@ -82,10 +82,10 @@ def difference(one: Program, other: Program) -> str | None:
 def _twins(one: Argument, other: Argument, twins: Mapping[Value, Value]) -> bool:
     """Return whether two arguments of recordings are one: made alike, or the same numbers."""
     if not (isinstance(one, Value) and isinstance(other, Value)):
-        return type(one) is type(other) and _same(one, other)
+        return type(one) is type(other) and same(one, other)
     if CONSTANT not in (one.kind, other.kind):
         return twins[one] is other
-    return one.kind == other.kind and (one.data is other.data or _same(one.data, other.data))
+    return one.kind == other.kind and (one.data is other.data or same(one.data, other.data))
 
 
 def _number(argument: Argument) -> Any:
@@ -101,8 +101,8 @@ def _follows(one: Argument, other: Argument, here: Argument, factor: float) -> b
     few, more, now = map(_number, (one, other, here))
     if few is None or now is None:
         return True
-    if _same(few, more):  # a constant that is frozen may have been written to since
-        return isinstance(one, Value) or _same(few, now)
+    if same(few, more):  # a constant that is frozen may have been written to since
+        return isinstance(one, Value) or same(few, now)
     power = np.log2(few / more)
     return not factor or agree(now * factor**power, few)
 
@@ -118,7 +118,7 @@ def _scaled(factor: float, one: Value, other: Value) -> bool:
 def differing_attributes(one: Instruction, other: Instruction) -> Iterator[str]:
     """Give the attributes in which two instructions of one operation differ, but for shapes."""
     for key, value in one.attributes.items():
-        if key not in _SHAPES and not _same(value, other.attributes[key]):
+        if key not in _SHAPES and not same(value, other.attributes[key]):
             yield key
 
 
@@ -127,14 +127,14 @@ def agree(one: float, other: float) -> bool:
     return abs(one / other - 1) < _RATIO_TOLERANCE
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
     """Return whether two attributes are equal, or no numbers both; arrays by their elements."""
     if type(one) is not type(other):
         return not _is_array(one) and not _is_array(other) and bool(one == other)
     if isinstance(one, (tuple, list)):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if _is_array(one):
         alike = one.shape == other.shape and one.dtype == other.dtype
         return alike and bool(((one == other) | ((one != one) & (other != other))).all())
