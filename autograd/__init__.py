@@ -1,10 +1,10 @@
 """A differentiable tensor with PyTorch's semantics, on numpy and cupy arrays.
 
-    import autograd as T
+import autograd as T
 
-    x = T.tensor(3.0, requires_grad=True)
-    (slope,) = T.grad(x**3, x, create_graph=True)    # 27
-    (curvature,) = T.grad(slope, x)                  # 18
+x = T.tensor(3.0, requires_grad=True)
+(slope,) = T.grad(x**3, x, create_graph=True)    # 27
+(curvature,) = T.grad(slope, x)                  # 18
 """
 # ruff: noqa: F403
 

@@ -75,9 +75,7 @@ class _Segment:
         self.args = tuple(_keep(a) for a in args)
         self.kwargs = {name: _keep(a) for name, a in kwargs.items()}
         generators = [a for a in (*args, *kwargs.values()) if isinstance(a, Generator)]
-        self.random = [
-            (g, g.get_state()) for g in (default_generator, *generators) if preserve
-        ]
+        self.random = [(g, g.get_state()) for g in (default_generator, *generators) if preserve]
         self.places: list[weakref.ref[_Place]] = []
         self.expected: list[tuple] = []
         self.values: weakref.WeakKeyDictionary[_Place, Tensor] = weakref.WeakKeyDictionary()

@@ -327,8 +327,7 @@ def share_memory(a: Any, b: Any) -> bool:
 def overlaps_itself(array: Any) -> bool:
     """Return whether elements share a place in memory, as those of an expanded tensor do."""
     return array.size > 0 and any(
-        stride == 0 and size > 1
-        for stride, size in zip(array.strides, array.shape, strict=True)
+        stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape, strict=True)
     )
 
 

@@ -14,8 +14,21 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "bool_", "complex128", "complex64", "float16", "float32", "float64", "get_default_dtype",
-    "int16", "int32", "int64", "int8", "promote_types", "result_type", "set_default_dtype", "uint8",
+    "bool_",
+    "complex128",
+    "complex64",
+    "float16",
+    "float32",
+    "float64",
+    "get_default_dtype",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "promote_types",
+    "result_type",
+    "set_default_dtype",
+    "uint8",
 ]
 
 bool_ = np.dtype(np.bool_)

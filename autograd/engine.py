@@ -131,8 +131,9 @@ def grad(
     unused_ok = bool(allow_unused) or materialize_grads
     retain = create_graph if retain_graph is None else bool(retain_graph)
     if is_grads_batched:
-        return _batched(roots, wanted, grad_outputs, retain, create_graph, unused_ok,
-                        materialize_grads)
+        return _batched(
+            roots, wanted, grad_outputs, retain, create_graph, unused_ok, materialize_grads
+        )
     with _grad_mode(create_graph):
         seeds = _seeds(roots, grad_outputs, create_graph)
         task = _Task(seeds, targets, retain, create_graph, to_leaves=False)
@@ -152,8 +153,13 @@ def grad(
 
 
 def _batched(
-    roots: tuple, wanted: tuple, grad_outputs: Any, retain: bool, create_graph: bool,
-    unused_ok: bool, materialize: bool,
+    roots: tuple,
+    wanted: tuple,
+    grad_outputs: Any,
+    retain: bool,
+    create_graph: bool,
+    unused_ok: bool,
+    materialize: bool,
 ) -> tuple:
     """Run `grad` for each slice of the leading dimension of the grad_outputs, and stack."""
     batched = _as_tuple(grad_outputs, "grad_outputs")
@@ -169,8 +175,15 @@ def _batched(
         last = k == count - 1
         slices = [None if g is None else g[k] for g in batched]
         rows.append(
-            grad(roots, wanted, slices, True if not last else retain, create_graph,
-                 allow_unused=unused_ok, materialize_grads=materialize)
+            grad(
+                roots,
+                wanted,
+                slices,
+                True if not last else retain,
+                create_graph,
+                allow_unused=unused_ok,
+                materialize_grads=materialize,
+            )
         )
     return tuple(
         None if column[0] is None else REGISTRY["stack"](*column, dim=0)
@@ -213,8 +226,9 @@ def _as_tuple(values: Any, what: str) -> tuple:
     if values is None or isinstance(values, Tensor):
         return (values,)
     if not isinstance(values, Sequence) and not hasattr(values, "__iter__"):
-        raise TypeError(f"{what} must be a Tensor or a sequence of Tensors, got "
-                        f"{type(values).__name__}")
+        raise TypeError(
+            f"{what} must be a Tensor or a sequence of Tensors, got {type(values).__name__}"
+        )
     return tuple(values)
 
 
@@ -248,8 +262,9 @@ def _seeds(roots: tuple, gradients: Any, create_graph: bool) -> list[tuple[tuple
     seeds = []
     for position, (root, gradient) in enumerate(zip(roots, gradients, strict=True)):
         if not isinstance(root, Tensor):
-            raise TypeError(f"element {position} of tensors must be a Tensor, got "
-                            f"{type(root).__name__}")
+            raise TypeError(
+                f"element {position} of tensors must be a Tensor, got {type(root).__name__}"
+            )
         if root.__dispatch__ is not None:
             raise RuntimeError(
                 f"element {position} of tensors is a {type(root).__name__} of a forward sweep, "
@@ -454,11 +469,15 @@ def _check_anomaly(node: Node, grads: list, results: Sequence) -> None:
     for position, gradient in enumerate(results):
         if gradient is None or not bool((gradient._data != gradient._data).any()):
             continue
-        name = node.op.inputs[min(position, len(node.op.inputs) - 1)] if (
-            isinstance(node, OpNode)
-        ) else f"input {position}"
-        where = f"\nThe operation was recorded here:\n{node.traceback}" if node.traceback else (
-            " Run the forward pass in anomaly mode too, to see the line that recorded it."
+        name = (
+            node.op.inputs[min(position, len(node.op.inputs) - 1)]
+            if (isinstance(node, OpNode))
+            else f"input {position}"
+        )
+        where = (
+            f"\nThe operation was recorded here:\n{node.traceback}"
+            if node.traceback
+            else (" Run the forward pass in anomaly mode too, to see the line that recorded it.")
         )
         raise RuntimeError(
             f"Function '{node.name()}' returned nan values in its {position}th output "

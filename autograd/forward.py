@@ -44,8 +44,7 @@ class Dual(Tensor):
             pushed = _push_transposed(op, primals, tangents, attributes, outputs)
         if isinstance(outputs, tuple):
             return tuple(
-                o if t is None else Dual(o, t, level)
-                for o, t in zip(outputs, pushed, strict=True)
+                o if t is None else Dual(o, t, level) for o, t in zip(outputs, pushed, strict=True)
             )
         return outputs if pushed is None else Dual(outputs, pushed, level)
 
@@ -147,8 +146,7 @@ def _transpose(
             allow_unused=True,
         )
         return tuple(
-            REGISTRY["zeros_like"](s) if f is None else f
-            for s, f in zip(seeds, found, strict=True)
+            REGISTRY["zeros_like"](s) if f is None else f for s, f in zip(seeds, found, strict=True)
         )
     level = max(levels)
     primal = [(_primal(v, level), _primal(t, level)) for v, t in pulled]

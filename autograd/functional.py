@@ -122,8 +122,10 @@ def jacobian(
             single_output, table = _columns(func, inputs, strict)
         else:
             single_output, outputs = _call("jacobian", func, inputs)
-            table = [_rows(outputs, k, inputs, create_graph, strict, vectorize)
-                     for k in range(len(outputs))]
+            table = [
+                _rows(outputs, k, inputs, create_graph, strict, vectorize)
+                for k in range(len(outputs))
+            ]
     return _nested(table, single_output, single, create_graph)
 
 
@@ -350,9 +352,7 @@ def _pull(
                 f"The output of the user-provided function is independent of input {position}. "
                 "This is not allowed in strict mode; pass strict=False for zeros"
             )
-    return tuple(
-        _zeros_like(x) if g is None else g for g, x in zip(gradients, inputs, strict=True)
-    )
+    return tuple(_zeros_like(x) if g is None else g for g, x in zip(gradients, inputs, strict=True))
 
 
 def _transposed(
@@ -399,9 +399,7 @@ def _rows(
         units = [Tensor(basis._data[i, ...]) for i in range(count)]
         sweeps = [grad(output, inputs, unit, **options) for unit in units]
         stacked = tuple(REGISTRY["stack"](*column, dim=0) for column in zip(*sweeps, strict=True))
-    return tuple(
-        s.reshape((*output.shape, *x.shape)) for s, x in zip(stacked, inputs, strict=True)
-    )
+    return tuple(s.reshape((*output.shape, *x.shape)) for s, x in zip(stacked, inputs, strict=True))
 
 
 def _columns(func: Callable, inputs: tuple, strict: bool) -> tuple[bool, list[tuple]]:
@@ -444,10 +442,14 @@ def _hessian_by_directions(func: Callable, inputs: Any, create_graph: bool, stri
                 _, outputs, slopes = _push("hessian", func, inputs, _unit(inputs, k, i))
                 _one_element("hessian", outputs)
                 lines.append(_pull(slopes, inputs, (None,), create_graph, strict))
-            table.append(tuple(
-                REGISTRY["stack"](*line, dim=0).reshape((*x.shape, *other.shape))
-                for line, other in zip(zip(*lines, strict=True), inputs, strict=True)
-            ) if lines else tuple(_zeros(x, (*x.shape, *other.shape)) for other in inputs))
+            table.append(
+                tuple(
+                    REGISTRY["stack"](*line, dim=0).reshape((*x.shape, *other.shape))
+                    for line, other in zip(zip(*lines, strict=True), inputs, strict=True)
+                )
+                if lines
+                else tuple(_zeros(x, (*x.shape, *other.shape)) for other in inputs)
+            )
     return _nested(table, single, single, create_graph)
 
 

@@ -214,8 +214,14 @@ def _numerical(fn: Callable, tensors: tuple, k: int, eps: float) -> list[np.ndar
 
 
 def _assert_close(
-    analytic: np.ndarray, expected: np.ndarray, level: int, k: int, number: int, flat: int,
-    atol: float, rtol: float,
+    analytic: np.ndarray,
+    expected: np.ndarray,
+    level: int,
+    k: int,
+    number: int,
+    flat: int,
+    atol: float,
+    rtol: float,
 ) -> None:
     wrong = ~(np.abs(analytic - expected) <= atol + rtol * np.abs(expected))
     if wrong.any():

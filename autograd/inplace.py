@@ -66,9 +66,7 @@ view_write_op = Op(
     "view_write",
     _view_write,
     {
-        "base": lambda g, value_shape, chain: view_write_op(
-            g, _zeros(g, value_shape), chain=chain
-        ),
+        "base": lambda g, value_shape, chain: view_write_op(g, _zeros(g, value_shape), chain=chain),
         "value": lambda g, chain: _select(g, chain),
     },
     linear=True,
@@ -158,8 +156,10 @@ def _replace(x: Tensor, result: Tensor, uniform: bool = False) -> Tensor:
 
 
 def _category(tensor: Tensor) -> int:
-    return "bui".find(tensor.dtype.kind) // 3 if tensor.dtype.kind in "bui" else (
-        1 if tensor.dtype.kind == "f" else 2
+    return (
+        "bui".find(tensor.dtype.kind) // 3
+        if tensor.dtype.kind in "bui"
+        else (1 if tensor.dtype.kind == "f" else 2)
     )
 
 

@@ -17,8 +17,19 @@ from .ops.norm import matrix_norm, vector_norm
 from .signature import publish
 
 __all__ = [
-    "LinAlgError", "cholesky", "cross", "det", "inv", "lstsq", "matmul", "matrix_norm", "norm",
-    "pinv", "slogdet", "solve", "vector_norm",
+    "LinAlgError",
+    "cholesky",
+    "cross",
+    "det",
+    "inv",
+    "lstsq",
+    "matmul",
+    "matrix_norm",
+    "norm",
+    "pinv",
+    "slogdet",
+    "solve",
+    "vector_norm",
 ]
 
 publish(globals())

@@ -248,9 +248,7 @@ class MpiRanks(Ranks):
         given = np.concatenate([part.reshape(-1) for part in np.split(sums, cuts[1:-1], axis=1)])
         parts = np.empty((lanes, widths[self.number]), sums.dtype)
         self._wait(
-            self._all.Ialltoallv(
-                [given, len(sums) * widths], [parts, shares * widths[self.number]]
-            )
+            self._all.Ialltoallv([given, len(sums) * widths], [parts, shares * widths[self.number]])
         )
         total = np.empty((1, size), sums.dtype)
         mine = np.ascontiguousarray(in_order(parts))

@@ -78,8 +78,10 @@ class SavedTensor:
         tensor = self.unpacked
         if tensor is None or self.counter[0] != self.version:
             tensor = self.unpack(owner)
-            if tensor._node is not owner and tensor._accumulator is None and (
-                self.unpack_hook is None
+            if (
+                tensor._node is not owner
+                and tensor._accumulator is None
+                and (self.unpack_hook is None)
             ):
                 self.unpacked = tensor
         return tensor

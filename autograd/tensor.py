@@ -25,6 +25,7 @@ def _look(how: str) -> None:
     if modes.state.tracer is not None:
         modes.state.tracer.refuse(f"{how} of a Tensor")
 
+
 _making_accumulator = threading.Lock()
 
 

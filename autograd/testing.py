@@ -1,6 +1,6 @@
 """Checks for operations, the library's own and users': every shape, dtype, layout and device.
 
-    check_op(OpCase("softplus", autograd.softplus, reference=lambda x: np.log1p(np.exp(x))))
+check_op(OpCase("softplus", autograd.softplus, reference=lambda x: np.log1p(np.exp(x))))
 """
 
 from __future__ import annotations
@@ -186,23 +186,25 @@ def _check_forward(case: OpCase, arrays: list[np.ndarray], where: str) -> None:
     if not pairs:
         return
     weights = _weights([o for o, _ in pairs])
-    gradients = grad([o for o, _ in pairs], inputs, [Tensor(w) for w in weights],
-                     materialize_grads=True)
-    left = sum(np.sum(np.conj(w) * p.detach().numpy()).real
-               for w, (_, p) in zip(weights, pairs, strict=True))
-    right = sum(np.sum(np.conj(g.numpy()) * t).real
-                for g, t in zip(gradients, tangents, strict=True))
+    gradients = grad(
+        [o for o, _ in pairs], inputs, [Tensor(w) for w in weights], materialize_grads=True
+    )
+    left = sum(
+        np.sum(np.conj(w) * p.detach().numpy()).real
+        for w, (_, p) in zip(weights, pairs, strict=True)
+    )
+    right = sum(
+        np.sum(np.conj(g.numpy()) * t).real for g, t in zip(gradients, tangents, strict=True)
+    )
     np.testing.assert_allclose(left, right, rtol=1e-9, atol=1e-9, err_msg=f"{where}: forward mode")
 
 
-def _check_layouts(
-    case: OpCase, arrays: list, values: list, gradients: list, where: str
-) -> None:
+def _check_layouts(case: OpCase, arrays: list, values: list, gradients: list, where: str) -> None:
     """Strided and transposed inputs give the values and gradients of contiguous ones."""
     for layout in (_strided, _fortran):
-        found = _value_and_gradients(case, [
-            Tensor(layout(a)).requires_grad_(a.dtype.kind in "fc") for a in arrays
-        ])
+        found = _value_and_gradients(
+            case, [Tensor(layout(a)).requires_grad_(a.dtype.kind in "fc") for a in arrays]
+        )
         for a, b in zip(found[0] + found[1], values + gradients, strict=True):
             np.testing.assert_allclose(
                 a, b, rtol=1e-10, atol=1e-10, err_msg=f"{where}: layout {layout.__name__}"
@@ -255,8 +257,9 @@ def _second_gradients(case: OpCase, inputs: list[Tensor]) -> list[np.ndarray]:
     wanted = [t for t in inputs if t.requires_grad]
     if not outputs or case.order < 2:
         return []
-    first = grad(outputs, wanted, _weight_tensors(outputs), create_graph=True,
-                 materialize_grads=True)
+    first = grad(
+        outputs, wanted, _weight_tensors(outputs), create_graph=True, materialize_grads=True
+    )
     live = [g for g in first if g.requires_grad]
     if not live:
         return [np.zeros(t.shape, t.dtype) for t in wanted]

@@ -7,6 +7,13 @@ from .stochastic import laplacian_estimate
 from .sweep import partials, read, sweep
 
 __all__ = [
-    "Channels", "Jet", "NoTaylorRule", "Sum", "choose_channels", "laplacian_estimate", "partials",
-    "read", "sweep",
+    "Channels",
+    "Jet",
+    "NoTaylorRule",
+    "Sum",
+    "choose_channels",
+    "laplacian_estimate",
+    "partials",
+    "read",
+    "sweep",
 ]

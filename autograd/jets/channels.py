@@ -81,6 +81,4 @@ def choose_channels(indices: Iterable[Index], sums: Sequence[Sum] = ()) -> Chann
             collapsed.append(total)
         else:
             singles |= set(closure(missing))
-    return Channels(
-        tuple(sorted(singles, key=lambda index: (len(index), index))), tuple(collapsed)
-    )
+    return Channels(tuple(sorted(singles, key=lambda index: (len(index), index))), tuple(collapsed))

@@ -248,8 +248,9 @@ def linear_rule(op: Op, args: tuple, attributes: dict) -> Any:
         if all(i is None for i in inputs):
             continue
         moved = apply(op, *(inputs if small else _filled(inputs, args, held)), **attributes)
-        for parts, one in zip(collected, moved if isinstance(moved, tuple) else (moved,),
-                              strict=True):
+        for parts, one in zip(
+            collected, moved if isinstance(moved, tuple) else (moved,), strict=True
+        ):
             parts[key] = one
     jets = tuple(Jet(v, p, channels) for v, p in zip(results, collected, strict=True))
     return jets if isinstance(value, tuple) else jets[0]
@@ -305,8 +306,9 @@ def where_rule(op: Op, args: tuple, attributes: dict) -> Jet:
     for key in channels.keys:
         a, b = part(x, key), part(y, key)
         if a is not None or b is not None:
-            parts[key] = apply(op, condition, 0.0 if a is None else a, 0.0 if b is None else b,
-                               **attributes)
+            parts[key] = apply(
+                op, condition, 0.0 if a is None else a, 0.0 if b is None else b, **attributes
+            )
     return Jet(apply(op, condition, _value(x), _value(y), **attributes), parts, channels)
 
 
@@ -384,4 +386,3 @@ def _general_affine(op: Op, args: tuple, attributes: dict) -> Any:
         return bilinear_rule(op, args, attributes)
     result = bilinear_rule(op, (x, matrix, None), attributes)
     return result if bias[0] is None else result + bias[0]
-

@@ -87,21 +87,23 @@ def _extremum_rule(op: Op, args: tuple, attributes: dict) -> Tensor:
 
 
 _of_one_variable = unary_rule(_slopes, general_rule)
-TAYLOR_RULES.update({
-    "affine": affine_rule,
-    "bilinear": bilinear_rule,
-    "constant": constant_rule,
-    "exponential": unary_rule(_exponential, general_rule),
-    "extremum": _extremum_rule,
-    "join": join_rule,
-    "linear": linear_rule,
-    "nested": general_rule,
-    "power": _power_rule,
-    "product": product_rule,
-    "division": division_rule,
-    "real smooth": _real_rule,
-    "selection": where_rule,
-    "smooth": _of_one_variable,
-    "square": _square_rule,
-    "sum": additive_rule,
-})
+TAYLOR_RULES.update(
+    {
+        "affine": affine_rule,
+        "bilinear": bilinear_rule,
+        "constant": constant_rule,
+        "exponential": unary_rule(_exponential, general_rule),
+        "extremum": _extremum_rule,
+        "join": join_rule,
+        "linear": linear_rule,
+        "nested": general_rule,
+        "power": _power_rule,
+        "product": product_rule,
+        "division": division_rule,
+        "real smooth": _real_rule,
+        "selection": where_rule,
+        "smooth": _of_one_variable,
+        "square": _square_rule,
+        "sum": additive_rule,
+    }
+)

@@ -30,7 +30,8 @@ def sweep(
         raise nested_sweeps()
     if directions is None:
         seeds = [
-            {(i,): ones(*(1,) * x.ndim, dtype=x.dtype, device=x.device)} if _carried(channels, i)
+            {(i,): ones(*(1,) * x.ndim, dtype=x.dtype, device=x.device)}
+            if _carried(channels, i)
             else {}
             for i, x in enumerate(coordinates)
         ]

@@ -201,7 +201,7 @@ class ParameterList(_Numbered[Parameter]):
 
     def __repr__(self) -> str:
         lines = [
-            f"  ({name}): {p.dtype} of shape {list(p.shape)}" for name, p in
-            self._parameters.items()
+            f"  ({name}): {p.dtype} of shape {list(p.shape)}"
+            for name, p in self._parameters.items()
         ]
         return "ParameterList(" + ("\n" + "\n".join(lines) + "\n)" if lines else ")")

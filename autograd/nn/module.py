@@ -49,7 +49,7 @@ class Module:
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the output; every subclass defines it."""
         raise NotImplementedError(
-            f"Module [{type(self).__name__}] is missing the required \"forward\" function; "
+            f'Module [{type(self).__name__}] is missing the required "forward" function; '
             "define forward(self, ...)"
         )
 
@@ -396,9 +396,7 @@ class Module:
         unexpected name (when strict) and every mismatch of shape; nothing is copied then.
         """
         if not isinstance(state_dict, Mapping):
-            raise TypeError(
-                f"expected state_dict to be dict-like, got {type(state_dict).__name__}"
-            )
+            raise TypeError(f"expected state_dict to be dict-like, got {type(state_dict).__name__}")
         own = dict(self._state_items())
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
@@ -414,8 +412,7 @@ class Module:
             array = arrays[name] = _array_of(state_dict[name])
             if array is None:
                 problems.append(
-                    f"{name}: expected a Tensor or an array, got "
-                    f"{type(state_dict[name]).__name__}."
+                    f"{name}: expected a Tensor or an array, got {type(state_dict[name]).__name__}."
                 )
             elif array.shape != tensor._data.shape:
                 problems.append(

@@ -18,10 +18,18 @@ from .smooth import sigmoid_forward, sigmoid_op
 from .towers import Polynomial, Tower, times
 
 __all__ = [
-    "elu", "gelu", "leaky_relu", "logaddexp", "logsigmoid", "mish", "relu", "selu", "silu",
-    "softplus", "softsign",
+    "elu",
+    "gelu",
+    "leaky_relu",
+    "logaddexp",
+    "logsigmoid",
+    "mish",
+    "relu",
+    "selu",
+    "silu",
+    "softplus",
+    "softsign",
 ]
-
 
 
 def _real(x: Tensor, name: str) -> Tensor:
@@ -40,8 +48,11 @@ def _leak(xp: Any, g: Any, x: Any, out: Any = None, *, slope: float = 0.0) -> An
 
 
 leak_op = Op(
-    "leak", _leak, {"g": lambda g, x, slope: leak_op(g, x, slope=slope)},
-    elementwise=True, taylor="linear",
+    "leak",
+    _leak,
+    {"g": lambda g, x, slope: leak_op(g, x, slope=slope)},
+    elementwise=True,
+    taylor="linear",
 )
 
 
@@ -56,7 +67,9 @@ leaky_relu_op = Op(
     "leaky_relu",
     lambda xp, x, out=None, *, slope: _leak(xp, x, x, out, slope=slope),
     {"x": lambda g, x, slope: leak_op(g, x, slope=slope)},
-    dtype="float", elementwise=True, taylor="smooth",
+    dtype="float",
+    elementwise=True,
+    taylor="smooth",
 )
 
 
@@ -89,17 +102,23 @@ elu_derivative_op = Op(
     "elu_derivative",
     lambda xp, x, seed, out=None: _into(xp.where(x >= 0, 0, seed), out),
     {"x": lambda g, out: mul_op(g, out)},
-    elementwise=True, taylor="smooth",
+    elementwise=True,
+    taylor="smooth",
 )
 elu_slope_op = Op(
-    "elu_slope", _elu_slope, {"x": lambda g, x, out: mul_op(g, elu_derivative_op(x, out))},
-    elementwise=True, taylor="smooth",
+    "elu_slope",
+    _elu_slope,
+    {"x": lambda g, x, out: mul_op(g, elu_derivative_op(x, out))},
+    elementwise=True,
+    taylor="smooth",
 )
 elu_op = Op(
     "elu",
     _elu,
     {"x": lambda g, x, alpha, outer: mul_op(g, elu_slope_op(x, alpha=alpha, outer=outer))},
-    dtype="float", elementwise=True, taylor="smooth",
+    dtype="float",
+    elementwise=True,
+    taylor="smooth",
 )
 
 
@@ -128,8 +147,12 @@ def _softplus(xp: Any, x: Any, out: Any = None) -> Any:
 
 
 softplus_op = Op(
-    "softplus", _softplus, {"x": lambda g, x: mul_op(g, sigmoid_op(x))},
-    dtype="float", elementwise=True, taylor="smooth",
+    "softplus",
+    _softplus,
+    {"x": lambda g, x: mul_op(g, sigmoid_op(x))},
+    dtype="float",
+    elementwise=True,
+    taylor="smooth",
 )
 
 
@@ -180,7 +203,9 @@ logaddexp_op = Op(
         "y": lambda g, x, y: mul_op(g, conj_of(sigmoid_op(sub_op(y, x)))),
     },
     dtype="float",
-    broadcasts=True, ufunc="logaddexp", taylor="nested",
+    broadcasts=True,
+    ufunc="logaddexp",
+    taylor="nested",
 )
 
 
@@ -208,14 +233,19 @@ def _gated(name: str, forward: Any, prepare: Any, tower: Tower, variables: Any) 
         return mul_op(g, conj_of(derivative(x, seed, order=order + 1)))
 
     derivative = Op(
-        f"{name}_derivative", derivative_forward, {"x": next_derivative},
-        elementwise=True, taylor="smooth",
+        f"{name}_derivative",
+        derivative_forward,
+        {"x": next_derivative},
+        elementwise=True,
+        taylor="smooth",
     )
     return Op(
         name,
         forward,
         {"x": lambda g, x: mul_op(g, conj_of(derivative(x, seed_op(x), order=1)))},
-        dtype="float", elementwise=True, taylor="smooth",
+        dtype="float",
+        elementwise=True,
+        taylor="smooth",
     )
 
 
@@ -323,9 +353,7 @@ def _gelu_slope(xp: Any, x: Any, out: Any = None) -> Any:
     return xp.add(density, _normal_distribution(xp, x), out=density)
 
 
-_gelu_tower = Tower(
-    ({(0, 0): 1}, {(1, 1): -1}), {(0, 1): 2, (2, 1): -1}, start=2, decays=True
-)
+_gelu_tower = Tower(({(0, 0): 1}, {(1, 1): -1}), {(0, 1): 2, (2, 1): -1}, start=2, decays=True)
 normal_density_op = Op("normal_density", _normal_density, elementwise=True)
 gelu_derivative_op = Op(
     "gelu_derivative",
@@ -337,19 +365,23 @@ gelu_derivative_op = Op(
             g, gelu_derivative_op(x_place, seed, first, order=order + 1)
         )
     },
-    elementwise=True, taylor="smooth",
+    elementwise=True,
+    taylor="smooth",
 )
 gelu_slope_op = Op(
     "gelu_slope",
     _gelu_slope,
     {"x": lambda g, x: mul_op(g, gelu_derivative_op(x, x, normal_density_op(x), order=2))},
-    elementwise=True, taylor="smooth",
+    elementwise=True,
+    taylor="smooth",
 )
 gelu_op = Op(
     "gelu",
     lambda xp, x, out=None: _times_x(xp, x, _normal_distribution(xp, x), out),
     {"x": lambda g, x: mul_op(g, gelu_slope_op(x))},
-    dtype="float", elementwise=True, taylor="smooth",
+    dtype="float",
+    elementwise=True,
+    taylor="smooth",
 )
 
 
@@ -373,5 +405,3 @@ def silu(x: Tensor) -> Tensor:
 def mish(x: Tensor) -> Tensor:
     """Return x tanh(softplus(x)) (Misra 2019)."""
     return mish_op(x)
-
-

@@ -13,8 +13,22 @@ from ..tensor import Tensor, as_tensor, method
 from .registry import REGISTRY, LoopCode, Op
 
 __all__ = [
-    "add", "conj", "div", "divide", "floor_divide", "fmod", "mul", "multiply", "neg", "negative",
-    "positive", "pow", "remainder", "sub", "subtract", "true_divide",
+    "add",
+    "conj",
+    "div",
+    "divide",
+    "floor_divide",
+    "fmod",
+    "mul",
+    "multiply",
+    "neg",
+    "negative",
+    "positive",
+    "pow",
+    "remainder",
+    "sub",
+    "subtract",
+    "true_divide",
 ]
 
 NUMBERS = (int, float, complex)
@@ -80,18 +94,29 @@ neg_op = _operator(
 )
 conj_op = _operator("conj", "conjugate", {"x": lambda g: conj_of(g)}, arity=1, linear=True)
 add_op = _operator(
-    "add", "add", {"x": lambda g: g, "y": lambda g: g},
-    linear=True, commutative=True, taylor="sum", code=LoopCode.of("{0} + {1}"),
+    "add",
+    "add",
+    {"x": lambda g: g, "y": lambda g: g},
+    linear=True,
+    commutative=True,
+    taylor="sum",
+    code=LoopCode.of("{0} + {1}"),
 )
 sub_op = _operator(
-    "sub", "subtract", {"x": lambda g: g, "y": lambda g: neg_op(g)},
-    linear=True, taylor="sum", code=LoopCode.of("{0} - {1}"),
+    "sub",
+    "subtract",
+    {"x": lambda g: g, "y": lambda g: neg_op(g)},
+    linear=True,
+    taylor="sum",
+    code=LoopCode.of("{0} - {1}"),
 )
 mul_op = _operator(
     "mul",
     "multiply",
     {"x": lambda g, y: mul_op(g, conj_of(y)), "y": lambda g, x: mul_op(g, conj_of(x))},
-    commutative=True, taylor="product", code=LoopCode.of("{0} * {1}"),
+    commutative=True,
+    taylor="product",
+    code=LoopCode.of("{0} * {1}"),
 )
 div_op = _operator(
     "div",
@@ -100,7 +125,9 @@ div_op = _operator(
         "x": lambda g, y: div_op(g, conj_of(y)),
         "y": lambda g, out, y: neg_op(div_op(mul_op(g, conj_of(out)), conj_of(y))),
     },
-    dtype="float", taylor="division", code=LoopCode.of("{0} / {1}"),
+    dtype="float",
+    taylor="division",
+    code=LoopCode.of("{0} / {1}"),
 )
 
 
@@ -146,7 +173,9 @@ slope_of_line_op = Op(
         "g": lambda g, x_place, scale: slope_of_line_op(g, x_place, scale=conj_of(scale)),
         "x": lambda g: REGISTRY["zeros_like"](g),
     },
-    linear=True, elementwise=True, unread=("x",),
+    linear=True,
+    elementwise=True,
+    unread=("x",),
 )
 """`g * scale`, the gradient of `scale * x`: its derivative in x is 0, and can be asked for."""
 
@@ -164,7 +193,9 @@ monomial_op = Op(
     "monomial",
     lambda xp, x, out=None, *, exponent, scale: power(xp, x, exponent, scale, out),
     {"x": _monomial_rule},
-    dtype="float", elementwise=True, taylor="smooth",
+    dtype="float",
+    elementwise=True,
+    taylor="smooth",
 )
 
 
@@ -214,8 +245,13 @@ def _log_of_base(x: Any, y: Tensor) -> Any:
 
 
 pow_op = Op(
-    "pow", _pow, {"x": _pow_rule_x, "y": _pow_rule_y}, dtype="promote", broadcasts=True,
-    elementwise=True, taylor="power",
+    "pow",
+    _pow,
+    {"x": _pow_rule_x, "y": _pow_rule_y},
+    dtype="promote",
+    broadcasts=True,
+    elementwise=True,
+    taylor="power",
 )
 
 # ---- rounded quotients and remainders
@@ -263,26 +299,40 @@ def zeros_rule(g: Tensor) -> Tensor:
 
 
 floor_divide_op = Op(
-    "floor_divide", _rounded("floor_divide", "floor_divide"), {"x": zeros_rule, "y": zeros_rule},
-    dtype="promote", broadcasts=True, elementwise=True, taylor="constant",
+    "floor_divide",
+    _rounded("floor_divide", "floor_divide"),
+    {"x": zeros_rule, "y": zeros_rule},
+    dtype="promote",
+    broadcasts=True,
+    elementwise=True,
+    taylor="constant",
 )
 trunc_divide_op = Op(
-    "trunc_divide", _trunc_divide, {"x": zeros_rule, "y": zeros_rule},
-    dtype="promote", broadcasts=True, elementwise=True, taylor="constant",
+    "trunc_divide",
+    _trunc_divide,
+    {"x": zeros_rule, "y": zeros_rule},
+    dtype="promote",
+    broadcasts=True,
+    elementwise=True,
+    taylor="constant",
 )
 remainder_op = Op(
     "remainder",
     _rounded("remainder", "remainder"),
     {"x": lambda g: g, "y": lambda g, x, y: neg_op(mul_op(g, floor_divide_op(x, y)))},
     dtype="promote",
-    broadcasts=True, elementwise=True, taylor="nested",
+    broadcasts=True,
+    elementwise=True,
+    taylor="nested",
 )
 fmod_op = Op(
     "fmod",
     _rounded("fmod", "fmod"),
     {"x": lambda g: g, "y": lambda g, x, y: neg_op(mul_op(g, trunc_divide_op(x, y)))},
     dtype="promote",
-    broadcasts=True, elementwise=True, taylor="nested",
+    broadcasts=True,
+    elementwise=True,
+    taylor="nested",
 )
 
 # ---- public functions

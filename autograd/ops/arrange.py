@@ -101,8 +101,7 @@ def roll(x: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     places = tuple(dims) if hasattr(dims, "__iter__") else (dims,)
     if len(amounts) != len(places):
         raise RuntimeError(
-            "roll: shifts and dimensions must align. "
-            f"shifts: {len(amounts)}, dims: {len(places)}"
+            f"roll: shifts and dimensions must align. shifts: {len(amounts)}, dims: {len(places)}"
         )
     axes = tuple(normal_axis(d, x.ndim) for d in places)
     if x.ndim == 0:
@@ -148,6 +147,7 @@ def tile(x: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
     """Return a copy of `x` laid out `dims` times; missing leading counts are 1."""
     reps = shape_arguments(sizes, dims)
     return repeat(x, (1,) * (x.ndim - len(reps)) + reps)
+
 
 # ---- diagonals and triangles
 
@@ -260,6 +260,7 @@ def tril(x: Tensor, diagonal: int = 0) -> Tensor:
 def triu(x: Tensor, diagonal: int = 0) -> Tensor:
     """Return a copy of the matrices `x` with zeros below a diagonal."""
     return triu_op(_checked_matrix(x, "triu"), diagonal=diagonal)
+
 
 # ---- padding
 

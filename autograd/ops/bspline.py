@@ -49,12 +49,10 @@ def _truncated(xp: Any, y: Any, power: int) -> Any:
 bspline_op = Op(
     "bspline",
     _bspline,
-    {
-        "x": lambda g, x, degree, order: mul_op(
-            g, bspline_op(x, degree=degree, order=order + 1)
-        )
-    },
-    dtype="float", elementwise=True, taylor="smooth",
+    {"x": lambda g, x, degree, order: mul_op(g, bspline_op(x, degree=degree, order=order + 1))},
+    dtype="float",
+    elementwise=True,
+    taylor="smooth",
 )
 
 

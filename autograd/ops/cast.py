@@ -13,14 +13,18 @@ from .registry import Op, cast, move
 __all__ = ["to"]
 
 Op(
-    "to", lambda xp, x, out=None, *, dtype: x.astype(dtype), {"x": lambda g: g},
-    linear=True, elementwise=True,
+    "to",
+    lambda xp, x, out=None, *, dtype: x.astype(dtype),
+    {"x": lambda g: g},
+    linear=True,
+    elementwise=True,
 )
 Op(
     "to_device",
     lambda xp, x, out=None, *, device, source: devices.put(x, device),
     {"x": lambda g, source: move(g, source)},
-    linear=True, elementwise=True,
+    linear=True,
+    elementwise=True,
 )
 
 
@@ -43,9 +47,7 @@ def to(
     for arg in (*args, *(() if other is None else (other,))):
         if isinstance(arg, Tensor):
             dtype, device = arg.dtype, arg.device
-        elif isinstance(arg, devices.Device) or (
-            isinstance(arg, str) and not _names_dtype(arg)
-        ):
+        elif isinstance(arg, devices.Device) or (isinstance(arg, str) and not _names_dtype(arg)):
             device = arg
         elif isinstance(arg, bool):
             flags.append(arg)

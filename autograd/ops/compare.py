@@ -12,10 +12,33 @@ from .arithmetic import is_operand, operand, operands
 from .registry import Op
 
 __all__ = [
-    "allclose", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "eq", "equal", "ge",
-    "greater", "greater_equal", "gt", "isclose", "isfinite", "isinf", "isnan", "isneginf",
-    "isposinf", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "lt", "ne", "not_equal",
+    "allclose",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "eq",
+    "equal",
+    "ge",
+    "greater",
+    "greater_equal",
+    "gt",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "le",
+    "less",
+    "less_equal",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "lt",
+    "ne",
+    "not_equal",
 ]
 
 _ORDERS = ("lt", "le", "gt", "ge")

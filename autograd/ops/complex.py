@@ -26,12 +26,14 @@ def _part(name: str) -> Any:
 
 
 # a real gradient reaches a complex input as one with imaginary part 0: the registry converts it
-real_op = Op(
-    "real", _part("real"), {"x": lambda g: g}, linear=True, view=True, elementwise=True
-)
+real_op = Op("real", _part("real"), {"x": lambda g: g}, linear=True, view=True, elementwise=True)
 imag_op = Op(
-    "imag", _part("imag"), {"x": lambda g: mul_op(g, 1j)},
-    linear=True, view=True, elementwise=True,
+    "imag",
+    _part("imag"),
+    {"x": lambda g: mul_op(g, 1j)},
+    linear=True,
+    view=True,
+    elementwise=True,
 )
 
 
@@ -74,7 +76,9 @@ atan2_op = Op(
         "x": lambda g, y, x: _turned(g, x, y, -y),
     },
     dtype="float",
-    broadcasts=True, ufunc="arctan2", taylor="nested",
+    broadcasts=True,
+    ufunc="arctan2",
+    taylor="nested",
     code=LoopCode(None, "atan2({0}, {1})"),
 )
 

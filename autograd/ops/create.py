@@ -102,7 +102,11 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+    obj: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return `obj` as a tensor; copy=True always copies, otherwise memory is shared if possible."""
@@ -128,9 +132,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
 def _cast(array: np.ndarray, dtype: Any, copy: bool) -> np.ndarray:
     target = dtypes.as_dtype(array.dtype if dtype is None else dtype)
     if array.dtype.kind == "c" and target.kind in "biuf" and dtype is not None:
-        raise TypeError(
-            f"complex values cannot become {target}; take .real or .abs() first"
-        )
+        raise TypeError(f"complex values cannot become {target}; take .real or .abs() first")
     with np.errstate(over="ignore", invalid="ignore"):
         return np.array(array, dtype=target) if copy else np.asarray(array, dtype=target)
 
@@ -204,7 +206,10 @@ def _checked_sizes(shape: tuple, keyword: Any = None) -> tuple:
 
 def _filled(name: str, words: str) -> Callable[..., Tensor]:
     def create(
-        *shape: Any, size: Any = None, dtype: Any = None, device: Any = None,
+        *shape: Any,
+        size: Any = None,
+        dtype: Any = None,
+        device: Any = None,
         requires_grad: bool = False,
     ) -> Tensor:
         sizes = _checked_sizes(shape, size)
@@ -221,16 +226,18 @@ empty = _filled("empty", "whose values are whatever the memory held")
 
 
 def full(
-    size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a leaf of the given shape filled with a number, of the number's kind of dtype."""
     value = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
     kind = dtypes.of_number(value) if dtype is None else dtype
     sizes = _checked_sizes((size,) if not isinstance(size, (tuple, list)) else tuple(size))
-    return _made(
-        lambda xp, k: xp.full(sizes, fits(value, k), dtype=k), kind, device, requires_grad
-    )
+    return _made(lambda xp, k: xp.full(sizes, fits(value, k), dtype=k), kind, device, requires_grad)
 
 
 def fits(value: Any, dtype: np.dtype) -> Any:
@@ -245,7 +252,11 @@ def fits(value: Any, dtype: np.dtype) -> Any:
 
 
 def eye(
-    n: int, m: int | None = None, *, dtype: Any = None, device: Any = None,
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return the leaf of shape (n, m) with ones on the diagonal; m is n by default."""
@@ -258,7 +269,12 @@ def _number(value: Any) -> Any:
 
 
 def arange(
-    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return the 1-d leaf start, start + step, ... below `end`; `arange(end)` starts at 0.
@@ -310,7 +326,12 @@ def _line(start: Any, end: Any, steps: int, dtype: Any) -> tuple[np.ndarray, Any
 
 
 def linspace(
-    start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None,
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: Any = None,
+    device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return the 1-d leaf of `steps` equally spaced values from `start` to `end`, both included.
@@ -322,7 +343,13 @@ def linspace(
 
 
 def logspace(
-    start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None,
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: Any = None,
+    device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return the 1-d leaf `base ** linspace(start, end, steps)`."""
@@ -354,8 +381,11 @@ triu_indices = _triangle("triu_indices", np.triu_indices)
 
 
 def _draw(
-    sample: Callable[[np.random.Generator], np.ndarray], dtype: np.dtype, device: Any,
-    requires_grad: bool, generator: Generator | None,
+    sample: Callable[[np.random.Generator], np.ndarray],
+    dtype: np.dtype,
+    device: Any,
+    requires_grad: bool,
+    generator: Generator | None,
 ) -> Tensor:
     """Return the leaf of `sample(numpy generator)`; the device is the generator's by default."""
     modes.refuse_write("drawing random numbers", "Draw them before and pass them as an input")
@@ -397,8 +427,12 @@ def _standard_normal(random: np.random.Generator, shape: tuple, dtype: np.dtype)
 
 
 def rand(
-    *shape: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None,
-    device: Any = None, requires_grad: bool = False,
+    *shape: Any,
+    size: Any = None,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a leaf of values drawn uniformly from [0, 1)."""
     sizes, kind = _checked_sizes(shape, size), _float_dtype(dtype, "rand")
@@ -408,19 +442,27 @@ def rand(
 
 
 def randn(
-    *shape: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None,
-    device: Any = None, requires_grad: bool = False,
+    *shape: Any,
+    size: Any = None,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a leaf of values drawn from the normal distribution of mean 0 and variance 1."""
     sizes, kind = _checked_sizes(shape, size), _float_dtype(dtype, "randn")
-    return _draw(
-        lambda r: _standard_normal(r, sizes, kind), kind, device, requires_grad, generator
-    )
+    return _draw(lambda r: _standard_normal(r, sizes, kind), kind, device, requires_grad, generator)
 
 
 def randint(
-    low: int, high: Any = None, size: Any = None, *, generator: Generator | None = None,
-    dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    low: int,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a leaf of integers drawn from [low, high); `randint(high, size)` starts at 0."""
     if isinstance(high, (tuple, list)) and size is None:
@@ -436,13 +478,20 @@ def randint(
         )
     kind = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
     return _draw(
-        lambda r: r.integers(low, high, sizes, dtype=np.int64), kind, device, requires_grad,
+        lambda r: r.integers(low, high, sizes, dtype=np.int64),
+        kind,
+        device,
+        requires_grad,
         generator,
     )
 
 
 def randperm(
-    n: int, *, generator: Generator | None = None, dtype: Any = dtypes.int64, device: Any = None,
+    n: int,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = dtypes.int64,
+    device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return the integers 0 ... n-1 in random order."""
@@ -453,38 +502,68 @@ def randperm(
 
 
 def normal(
-    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None,
-    dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a leaf of normal values; `mean` and `std` are numbers, or tensors that broadcast.
 
     size  the shape, needed where both are numbers.
     The gradient of `mean` and `std` is 0; mean + std * randn(...) has the one of the samples.
     """
+
     def transformed(z: Any, m: Any, s: Any) -> Any:
         return m + s * z
 
     _refuse_negative(std)
     return _located(
-        _standard_normal, transformed, mean, std, size, generator, dtype, device, requires_grad,
+        _standard_normal,
+        transformed,
+        mean,
+        std,
+        size,
+        generator,
+        dtype,
+        device,
+        requires_grad,
         "normal",
     )
 
 
 def uniform(
-    low: Any = 0.0, high: Any = 1.0, size: Any = None, *, generator: Generator | None = None,
-    dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    low: Any = 0.0,
+    high: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a leaf of values drawn uniformly from [low, high): numbers, or tensors that broadcast.
 
     size  the shape, needed where both are numbers.
     The gradient of `low` and `high` is 0.
     """
+
     def transformed(z: Any, a: Any, b: Any) -> Any:
         return a + (b - a) * z
 
     return _located(
-        _standard_uniform, transformed, low, high, size, generator, dtype, device, requires_grad,
+        _standard_uniform,
+        transformed,
+        low,
+        high,
+        size,
+        generator,
+        dtype,
+        device,
+        requires_grad,
         "uniform",
     )
 
@@ -494,8 +573,12 @@ def _drawn(xp: Any, sample: Any, a: Any, b: Any = None, out: Any = None) -> Any:
 
 
 drawn_op = Op(
-    "drawn", _drawn, {"a": zeros_rule, "b": zeros_rule},
-    broadcasts=True, elementwise=True, taylor="constant",
+    "drawn",
+    _drawn,
+    {"a": zeros_rule, "b": zeros_rule},
+    broadcasts=True,
+    elementwise=True,
+    taylor="constant",
 )
 """A sample as a function of the one or two parameters of its distribution: locally constant."""
 
@@ -515,8 +598,16 @@ def _refuse_negative(std: Any) -> None:
 
 
 def _located(
-    sample: Callable, transformed: Callable, a: Any, b: Any, size: Any,
-    generator: Generator | None, dtype: Any, device: Any, requires_grad: bool, name: str,
+    sample: Callable,
+    transformed: Callable,
+    a: Any,
+    b: Any,
+    size: Any,
+    generator: Generator | None,
+    dtype: Any,
+    device: Any,
+    requires_grad: bool,
+    name: str,
 ) -> Tensor:
     tensors = [v for v in (a, b) if isinstance(v, Tensor)]
     if size is not None:
@@ -531,7 +622,10 @@ def _located(
     kind = _float_dtype(dtype, name)
     first, second = (v.detach().cpu().numpy() if isinstance(v, Tensor) else v for v in (a, b))
     drawn = _draw(
-        lambda r: transformed(sample(r, sizes, kind), first, second), kind, device, requires_grad,
+        lambda r: transformed(sample(r, sizes, kind), first, second),
+        kind,
+        device,
+        requires_grad,
         generator,
     )
     return _from_parameters(drawn, a, b)
@@ -557,8 +651,12 @@ def bernoulli(
 
 def _like(create: Callable[..., Tensor], name: str, words: str) -> Callable[..., Tensor]:
     def function(
-        input: Tensor, *args: Any, dtype: Any = None, device: Any = None,
-        requires_grad: bool = False, **options: Any,
+        input: Tensor,
+        *args: Any,
+        dtype: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        **options: Any,
     ) -> Tensor:
         return create(
             *args,

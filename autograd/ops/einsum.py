@@ -20,8 +20,9 @@ _ELLIPSIS = "..."
 def _labels(text: str, equation: str) -> tuple[str, ...]:
     """Return the labels of one term, the ellipsis as one of them."""
     if text.count(_ELLIPSIS) > 1:
-        raise RuntimeError(f"einsum(): found '...' more than once in {text!r} of {equation!r}; "
-                           "write it once")
+        raise RuntimeError(
+            f"einsum(): found '...' more than once in {text!r} of {equation!r}; write it once"
+        )
     found: list[str] = []
     for part in text.replace(_ELLIPSIS, "\0"):
         if part == "\0":

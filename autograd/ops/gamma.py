@@ -42,9 +42,7 @@ digamma_op = Op(
     {"x": lambda g, x: mul_op(g, polygamma_op(x, order=1))},
     **_FACTS,
 )
-lgamma_op = Op(
-    "lgamma", special("gammaln"), {"x": lambda g, x: mul_op(g, digamma_op(x))}, **_FACTS
-)
+lgamma_op = Op("lgamma", special("gammaln"), {"x": lambda g, x: mul_op(g, digamma_op(x))}, **_FACTS)
 
 lgamma = unary(lgamma_op, "Return log |Gamma(x)|; infinite at 0, -1, -2, ...")
 digamma = unary(digamma_op, "Return the derivative of lgamma.")

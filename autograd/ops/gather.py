@@ -68,11 +68,7 @@ def _index_add(xp: Any, x: Any, index: Any, source: Any, out: Any = None, *, dim
 gather_op = Op(
     "gather",
     _gather,
-    {
-        "x": lambda g, index, x_shape, dim: scatter_add_op(
-            new_zeros(g, x_shape), index, g, dim=dim
-        )
-    },
+    {"x": lambda g, index, x_shape, dim: scatter_add_op(new_zeros(g, x_shape), index, g, dim=dim)},
     taylor="linear",
 )
 scatter_add_op = Op(
@@ -94,11 +90,7 @@ scatter_multiply_op = Op("scatter_multiply", _scatter_multiply)
 index_select_op = Op(
     "index_select",
     lambda xp, x, index, out=None, *, dim: into(out, xp.take(x, index, axis=dim)),
-    {
-        "x": lambda g, index, x_shape, dim: index_add_op(
-            new_zeros(g, x_shape), index, g, dim=dim
-        )
-    },
+    {"x": lambda g, index, x_shape, dim: index_add_op(new_zeros(g, x_shape), index, g, dim=dim)},
     taylor="linear",
 )
 index_add_op = Op(
@@ -131,9 +123,7 @@ def _checked_index(index: Any, size: int, axis: int, name: str, error: type) -> 
     return index
 
 
-def _along_checked(
-    name: str, x: Tensor, dim: int, index: Any
-) -> tuple[Tensor, int, Tensor]:
+def _along_checked(name: str, x: Tensor, dim: int, index: Any) -> tuple[Tensor, int, Tensor]:
     """Return x, the axis and the index of gather and scatter, all of at least one dimension."""
     axis = normal_axis(dim, x.ndim)
     size = x.shape[axis] if x.ndim else 1
@@ -284,9 +274,7 @@ def index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 @method
-def index_add(
-    x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1
-) -> Tensor:
+def index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """Return a copy of `x` with `alpha * source` added to its slices `index`; repeats add up."""
     if x.ndim == 0 and source.ndim == 0:
         line = reshape_op(x, shape=(1,)), reshape_op(source, shape=(1,))

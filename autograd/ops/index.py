@@ -210,6 +210,7 @@ def _parts(index: tuple) -> tuple[tuple, tuple | None]:
             advanced = True
     return tuple(basic), tuple(arrays) if advanced else None
 
+
 # ---- reading and writing with a normal index
 
 
@@ -363,9 +364,7 @@ def _contains(self: Tensor, element: Any) -> bool:
 
 
 @method
-def index_put(
-    x: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False
-) -> Tensor:
+def index_put(x: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Tensor:
     """Return a copy of `x` with `values` (broadcast) put, or added, at the positions `indices`.
 
     indices  one integer or boolean tensor a dimension; None for a whole dimension.
@@ -441,12 +440,9 @@ def padded(x: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
     if any(a < 0 or b < 0 for a, b in widths):
         x = slice_op(x, index=crop)
     kept = tuple(x.shape)
-    shape = tuple(
-        size + max(a, 0) + max(b, 0) for size, (a, b) in zip(kept, widths, strict=True)
-    )
+    shape = tuple(size + max(a, 0) + max(b, 0) for size, (a, b) in zip(kept, widths, strict=True))
     place = tuple(
-        slice(max(a, 0), max(a, 0) + size, 1)
-        for size, (a, b) in zip(kept, widths, strict=True)
+        slice(max(a, 0), max(a, 0) + size, 1) for size, (a, b) in zip(kept, widths, strict=True)
     )
     if isinstance(value, (int, float)) and value == 0:
         return embed_op(x, shape=shape, index=place, accumulate=False)

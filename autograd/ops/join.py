@@ -74,7 +74,9 @@ cat_op = Op(
     _cat,
     _cat_rule,
     dtype="promote",
-    linear=True, taylor="join", joins=_cat_places,
+    linear=True,
+    taylor="join",
+    joins=_cat_places,
 )
 
 
@@ -104,7 +106,8 @@ stack_op = Op(
     _stack,
     lambda g, dim: unbind_op(g, dim=dim),
     dtype="promote",
-    linear=True, joins=_stack_places,
+    linear=True,
+    joins=_stack_places,
 )
 unbind_op = Op(
     "unbind",

@@ -18,8 +18,19 @@ from .registry import Op, cast
 from .shape import adjoint, normal_axis, reshape_op
 
 __all__ = [
-    "LinAlgError", "cholesky", "cross", "det", "inv", "inverse", "logdet", "lstsq", "pinv",
-    "pinverse", "slogdet", "solve", "trace",
+    "LinAlgError",
+    "cholesky",
+    "cross",
+    "det",
+    "inv",
+    "inverse",
+    "logdet",
+    "lstsq",
+    "pinv",
+    "pinverse",
+    "slogdet",
+    "solve",
+    "trace",
 ]
 
 
@@ -119,12 +130,15 @@ solve_op = Op(
     lambda xp, a, b, out=None: _into(_guarded_solve(xp, a, b), out),
     _solve_gradients,
     dtype="same",
-    broadcasts=True, taylor="nested",
+    broadcasts=True,
+    taylor="nested",
 )
 
 _guarded_inv = _guarded(
-    "inv", lambda xp, x: xp.linalg.inv(x),
-    f"the inversion could not be completed because {_SINGULAR}", "use linalg.pinv",
+    "inv",
+    lambda xp, x: xp.linalg.inv(x),
+    f"the inversion could not be completed because {_SINGULAR}",
+    "use linalg.pinv",
 )
 
 
@@ -137,7 +151,8 @@ inv_op = Op(
     "linalg_inv",
     lambda xp, x, out=None: _into(_guarded_inv(xp, x), out),
     {"x": _inv_gradient},
-    dtype="float", taylor="nested",
+    dtype="float",
+    taylor="nested",
 )
 
 
@@ -161,7 +176,12 @@ def _cutoff(a: Any) -> float:
 
 
 def _pinv(
-    xp: Any, x: Any, out: Any = None, *, atol: Any = None, rtol: Any = None,
+    xp: Any,
+    x: Any,
+    out: Any = None,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
     hermitian: bool = False,
 ) -> Any:
     """Invert what is larger than `atol` and than `rtol` times the largest singular value."""
@@ -237,7 +257,11 @@ def inverse(input: Tensor) -> Tensor:
 
 
 def pinv(
-    A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False  # noqa: N803
+    A: Tensor,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
+    hermitian: bool = False,  # noqa: N803
 ) -> Tensor:
     """Return the pseudo-inverses (..., n, m) of matrices (..., m, n).
 
@@ -296,7 +320,8 @@ det_op = Op(
     "linalg_det",
     lambda xp, x, out=None: _into(xp.asarray(xp.linalg.det(x)), out),
     {"x": lambda g, x: mul(_as_matrix(g), conj_of(cofactor_op(x)))},
-    dtype="float", taylor="nested",
+    dtype="float",
+    taylor="nested",
 )
 
 
@@ -314,8 +339,12 @@ def _slogdet(xp: Any, x: Any, out: Any = None) -> tuple:
 
 
 slogdet_op = Op(
-    "linalg_slogdet", _slogdet, {"x": _slogdet_gradient},
-    dtype="float", outputs=2, taylor="nested",
+    "linalg_slogdet",
+    _slogdet,
+    {"x": _slogdet_gradient},
+    dtype="float",
+    outputs=2,
+    taylor="nested",
 )
 
 
@@ -358,7 +387,8 @@ def logdet(input: Tensor) -> Tensor:
 # ---- factorisations and least squares
 
 _guarded_cholesky = _guarded(
-    "cholesky", lambda xp, x: xp.linalg.cholesky(x),
+    "cholesky",
+    lambda xp, x: xp.linalg.cholesky(x),
     "The factorization could not be completed because the input is not positive-definite",
     "add a multiple of the identity",
 )
@@ -380,7 +410,8 @@ cholesky_op = Op(
     "linalg_cholesky",
     lambda xp, x, out=None: _into(_guarded_cholesky(xp, x), out),
     {"x": _cholesky_gradient},
-    dtype="float", taylor="nested",
+    dtype="float",
+    taylor="nested",
 )
 
 
@@ -420,14 +451,17 @@ def _lstsq_gradients(
     inside = matmul_op(for_b, adjoint(x))
     off_range = matmul_op(b - matmul_op(a, x), adjoint(matmul_op(p, for_b)))
     gx_h = adjoint(gx)
-    off_row_space = matmul_op(
-        matmul_op(p_h, x), gx_h - matmul_op(matmul_op(gx_h, p), a)
-    )
+    off_row_space = matmul_op(matmul_op(p_h, x), gx_h - matmul_op(matmul_op(gx_h, p), a))
     return off_range + off_row_space - inside, for_b
 
 
 lstsq_op = Op(
-    "linalg_lstsq", _lstsq, _lstsq_gradients, dtype="same", broadcasts=True, outputs=3,
+    "linalg_lstsq",
+    _lstsq,
+    _lstsq_gradients,
+    dtype="same",
+    broadcasts=True,
+    outputs=3,
     taylor="nested",
 )
 
@@ -487,7 +521,8 @@ cross_op = Op(
         "y": lambda g, x, axis: cross_op(g, conj_of(x), axis=axis),
     },
     dtype="same",
-    broadcasts=True, taylor="bilinear",
+    broadcasts=True,
+    taylor="bilinear",
 )
 
 

@@ -24,7 +24,9 @@ masked_keep_op = Op(  # x where the mask is `keep`, zero elsewhere
     "masked_keep",
     _masked_keep,
     {"x": lambda g, mask, keep: masked_keep_op(g, mask, keep=keep)},
-    broadcasts=True, elementwise=True, taylor="linear",
+    broadcasts=True,
+    elementwise=True,
+    taylor="linear",
 )
 
 
@@ -39,7 +41,9 @@ masked_fill_op = Op(
         "x": lambda g, mask: masked_keep_op(g, mask, keep=False),
         "value": lambda g, mask: masked_keep_op(g, mask, keep=True),
     },
-    broadcasts=True, elementwise=True, taylor="linear",
+    broadcasts=True,
+    elementwise=True,
+    taylor="linear",
 )
 
 

@@ -14,7 +14,17 @@ from .registry import Op, refuse_mixed
 from .shape import reshape_op, transpose
 
 __all__ = [
-    "addmm", "addmv", "baddbmm", "bmm", "dot", "inner", "linear", "matmul", "mm", "mv", "outer",
+    "addmm",
+    "addmv",
+    "baddbmm",
+    "bmm",
+    "dot",
+    "inner",
+    "linear",
+    "matmul",
+    "mm",
+    "mv",
+    "outer",
     "vdot",
 ]
 
@@ -87,7 +97,9 @@ matmul_op = Op(
     _matmul_forward,
     {"x": _left_gradient, "y": _right_gradient},
     dtype="same",
-    broadcasts=True, taylor="affine", flops=_product_flops,
+    broadcasts=True,
+    taylor="affine",
+    flops=_product_flops,
 )
 """`x @ y` for at least two dimensions each, either with its last two exchanged: BLAS reads both
 orders, so a transposed operand is a flag, neither a copy nor a node of its own.  With `columns`
@@ -112,7 +124,9 @@ linear_op = Op(
         "bias": lambda g: g,
     },
     dtype="same",
-    broadcasts=True, taylor="affine", flops=_product_flops,
+    broadcasts=True,
+    taylor="affine",
+    flops=_product_flops,
 )
 
 
@@ -309,8 +323,10 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         matrix = reshape_op(weight, shape=(1, -1)) if weight.ndim == 1 else weight
         rows = reshape_op(x, shape=(1, -1)) if x.ndim == 1 else x
         if rows.ndim < 2:
-            raise RuntimeError("linear: input must have at least 1 dimension, got a 0-d tensor; "
-                               "use mul for numbers")
+            raise RuntimeError(
+                "linear: input must have at least 1 dimension, got a 0-d tensor; "
+                "use mul for numbers"
+            )
         result = linear(rows, matrix, bias)
         shape = result.shape[1:] if x.ndim == 1 else result.shape
         return reshape_op(result, shape=shape[:-1] if weight.ndim == 1 else shape)

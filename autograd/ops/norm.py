@@ -20,8 +20,10 @@ __all__ = ["matrix_norm", "norm", "vector_norm"]
 def _norm_forward(
     xp: Any, x: Any, out: Any = None, *, p: float, axes: tuple, keepdims: bool
 ) -> Any:
-    shape = kept_shape(x.shape, axes) if keepdims else tuple(
-        size for k, size in enumerate(x.shape) if k not in axes
+    shape = (
+        kept_shape(x.shape, axes)
+        if keepdims
+        else tuple(size for k, size in enumerate(x.shape) if k not in axes)
     )
     size = xp.abs(x)
     if x.size == 0:
@@ -114,8 +116,9 @@ def matrix_norm(
         )
     axes = normal_axes(dim, A.ndim)
     if len(axes) != 2:
-        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple, got {dim}; name two "
-                           "dimensions")
+        raise RuntimeError(
+            f"linalg.matrix_norm: dim must be a 2-tuple, got {dim}; name two dimensions"
+        )
     if ord == "fro":
         return vector_norm(A, 2, axes, keepdim, dtype=dtype)
     if ord in (2, -2, "nuc"):
@@ -133,8 +136,7 @@ def matrix_norm(
 
 
 def _extreme(values: Tensor, ord: float, axis: int) -> Tensor:
-    """Return the largest of values >= 0 along `axis`, 0 of none, or the least for a negative `ord`.
-    """
+    """Return the largest of values >= 0 along `axis`, 0 of none, or the least for a negative `ord`."""
     if ord < 0:
         return values.amin(axis, True)
     return values.amax(axis, True) if values._data.shape[axis] else values.sum(axis, True)

@@ -17,8 +17,24 @@ from .quotient import quotient_op
 from .registry import REGISTRY, LoopCode, Op, cast
 
 __all__ = [
-    "abs", "absolute", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "fix", "floor", "hypot",
-    "lerp", "maximum", "minimum", "round", "sgn", "sign", "trunc", "where",
+    "abs",
+    "absolute",
+    "ceil",
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "clip",
+    "fix",
+    "floor",
+    "hypot",
+    "lerp",
+    "maximum",
+    "minimum",
+    "round",
+    "sgn",
+    "sign",
+    "trunc",
+    "where",
 ]
 
 
@@ -43,7 +59,9 @@ where_op = Op(
         "x": lambda g, condition: where_op(condition, g, 0),
         "y": lambda g, condition: where_op(condition, 0, g),
     },
-    broadcasts=True, elementwise=True, taylor="selection",
+    broadcasts=True,
+    elementwise=True,
+    taylor="selection",
 )
 
 
@@ -112,13 +130,18 @@ def _abs(xp: Any, x: Any, out: Any = None) -> Any:
 
 
 abs_op = Op(
-    "abs", _abs, {"x": _abs_rule}, ufunc="absolute", taylor="real smooth",
+    "abs",
+    _abs,
+    {"x": _abs_rule},
+    ufunc="absolute",
+    taylor="real smooth",
     code=LoopCode("abs({0})", "fabs({0})"),
 )
 
 
 sign_op = Op(
-    "sign", lambda xp, x, out=None: xp.sign(x) if out is None else xp.sign(x, out=out),
+    "sign",
+    lambda xp, x, out=None: xp.sign(x) if out is None else xp.sign(x, out=out),
     ufunc="sign",
     code=LoopCode(None, "({0} != {0}) ? {0} : R(({0} > R(0.0)) - ({0} < R(0.0)))"),
 )
@@ -220,8 +243,12 @@ def _winner(xp: Any, g: Any, x: Any, y: Any, out: Any = None) -> Any:
 
 
 winner_op = Op(
-    "winner", _winner, {"g": lambda g, x, y: winner_op(g, x, y)}, broadcasts=True,
-    elementwise=True, taylor="linear",
+    "winner",
+    _winner,
+    {"g": lambda g, x, y: winner_op(g, x, y)},
+    broadcasts=True,
+    elementwise=True,
+    taylor="linear",
 )
 
 
@@ -248,8 +275,15 @@ def _extremum(name: str, larger: bool, order: str, doc: str) -> Any:
         return winner_op(g, y, x) if larger else winner_op(g, x, y)
 
     op = Op(
-        name, forward, {"x": to_x, "y": to_y}, dtype="promote", broadcasts=True,
-        ufunc=name, commutative=True, code=code, taylor="extremum",
+        name,
+        forward,
+        {"x": to_x, "y": to_y},
+        dtype="promote",
+        broadcasts=True,
+        ufunc=name,
+        commutative=True,
+        code=code,
+        taylor="extremum",
     )
 
     def function(x: Tensor, y: Tensor) -> Tensor:
@@ -261,11 +295,15 @@ def _extremum(name: str, larger: bool, order: str, doc: str) -> Any:
 
 
 maximum = _extremum(
-    "maximum", True, ">=",
+    "maximum",
+    True,
+    ">=",
     "Return the larger of `x` and `y`, broadcast; NaN wins, ties share the gradient equally.",
 )
 minimum = _extremum(
-    "minimum", False, "<=",
+    "minimum",
+    False,
+    "<=",
     "Return the smaller of `x` and `y`, broadcast; NaN wins, ties share the gradient equally.",
 )
 
@@ -291,12 +329,18 @@ def _inside(xp: Any, g: Any, x: Any, out: Any = None, *, low: Any, high: Any) ->
 
 
 inside_op = Op(
-    "inside", _inside, {"g": lambda g, x, low, high: inside_op(g, x, low=low, high=high)},
-    elementwise=True, taylor="linear",
+    "inside",
+    _inside,
+    {"g": lambda g, x, low, high: inside_op(g, x, low=low, high=high)},
+    elementwise=True,
+    taylor="linear",
 )
 clamp_op = Op(
-    "clamp", _clamp, {"x": lambda g, x, low, high: inside_op(g, x, low=low, high=high)},
-    elementwise=True, taylor="smooth",
+    "clamp",
+    _clamp,
+    {"x": lambda g, x, low, high: inside_op(g, x, low=low, high=high)},
+    elementwise=True,
+    taylor="smooth",
 )
 
 
@@ -354,7 +398,10 @@ hypot_op = Op(
         "y": lambda g, y, out: mul_op(g, quotient_op(y, out)),
     },
     dtype="float",
-    broadcasts=True, ufunc="hypot", taylor="nested", code=LoopCode(None, "hypot({0}, {1})"),
+    broadcasts=True,
+    ufunc="hypot",
+    taylor="nested",
+    code=LoopCode(None, "hypot({0}, {1})"),
 )
 
 

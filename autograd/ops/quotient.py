@@ -28,14 +28,14 @@ quotient_op = Op(
         "y": lambda g, out, y: neg(quotient_op(mul(g, conj_of(out)), conj_of(y))),
     },
     dtype="float",
-    broadcasts=True, elementwise=True, taylor="nested",
+    broadcasts=True,
+    elementwise=True,
+    taylor="nested",
 )
 """`x / y`, and 0 wherever y is 0, in every derivative too: the sub-gradient of norms at 0."""
 
 
-def _gated_power(
-    xp: Any, x: Any, out: Any = None, *, exponent: float, scale: float = 1
-) -> Any:
+def _gated_power(xp: Any, x: Any, out: Any = None, *, exponent: float, scale: float = 1) -> Any:
     zero = x == 0
     result = xp.where(zero, 0, power(xp, xp.where(zero, xp.ones_like(x), x), exponent, scale))
     if out is None:
@@ -53,6 +53,7 @@ gated_power_op = Op(
         )
     },
     dtype="float",
-    elementwise=True, taylor="smooth",
+    elementwise=True,
+    taylor="smooth",
 )
 """`scale * x**exponent` for x >= 0, and 0 wherever x is 0, in every derivative too."""

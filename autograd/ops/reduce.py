@@ -93,17 +93,13 @@ mean_op = Op(
     _mean,
     {
         # divided last: a dense gradient, which may be written into
-        "x": lambda g, x_shape, axes: div(
-            spread(g, x_shape, axes), float(count(x_shape, axes))
-        )
+        "x": lambda g, x_shape, axes: div(spread(g, x_shape, axes), float(count(x_shape, axes)))
     },
     linear=True,
 )
 
 
-def _variance(
-    xp: Any, x: Any, out: Any, axes: tuple, correction: float, keepdims: bool
-) -> Any:
+def _variance(xp: Any, x: Any, out: Any, axes: tuple, correction: float, keepdims: bool) -> Any:
     """Return the mean square distance from the mean: two passes, no cancellation."""
     number = count(x.shape, axes)
     centred = x - _mean(xp, x, axes=axes, keepdims=True)
@@ -188,7 +184,11 @@ def _spread(op: Op, x: Tensor, dim: Any, unbiased: Any, keepdim: bool, correctio
 
 @method
 def var(
-    x: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
+    x: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
     correction: float | None = 1,
 ) -> Tensor:
     """Return the variance over `dim` (all dimensions by default).
@@ -201,7 +201,11 @@ def var(
 
 @method
 def std(
-    x: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
+    x: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
     correction: float | None = 1,
 ) -> Tensor:
     """Return the standard deviation: the root of `var`, with gradient 0 where it is 0."""
@@ -209,7 +213,11 @@ def std(
 
 
 def var_mean(
-    x: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
+    x: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
     correction: float | None = 1,
 ) -> tuple[Tensor, Tensor]:
     """Return (`var`, `mean`) over `dim`."""
@@ -218,7 +226,11 @@ def var_mean(
 
 
 def std_mean(
-    x: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
+    x: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
     correction: float | None = 1,
 ) -> tuple[Tensor, Tensor]:
     """Return (`std`, `mean`) over `dim`."""

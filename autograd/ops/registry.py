@@ -186,15 +186,11 @@ class Op:
         parameters = list(inspect.signature(forward).parameters.values())[1:]
         self.variadic = any(p.kind is _VARIADIC for p in parameters)
         self.inputs = tuple(
-            p.name
-            for p in parameters
-            if p.kind in (_POSITIONAL, _VARIADIC) and p.name != "out"
+            p.name for p in parameters if p.kind in (_POSITIONAL, _VARIADIC) and p.name != "out"
         )
         self.positions = {name: position for position, name in enumerate(self.inputs)}
         self.attributes = {
-            p.name: p.default
-            for p in parameters
-            if p.name not in self.inputs and p.name != "out"
+            p.name: p.default for p in parameters if p.name not in self.inputs and p.name != "out"
         }
         self.accepts_out = any(p.name == "out" for p in parameters)
         self._set_rules(vjp, shared or {})
@@ -217,8 +213,10 @@ class Op:
             rules = [vjp.get(name) for name in self.inputs]
         self.rules = rules
         # a bit an input that has a rule; all where one rule is for all
-        self.ruled = -1 if self.joint is not None else sum(
-            1 << position for position, rule in enumerate(rules) if rule is not None
+        self.ruled = (
+            -1
+            if self.joint is not None
+            else sum(1 << position for position, rule in enumerate(rules) if rule is not None)
         )
         self.asks = [() if r is None else tuple(inspect.signature(r).parameters) for r in rules]
         self.shared = {

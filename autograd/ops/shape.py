@@ -137,6 +137,7 @@ def into(out: Any, result: Any) -> Any:
     out[...] = result
     return out
 
+
 # ---- broadcasting
 
 
@@ -172,6 +173,8 @@ def _sum_to(xp: Any, x: Any, out: Any = None, *, shape: tuple) -> Any:
 sum_to_op = Op(
     "sum_to", _sum_to, {"x": lambda g, x_shape: expand_op(g, shape=x_shape)}, linear=True
 )
+
+
 def writable_as(view: Any, source: Any) -> Any:
     """Return a view that may be written into where its source may be (some of numpy's may not)."""
     if hasattr(view, "setflags") and source.flags.writeable:
@@ -275,7 +278,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     given = checked_tensors(tensors, "meshgrid")
     if indexing not in ("ij", "xy"):
         raise RuntimeError(
-            "meshgrid: indexing must be one of \"xy\" or \"ij\", but received: " + repr(indexing)
+            'meshgrid: indexing must be one of "xy" or "ij", but received: ' + repr(indexing)
         )
     for x in given:
         if x.ndim > 1:
@@ -291,6 +294,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     if indexing == "xy" and len(given) > 1:
         grids = [transpose(grid, 0, 1) for grid in grids]
     return tuple(grids)
+
 
 # ---- reshape and what is built on it
 
@@ -395,12 +399,12 @@ def squeeze(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     if dim is None:
         axes: tuple = tuple(range(x.ndim))
     else:
-        axes = normal_axes(tuple(dim), x.ndim) if hasattr(dim, "__iter__") and tuple(dim) else (
-            () if hasattr(dim, "__iter__") else (normal_axis(dim, x.ndim),)
+        axes = (
+            normal_axes(tuple(dim), x.ndim)
+            if hasattr(dim, "__iter__") and tuple(dim)
+            else (() if hasattr(dim, "__iter__") else (normal_axis(dim, x.ndim),))
         )
-    return reshape_op(
-        x, shape=tuple(s for k, s in enumerate(x.shape) if s != 1 or k not in axes)
-    )
+    return reshape_op(x, shape=tuple(s for k, s in enumerate(x.shape) if s != 1 or k not in axes))
 
 
 @method
@@ -571,7 +575,8 @@ clone_op = Op(
     "clone",
     _clone,
     {"x": lambda g: g},
-    linear=True, elementwise=True,
+    linear=True,
+    elementwise=True,
 )
 
 

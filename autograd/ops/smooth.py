@@ -22,10 +22,39 @@ from .registry import LoopCode, Op, cast
 from .towers import Tower
 
 __all__ = [
-    "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin",
-    "asinh", "atan", "atanh", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "log",
-    "log10", "log1p", "log2", "reciprocal", "rsqrt", "sigmoid", "sin", "sinc", "sinh", "sqrt",
-    "square", "tan", "tanh",
+    "acos",
+    "acosh",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctanh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "cos",
+    "cosh",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "reciprocal",
+    "rsqrt",
+    "sigmoid",
+    "sin",
+    "sinc",
+    "sinh",
+    "sqrt",
+    "square",
+    "tan",
+    "tanh",
 ]
 
 
@@ -48,9 +77,7 @@ def _function(name: str, forward: Callable | str, rule: Callable, **facts: Any) 
     return Op(name, forward, {"x": rule}, **facts)
 
 
-def _differentiated(
-    name: str, forward: Callable | str, derivative: Callable, **facts: Any
-) -> Op:
+def _differentiated(name: str, forward: Callable | str, derivative: Callable, **facts: Any) -> Op:
     """Register a smooth function of one variable by its derivative, which all passes share.
 
     derivative  what is asked for by name, but for `g` (see registry.py) -> Tensor.
@@ -109,9 +136,7 @@ def smooth(
         return derivative(x_place, seed, out, order=2)
 
     unread = ("x",) if seed == "out" and not reads_x else ()
-    slope_op = _differentiated(
-        f"{name}_slope", slope_forward, second, dtype="keep", unread=unread
-    )
+    slope_op = _differentiated(f"{name}_slope", slope_forward, second, dtype="keep", unread=unread)
 
     def from_out(x_place: Any, out: Any) -> Any:
         return slope_op(x_place, out)
@@ -140,12 +165,17 @@ def _in_kernels(name: str) -> LoopCode:
 # ---- exponentials: the derivative is (nearly) the value
 
 exp_op = _function(
-    "exp", "exp", lambda g, out: mul_op(g, conj_of(out)),
-    taylor="exponential", code=_in_kernels("exp"),
+    "exp",
+    "exp",
+    lambda g, out: mul_op(g, conj_of(out)),
+    taylor="exponential",
+    code=_in_kernels("exp"),
 )
 exp = unary(exp_op, "Return e**x.")
 exp2_op = _function(
-    "exp2", "exp2", lambda g, out: mul_op(g, mul_op(conj_of(out), math.log(2))),
+    "exp2",
+    "exp2",
+    lambda g, out: mul_op(g, mul_op(conj_of(out), math.log(2))),
     code=_in_kernels("exp2"),
 )
 exp2 = unary(exp2_op, "Return 2**x.")
@@ -160,7 +190,10 @@ square_op = _function(
     "square",
     lambda xp, x, out=None: xp.multiply(x, x) if out is None else xp.multiply(x, x, out=out),
     lambda g, x: mul_op(g, conj_of(monomial_op(x, exponent=1, scale=2))),
-    dtype="keep", ufunc="square", taylor="square", code=LoopCode.of("{0} * {0}"),
+    dtype="keep",
+    ufunc="square",
+    taylor="square",
+    code=LoopCode.of("{0} * {0}"),
 )
 
 
@@ -170,20 +203,28 @@ def square(x: Tensor) -> Tensor:
     return square_op(cast(x, dtypes.int64) if x.dtype.kind == "b" else x)
 
 
-
 def _sqrt_slope(xp: Any, x: Any, seed: Any, out: Any) -> Any:
     return xp.divide(0.5, seed, out=out)
 
 
 sqrt_op = smooth(
-    "sqrt", "sqrt", _sqrt_slope, Tower(({(3,): -2},), {(1,): 1}),
-    seed="out", variables="first", code=LoopCode("np.sqrt({0})", "sqrt({0})"),
+    "sqrt",
+    "sqrt",
+    _sqrt_slope,
+    Tower(({(3,): -2},), {(1,): 1}),
+    seed="out",
+    variables="first",
+    code=LoopCode("np.sqrt({0})", "sqrt({0})"),
 )
 sqrt = unary(sqrt_op, "Return the square root; NaN for negative real x.")
 
 
 reciprocal_op = smooth(
-    "reciprocal", "reciprocal", None, Tower(({(2,): -1},), {(2,): -1}), variables="seed",
+    "reciprocal",
+    "reciprocal",
+    None,
+    Tower(({(2,): -1},), {(2,): -1}),
+    variables="seed",
     code=LoopCode.of("R(1.0) / {0}"),
 )
 reciprocal = unary(reciprocal_op, "Return 1/x.")
@@ -195,9 +236,7 @@ def _rsqrt(xp: Any, x: Any, out: Any = None) -> Any:
 
 
 _half = Fraction(1, 2)
-rsqrt_op = smooth(
-    "rsqrt", _rsqrt, None, Tower(({(3,): -_half},), {(3,): -_half}), variables="seed"
-)
+rsqrt_op = smooth("rsqrt", _rsqrt, None, Tower(({(3,): -_half},), {(3,): -_half}), variables="seed")
 rsqrt = unary(rsqrt_op, "Return 1/sqrt(x).")
 
 # ---- logarithms: w = slope, w' = -scale w**2
@@ -279,9 +318,7 @@ sigmoid_op = smooth(
     "sigmoid",
     sigmoid_forward,
     _sigmoid_slope,
-    Tower(
-        ({(0, 1): 1}, {(0, 1): 1, (1, 1): -2}), {(0, 1): 1}, square={(1, 0): 1, (0, 1): -1}
-    ),
+    Tower(({(0, 1): 1}, {(0, 1): 1, (1, 1): -2}), {(0, 1): 1}, square={(1, 0): 1, (0, 1): -1}),
     seed="out",
 )
 sigmoid = unary(sigmoid_op, "Return 1/(1 + e**-x).")
@@ -351,7 +388,10 @@ asinh = _circle(1, "Return the inverse hyperbolic sine.", "asinh", 1)
 atan = _area(1, "Return the inverse tangent.", "atan")
 atanh = _area(-1, "Return the inverse hyperbolic tangent; NaN outside [-1, 1].", "atanh")
 acosh = _inverse(
-    "acosh", _acosh_slope, {(1, 3): -1}, {(0, -2): 1, (0, 0): 1},
+    "acosh",
+    _acosh_slope,
+    {(1, 3): -1},
+    {(0, -2): 1, (0, 0): 1},
     "Return the inverse hyperbolic cosine; NaN below 1 for real x.",
 )
 arcsin, arccos, arctan = asin, acos, atan
@@ -436,7 +476,5 @@ def _sinc(xp: Any, x: Any, out: Any = None) -> Any:
     return out
 
 
-sinc_op = _function(
-    "sinc", _sinc, lambda g, x: mul_op(g, conj_of(sinc_derivative_op(x, order=1)))
-)
+sinc_op = _function("sinc", _sinc, lambda g, x: mul_op(g, conj_of(sinc_derivative_op(x, order=1))))
 sinc = unary(sinc_op, "Return sin(pi x)/(pi x), 1 at 0; every derivative is finite there.")

@@ -53,7 +53,8 @@ log_softmax_op = Op(
     "log_softmax",
     _log_softmax,
     {"x": lambda g, out, dim: sub(g, mul(exp_op(out), g.sum(dim, True)))},
-    dtype="float", taylor="nested",
+    dtype="float",
+    taylor="nested",
 )
 
 

@@ -51,9 +51,7 @@ class Adagrad(Optimizer):
             if not 0 <= group[name]:
                 raise ValueError(f"Adagrad: invalid {name}: {group[name]}; it must be >= 0")
 
-    def _update(
-        self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def _update(self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         xp = devices.namespace_of(values)
         if not state:
             state["step"] = 0

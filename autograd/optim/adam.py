@@ -47,9 +47,7 @@ class Adam(Optimizer):
             },
         )
 
-    def _update(
-        self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def _update(self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         xp = devices.namespace_of(values)
         beta1, beta2 = group["betas"]
         if not state:

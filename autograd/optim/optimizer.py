@@ -191,9 +191,7 @@ class Optimizer:
             one.values[...] = part
         together.give(members)
 
-    def _update(
-        self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def _update(self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Write the new values of one parameter into the array `values`; `grad` must stay as it is.
 
         Both are real: a complex parameter comes as the vector of its real and imaginary parts.
@@ -236,8 +234,10 @@ class Optimizer:
             if p in number
         }
         groups = [
-            {**{k: v for k, v in g.items() if k != "params"},
-             "params": [number[p] for p in g["params"]]}
+            {
+                **{k: v for k, v in g.items() if k != "params"},
+                "params": [number[p] for p in g["params"]],
+            }
             for g in self.param_groups
         ]
         return {"state": state, "param_groups": groups}

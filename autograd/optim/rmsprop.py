@@ -51,9 +51,7 @@ class RMSprop(Optimizer):
         if not 0 <= group["alpha"] <= 1:
             raise ValueError(f"RMSprop: invalid alpha: {group['alpha']}; it must lie in [0, 1]")
 
-    def _update(
-        self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def _update(self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         xp = devices.namespace_of(values)
         alpha = group["alpha"]
         if not state:

@@ -49,9 +49,7 @@ class SGD(Optimizer):
         if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
 
-    def _update(
-        self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def _update(self, values: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         momentum = group["momentum"]
         direction, decayed = self._workspace(values, 2)
         if group["weight_decay"]:

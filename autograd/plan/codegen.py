@@ -143,7 +143,8 @@ def _loads(
 ) -> list[str]:
     return [
         f"{indent}a{k} = {arrays[k]}[{index}]"
-        for k, one in enumerate(loop.layouts) if one == layout
+        for k, one in enumerate(loop.layouts)
+        if one == layout
     ]
 
 

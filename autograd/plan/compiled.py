@@ -107,9 +107,7 @@ class Compiled:
                  if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]  # fmt: skip
         kind = type(self._points).__name__
         if not isinstance(self._points, Iterable):
-            raise TypeError(
-                f'compile: points expected names of arguments, such as "x", got {kind}'
-            )
+            raise TypeError(f'compile: points expected names of arguments, such as "x", got {kind}')
         self._points = tuple(self._points)
         for name in self._points:
             if name not in names:

@@ -77,9 +77,7 @@ class _Reading:
             for output, found in zip(one.outputs, self._after(one, other), strict=True):
                 self.found[output] = self._checked(one, output, found)
         self._pair(self.small.outputs, self.large.outputs)
-        return [
-            self._kind(k, value, self._of(value)) for k, value in enumerate(self.small.outputs)
-        ]
+        return [self._kind(k, value, self._of(value)) for k, value in enumerate(self.small.outputs)]
 
     def _pair(self, ones: Sequence[Argument], others: Sequence[Argument]) -> None:
         for one, other in zip(ones, others, strict=True):
@@ -154,9 +152,7 @@ class _Reading:
                     return power
         raise MixesPoints(f"{what} depends on how many points there are")
 
-    def _checked(
-        self, instruction: Instruction, output: Value, found: _Dependence
-    ) -> _Dependence:
+    def _checked(self, instruction: Instruction, output: Value, found: _Dependence) -> _Dependence:
         """Return what an operation's rule says, where the shapes agree."""
         axis = self._grown(output)
         if found.axis is None and axis is None:
@@ -257,9 +253,7 @@ class _Reading:
         numbers: Sequence[int],
     ) -> _Dependence:
         """Add what is of one power; a mean may be added to what depends on no point."""
-        powers = {s.power for s in sources if s.total or not total} | set(
-            () if total else numbers
-        )
+        powers = {s.power for s in sources if s.total or not total} | set(() if total else numbers)
         if len(powers) > 1:
             raise self._refusal(one, "adds a sum over points to a mean, or to a number of them")
         (power,) = powers
@@ -388,17 +382,43 @@ class _Reading:
 
 _Rule = Callable[[_Reading, Instruction, Instruction], _Dependence]
 _RULES: dict[str, _Rule] = {
-    "sum": _Reading._reduced, "mean": _Reading._reduced, "sum_to": _Reading._summed_to,
-    "reshape": _Reading._reshaped, "expand": _Reading._expanded, "permute": _Reading._moved,
-    "slice": _Reading._part, "embed": _Reading._part, "cat": _Reading._joined,
-    "stack": _Reading._joined, "unbind": _Reading._taken_apart, "split": _Reading._taken_apart,
-    "matmul": _Reading._product, "linear": _Reading._product,
+    "sum": _Reading._reduced,
+    "mean": _Reading._reduced,
+    "sum_to": _Reading._summed_to,
+    "reshape": _Reading._reshaped,
+    "expand": _Reading._expanded,
+    "permute": _Reading._moved,
+    "slice": _Reading._part,
+    "embed": _Reading._part,
+    "cat": _Reading._joined,
+    "stack": _Reading._joined,
+    "unbind": _Reading._taken_apart,
+    "split": _Reading._taken_apart,
+    "matmul": _Reading._product,
+    "linear": _Reading._product,
 }
 _LINEAR = frozenset({
     "neg", "to", "to_device", "clone", "real", "imag", "conj", "slope_of_line",
 })  # fmt: skip
 # What goes along the dimensions in `axes` or `dim`, and treats the others' places apart.
-_ROW_BY_ROW = frozenset({
-    "var", "std", "prod", "amax", "amin", "argmax", "argmin", "vector_norm", "softmax",
-    "log_softmax", "logsumexp", "cumsum", "cumprod", "flip", "all", "any", "count_nonzero",
-})
+_ROW_BY_ROW = frozenset(
+    {
+        "var",
+        "std",
+        "prod",
+        "amax",
+        "amin",
+        "argmax",
+        "argmin",
+        "vector_norm",
+        "softmax",
+        "log_softmax",
+        "logsumexp",
+        "cumsum",
+        "cumprod",
+        "flip",
+        "all",
+        "any",
+        "count_nonzero",
+    }
+)

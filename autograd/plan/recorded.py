@@ -111,9 +111,7 @@ class Plan:
         self._requires_grad = tuple(t._requires_grad for t in leaves)
         self._points = recorded.points
         # what is no row a point is copied to a place that stays, so that programs stay bound
-        self._places = {
-            k: _place_for(t) for k, t in enumerate(leaves) if k not in self._points
-        }
+        self._places = {k: _place_for(t) for k, t in enumerate(leaves) if k not in self._points}
         self._count = _number_beside(leaves, 0.0)
         self._probes: tuple | None = None  # recordings with few points, which all others are like
         self._checked = 0  # up to so many points they are
@@ -348,9 +346,7 @@ class Plan:
             seeds = [count + place for place, k in enumerate(chosen) if self._results[k].joined]
             points = [*self._points, *seeds]
             joined = [kind == "rows" for kind in self._gradient_kinds(wanted)]
-        return Recorded(
-            product, points, recorded.name, recorded.threads, recorded.executor, joined
-        )
+        return Recorded(product, points, recorded.name, recorded.threads, recorded.executor, joined)
 
 
 class _Replay(Function):

@@ -1,8 +1,8 @@
 """The program of any number of points, made of two recordings with few of them.
 
-To record a function is to run it, in memory for everything that it makes on the way: with a thousand
-points that takes longer than all else until the first step. What it does hardly ever depends on how
-many points there are, so two programs, of n and of 2n points, tell that of any number.
+To record a function is to run it, in memory for all that it makes on the way: with a thousand
+points that takes longer than all else until the first step. What it does hardly ever depends on
+how many points there are, so two programs, of n and of 2n points, tell that of any number.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class _Resized:
         return one // self.few * self.count
 
     def _number(self, one: Any, other: Any, rounded: Any = float) -> Any:
-        """Return a number that is so many times n, or one over that, with the count in its place."""
+        """Return what becomes of a number that is so many times n, or one over that."""
         if type(one) is int:
             return self._length(one, other)
         if type(one) is not float or not np.isfinite([one, other]).all() or 0.0 in (one, other):

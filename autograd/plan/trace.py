@@ -75,9 +75,7 @@ class Tracer:
             if varies:
                 self.varying.add(value)
             results.append(value)
-        self.program.instructions.append(
-            Instruction(op, inputs, dict(attributes), tuple(results))
-        )
+        self.program.instructions.append(Instruction(op, inputs, dict(attributes), tuple(results)))
 
     def refuse_index(self, array: Any) -> None:
         """Raise TraceError for positions or a mask that are computed from the inputs."""

@@ -59,9 +59,7 @@ class Unbound:
         )
         self._late = run_pass("clusters", loops, late)
         # yes and no are numbers, but for calls of the array library
-        self._constants = {
-            v: _number(v.data) for v in _values(self._late) if v.kind == CONSTANT
-        }
+        self._constants = {v: _number(v.data) for v in _values(self._late) if v.kind == CONSTANT}
         other = [v.dtype for v in self._late.outputs if v.dtype != np.float64]
         if other:
             raise TypeError(f"results of a recorded step are float64, got {other[0]}")
@@ -121,8 +119,10 @@ class Unbound:
         inputs = [found[one] if isinstance(one, Value) else one for one in instruction.inputs]
         if instruction.op is not fused_op:
             truths = [isinstance(one, Value) and one.dtype == bool for one in instruction.inputs]
-            launch = None if any(truths) else launch_of(
-                self._xp, instruction.op.name, inputs, instruction.attributes
+            launch = (
+                None
+                if any(truths)
+                else launch_of(self._xp, instruction.op.name, inputs, instruction.attributes)
             )
             if launch is None:
                 inputs = [
@@ -153,9 +153,7 @@ def _values(program: Program) -> set[Value]:
     return {v for i in program.instructions for v in i.values()} | set(program.outputs)
 
 
-def _split(
-    program: Program, numbers: set[Value]
-) -> tuple[list[Instruction], list[Value], Program]:
+def _split(program: Program, numbers: set[Value]) -> tuple[list[Instruction], list[Value], Program]:
     """Take out what is made of some inputs alone, numbers of shape ().
 
     Returns that, the values that the rest reads of it and of the inputs, and the rest.

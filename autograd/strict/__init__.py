@@ -25,9 +25,7 @@ from .linalg import Linalg, SciPyLinalg, linalg_raises
 __all__ = ["Counts", "StrictArray", "counted", "strict_backend", "strict_cuda"]
 
 
-def strict_backend(
-    device_type: str = "cuda", kernels: bool = False, nccl: Any = None
-) -> Backend:
+def strict_backend(device_type: str = "cuda", kernels: bool = False, nccl: Any = None) -> Backend:
     """Return the strict test device under the name of another device type.
 
     kernels: it has `ElementwiseKernel` and `RawModule`, which compile CUDA C as host code

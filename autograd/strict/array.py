@@ -195,9 +195,7 @@ _VIEWS = frozenset({
 """Functions that a capture may meet: what they give must be a view."""
 
 
-def _called(
-    function: Callable, args: Any, kwargs: Any, owner: StrictArray | None = None
-) -> Any:
+def _called(function: Callable, args: Any, kwargs: Any, owner: StrictArray | None = None) -> Any:
     """Call a function with host arrays, and count a launch unless it only gives a view.
 
     owner: the array that the function is a method of.

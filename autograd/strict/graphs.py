@@ -106,9 +106,7 @@ class _Place:
     @classmethod
     def of(cls, array: np.ndarray) -> _Place:
         owner = array if array.base is None else array.base
-        return cls(
-            array.ctypes.data, array.shape, array.strides, array.dtype, weakref.ref(owner)
-        )
+        return cls(array.ctypes.data, array.shape, array.strides, array.dtype, weakref.ref(owner))
 
     def array(self, kernel: str) -> np.ndarray:
         """Return what lies there now."""

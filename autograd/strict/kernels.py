@@ -89,12 +89,18 @@ class HostElementwise:
             f"{_TYPES[t]} &{n} = (({_TYPES[t]} *)p[{k + self.inputs}])[i];"
             for k, (t, n) in enumerate(outputs)
         ]
-        text = "\n".join([
-            "#include <cmath>", "using namespace std;",
-            f'extern "C" void {name}(long count, void **p) {{',
-            "for (long i = 0; i < count; ++i) {",
-            *references, operation + ";", "} }", "",
-        ])
+        text = "\n".join(
+            [
+                "#include <cmath>",
+                "using namespace std;",
+                f'extern "C" void {name}(long count, void **p) {{',
+                "for (long i = 0; i < count; ++i) {",
+                *references,
+                operation + ";",
+                "} }",
+                "",
+            ]
+        )
         self.function = getattr(_compiled(text), name)
 
     def __call__(self, *arguments: Any) -> None:
@@ -146,8 +152,10 @@ class HostModule:
         for name, parameters in self.parameters.items():
             kinds = [re.sub(r"\w+$", "", p.replace("__restrict__", "")) for p in parameters]
             taken = ", ".join(f"*({kind} *)arguments[{k}]" for k, kind in enumerate(kinds))
-            text = LAUNCH if name == next(iter(self.parameters)) else LAUNCH.replace(
-                "static void **arguments;", ""
+            text = (
+                LAUNCH
+                if name == next(iter(self.parameters))
+                else LAUNCH.replace("static void **arguments;", "")
             )
             text = text.replace("NAME", name).replace("ARGUMENTS", taken)
             fresh = "memset(arena, 0xFF, sizeof(arena));" if shared else ""
@@ -198,9 +206,7 @@ class HostKernel:
                 f"kernel {self.name}: expected {len(self.parameters)} arguments, got "
                 f"{len(arguments)}"
             )
-        checked = [
-            self._checked(*pair) for pair in zip(self.parameters, arguments, strict=True)
-        ]
+        checked = [self._checked(*pair) for pair in zip(self.parameters, arguments, strict=True)]
 
         numbers = [None if one.ndim else one for one in checked]
 

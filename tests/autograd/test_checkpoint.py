@@ -28,7 +28,10 @@ class Counter:
 def make_net():
     g = T.Generator().manual_seed(0)
     return nn.Sequential(
-        nn.Linear(2, 8, generator=g), nn.Tanh(), nn.Linear(8, 8, generator=g), nn.Tanh(),
+        nn.Linear(2, 8, generator=g),
+        nn.Tanh(),
+        nn.Linear(8, 8, generator=g),
+        nn.Tanh(),
         nn.Linear(8, 1, generator=g),
     ).double()
 
@@ -120,9 +123,7 @@ def test_is_grads_batched_and_second_order_checks():
     (rows,) = T.grad(
         checkpoint(function, x), x, T.eye(6).double().reshape(6, 3, 2), is_grads_batched=True
     )
-    (expected,) = T.grad(
-        function(x), x, T.eye(6).double().reshape(6, 3, 2), is_grads_batched=True
-    )
+    (expected,) = T.grad(function(x), x, T.eye(6).double().reshape(6, 3, 2), is_grads_batched=True)
     np.testing.assert_array_equal(rows.numpy(), expected.numpy())
     assert T.gradcheck(lambda v: checkpoint(function, v), x, 3)
 

@@ -7,9 +7,7 @@ import pytest
 
 import autograd as T
 
-NAMES = (
-    "bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64 complex128"
-).split()
+NAMES = ("bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64 complex128").split()
 
 # (row)[2] + (column)[2], the columns in the order of NAMES
 WITH_TENSOR = {

@@ -814,9 +814,7 @@ def test_a_program_of_changes_equals_its_functional_form():
     x, w = leaf(rng.uniform(0.5, 1.5, (2, 3))), leaf(rng.uniform(0.5, 1.5, 3))
     found, expected = in_place_program(x, w), plain_program(x, w)
     np.testing.assert_allclose(found.tolist(), expected.tolist(), rtol=1e-14)
-    for a, b in zip(
-        T.grad(found.sum(), (x, w)), T.grad(expected.sum(), (x, w)), strict=True
-    ):
+    for a, b in zip(T.grad(found.sum(), (x, w)), T.grad(expected.sum(), (x, w)), strict=True):
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-13)
     assert T.gradcheck(in_place_program, (x, w), order=2)
 
@@ -914,9 +912,7 @@ def test_deepcopy_keeps_what_is_shared_shared():
     model = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
     twin = copy.deepcopy(model)
     assert [p.tolist() for p in twin.parameters()] == [p.tolist() for p in model.parameters()]
-    assert all(
-        p is not q for p, q in zip(twin.parameters(), model.parameters(), strict=True)
-    )
+    assert all(p is not q for p, q in zip(twin.parameters(), model.parameters(), strict=True))
 
 
 def test_non_leaves_are_neither_copied_nor_pickled():
@@ -1006,7 +1002,7 @@ def test_second_derivatives_at_zero_are_finite(function):
 def test_second_derivative_of_sinc_at_zero():
     x = leaf([0.0])
     (g,) = T.grad(T.sinc(x), x, create_graph=True)
-    np.testing.assert_allclose(T.grad(g, x)[0].numpy(), [-np.pi**2 / 3], rtol=1e-12)
+    np.testing.assert_allclose(T.grad(g, x)[0].numpy(), [-(np.pi**2) / 3], rtol=1e-12)
 
 
 def test_differentiating_a_once_differentiable_result_raises():
@@ -1162,9 +1158,7 @@ def test_saved_tensor_hooks_pack_and_unpack():
     assert unpacked
     (h,) = T.grad(g.sum(), x)
     value = np.array([1.0, 2.0])
-    np.testing.assert_allclose(
-        h.numpy(), (4 + 8 * value**2) * np.exp(value**2), rtol=1e-14
-    )
+    np.testing.assert_allclose(h.numpy(), (4 + 8 * value**2) * np.exp(value**2), rtol=1e-14)
 
 
 def test_saved_tensor_hooks_nest_and_end():

@@ -117,7 +117,10 @@ def test_needs_input_grad_is_what_is_asked_for():
     T.grad(out.sum(), y, retain_graph=True)
     Seen.apply(x, y.detach(), 3)[0].backward()
     assert seen == [
-        (True, True, False), (False, True, False), (True, False, False), (True, False, False)
+        (True, True, False),
+        (False, True, False),
+        (True, False, False),
+        (True, False, False),
     ]
 
 
@@ -291,10 +294,18 @@ def apply(forward, backward, *args):
 @pytest.mark.parametrize(
     ("result", "error", "words"),
     [
-        (lambda g: (g, g), RuntimeError, r"BrokenBackward returned an incorrect number of "
-                                         r"gradients \(expected 1, got 2\)"),
-        (lambda g: T.ones(4), RuntimeError, r"BrokenBackward returned an invalid gradient at index "
-                                            r"0 - got \[4\] but expected shape compatible with"),
+        (
+            lambda g: (g, g),
+            RuntimeError,
+            r"BrokenBackward returned an incorrect number of "
+            r"gradients \(expected 1, got 2\)",
+        ),
+        (
+            lambda g: T.ones(4),
+            RuntimeError,
+            r"BrokenBackward returned an invalid gradient at index "
+            r"0 - got \[4\] but expected shape compatible with",
+        ),
         (lambda g: g.sum(), RuntimeError, r"got \[\] but expected shape compatible with \[3\]"),
         (lambda g: 3.0, TypeError, "BrokenBackward returned float as gradient 0"),
     ],

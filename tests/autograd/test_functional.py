@@ -99,9 +99,7 @@ def test_row_104_products_agree_with_the_matrices():
     w = (T.tensor(RNG.normal(size=3)), T.tensor(RNG.normal()))
     jac = jacobian_of_field()
     pushed = tuple(sum(j @ d.numpy() for j, d in zip(row, v, strict=True)) for row in jac)
-    pulled = tuple(
-        jac[0][k].T @ w[0].numpy() + jac[1][k] * w[1].item() for k in range(2)
-    )
+    pulled = tuple(jac[0][k].T @ w[0].numpy() + jac[1][k] * w[1].item() for k in range(2))
     for strategy in F.STRATEGIES:
         outputs, jv = F.jvp(field, inputs(), v, strategy=strategy)
         assert_nested(jv, pushed)

@@ -17,9 +17,14 @@ def zeros(*shape):
 @pytest.mark.parametrize(
     "view",
     [
-        lambda b: b.expand(2, 3), lambda b: b.expand(-1, 3), lambda b: b.expand(1, 2, 3),
-        lambda b: b.broadcast_to((2, 3)), lambda b: b.expand_as(b), lambda b: b.expand(2, 3)[1],
-        lambda b: T.broadcast_tensors(b, zeros(2, 3))[0], lambda b: b.expand(2, 3).detach(),
+        lambda b: b.expand(2, 3),
+        lambda b: b.expand(-1, 3),
+        lambda b: b.expand(1, 2, 3),
+        lambda b: b.broadcast_to((2, 3)),
+        lambda b: b.expand_as(b),
+        lambda b: b.expand(2, 3)[1],
+        lambda b: T.broadcast_tensors(b, zeros(2, 3))[0],
+        lambda b: b.expand(2, 3).detach(),
         lambda b: b.expand(0, 2, 3),
     ],
 )
@@ -55,8 +60,11 @@ def test_single_elements_of_an_expanded_tensor_are_written_for_all():
 @pytest.mark.parametrize(
     "write",
     [
-        lambda e: e.add_(1), lambda e: e.mul_(2), lambda e: e.copy_(T.ones(3, 2)),
-        lambda e: e.__setitem__(slice(None), 1.0), lambda e: e.__setitem__((slice(1, 3), 0), 1.0),
+        lambda e: e.add_(1),
+        lambda e: e.mul_(2),
+        lambda e: e.copy_(T.ones(3, 2)),
+        lambda e: e.__setitem__(slice(None), 1.0),
+        lambda e: e.__setitem__((slice(1, 3), 0), 1.0),
         lambda e: e.__iadd__(T.ones(3, 2)),
     ],
 )
@@ -111,9 +119,10 @@ def test_memory_that_was_given_read_only_is_not_written():
 @pytest.mark.parametrize(
     ("function", "first", "second"),
     [
-        (T.sin, math.cos, lambda v: -math.sin(v)), (T.cos, lambda v: -math.sin(v),
-                                                    lambda v: -math.cos(v)),
-        (T.sinh, math.cosh, math.sinh), (T.cosh, math.sinh, math.cosh),
+        (T.sin, math.cos, lambda v: -math.sin(v)),
+        (T.cos, lambda v: -math.sin(v), lambda v: -math.cos(v)),
+        (T.sinh, math.cosh, math.sinh),
+        (T.cosh, math.sinh, math.cosh),
     ],
 )
 def test_a_result_that_its_input_gives_again_may_be_overwritten(function, first, second):

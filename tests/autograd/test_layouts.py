@@ -56,11 +56,20 @@ def test_gradients_of_dense_leaves_are_dense(shape, function):
 @pytest.mark.parametrize(
     "function",
     [
-        lambda t: T.cat([t, t]), lambda t: T.cat([t, t], 1), lambda t: T.cat([t[:, :1], t], 1),
-        lambda t: T.stack([t, t]), lambda t: T.stack([t, t], 1), lambda t: T.stack([t, t], -1),
-        lambda t: T.softmax(t, 0), lambda t: T.log_softmax(t, 1), lambda t: t.cumsum(0),
-        lambda t: t.cumprod(1), lambda t: t.roll(1, 0), lambda t: t.roll((1, 2), (0, 1)),
-        lambda t: t @ t.T, lambda t: t.contiguous(),
+        lambda t: T.cat([t, t]),
+        lambda t: T.cat([t, t], 1),
+        lambda t: T.cat([t[:, :1], t], 1),
+        lambda t: T.stack([t, t]),
+        lambda t: T.stack([t, t], 1),
+        lambda t: T.stack([t, t], -1),
+        lambda t: T.softmax(t, 0),
+        lambda t: T.log_softmax(t, 1),
+        lambda t: t.cumsum(0),
+        lambda t: t.cumprod(1),
+        lambda t: t.roll(1, 0),
+        lambda t: t.roll((1, 2), (0, 1)),
+        lambda t: t @ t.T,
+        lambda t: t.contiguous(),
     ],
 )
 def test_joins_scans_and_products_of_transposed_tensors_are_dense(function):
@@ -73,8 +82,14 @@ def test_joins_scans_and_products_of_transposed_tensors_are_dense(function):
 
 @pytest.mark.parametrize(
     "function",
-    [lambda t: t.clone(), lambda t: t.flip(1), lambda t: t.tanh(), lambda t: t + t,
-     lambda t: T.zeros_like(t), lambda t: T.ones_like(t)],
+    [
+        lambda t: t.clone(),
+        lambda t: t.flip(1),
+        lambda t: t.tanh(),
+        lambda t: t + t,
+        lambda t: T.zeros_like(t),
+        lambda t: T.ones_like(t),
+    ],
 )
 def test_elementwise_results_keep_the_order_of_their_operand(function):
     w = leaf(2, 4, 3)

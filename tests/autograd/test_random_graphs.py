@@ -158,9 +158,7 @@ def test_twice_gives_the_same_bits(program, seed, dtype):
         y = last(program)(*leaves)
         first = T.grad(y.sum(), leaves, create_graph=True, materialize_grads=True)
         total = sum((g * g).sum() for g in first)
-        second = (
-            T.grad(total, leaves, materialize_grads=True) if total.requires_grad else ()
-        )
+        second = T.grad(total, leaves, materialize_grads=True) if total.requires_grad else ()
         assert all(g.dtype == dtype for g in (y, *first, *second))
         return [t.detach().numpy().tobytes() for t in (y, *first, *second)]
 

@@ -15,7 +15,11 @@ from .numba_executor import ExecutorError, NumbaExecutor
 from .numpy_executor import NumpyExecutor
 
 __all__ = [
-    "ExecutorError", "NumbaExecutor", "NumpyExecutor", "arena_bytes", "default_executor",
+    "ExecutorError",
+    "NumbaExecutor",
+    "NumpyExecutor",
+    "arena_bytes",
+    "default_executor",
     "make_executor",
 ]
 

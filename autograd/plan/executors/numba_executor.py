@@ -82,7 +82,8 @@ class NumbaExecutor(NumpyExecutor):
         places = {array.ctypes.data: k for k, array in enumerate(outputs)}
         shared = tuple(
             (k, places[array.ctypes.data])
-            for k, array in enumerate(inputs) if array.ctypes.data in places
+            for k, array in enumerate(inputs)
+            if array.ctypes.data in places
         )
         apart = [a for a in inputs if a.ctypes.data not in places]
         numbers = np.array(instruction.attributes["numbers"], loop.dtype)

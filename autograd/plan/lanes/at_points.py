@@ -150,16 +150,16 @@ class AtPoints:
         rows = rows[:, 0].reshape(-1)
         return ("rows", rows) if argument in places else ("numbers", rows.reshape(-1, 1))
 
-    def _input_for(
-        self, output: Value, places: np.ndarray
-    ) -> tuple[Value, list[Instruction]]:
+    def _input_for(self, output: Value, places: np.ndarray) -> tuple[Value, list[Instruction]]:
         """Return an array of points, (points, k), and what puts it into the value's shape."""
         inner = inner_size(places % self._few, self._few)
         outer = output.size // self._few // inner
         array, apart, turned = (
             self.program.new_value(shape, output.dtype)
             for shape in [
-                (self._few, outer * inner), (self._few, outer, inner), (outer, self._few, inner)
+                (self._few, outer * inner),
+                (self._few, outer, inner),
+                (outer, self._few, inner),
             ]
         )
         array.kind, array.name = INPUT, "made"
@@ -226,9 +226,9 @@ class AtPoints:
             owners = [self._owner(int(row)) for row in operand]
             if len(set(owners)) == 1:
                 return arrays[owners[0]][operand - self._firsts[owners[0]]]
-            return np.stack([
-                arrays[k][row - self._firsts[k]] for k, row in zip(owners, operand, strict=True)
-            ])
+            return np.stack(
+                [arrays[k][row - self._firsts[k]] for k, row in zip(owners, operand, strict=True)]
+            )
 
         for step in self._steps:
             operands = [fetched(*one) for one in step.operands]

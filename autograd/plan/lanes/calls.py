@@ -150,9 +150,7 @@ class _Tables:
             *(self._row(out.first) for out in call.outs),
         )  # fmt: skip
 
-    def _pattern(
-        self, operand: np.ndarray | Numbers, inner: int
-    ) -> tuple[Source, tuple[int, ...]]:
+    def _pattern(self, operand: np.ndarray | Numbers, inner: int) -> tuple[Source, tuple[int, ...]]:
         """Return how a loop goes through an operand, and the arguments that say where it starts."""
         of_points = isinstance(operand, np.ndarray)
         places = self.arena.place(operand) if of_points else operand.places

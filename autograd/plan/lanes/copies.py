@@ -27,15 +27,21 @@ def give(shape: Shape) -> str:
     v, real, lanes = shape.vector, shape.real, shape.lanes
     out = [
         "define internal void @give(i64 %valid, i64 %n, ptr noalias %rows, ptr noalias %arena, "
-        "ptr noalias %target) #0 {", "entry:", f"  %whole = icmp sge i64 %valid, {shape.tile}",
-        f"  %over = urem i64 %n, {lanes}", "  %even = sub i64 %n, %over",
-        "  %wide = select i1 %whole, i64 %even, i64 0", "  %some = icmp sgt i64 %wide, 0",
-        "  br i1 %some, label %square, label %rest", "square:",
+        "ptr noalias %target) #0 {",
+        "entry:",
+        f"  %whole = icmp sge i64 %valid, {shape.tile}",
+        f"  %over = urem i64 %n, {lanes}",
+        "  %even = sub i64 %n, %over",
+        "  %wide = select i1 %whole, i64 %even, i64 0",
+        "  %some = icmp sgt i64 %wide, 0",
+        "  br i1 %some, label %square, label %rest",
+        "square:",
         "  %e = phi i64 [0, %entry], [%en, %leave]",
     ]
     for k in range(lanes):
         out += [
-            f"  %i{k} = add i64 %e, {k}", f"  %t{k} = getelementptr i64, ptr %rows, i64 %i{k}",
+            f"  %i{k} = add i64 %e, {k}",
+            f"  %t{k} = getelementptr i64, ptr %rows, i64 %i{k}",
             f"  %f{k} = load i64, ptr %t{k}, align 8",
             f"  %p{k} = getelementptr {real}, ptr %arena, i64 %f{k}",
         ]
@@ -50,19 +56,22 @@ def give(shape: Shape) -> str:
     names = _turned_over(shape, Lines(out, "s"), names)
     for k in range(lanes):
         out += [
-            f"  %r{k} = add i64 %j, {k}", f"  %m{k} = mul i64 %r{k}, %n",
+            f"  %r{k} = add i64 %j, {k}",
+            f"  %m{k} = mul i64 %r{k}, %n",
             f"  %a{k} = add i64 %m{k}, %e",
             f"  %g{k} = getelementptr {real}, ptr %target, i64 %a{k}",
             f"  store {v} {names[k]}, ptr %g{k}, align {shape.size}",
         ]
     out += [
-        f"  %jn = add i64 %j, {lanes}", f"  %jmore = icmp slt i64 %jn, {shape.tile}",
-        "  br i1 %jmore, label %points, label %leave", "leave:", f"  %en = add i64 %e, {lanes}",
-        "  %emore = icmp slt i64 %en, %wide", "  br i1 %emore, label %square, label %rest",
+        f"  %jn = add i64 %j, {lanes}",
+        f"  %jmore = icmp slt i64 %jn, {shape.tile}",
+        "  br i1 %jmore, label %points, label %leave",
+        "leave:",
+        f"  %en = add i64 %e, {lanes}",
+        "  %emore = icmp slt i64 %en, %wide",
+        "  br i1 %emore, label %square, label %rest",
     ]
-    return "\n".join(out) + _GIVE_REST.replace("REAL", real).replace(
-        "SIZE", str(shape.size)
-    )
+    return "\n".join(out) + _GIVE_REST.replace("REAL", real).replace("SIZE", str(shape.size))
 
 
 def _turned_over(shape: Shape, lines: Lines, names: list[str]) -> list[str]:

@@ -137,9 +137,7 @@ def _text() -> str:
     called with: its address and its arguments.
     """
     pause = _PAUSES.get(platform.machine().lower(), "")
-    fields = [
-        f"  %p{k} = getelementptr i64, ptr %box, i64 {2 + k}" for k in range(len(_ARGUMENTS))
-    ]
+    fields = [f"  %p{k} = getelementptr i64, ptr %box, i64 {2 + k}" for k in range(len(_ARGUMENTS))]
     given = [
         f"  %{name} = load {kind}, ptr %p{k}, align 8"
         for k, (name, kind) in enumerate(_ARGUMENTS.items())

@@ -46,9 +46,7 @@ _WIDEST = 256
 """Of matrices: BLAS, which packs them, is as fast there and faster beyond (decision 0049)."""
 
 
-def lay_out(
-    body: Program, points: int, totals: Sequence[int], held: Collection[str]
-) -> Layout:
+def lay_out(body: Program, points: int, totals: Sequence[int], held: Collection[str]) -> Layout:
     """Return the calls of a body with fused loops whose first `points` inputs are the points'.
 
     totals  of its first outputs, sums over the points: to which total each is added.
@@ -297,9 +295,7 @@ class _Layout:
             (Step(instruction.op.name, tuple(operands)),), (0,),
         )  # fmt: skip
         values = tuple(instruction.values())
-        self._loop(
-            Instruction(instruction.op, values, {}, instruction.outputs), loop, ()
-        )
+        self._loop(Instruction(instruction.op, values, {}, instruction.outputs), loop, ())
 
     def _matmul(self, instruction: Instruction) -> None:
         (output,) = instruction.outputs

@@ -44,8 +44,14 @@ def library(shape: Shape) -> str:
     in its context to its end.  calls: n pairs of addresses, of an entry and of its table.
     """
     parts = [
-        product(shape), contraction(shape), row_sum(shape), gather(shape), outer(shape),
-        give(shape), copies(shape), *(_entry(shape, name, spec) for name, spec in ENTRIES.items()),
+        product(shape),
+        contraction(shape),
+        row_sum(shape),
+        gather(shape),
+        outer(shape),
+        give(shape),
+        copies(shape),
+        *(_entry(shape, name, spec) for name, spec in ENTRIES.items()),
     ]
     declared = [
         f"declare {shape.vector} {shape.fma}({shape.vector}, {shape.vector}, {shape.vector})",

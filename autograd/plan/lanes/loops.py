@@ -40,7 +40,8 @@ def loop_text(shape: Shape, name: str, loop: Loop, sources: tuple[Source, ...]) 
     names += [f"ptr %y{k}" for k in range(len(loop.outputs))]
     out = [
         f"define internal void @{name}(i64 %outer, i64 %inner, ptr %arena, ptr %numbers, "
-        f"{', '.join(names)}) #0 {{", "entry:",
+        f"{', '.join(names)}) #0 {{",
+        "entry:",
     ]
     lines = Lines(out, "v")
 
@@ -54,9 +55,13 @@ def loop_text(shape: Shape, name: str, loop: Loop, sources: tuple[Source, ...]) 
 
     given = [number("%numbers", str(k)) for k in range(loop.numbers)]
     out += [
-        "  br label %outer_loop", "outer_loop:", "  %o = phi i64 [0, %entry], [%on, %leave]",
+        "  br label %outer_loop",
+        "outer_loop:",
+        "  %o = phi i64 [0, %entry], [%on, %leave]",
         "  %first = mul i64 %o, %inner",
-        "  br label %inner_loop", "inner_loop:", "  %i = phi i64 [0, %outer_loop], [%in, %turn]",
+        "  br label %inner_loop",
+        "inner_loop:",
+        "  %i = phi i64 [0, %outer_loop], [%in, %turn]",
         "  %r = add i64 %first, %i",
     ]
     values: dict[int, str] = {}
@@ -78,8 +83,7 @@ def loop_text(shape: Shape, name: str, loop: Loop, sources: tuple[Source, ...]) 
             bases[k] = lines.new(f"getelementptr {real}, ptr {base}, i64 {offset}")
     row = lines.new(f"mul i64 %r, {tile}")
     targets = [
-        lines.new(f"getelementptr {real}, ptr %y{k}, i64 {row}")
-        for k in range(len(loop.outputs))
+        lines.new(f"getelementptr {real}, ptr %y{k}, i64 {row}") for k in range(len(loop.outputs))
     ]
     out += ["  br label %points", "points:", "  %j = phi i64 [0, %inner_loop], [%jn, %points]"]
     align = shape.host.vector_bytes
@@ -105,11 +109,20 @@ def loop_text(shape: Shape, name: str, loop: Loop, sources: tuple[Source, ...]) 
         place = lines.new(f"getelementptr {real}, ptr {target}, i64 %j")
         out.append(f"  store {v} {steps[step]}, ptr {place}, align {align}")
     out += [
-        f"  %jn = add i64 %j, {wide}", f"  %jmore = icmp slt i64 %jn, {tile}",
-        "  br i1 %jmore, label %points, label %turn", "turn:",
-        "  %in = add i64 %i, 1", "  %imore = icmp slt i64 %in, %inner",
-        "  br i1 %imore, label %inner_loop, label %leave", "leave:",
-        "  %on = add i64 %o, 1", "  %omore = icmp slt i64 %on, %outer",
-        "  br i1 %omore, label %outer_loop, label %done", "done:", "  ret void", "}", "",
+        f"  %jn = add i64 %j, {wide}",
+        f"  %jmore = icmp slt i64 %jn, {tile}",
+        "  br i1 %jmore, label %points, label %turn",
+        "turn:",
+        "  %in = add i64 %i, 1",
+        "  %imore = icmp slt i64 %in, %inner",
+        "  br i1 %imore, label %inner_loop, label %leave",
+        "leave:",
+        "  %on = add i64 %o, 1",
+        "  %omore = icmp slt i64 %on, %outer",
+        "  br i1 %omore, label %outer_loop, label %done",
+        "done:",
+        "  ret void",
+        "}",
+        "",
     ]
     return "\n".join(out)

@@ -127,7 +127,8 @@ def _in_step(call: Call, old: Buffer, new: Buffer) -> bool:
         return False
     end = old.first + old.count
     inside = [
-        one for one in call.operands
+        one
+        for one in call.operands
         if isinstance(one, np.ndarray) and np.any((one >= old.first) & (one < end))
     ]
     rows = old.first + np.arange(old.count)

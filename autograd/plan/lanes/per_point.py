@@ -10,15 +10,22 @@ def gather(shape: Shape) -> str:
     v, real = shape.vector, shape.real
     out = [
         "define internal void @gather(i64 %n, i64 %o, ptr %rows, ptr %arena, ptr %z) #0 {",
-        "entry:", "  br label %each", "each:", "  %e = phi i64 [0, %entry], [%en, %store]",
-        "  %first = mul i64 %e, %o", "  br label %loop", "loop:",
+        "entry:",
+        "  br label %each",
+        "each:",
+        "  %e = phi i64 [0, %entry], [%en, %store]",
+        "  %first = mul i64 %e, %o",
+        "  br label %loop",
+        "loop:",
         "  %k = phi i64 [0, %each], [%next, %loop]",
     ]
     steps = range(shape.steps)
     out += [f"  %a{s} = phi {v} [zeroinitializer, %each], [%s{s}, %loop]" for s in steps]
     out += [
-        "  %at = add i64 %first, %k", "  %t = getelementptr i64, ptr %rows, i64 %at",
-        "  %f = load i64, ptr %t, align 8", f"  %p = getelementptr {real}, ptr %arena, i64 %f",
+        "  %at = add i64 %first, %k",
+        "  %t = getelementptr i64, ptr %rows, i64 %at",
+        "  %f = load i64, ptr %t, align 8",
+        f"  %p = getelementptr {real}, ptr %arena, i64 %f",
     ]
     for s in steps:
         out += [
@@ -27,9 +34,12 @@ def gather(shape: Shape) -> str:
             f"  %s{s} = fadd {v} %a{s}, %v{s}",
         ]
     out += [
-        "  %next = add i64 %k, 1", "  %more = icmp slt i64 %next, %o",
-        "  br i1 %more, label %loop, label %store", "store:",
-        f"  %down = mul i64 %e, {shape.tile}", f"  %zp = getelementptr {real}, ptr %z, i64 %down",
+        "  %next = add i64 %k, 1",
+        "  %more = icmp slt i64 %next, %o",
+        "  br i1 %more, label %loop, label %store",
+        "store:",
+        f"  %down = mul i64 %e, {shape.tile}",
+        f"  %zp = getelementptr {real}, ptr %z, i64 %down",
     ]
     for s in steps:
         out += [
@@ -37,8 +47,13 @@ def gather(shape: Shape) -> str:
             f"  store {v} %s{s}, ptr %w{s}, align {shape.host.vector_bytes}",
         ]
     out += [
-        "  %en = add i64 %e, 1", "  %again = icmp slt i64 %en, %n",
-        "  br i1 %again, label %each, label %done", "done:", "  ret void", "}", "",
+        "  %en = add i64 %e, 1",
+        "  %again = icmp slt i64 %en, %n",
+        "  br i1 %again, label %each, label %done",
+        "done:",
+        "  ret void",
+        "}",
+        "",
     ]
     return "\n".join(out)
 
@@ -51,11 +66,20 @@ def outer(shape: Shape) -> str:
     v, real = shape.vector, shape.real
     out = [
         "define internal void @outer(i64 %m, i64 %n, i64 %o, ptr noalias %a, ptr noalias %b, "
-        "ptr %arena, ptr noalias %z) #0 {", "entry:", "  br label %rows", "rows:",
-        "  %i = phi i64 [0, %entry], [%in, %next]", f"  %ai = mul i64 %i, {shape.tile}",
-        "  %zi = mul i64 %i, %n", "  br label %columns", "columns:",
-        "  %j = phi i64 [0, %rows], [%jn, %store]", f"  %bj = mul i64 %j, {shape.tile}",
-        "  br label %loop", "loop:", "  %k = phi i64 [0, %columns], [%kn, %loop]",
+        "ptr %arena, ptr noalias %z) #0 {",
+        "entry:",
+        "  br label %rows",
+        "rows:",
+        "  %i = phi i64 [0, %entry], [%in, %next]",
+        f"  %ai = mul i64 %i, {shape.tile}",
+        "  %zi = mul i64 %i, %n",
+        "  br label %columns",
+        "columns:",
+        "  %j = phi i64 [0, %rows], [%jn, %store]",
+        f"  %bj = mul i64 %j, {shape.tile}",
+        "  br label %loop",
+        "loop:",
+        "  %k = phi i64 [0, %columns], [%kn, %loop]",
     ]
     steps = range(shape.steps)
     out += [f"  %s{s} = phi {v} [zeroinitializer, %columns], [%t{s}, %loop]" for s in steps]
@@ -69,17 +93,17 @@ def outer(shape: Shape) -> str:
         for s in steps:
             out += [
                 f"  %q.{side}{s} = getelementptr {real}, ptr %p.{side}, i64 {s * shape.lanes}",
-                f"  %v.{side}{s} = load {v}, ptr %q.{side}{s}, "
-                f"align {shape.host.vector_bytes}",
+                f"  %v.{side}{s} = load {v}, ptr %q.{side}{s}, align {shape.host.vector_bytes}",
             ]
+    out += [f"  %t{s} = call {v} {shape.fma}({v} %v.a{s}, {v} %v.b{s}, {v} %s{s})" for s in steps]
     out += [
-        f"  %t{s} = call {v} {shape.fma}({v} %v.a{s}, {v} %v.b{s}, {v} %s{s})"
-        for s in steps
-    ]
-    out += [
-        "  %kn = add i64 %k, 1", "  %more = icmp slt i64 %kn, %o",
-        "  br i1 %more, label %loop, label %store", "store:", "  %zj = add i64 %zi, %j",
-        f"  %zo = mul i64 %zj, {shape.tile}", f"  %zp = getelementptr {real}, ptr %z, i64 %zo",
+        "  %kn = add i64 %k, 1",
+        "  %more = icmp slt i64 %kn, %o",
+        "  br i1 %more, label %loop, label %store",
+        "store:",
+        "  %zj = add i64 %zi, %j",
+        f"  %zo = mul i64 %zj, {shape.tile}",
+        f"  %zp = getelementptr {real}, ptr %z, i64 %zo",
     ]
     for s in steps:
         out += [
@@ -87,9 +111,16 @@ def outer(shape: Shape) -> str:
             f"  store {v} %t{s}, ptr %w{s}, align {shape.host.vector_bytes}",
         ]
     out += [
-        "  %jn = add i64 %j, 1", "  %jmore = icmp slt i64 %jn, %n",
-        "  br i1 %jmore, label %columns, label %next", "next:",
-        "  %in = add i64 %i, 1", "  %imore = icmp slt i64 %in, %m",
-        "  br i1 %imore, label %rows, label %done", "done:", "  ret void", "}", "",
+        "  %jn = add i64 %j, 1",
+        "  %jmore = icmp slt i64 %jn, %n",
+        "  br i1 %jmore, label %columns, label %next",
+        "next:",
+        "  %in = add i64 %i, 1",
+        "  %imore = icmp slt i64 %in, %m",
+        "  br i1 %imore, label %rows, label %done",
+        "done:",
+        "  ret void",
+        "}",
+        "",
     ]
     return "\n".join(out)

@@ -71,8 +71,10 @@ def inner_size(points: np.ndarray, count: int) -> int:
     """
     flat = points.reshape(-1)
     inner = int(np.argmax(flat == 1))
-    if not inner or flat.size % (count * inner) or np.any(
-        flat.reshape(-1, count, inner) != np.arange(count).reshape(1, -1, 1)
+    if (
+        not inner
+        or flat.size % (count * inner)
+        or np.any(flat.reshape(-1, count, inner) != np.arange(count).reshape(1, -1, 1))
     ):
         raise CannotCompile("a value whose points do not follow each other")
     return inner

@@ -53,11 +53,12 @@ def _block(shape: Shape, height: int, wide: int) -> str:
         ]
     out += ["  br i1 %first, label %loop, label %again", "again:"]
     out += [
-        f"  %b{i}.{j} = load {v}, ptr %z{i}.{j}, align {shape.host.vector_bytes}"
-        for i, j in blocks
+        f"  %b{i}.{j} = load {v}, ptr %z{i}.{j}, align {shape.host.vector_bytes}" for i, j in blocks
     ]
     out += [
-        "  br label %loop", "loop:", "  %n = phi i64 [0, %entry], [0, %again], [%next, %loop]",
+        "  br label %loop",
+        "loop:",
+        "  %n = phi i64 [0, %entry], [0, %again], [%next, %loop]",
     ]
     out += [
         f"  %a{i}.{j} = phi {v} [zeroinitializer, %entry], [%b{i}.{j}, %again], [%c{i}.{j}, %loop]"
@@ -78,13 +79,13 @@ def _block(shape: Shape, height: int, wide: int) -> str:
         for i, j in blocks
     ]
     out += [
-        "  %next = add i64 %n, 1", "  %more = icmp slt i64 %next, %k",
-        "  br i1 %more, label %loop, label %done", "done:",
+        "  %next = add i64 %n, 1",
+        "  %more = icmp slt i64 %next, %k",
+        "  br i1 %more, label %loop, label %done",
+        "done:",
     ]
     for i, j in blocks:
-        out.append(
-            f"  store {v} %c{i}.{j}, ptr %z{i}.{j}, align {shape.host.vector_bytes}"
-        )
+        out.append(f"  store {v} %c{i}.{j}, ptr %z{i}.{j}, align {shape.host.vector_bytes}")
     return "\n".join([*out, "  ret void", "}", ""])
 
 

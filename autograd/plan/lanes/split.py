@@ -163,17 +163,17 @@ class _Split:
 
     def _product(self, instruction: Instruction) -> None:
         (output,) = instruction.outputs
-        x, y = factors(
-            *(self._rows_or_none(v) for v in instruction.inputs), instruction.attributes
-        )
+        x, y = factors(*(self._rows_or_none(v) for v in instruction.inputs), instruction.attributes)
         if is_same_along(x, (x.ndim - 1,)) and is_same_along(y, (y.ndim - 2,)):
             if x.max() >= 0 and y.max() >= 0:
                 raise CannotCompile("a matrix product of a point's values with its values")
             rows = np.maximum(x[..., :, :1], y[..., :1, :])
             self.rows[output] = np.broadcast_to(rows, output.shape)
-        elif is_same_along(x, tuple(range(x.ndim - 1))) and is_same_along(
-            y, (*range(y.ndim - 2), y.ndim - 1)
-        ) and np.all(x[(0,) * (x.ndim - 1)] == y[(0,) * (y.ndim - 2)][:, 0]):
+        elif (
+            is_same_along(x, tuple(range(x.ndim - 1)))
+            and is_same_along(y, (*range(y.ndim - 2), y.ndim - 1))
+            and np.all(x[(0,) * (x.ndim - 1)] == y[(0,) * (y.ndim - 2)][:, 0])
+        ):
             self.summed.add(output)
         else:
             raise CannotCompile(f"a matrix product between points: {instruction}")

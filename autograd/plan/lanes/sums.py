@@ -44,8 +44,11 @@ def _block(shape: Shape, height: int, width: int) -> str:
         f"define internal void @contract_{height}_{width}(i64 %i, i64 %j, i64 %n, i64 %o, "
         "ptr noalias %a, ptr noalias %b, ptr noalias %arena, ptr noalias %total) #0 {",
         "entry:",
-        f"  %ai = mul i64 %i, {shape.tile}", f"  %bj = mul i64 %j, {shape.tile}",
-        "  br label %loop", "loop:", "  %k = phi i64 [0, %entry], [%next, %loop]",
+        f"  %ai = mul i64 %i, {shape.tile}",
+        f"  %bj = mul i64 %j, {shape.tile}",
+        "  br label %loop",
+        "loop:",
+        "  %k = phi i64 [0, %entry], [%next, %loop]",
     ]
     out += [
         f"  %a{i}.{j} = phi {v} [zeroinitializer, %entry], [%s{i}.{j}.{shape.steps}, %loop]"
@@ -76,8 +79,10 @@ def _block(shape: Shape, height: int, width: int) -> str:
                 )
                 names[k, i] = new
     out += [
-        "  %next = add i64 %k, 1", "  %more = icmp slt i64 %next, %o",
-        "  br i1 %more, label %loop, label %done", "done:",
+        "  %next = add i64 %k, 1",
+        "  %more = icmp slt i64 %next, %o",
+        "  br i1 %more, label %loop, label %done",
+        "done:",
     ]
     lines, ordered = Lines(out, "h"), [names[block] for block in blocks]
     together = len(blocks) if height & (height - 1) == 0 else width  # powers of two
@@ -144,12 +149,18 @@ def sums_inside(shape: Shape, lines: Lines, names: list[str], width: int) -> lis
     starts = range(0, lanes, width)
     return [
         lines.shuffle(real, lanes, name, name, range(k, k + width))
-        for name in names for k in starts
+        for name in names
+        for k in starts
     ]
 
 
 def _merged(
-    real: str, lanes: int, lines: Lines, names: list[str], first: list[tuple[int, int]], far: int,
+    real: str,
+    lanes: int,
+    lines: Lines,
+    names: list[str],
+    first: list[tuple[int, int]],
+    far: int,
     together: bool = False,
 ) -> list[str]:
     """Return half as many registers: of each pair the runs `first`, added to those `far` behind.
@@ -181,12 +192,19 @@ def row_sum(shape: Shape) -> str:
     v, real = shape.vector, shape.real
     out = [
         "define internal void @sum_rows(i64 %n, i64 %o, ptr %rows, ptr %arena, ptr %total) #0 {",
-        "entry:", "  br label %each", "each:", "  %e = phi i64 [0, %entry], [%en, %store]",
-        "  %first = mul i64 %e, %o", "  br label %loop", "loop:",
+        "entry:",
+        "  br label %each",
+        "each:",
+        "  %e = phi i64 [0, %entry], [%en, %store]",
+        "  %first = mul i64 %e, %o",
+        "  br label %loop",
+        "loop:",
         "  %k = phi i64 [0, %each], [%next, %loop]",
         f"  %a = phi {v} [zeroinitializer, %each], [%s{shape.steps}, %loop]",
-        "  %at = add i64 %first, %k", "  %t = getelementptr i64, ptr %rows, i64 %at",
-        "  %f = load i64, ptr %t, align 8", f"  %p = getelementptr {real}, ptr %arena, i64 %f",
+        "  %at = add i64 %first, %k",
+        "  %t = getelementptr i64, ptr %rows, i64 %at",
+        "  %f = load i64, ptr %t, align 8",
+        f"  %p = getelementptr {real}, ptr %arena, i64 %f",
     ]
     previous = "%a"
     for step in range(shape.steps):
@@ -197,8 +215,10 @@ def row_sum(shape: Shape) -> str:
         ]
         previous = f"%s{step + 1}"
     out += [
-        "  %next = add i64 %k, 1", "  %more = icmp slt i64 %next, %o",
-        "  br i1 %more, label %loop, label %store", "store:",
+        "  %next = add i64 %k, 1",
+        "  %more = icmp slt i64 %next, %o",
+        "  br i1 %more, label %loop, label %store",
+        "store:",
     ]
     (total,) = sums_inside(shape, Lines(out, "h"), [previous], 1)
     out += [
@@ -206,8 +226,13 @@ def row_sum(shape: Shape) -> str:
         f"  %old = load {real}, ptr %tp, align {shape.size}",
         f"  %new = fadd {real} %old, {total}",
         f"  store {real} %new, ptr %tp, align {shape.size}",
-        "  %en = add i64 %e, 1", "  %again = icmp slt i64 %en, %n",
-        "  br i1 %again, label %each, label %done", "done:", "  ret void", "}", "",
+        "  %en = add i64 %e, 1",
+        "  %again = icmp slt i64 %en, %n",
+        "  br i1 %again, label %each, label %done",
+        "done:",
+        "  ret void",
+        "}",
+        "",
     ]
     return "\n".join(out)
 

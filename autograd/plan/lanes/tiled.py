@@ -84,9 +84,7 @@ class Tiled:
         self._first = NumpyExecutor(self._before, shared)
         found = self._first.outputs
         self._numbers = [_own(a, self._dtype) for a in found]
-        self._copied = [
-            (to, a) for to, a in zip(self._numbers, found, strict=True) if to is not a
-        ]
+        self._copied = [(to, a) for to, a in zip(self._numbers, found, strict=True) if to is not a]
         self._sums = np.zeros(sum(self._totals), self._dtype)
         edges = np.cumsum([0, *self._totals])
         parts = [self._sums[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
@@ -143,9 +141,7 @@ class _Lanes:
     arguments, calls  what `work` is called with, before and after the arena.
     """
 
-    def __init__(
-        self, count: int, tile: int, lanes: int, mine: range, calls: Calls
-    ) -> None:
+    def __init__(self, count: int, tile: int, lanes: int, mine: range, calls: Calls) -> None:
         tiles = -(-count // tile)
         self.of = count, mine
         self.edges = np.minimum(count, tiles * np.arange(lanes + 1) // lanes * tile)

@@ -45,20 +45,24 @@ def joined(after: Program, sums: int) -> tuple[Program, list[int]]:
         for i in kept
     ]  # fmt: skip
     program = replace(
-        after, inputs=[*inputs, *after.inputs[sums:]], instructions=instructions,
+        after,
+        inputs=[*inputs, *after.inputs[sums:]],
+        instructions=instructions,
         outputs=[first.get(v, v) for v in after.outputs],
     )
     return program, [into[v] for v in given]
 
 
-def _adds(
-    instruction: Instruction, parts: dict[Value, list[Value]], uses: Counter[Value]
-) -> bool:
+def _adds(instruction: Instruction, parts: dict[Value, list[Value]], uses: Counter[Value]) -> bool:
     """Return whether it adds two values that are sums alone, and that nothing else reads."""
     (output,), inputs = instruction.outputs[:1], instruction.inputs
-    return instruction.op.name == "add" and not instruction.attributes and all(
-        isinstance(v, Value) and v in parts and uses[v] == 1 and v.shape == output.shape
-        for v in inputs
+    return (
+        instruction.op.name == "add"
+        and not instruction.attributes
+        and all(
+            isinstance(v, Value) and v in parts and uses[v] == 1 and v.shape == output.shape
+            for v in inputs
+        )
     )
 
 
@@ -70,7 +74,8 @@ def together(calls: list[Call]) -> list[Call]:
             found.setdefault(_kind(call), []).append(call)
     last = {id(group[-1]): _one(group) for group in found.values()}
     return [
-        last.get(id(call), call) for call in calls
+        last.get(id(call), call)
+        for call in calls
         if not isinstance(call, Contraction | RowSum) or id(call) in last
     ]
 

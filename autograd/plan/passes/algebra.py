@@ -127,9 +127,7 @@ def _mul(rewriter: Rewriter, instruction: Instruction) -> Replacement:
     return None
 
 
-def _negated_product(
-    rewriter: Rewriter, output: Value, x: Argument, y: Argument
-) -> Replacement:
+def _negated_product(rewriter: Rewriter, output: Value, x: Argument, y: Argument) -> Replacement:
     left, right = _made_by(rewriter, x, "neg"), _made_by(rewriter, y, "neg")
     if left is not None and right is not None:
         return _emit(rewriter, output, "mul", left.inputs[0], right.inputs[0])
@@ -245,7 +243,19 @@ def _dim(instruction: Instruction, stacked: Value) -> int:
 
 
 _RULES: dict[str, Callable[[Rewriter, Instruction], Replacement]] = {
-    "add": _add, "sub": _sub, "mul": _mul, "div": _div, "neg": _neg, "pow": _pow,
-    "to": _identity, "expand": _identity, "reshape": _reshape, "permute": _permute,
-    "matmul": _matmul, "sum_to": _sum_to, "stack": _stack, "unbind": _unbind, "clone": _identity,
+    "add": _add,
+    "sub": _sub,
+    "mul": _mul,
+    "div": _div,
+    "neg": _neg,
+    "pow": _pow,
+    "to": _identity,
+    "expand": _identity,
+    "reshape": _reshape,
+    "permute": _permute,
+    "matmul": _matmul,
+    "sum_to": _sum_to,
+    "stack": _stack,
+    "unbind": _unbind,
+    "clone": _identity,
 }

@@ -168,9 +168,7 @@ def _assign_blocks(program: Program, memory: Memory) -> None:
             free.setdefault(_rounded(root), []).append(memory.offsets[root])
 
 
-def _may_write_over(
-    old: Value, new: Value, instruction: Instruction, memory: Memory
-) -> bool:
+def _may_write_over(old: Value, new: Value, instruction: Instruction, memory: Memory) -> bool:
     """Whether `new` may take the block of `old`, which dies: both are read and written in step.
 
     Each output inside `new` has to lie where one full input inside `old` lies, or apart from all.

@@ -74,9 +74,7 @@ def _are_flat(layouts: Sequence[str]) -> bool:
     return not {"row", "column", "other"}.intersection(layouts)
 
 
-def _fused(
-    xp: Any, *inputs: Any, out: Any = None, loop: Loop, numbers: tuple, size: tuple
-) -> Any:
+def _fused(xp: Any, *inputs: Any, out: Any = None, loop: Loop, numbers: tuple, size: tuple) -> Any:
     """Compute a loop with whole arrays."""
     results: list[Any] = []
     for step in loop.steps:
@@ -226,9 +224,9 @@ class _Clusters:
             for value in instruction.values():
                 maker = self.maker.get(value)
                 if maker is not None:
-                    together = self.key[maker] is not None and self.key[maker] == self.key[
-                        instruction
-                    ]
+                    together = (
+                        self.key[maker] is not None and self.key[maker] == self.key[instruction]
+                    )
                     stage = max(stage, stages[maker] + (not together))
             stages[instruction] = stage
         return stages
@@ -251,10 +249,7 @@ class _Clusters:
             return
         present = arrays - set(again)
         steps = set().union(*again.values())
-        new = {
-            leaf for leaf in self._leaves(unit, steps) - present
-            if leaf.shape == unit.key[0]
-        }
+        new = {leaf for leaf in self._leaves(unit, steps) - present if leaf.shape == unit.key[0]}
         if len(new) <= len(again) and self._cost(steps) <= _STEPS_WORTH_A_VALUE * len(again):
             unit.inlined |= steps
             return
@@ -327,13 +322,9 @@ class _Clusters:
                 numbers.append(argument)
             return Operand("number", numbers.index(argument))
 
-        steps = tuple(
-            Step(i.op.name, tuple(operand(a) for a in i.inputs)) for i in instructions
-        )
+        steps = tuple(Step(i.op.name, tuple(operand(a) for a in i.inputs)) for i in instructions)
         outputs = [v for v in results if v in unit.needed]
-        loop = Loop(
-            str(dtype), layouts, len(numbers), steps, tuple(results[v] for v in outputs)
-        )
+        loop = Loop(str(dtype), layouts, len(numbers), steps, tuple(results[v] for v in outputs))
         attributes = {"loop": loop, "numbers": tuple(numbers), "size": loop_size(shape)}
         return Instruction(fused_op, tuple(inputs), attributes, tuple(outputs))
 
@@ -381,9 +372,7 @@ def layout(shape: tuple[int, ...], full: tuple[int, ...]) -> str | None:
     return None
 
 
-def _loop_key(
-    instruction: Instruction, truths: np.dtype | None, every: bool
-) -> tuple | None:
+def _loop_key(instruction: Instruction, truths: np.dtype | None, every: bool) -> tuple | None:
     """Return (shape, dtype) of the loop that an instruction can be part of."""
     (output,) = instruction.outputs
     dtype = truths if output.dtype == bool and truths is not None else output.dtype

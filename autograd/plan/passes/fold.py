@@ -32,5 +32,7 @@ def _fold(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument] | 
             namespace_of(values[0].data), *arrays, **instruction.attributes
         )
     results = result if isinstance(result, tuple) else (result,)
-    return [rewriter.program.new_constant(np.asarray(r) if isinstance(r, np.generic) else r)
-            for r in results]
+    return [
+        rewriter.program.new_constant(np.asarray(r) if isinstance(r, np.generic) else r)
+        for r in results
+    ]

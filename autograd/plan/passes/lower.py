@@ -60,7 +60,11 @@ def _operator(ufunc: str, reflected: bool = False) -> Any:
 
 
 for _name, _ufunc in {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "pow": "power",
 }.items():
     setattr(_Array, f"__{_name}__", _operator(_ufunc))
     setattr(_Array, f"__r{_name}__", _operator(_ufunc, reflected=True))
@@ -120,8 +124,14 @@ class _Chosen(_Array):
 
 
 for _name, _ufunc in {
-    "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
-    "ge": "greater_equal", "and": "logical_and", "or": "logical_or",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "and": "logical_and",
+    "or": "logical_or",
 }.items():
     setattr(_Chosen, f"__{_name}__", _operator(_ufunc))
 

@@ -34,7 +34,8 @@ def _outer_rows(xp: Any, x: Any, y: Any, out: Any = None, *, rows: int) -> Any:
 
 
 outer_rows_op = Op(
-    "outer_rows", _outer_rows,
+    "outer_rows",
+    _outer_rows,
     flops=lambda inputs, outputs, attributes: 2 * inputs[0].size * inputs[1].shape[-1],
 )
 
@@ -211,16 +212,20 @@ class _Splitter:
             dim += 1
         # put the rows first, then sum over the other dimensions as before
         order = (dim, *(k for k in range(len(x.shape)) if k != dim))
-        first = x if dim == 0 else self._emit(
-            "permute", (x,), tuple(x.shape[k] for k in order), axes=order
+        first = (
+            x
+            if dim == 0
+            else self._emit("permute", (x,), tuple(x.shape[k] for k in order), axes=order)
         )
         shape = tuple(x.shape[k] if k in kept else 1 for k in order[1:])
         summed = first
         if shape != first.shape[1:]:
             summed = self._emit("sum_to", (first,), (self.rows, *shape), shape=(self.rows, *shape))
         final = (self.rows, *output.shape)
-        self.batched[output] = summed if summed.shape == final else self._emit(
-            "reshape", (summed,), final, shape=final
+        self.batched[output] = (
+            summed
+            if summed.shape == final
+            else self._emit("reshape", (summed,), final, shape=final)
         )
 
     # ---- values that carry a leading row axis
@@ -292,6 +297,4 @@ def _kept_dimensions(instruction: Instruction) -> tuple[int, ...]:
         return tuple(k for k in range(len(x.shape)) if k not in instruction.attributes["axes"])
     target = instruction.attributes["shape"]
     extra = len(x.shape) - len(target)
-    return tuple(
-        extra + k for k, size in enumerate(target) if size == x.shape[extra + k]
-    )
+    return tuple(extra + k for k, size in enumerate(target) if size == x.shape[extra + k])

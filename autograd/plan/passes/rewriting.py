@@ -40,9 +40,7 @@ class Rewriter:
     def keep(self, instruction: Instruction) -> None:
         """Append an instruction of the old program, its inputs resolved."""
         inputs = tuple(self.resolve(i) for i in instruction.inputs)
-        self.add(
-            Instruction(instruction.op, inputs, instruction.attributes, instruction.outputs)
-        )
+        self.add(Instruction(instruction.op, inputs, instruction.attributes, instruction.outputs))
 
     def emit(self, name: str, *inputs: Argument, dtype: Any = None) -> Value:
         """Append an elementwise operation and return its value, of the last value's dtype."""
@@ -99,8 +97,10 @@ def number(argument: Argument) -> float | None:
     if isinstance(argument, Value):
         if argument.kind != CONSTANT or argument.size == 0 or argument.dtype.kind not in "f":
             return None
-        flat = np.asarray(argument.data).reshape(-1) if isinstance(argument.data, np.ndarray) else (
-            None
+        flat = (
+            np.asarray(argument.data).reshape(-1)
+            if isinstance(argument.data, np.ndarray)
+            else (None)
         )
         if flat is None or not (flat == flat[0]).all():
             return None

@@ -155,9 +155,7 @@ def test_the_biharmonic_of_a_closed_form():
     # u = exp(x) sin(2y): lap = -3 u, lap lap = 9 u
     x, y = (rng.uniform(-1, 1, (6, 1)) for _ in range(2))
     total = Sum((((0, 0, 0, 0), 1.0), ((0, 0, 1, 1), 2.0), ((1, 1, 1, 1), 1.0)))
-    found = partials(
-        lambda x, y: T.exp(x) * T.sin(2 * y), [T.tensor(x), T.tensor(y)], [], [total]
-    )
+    found = partials(lambda x, y: T.exp(x) * T.sin(2 * y), [T.tensor(x), T.tensor(y)], [], [total])
     np.testing.assert_allclose(found[total].numpy(), 9 * np.exp(x) * np.sin(2 * y), rtol=1e-12)
 
 

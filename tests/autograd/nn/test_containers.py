@@ -25,9 +25,7 @@ def test_module_list_registers_and_edits():
     layers.append(nn.Tanh()).extend([nn.Linear(2, 1)])
     assert layers.insert(1, nn.Sin()) is layers
     assert [type(m).__name__ for m in layers] == ["Linear", "Sin", "Tanh", "Linear"]
-    assert [n for n, _ in layers.named_parameters()] == [
-        "0.weight", "0.bias", "3.weight", "3.bias"
-    ]
+    assert [n for n, _ in layers.named_parameters()] == ["0.weight", "0.bias", "3.weight", "3.bias"]
     del layers[1]
     layers[1] = nn.SiLU()
     assert [type(m).__name__ for m in layers] == ["Linear", "SiLU", "Linear"]

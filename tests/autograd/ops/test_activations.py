@@ -26,9 +26,7 @@ def _gelu_tanh(x):
 # the constant 0.044715 is a double in the code: agreement to rounding, not to 40 digits
 SMOOTH = {
     "softplus": (activations.softplus, _softplus),
-    "softplus_beta": (
-        lambda x: activations.softplus(x, beta=2.0), lambda x: _softplus(2 * x) / 2
-    ),
+    "softplus_beta": (lambda x: activations.softplus(x, beta=2.0), lambda x: _softplus(2 * x) / 2),
     "logsigmoid": (activations.logsigmoid, lambda x: -_softplus(-x)),
     "silu": (activations.silu, lambda x: x / (1 + mpmath.exp(-x))),
     "mish": (activations.mish, lambda x: x * mpmath.tanh(_softplus(x))),
@@ -38,12 +36,8 @@ SMOOTH = {
 
 KINKED = {
     "relu": (activations.relu, lambda x: np.maximum(x, 0)),
-    "leaky_relu": (
-        lambda x: activations.leaky_relu(x, 0.1), lambda x: np.where(x > 0, x, 0.1 * x)
-    ),
-    "elu": (
-        lambda x: activations.elu(x, 0.7), lambda x: np.where(x > 0, x, 0.7 * np.expm1(x))
-    ),
+    "leaky_relu": (lambda x: activations.leaky_relu(x, 0.1), lambda x: np.where(x > 0, x, 0.1 * x)),
+    "elu": (lambda x: activations.elu(x, 0.7), lambda x: np.where(x > 0, x, 0.7 * np.expm1(x))),
     "selu": (
         activations.selu,
         lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(x)),
@@ -75,15 +69,22 @@ def test_derivatives_to_order_six_agree_with_mpmath(name):
     points = np.array([-3.9, -2.2, -1.1, -0.3, 0.0, 0.4, 1.2, 2.6, 3.7])
     found = derivatives(ours, Tensor(points, requires_grad=True), 6)
     with mpmath.workdps(40):
-        exact = np.array([
-            [float(c * mpmath.factorial(k))
-             for k, c in enumerate(mpmath.taylor(theirs, mpmath.mpf(float(p)), 6))]
-            for p in points
-        ]).T
+        exact = np.array(
+            [
+                [
+                    float(c * mpmath.factorial(k))
+                    for k, c in enumerate(mpmath.taylor(theirs, mpmath.mpf(float(p)), 6))
+                ]
+                for p in points
+            ]
+        ).T
     for k, (values, expected) in enumerate(zip(found, exact, strict=True)):
         scale = np.max(np.abs(expected))
         np.testing.assert_allclose(
-            values.detach().numpy() / scale, expected / scale, rtol=1e-11, atol=1e-12,
+            values.detach().numpy() / scale,
+            expected / scale,
+            rtol=1e-11,
+            atol=1e-12,
             err_msg=f"derivative {k}",
         )
 
@@ -178,10 +179,15 @@ def test_softplus_threshold():
 
 
 def test_logaddexp():
-    check_op(OpCase(
-        "logaddexp", activations.logaddexp, shapes=BINARY_SHAPES,
-        reference=lambda x, y: np.log(np.exp(x) + np.exp(y)), order=3,
-    ))
+    check_op(
+        OpCase(
+            "logaddexp",
+            activations.logaddexp,
+            shapes=BINARY_SHAPES,
+            reference=lambda x, y: np.log(np.exp(x) + np.exp(y)),
+            order=3,
+        )
+    )
     big = Tensor(np.array([1e4, -1e4, 0.0]), requires_grad=True)
     y = activations.logaddexp(big, Tensor(np.array([1e4, -1e4, -np.inf])))
     np.testing.assert_allclose(
@@ -211,8 +217,12 @@ def test_the_curvature_of_a_kinked_exponential_at_zero_is_that_of_the_line(funct
 def test_logaddexp_of_complex_numbers():
     check_op(
         OpCase(
-            "logaddexp", activations.logaddexp, [((3,), (3,)), ((2, 3), (3,))], complex=True,
-            domain=(-1, 1), reference=lambda x, y: np.log(np.exp(x) + np.exp(y)),
+            "logaddexp",
+            activations.logaddexp,
+            [((3,), (3,)), ((2, 3), (3,))],
+            complex=True,
+            domain=(-1, 1),
+            reference=lambda x, y: np.log(np.exp(x) + np.exp(y)),
         )
     )
     x = autograd.tensor([900 + 1j, complex(-math.inf, 0)], dtype=autograd.complex128)

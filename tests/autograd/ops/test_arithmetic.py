@@ -49,32 +49,88 @@ def count_nodes(tensor: Tensor) -> int:
         OpCase("add", arithmetic.add, BINARY_SHAPES, reference=np.add, complex=True),
         OpCase("sub", arithmetic.sub, BINARY_SHAPES, reference=np.subtract, complex=True),
         OpCase("mul", arithmetic.mul, BINARY_SHAPES, reference=np.multiply, complex=True),
-        OpCase("div", arithmetic.div, BINARY_SHAPES, domain=((-2, 2), (0.5, 2)),
-               reference=np.divide, order=3),
-        OpCase("div complex", arithmetic.div, [((3,), (2, 3))], domain=((-2, 2), (1.5, 2)),
-               reference=np.divide, complex=True),
-        OpCase("pow", arithmetic.pow, BINARY_SHAPES, domain=((0.3, 2), (-2, 2)),
-               reference=np.power, order=3),
-        OpCase("pow complex", arithmetic.pow, [((3,), (2, 3))], domain=((1.2, 2), (-1, 1)),
-               reference=np.power, complex=True),
-        OpCase("remainder", arithmetic.remainder, BINARY_SHAPES, domain=((0.1, 0.4), (0.5, 2)),
-               reference=np.remainder),
-        OpCase("fmod", arithmetic.fmod, BINARY_SHAPES, domain=((-0.4, -0.1), (0.5, 2)),
-               reference=np.fmod),
-        OpCase("floor_divide", arithmetic.floor_divide, BINARY_SHAPES,
-               domain=((0.1, 0.4), (0.5, 2)), reference=np.floor_divide),
-        OpCase("trunc div", lambda x, y: arithmetic.div(x, y, rounding_mode="trunc"),
-               BINARY_SHAPES, domain=((-0.4, -0.1), (0.5, 2)),
-               reference=lambda x, y: np.trunc(x / y)),
+        OpCase(
+            "div",
+            arithmetic.div,
+            BINARY_SHAPES,
+            domain=((-2, 2), (0.5, 2)),
+            reference=np.divide,
+            order=3,
+        ),
+        OpCase(
+            "div complex",
+            arithmetic.div,
+            [((3,), (2, 3))],
+            domain=((-2, 2), (1.5, 2)),
+            reference=np.divide,
+            complex=True,
+        ),
+        OpCase(
+            "pow",
+            arithmetic.pow,
+            BINARY_SHAPES,
+            domain=((0.3, 2), (-2, 2)),
+            reference=np.power,
+            order=3,
+        ),
+        OpCase(
+            "pow complex",
+            arithmetic.pow,
+            [((3,), (2, 3))],
+            domain=((1.2, 2), (-1, 1)),
+            reference=np.power,
+            complex=True,
+        ),
+        OpCase(
+            "remainder",
+            arithmetic.remainder,
+            BINARY_SHAPES,
+            domain=((0.1, 0.4), (0.5, 2)),
+            reference=np.remainder,
+        ),
+        OpCase(
+            "fmod",
+            arithmetic.fmod,
+            BINARY_SHAPES,
+            domain=((-0.4, -0.1), (0.5, 2)),
+            reference=np.fmod,
+        ),
+        OpCase(
+            "floor_divide",
+            arithmetic.floor_divide,
+            BINARY_SHAPES,
+            domain=((0.1, 0.4), (0.5, 2)),
+            reference=np.floor_divide,
+        ),
+        OpCase(
+            "trunc div",
+            lambda x, y: arithmetic.div(x, y, rounding_mode="trunc"),
+            BINARY_SHAPES,
+            domain=((-0.4, -0.1), (0.5, 2)),
+            reference=lambda x, y: np.trunc(x / y),
+        ),
         OpCase("neg", arithmetic.neg, reference=np.negative, complex=True),
         OpCase("conj", arithmetic.conj, reference=np.conj, complex=True),
-        OpCase("add alpha", lambda x, y: arithmetic.add(x, y, alpha=3), BINARY_SHAPES,
-               reference=lambda x, y: x + 3 * y),
-        OpCase("number over tensor", lambda x: 3 / x, domain=(0.5, 2), order=4,
-               reference=lambda x: 3 / x),
+        OpCase(
+            "add alpha",
+            lambda x, y: arithmetic.add(x, y, alpha=3),
+            BINARY_SHAPES,
+            reference=lambda x, y: x + 3 * y,
+        ),
+        OpCase(
+            "number over tensor",
+            lambda x: 3 / x,
+            domain=(0.5, 2),
+            order=4,
+            reference=lambda x: 3 / x,
+        ),
         OpCase("number to the tensor", lambda x: 3**x, order=4, reference=lambda x: 3.0**x),
-        OpCase("number modulo tensor", lambda x: 1.5 % x, domain=(1.1, 1.4),
-               reference=lambda x: 1.5 % x),
+        OpCase(
+            "number modulo tensor",
+            lambda x: 1.5 % x,
+            domain=(1.1, 1.4),
+            reference=lambda x: 1.5 % x,
+        ),
     ],
     ids=str,
 )
@@ -99,8 +155,9 @@ def test_derivatives_of_powers_with_a_number_for_exponent(exponent):
 def test_integer_powers_of_negative_and_complex_numbers():
     points = np.array([-1.5, -0.2, 3.0])
     for exponent in (2, 3, 5, -1, -3, 3.0):
-        np.testing.assert_allclose((leaf(points) ** exponent).detach().numpy(),
-                                   points ** float(exponent), rtol=1e-14)
+        np.testing.assert_allclose(
+            (leaf(points) ** exponent).detach().numpy(), points ** float(exponent), rtol=1e-14
+        )
     check_op(OpCase("cube", lambda z: z**3, complex=True, reference=lambda z: z**3, order=3))
     z = Tensor(np.array([1.2 + 0.5j, 2.0 - 1j]), requires_grad=True)
     gradcheck(lambda z: z ** (0.5 + 0.3j), z, 2)
@@ -130,8 +187,11 @@ def test_the_tower_of_a_power_or_a_quotient_is_linear():
 @pytest.mark.parametrize(
     ("function", "expected"),
     [
-        (lambda x: x**1, [1, 0]), (lambda x: x**1.0, [1, 0]), (lambda x: x**2, [3, 2, 0]),
-        (autograd.square, [3, 2, 0]), (lambda x: x**3, [6.75, 9, 6, 0]),
+        (lambda x: x**1, [1, 0]),
+        (lambda x: x**1.0, [1, 0]),
+        (lambda x: x**2, [3, 2, 0]),
+        (autograd.square, [3, 2, 0]),
+        (lambda x: x**3, [6.75, 9, 6, 0]),
     ],
 )
 def test_a_polynomial_is_differentiated_until_it_vanishes(function, expected):
@@ -145,8 +205,12 @@ def test_a_polynomial_is_differentiated_until_it_vanishes(function, expected):
 
 def test_powers_at_zero_have_no_nan():
     for exponent, expected in [
-        (0, [1, 0, 0, 0]), (1, [0, 1, 0, 0]), (2, [0, 0, 2, 0]), (3, [0, 0, 0, 6]),
-        (1.5, [0, 0, np.inf, -np.inf]), (0.5, [0, np.inf, -np.inf, np.inf]),
+        (0, [1, 0, 0, 0]),
+        (1, [0, 1, 0, 0]),
+        (2, [0, 0, 2, 0]),
+        (3, [0, 0, 0, 6]),
+        (1.5, [0, 0, np.inf, -np.inf]),
+        (0.5, [0, np.inf, -np.inf, np.inf]),
     ]:
         found = derivatives(lambda x, p=exponent: x**p, leaf([0.0]), 3)
         assert [v.item() for v in found] == expected, exponent
@@ -232,10 +296,14 @@ def _elementwise_cases():
     x, y = np.array([[0.3, 0.7, 0.2]]), np.array([[0.5], [1.5]])
     bits = np.array([1, 2, 3])
     attributes = {
-        "monomial": {"exponent": 2.5, "scale": 2}, "leaky_relu": {"slope": 0.1},
-        "leak": {"slope": 0.1}, "inside": {"low": 0.25, "high": 0.5},
-        "clamp": {"low": 0.25, "high": 0.5}, "elu_slope": {"alpha": 1.0, "outer": 2.0},
-        "round": {"decimals": 1}, "slope_of_line": {"scale": 2},
+        "monomial": {"exponent": 2.5, "scale": 2},
+        "leaky_relu": {"slope": 0.1},
+        "leak": {"slope": 0.1},
+        "inside": {"low": 0.25, "high": 0.5},
+        "clamp": {"low": 0.25, "high": 0.5},
+        "elu_slope": {"alpha": 1.0, "outer": 2.0},
+        "round": {"decimals": 1},
+        "slope_of_line": {"scale": 2},
     }
     modules = ("arithmetic", "smooth", "activations", "piecewise", "compare", "complex")
     for name, op in sorted(REGISTRY.items()):

@@ -19,10 +19,16 @@ COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_comparisons_of_every_shape_and_device(name):
     reference = getattr(operator, name)
-    check_op(OpCase(
-        name, getattr(compare, name), BINARY_SHAPES, reference=reference, order=0,
-        make=lambda rng, *shapes: [rng.integers(0, 3, s).astype(float) for s in shapes],
-    ))
+    check_op(
+        OpCase(
+            name,
+            getattr(compare, name),
+            BINARY_SHAPES,
+            reference=reference,
+            order=0,
+            make=lambda rng, *shapes: [rng.integers(0, 3, s).astype(float) for s in shapes],
+        )
+    )
     x = Tensor(np.array([1.0, 2.0, 3.0]), requires_grad=True)
     y = reference(x, 2)
     assert y.dtype == np.bool_ and not y.requires_grad
@@ -32,10 +38,16 @@ def test_comparisons_of_every_shape_and_device(name):
 
 @pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
 def test_logic_of_every_shape_and_device(name):
-    check_op(OpCase(
-        name, getattr(compare, name), BINARY_SHAPES, reference=getattr(np, name), order=0,
-        make=lambda rng, *shapes: [rng.integers(0, 2, s).astype(float) for s in shapes],
-    ))
+    check_op(
+        OpCase(
+            name,
+            getattr(compare, name),
+            BINARY_SHAPES,
+            reference=getattr(np, name),
+            order=0,
+            make=lambda rng, *shapes: [rng.integers(0, 2, s).astype(float) for s in shapes],
+        )
+    )
 
 
 @pytest.mark.parametrize("name", ["logical_not", "isnan", "isinf", "isfinite"])

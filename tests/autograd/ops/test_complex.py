@@ -21,15 +21,29 @@ def complex_leaf(values) -> Tensor:
 @pytest.mark.parametrize(
     "case",
     [
-        OpCase("real", lambda z: parts.real(z * z), complex=True,
-               reference=lambda z: (z * z).real),
-        OpCase("imag", lambda z: parts.imag(z * z * (1 + 1j)), complex=True,
-               reference=lambda z: (z * z * (1 + 1j)).imag),
-        OpCase("angle", lambda z: parts.angle(z + 3 + 1j), complex=True,
-               reference=lambda z: np.angle(z + 3 + 1j), order=3),
+        OpCase("real", lambda z: parts.real(z * z), complex=True, reference=lambda z: (z * z).real),
+        OpCase(
+            "imag",
+            lambda z: parts.imag(z * z * (1 + 1j)),
+            complex=True,
+            reference=lambda z: (z * z * (1 + 1j)).imag,
+        ),
+        OpCase(
+            "angle",
+            lambda z: parts.angle(z + 3 + 1j),
+            complex=True,
+            reference=lambda z: np.angle(z + 3 + 1j),
+            order=3,
+        ),
         OpCase("real angle", parts.angle, domain=(0.5, 2), reference=np.angle),
-        OpCase("atan2", parts.atan2, BINARY_SHAPES, domain=((-2, 2), (0.5, 2)),
-               reference=np.arctan2, order=4),
+        OpCase(
+            "atan2",
+            parts.atan2,
+            BINARY_SHAPES,
+            domain=((-2, 2), (0.5, 2)),
+            reference=np.arctan2,
+            order=4,
+        ),
     ],
     ids=str,
 )
@@ -41,7 +55,9 @@ def test_gradients_follow_pytorchs_convention():
     """For a real function f(x + iy) the gradient is df/dx + i df/dy."""
     point = 1 + 2j
     for function, expected in [
-        (parts.real, 1), (parts.imag, 1j), (piecewise.abs, point / abs(point)),
+        (parts.real, 1),
+        (parts.imag, 1j),
+        (piecewise.abs, point / abs(point)),
         (parts.angle, 1j * point / abs(point) ** 2),
     ]:
         z = complex_leaf([point])

@@ -12,10 +12,18 @@ from autograd.random import Generator, manual_seed
 @pytest.mark.parametrize(
     ("data", "dtype"),
     [
-        (3, "int64"), (True, "bool"), (2.5, "float32"), (1j, "complex64"),
-        ([], "float32"), ([1, 2.0], "float32"), ([True, 2], "int64"), ([[1j, 2]], "complex64"),
-        (np.float64(2), "float64"), ([np.float64(2)], "float64"),
-        (np.arange(3, dtype=np.int16), "int16"), (range(3), "int64"),
+        (3, "int64"),
+        (True, "bool"),
+        (2.5, "float32"),
+        (1j, "complex64"),
+        ([], "float32"),
+        ([1, 2.0], "float32"),
+        ([True, 2], "int64"),
+        ([[1j, 2]], "complex64"),
+        (np.float64(2), "float64"),
+        ([np.float64(2)], "float64"),
+        (np.arange(3, dtype=np.int16), "int16"),
+        (range(3), "int64"),
     ],
 )
 def test_tensor_takes_the_dtype_of_its_values(data, dtype):
@@ -105,9 +113,18 @@ def test_ranges():
 def test_like_and_new_follow_dtype_and_device(cuda):
     x = C.zeros(2, 3, dtype=T.float64, device=cuda)
     made = [
-        C.zeros_like(x), C.ones_like(x), C.empty_like(x), C.full_like(x, 2), C.rand_like(x),
-        C.randn_like(x), C.randint_like(x, 5), x.new_zeros(2, 3), x.new_ones((2, 3)),
-        x.new_full((2, 3), 1), x.new_empty(2, 3), x.new_tensor([[1, 2, 3]] * 2),
+        C.zeros_like(x),
+        C.ones_like(x),
+        C.empty_like(x),
+        C.full_like(x, 2),
+        C.rand_like(x),
+        C.randn_like(x),
+        C.randint_like(x, 5),
+        x.new_zeros(2, 3),
+        x.new_ones((2, 3)),
+        x.new_full((2, 3), 1),
+        x.new_empty(2, 3),
+        x.new_tensor([[1, 2, 3]] * 2),
     ]
     for y in made:
         assert y.shape == (2, 3) and y.dtype == T.float64 and y.device == x.device and y.is_leaf
@@ -118,9 +135,13 @@ def test_like_and_new_follow_dtype_and_device(cuda):
 
 def test_creation_on_a_device(cuda):
     for make in (
-        lambda **k: C.zeros(2, **k), lambda **k: C.full((2,), 1.5, **k), lambda **k: C.eye(2, **k),
-        lambda **k: C.arange(3.0, **k), lambda **k: C.linspace(0, 1, 3, **k),
-        lambda **k: C.rand(2, **k), lambda **k: C.tensor([1.0], **k),
+        lambda **k: C.zeros(2, **k),
+        lambda **k: C.full((2,), 1.5, **k),
+        lambda **k: C.eye(2, **k),
+        lambda **k: C.arange(3.0, **k),
+        lambda **k: C.linspace(0, 1, 3, **k),
+        lambda **k: C.rand(2, **k),
+        lambda **k: C.tensor([1.0], **k),
         lambda **k: C.as_tensor(np.ones(2, np.float32), **k),
     ):
         x = make(device=cuda)

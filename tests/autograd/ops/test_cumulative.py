@@ -17,21 +17,53 @@ def recurrence(a, b):
 
 CASES = [
     OpCase("prod", C.prod, UNARY_SHAPES, reference=np.prod, complex=True),
-    OpCase("prod dim", lambda x: C.prod(x, 1, keepdim=True), [((2, 3, 2),), ((2, 0),), ((2, 1),)],
-           reference=lambda x: x.prod(1, keepdims=True), complex=True, order=3),
-    OpCase("cumsum", lambda x: C.cumsum(x, 1), [((2, 4),), ((2, 3, 2),), ((2, 0),)],
-           reference=lambda x: x.cumsum(1), complex=True),
+    OpCase(
+        "prod dim",
+        lambda x: C.prod(x, 1, keepdim=True),
+        [((2, 3, 2),), ((2, 0),), ((2, 1),)],
+        reference=lambda x: x.prod(1, keepdims=True),
+        complex=True,
+        order=3,
+    ),
+    OpCase(
+        "cumsum",
+        lambda x: C.cumsum(x, 1),
+        [((2, 4),), ((2, 3, 2),), ((2, 0),)],
+        reference=lambda x: x.cumsum(1),
+        complex=True,
+    ),
     OpCase("cumsum 0-d", lambda x: C.cumsum(x, 0), [((),)], reference=lambda x: x),
-    OpCase("cumprod", lambda x: C.cumprod(x, -1), [((2, 4),), ((5,),), ((2, 0),), ((1, 1),)],
-           reference=lambda x: x.cumprod(-1), complex=True, order=3),
-    OpCase("cumprod first", lambda x: C.cumprod(x, 0), [((3, 2),)],
-           reference=lambda x: x.cumprod(0)),
-    OpCase("recurrence", lambda a, b: C.recurrence_op(a, b, dim=1), [((2, 5), (2, 5))],
-           reference=recurrence, complex=True, order=3),
-    OpCase("recurrence reversed", lambda a, b: C.recurrence_op(a, b, dim=1, reverse=True),
-           [((2, 5), (2, 5))], reference=lambda a, b: recurrence(a[:, ::-1], b[:, ::-1])[:, ::-1]),
-    OpCase("shifted", lambda x: C.shifted_op(x, dim=0, fill=1.0), [((3, 2),)],
-           reference=lambda x: np.concatenate([np.ones((1, 2)), x[:-1]])),
+    OpCase(
+        "cumprod",
+        lambda x: C.cumprod(x, -1),
+        [((2, 4),), ((5,),), ((2, 0),), ((1, 1),)],
+        reference=lambda x: x.cumprod(-1),
+        complex=True,
+        order=3,
+    ),
+    OpCase(
+        "cumprod first", lambda x: C.cumprod(x, 0), [((3, 2),)], reference=lambda x: x.cumprod(0)
+    ),
+    OpCase(
+        "recurrence",
+        lambda a, b: C.recurrence_op(a, b, dim=1),
+        [((2, 5), (2, 5))],
+        reference=recurrence,
+        complex=True,
+        order=3,
+    ),
+    OpCase(
+        "recurrence reversed",
+        lambda a, b: C.recurrence_op(a, b, dim=1, reverse=True),
+        [((2, 5), (2, 5))],
+        reference=lambda a, b: recurrence(a[:, ::-1], b[:, ::-1])[:, ::-1],
+    ),
+    OpCase(
+        "shifted",
+        lambda x: C.shifted_op(x, dim=0, fill=1.0),
+        [((3, 2),)],
+        reference=lambda x: np.concatenate([np.ones((1, 2)), x[:-1]]),
+    ),
 ]
 
 
@@ -47,8 +79,13 @@ ZEROS = {"one": [2.0, 0.0, 3.0, -1.0], "two": [2.0, 0.0, 3.0, 0.0], "all": [0.0]
 @pytest.mark.parametrize("function", [C.prod, C.cumprod], ids=["prod", "cumprod"])
 def test_derivatives_where_factors_are_zero(values, function):
     check_op(
-        OpCase("zeros", lambda x: function(x, 0), [((4,),)], make=lambda rng, s: [np.array(values)],
-               order=4)
+        OpCase(
+            "zeros",
+            lambda x: function(x, 0),
+            [((4,),)],
+            make=lambda rng, s: [np.array(values)],
+            order=4,
+        )
     )
 
 

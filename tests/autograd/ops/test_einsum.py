@@ -63,8 +63,12 @@ def test_tensordot(dims):
     shapes = {0: ((2,), (3,)), 1: ((2, 3), (3, 4)), 2: ((2, 3, 4), (3, 4, 2))}
     shape = shapes.get(dims if isinstance(dims, int) else -1, ((2, 3), (3, 4, 2)))
     check_op(
-        OpCase("tensordot", lambda a, b: tensordot(a, b, dims), [shape],
-               reference=lambda a, b: np.tensordot(a, b, dims))
+        OpCase(
+            "tensordot",
+            lambda a, b: tensordot(a, b, dims),
+            [shape],
+            reference=lambda a, b: np.tensordot(a, b, dims),
+        )
     )
 
 

@@ -15,21 +15,36 @@ DIMS = [((2, 3),), ((2, 3, 2),), ((0, 3),)]
 CASES = [
     OpCase("amax", E.amax, SHAPES, reference=np.max),
     OpCase("amin", E.amin, SHAPES, reference=np.min),
-    OpCase("amax dims", lambda x: E.amax(x, (0, -1), keepdim=True), DIMS[:2],
-           reference=lambda x: x.max((0, -1), keepdims=True)),
+    OpCase(
+        "amax dims",
+        lambda x: E.amax(x, (0, -1), keepdim=True),
+        DIMS[:2],
+        reference=lambda x: x.max((0, -1), keepdims=True),
+    ),
     OpCase("amin dim", lambda x: E.amin(x, 1), DIMS, reference=lambda x: x.min(1)),
-    OpCase("aminmax", lambda x: E.aminmax(x, dim=1), DIMS[:1],
-           reference=lambda x: (x.min(1), x.max(1))),
+    OpCase(
+        "aminmax", lambda x: E.aminmax(x, dim=1), DIMS[:1], reference=lambda x: (x.min(1), x.max(1))
+    ),
     OpCase("max", E.max, SHAPES, reference=np.max),
     OpCase("min", E.min, SHAPES, reference=np.min),
     OpCase("max dim", lambda x: E.max(x, 1), DIMS, reference=lambda x: (x.max(1), x.argmax(1))),
-    OpCase("min dim", lambda x: E.min(x, -1, keepdim=True), DIMS,
-           reference=lambda x: (x.min(-1, keepdims=True), x.argmin(-1, keepdims=True))),
+    OpCase(
+        "min dim",
+        lambda x: E.min(x, -1, keepdim=True),
+        DIMS,
+        reference=lambda x: (x.min(-1, keepdims=True), x.argmin(-1, keepdims=True)),
+    ),
     OpCase("max of two", E.max, [((3,), (3,)), ((2, 1), (3,))], reference=np.maximum),
     OpCase("min of two", E.min, [((3,), (3,)), ((2, 1), (3,))], reference=np.minimum),
     OpCase("argmax", E.argmax, [((4,),), ((2, 3),)], reference=np.argmax, order=0, dtypes=()),
-    OpCase("argmin dim", lambda x: E.argmin(x, 0, keepdim=True), [((2, 3),)],
-           reference=lambda x: x.argmin(0, keepdims=True), order=0, dtypes=()),
+    OpCase(
+        "argmin dim",
+        lambda x: E.argmin(x, 0, keepdim=True),
+        [((2, 3),)],
+        reference=lambda x: x.argmin(0, keepdims=True),
+        order=0,
+        dtypes=(),
+    ),
 ]
 
 

@@ -48,8 +48,15 @@ def _reads(index):
 @pytest.mark.parametrize("name", [*BASIC, *ADVANCED])
 def test_reading(name):
     index = {**BASIC, **ADVANCED}[name]
-    check_op(OpCase(name, lambda x: x[_reads(index)], [((3, 4, 2),)],
-                    reference=lambda x: x[index], complex=True))
+    check_op(
+        OpCase(
+            name,
+            lambda x: x[_reads(index)],
+            [((3, 4, 2),)],
+            reference=lambda x: x[index],
+            complex=True,
+        )
+    )
 
 
 @pytest.mark.parametrize("accumulate", [False, True])
@@ -168,7 +175,9 @@ def test_index_put():
     x = T.zeros(2, 3)
     places = (T.tensor([0, 0]), T.tensor([1, 1]))
     assert x.index_put(places, T.tensor([1.0, 2.0]), accumulate=True).tolist() == [
-        [0, 3, 0], [0, 0, 0]]
+        [0, 3, 0],
+        [0, 0, 0],
+    ]
     assert x.index_put((None, T.tensor([2])), T.tensor(5.0)).tolist() == [[0, 0, 5], [0, 0, 5]]
     assert x.index_put((T.tensor([True, False]),), T.tensor(1.0)).tolist() == [[1, 1, 1], [0, 0, 0]]
     assert x.tolist() == [[0, 0, 0], [0, 0, 0]]
@@ -179,10 +188,15 @@ def test_index_put():
 
 
 def test_narrow_and_select():
-    check_op(OpCase("narrow", lambda x: x.narrow(1, 1, 2), [((2, 3),), ((2, 4, 2),)],
-                    reference=lambda x: x[:, 1:3]))
-    check_op(OpCase("select", lambda x: x.select(-1, -2), [((2, 3),)],
-                    reference=lambda x: x[:, 1]))
+    check_op(
+        OpCase(
+            "narrow",
+            lambda x: x.narrow(1, 1, 2),
+            [((2, 3),), ((2, 4, 2),)],
+            reference=lambda x: x[:, 1:3],
+        )
+    )
+    check_op(OpCase("select", lambda x: x.select(-1, -2), [((2, 3),)], reference=lambda x: x[:, 1]))
     with pytest.raises(RuntimeError, match="exceeds dimension size"):
         T.zeros(3).narrow(0, 2, 2)
     with pytest.raises(IndexError, match="start out of range"):

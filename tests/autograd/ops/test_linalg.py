@@ -44,77 +44,125 @@ SQUARE = [((3, 3),), ((2, 3, 3),), ((1, 1),), ((0, 2, 2),)]
 
 CASES = [
     OpCase(
-        "solve", linalg.solve,
-        [((3, 3), (3, 2)), ((2, 3, 3), (3, 2)), ((3, 3), (2, 3, 2)), ((2, 2, 2), (2, 2, 1)),
-         ((0, 2, 2), (0, 2, 3))],
-        make=systems, reference=np.linalg.solve, complex=True,
+        "solve",
+        linalg.solve,
+        [
+            ((3, 3), (3, 2)),
+            ((2, 3, 3), (3, 2)),
+            ((3, 3), (2, 3, 2)),
+            ((2, 2, 2), (2, 2, 1)),
+            ((0, 2, 2), (0, 2, 3)),
+        ],
+        make=systems,
+        reference=np.linalg.solve,
+        complex=True,
     ),
+    OpCase("solve vector", linalg.solve, [((3, 3), (3,))], make=systems, reference=np.linalg.solve),
     OpCase(
-        "solve vector", linalg.solve, [((3, 3), (3,))], make=systems, reference=np.linalg.solve
-    ),
-    OpCase(
-        "solve batch of vectors", linalg.solve, [((2, 3, 3), (2, 3))], make=systems,
+        "solve batch of vectors",
+        linalg.solve,
+        [((2, 3, 3), (2, 3))],
+        make=systems,
         reference=lambda a, b: np.linalg.solve(a, b[..., None])[..., 0],
     ),
     OpCase(
-        "solve from the right", lambda a, b: linalg.solve(a, b, left=False),
-        [((3, 3), (2, 3)), ((2, 3, 3), (2, 2, 3))], make=systems,
-        reference=lambda a, b: b @ np.linalg.inv(a), complex=True,
+        "solve from the right",
+        lambda a, b: linalg.solve(a, b, left=False),
+        [((3, 3), (2, 3)), ((2, 3, 3), (2, 2, 3))],
+        make=systems,
+        reference=lambda a, b: b @ np.linalg.inv(a),
+        complex=True,
     ),
     OpCase("inv", linalg.inv, SQUARE, make=matrix, reference=np.linalg.inv, complex=True),
     OpCase(
-        "pinv", linalg.pinv, [((4, 2),), ((2, 4),), ((3, 3),), ((2, 3, 2),)], make=matrix,
-        reference=np.linalg.pinv, complex=True,
+        "pinv",
+        linalg.pinv,
+        [((4, 2),), ((2, 4),), ((3, 3),), ((2, 3, 2),)],
+        make=matrix,
+        reference=np.linalg.pinv,
+        complex=True,
     ),
     OpCase(
-        "pinv of rank two", lambda u, v: linalg.pinv(u @ v.mT.conj()),
-        [((5, 2), (4, 2)), ((3, 2), (3, 2)), ((2, 3, 2), (2, 5, 2))], make=factors,
-        reference=lambda u, v: np.linalg.pinv(u @ hermitian(v), rcond=1e-3), complex=True,
+        "pinv of rank two",
+        lambda u, v: linalg.pinv(u @ v.mT.conj()),
+        [((5, 2), (4, 2)), ((3, 2), (3, 2)), ((2, 3, 2), (2, 5, 2))],
+        make=factors,
+        reference=lambda u, v: np.linalg.pinv(u @ hermitian(v), rcond=1e-3),
+        complex=True,
     ),
     OpCase(
         "lstsq of rank two",
         lambda u, v, b: linalg.lstsq(u @ v.mT.conj(), b, rcond=1e-3).solution,
         [((5, 2), (4, 2), (5, 3)), ((3, 2), (3, 2), (3, 1)), ((3, 2), (6, 2), (3, 2))],
-        make=factors, complex=True,
+        make=factors,
+        complex=True,
         reference=lambda u, v, b: np.linalg.lstsq(u @ hermitian(v), b, rcond=1e-3)[0],
     ),
     OpCase(
-        "det", linalg.det, [*SQUARE, ((4, 4),), ((2, 5, 5),)], make=matrix,
-        reference=np.linalg.det, complex=True,
+        "det",
+        linalg.det,
+        [*SQUARE, ((4, 4),), ((2, 5, 5),)],
+        make=matrix,
+        reference=np.linalg.det,
+        complex=True,
     ),
     OpCase(
-        "slogdet", linalg.slogdet, SQUARE, make=matrix,
-        reference=lambda x: tuple(np.linalg.slogdet(x)), complex=True,
+        "slogdet",
+        linalg.slogdet,
+        SQUARE,
+        make=matrix,
+        reference=lambda x: tuple(np.linalg.slogdet(x)),
+        complex=True,
     ),
     OpCase(
-        "logdet", lambda x: logdet(positive(x)), [((3, 3),)], make=matrix,
+        "logdet",
+        lambda x: logdet(positive(x)),
+        [((3, 3),)],
+        make=matrix,
         reference=lambda x: np.log(np.linalg.det(positive_array(x))),
     ),
     OpCase(
-        "cholesky", lambda x: linalg.cholesky(positive(x)), SQUARE, make=matrix,
-        reference=lambda x: np.linalg.cholesky(positive_array(x)), complex=True,
+        "cholesky",
+        lambda x: linalg.cholesky(positive(x)),
+        SQUARE,
+        make=matrix,
+        reference=lambda x: np.linalg.cholesky(positive_array(x)),
+        complex=True,
     ),
     OpCase(
-        "cholesky upper", lambda x: linalg.cholesky(positive(x), upper=True), [((3, 3),)],
-        make=matrix, reference=lambda x: scipy.linalg.cholesky(positive_array(x)), complex=True,
+        "cholesky upper",
+        lambda x: linalg.cholesky(positive(x), upper=True),
+        [((3, 3),)],
+        make=matrix,
+        reference=lambda x: scipy.linalg.cholesky(positive_array(x)),
+        complex=True,
     ),
     OpCase(
-        "lstsq", lambda a, b: linalg.lstsq(a, b)[:2],
+        "lstsq",
+        lambda a, b: linalg.lstsq(a, b)[:2],
         [((5, 2), (5, 3)), ((2, 4), (2, 3)), ((3, 3), (3, 1)), ((2, 4, 2), (4, 3))],
-        make=systems, complex=True,
+        make=systems,
+        complex=True,
     ),
     OpCase(
-        "lstsq vector", lambda a, b: linalg.lstsq(a, b).solution, [((5, 2), (5,))], make=systems,
+        "lstsq vector",
+        lambda a, b: linalg.lstsq(a, b).solution,
+        [((5, 2), (5,))],
+        make=systems,
         reference=lambda a, b: scipy.linalg.lstsq(a, b)[0],
     ),
     OpCase("trace", trace, [((3, 3),), ((2, 4),)], reference=np.trace, complex=True),
     OpCase(
-        "cross", linalg.cross,
+        "cross",
+        linalg.cross,
         [((3,), (3,)), ((2, 3), (1, 3)), ((2, 1, 3), (1, 4, 3)), ((0, 3), (1, 3))],
-        reference=np.cross, complex=True,
+        reference=np.cross,
+        complex=True,
     ),
     OpCase(
-        "cross along another dimension", lambda a, b: linalg.cross(a, b, dim=0), [((3, 2), (3, 2))],
+        "cross along another dimension",
+        lambda a, b: linalg.cross(a, b, dim=0),
+        [((3, 2), (3, 2))],
         reference=lambda a, b: np.cross(a, b, axis=0),
     ),
 ]
@@ -130,10 +178,16 @@ def test_values_and_derivatives(case):
     [
         OpCase("solve", linalg.solve, [((2, 2), (2, 1))], make=systems, order=3),
         OpCase("det", linalg.det, [((2, 2),), ((3, 3),)], make=matrix, order=3),
-        OpCase("cholesky", lambda x: linalg.cholesky(positive(x)), [((2, 2),)], make=matrix,
-               order=3),
-        OpCase("lstsq", lambda a, b: linalg.lstsq(a, b).solution, [((3, 2), (3, 1))],
-               make=systems, order=3),
+        OpCase(
+            "cholesky", lambda x: linalg.cholesky(positive(x)), [((2, 2),)], make=matrix, order=3
+        ),
+        OpCase(
+            "lstsq",
+            lambda a, b: linalg.lstsq(a, b).solution,
+            [((3, 2), (3, 1))],
+            make=systems,
+            order=3,
+        ),
     ],
     ids=str,
 )
@@ -190,10 +244,12 @@ def test_gradient_of_det_at_a_singular_matrix_is_the_cofactor_matrix(rank):
     a = rng.normal(size=(4, rank)) @ rng.normal(size=(rank, 4))
     x = T.tensor(a, requires_grad=True)
     (found,) = T.grad(linalg.det(x), x)
-    minors = np.array([
-        [(-1) ** (i + j) * np.linalg.det(np.delete(np.delete(a, i, 0), j, 1)) for j in range(4)]
-        for i in range(4)
-    ])
+    minors = np.array(
+        [
+            [(-1) ** (i + j) * np.linalg.det(np.delete(np.delete(a, i, 0), j, 1)) for j in range(4)]
+            for i in range(4)
+        ]
+    )
     np.testing.assert_allclose(found.numpy(), minors, rtol=1e-10, atol=1e-13)
 
 
@@ -284,8 +340,9 @@ def test_what_does_not_fit_is_refused(call, words):
 
 
 def test_logdet_of_a_negative_determinant_is_nan_without_a_gradient():
-    x = T.tensor(np.array([np.diag([-1.0, 2.0, 3.0]), np.diag([1.0, 2.0, 4.0])]),
-                 requires_grad=True)
+    x = T.tensor(
+        np.array([np.diag([-1.0, 2.0, 3.0]), np.diag([1.0, 2.0, 4.0])]), requires_grad=True
+    )
     value = logdet(x)
     np.testing.assert_allclose(value.detach().numpy(), [np.nan, np.log(8)], rtol=1e-15)
     (found,) = T.grad(value.sum(), x)
@@ -295,8 +352,11 @@ def test_logdet_of_a_negative_determinant_is_nan_without_a_gradient():
 def test_pinv_counts_small_singular_values_as_zero():
     x = T.tensor(np.diag([4.0, 1.0, 0.1]))
     for options, kept in (
-        ({}, [0.25, 1, 10]), ({"rtol": 0.1}, [0.25, 1, 0]), ({"atol": 2.0}, [0.25, 0, 0]),
-        ({"atol": 0.01, "rtol": 0.5}, [0.25, 0, 0]), ({"atol": 0.01}, [0.25, 1, 10]),
+        ({}, [0.25, 1, 10]),
+        ({"rtol": 0.1}, [0.25, 1, 0]),
+        ({"atol": 2.0}, [0.25, 0, 0]),
+        ({"atol": 0.01, "rtol": 0.5}, [0.25, 0, 0]),
+        ({"atol": 0.01}, [0.25, 1, 10]),
         ({"rtol": T.tensor(0.1)}, [0.25, 1, 0]),
     ):
         np.testing.assert_allclose(

@@ -15,16 +15,39 @@ def _mask(x, values=MASK):
 
 
 CASES = [
-    OpCase("masked_fill", lambda x: M.masked_fill(x, _mask(x), -3.0), [((2, 3),), ((2, 2, 3),)],
-           reference=lambda x: np.where(MASK, -3.0, x), complex=True),
-    OpCase("masked_fill broadcasts", lambda x: M.masked_fill(x, _mask(x), 1), [((3,),), ((),)],
-           reference=lambda x: np.where(MASK, 1.0, x)),
-    OpCase("masked_fill tensor", lambda x, v: M.masked_fill(x, _mask(x), v), [((2, 3), ())],
-           reference=lambda x, v: np.where(MASK, v, x), complex=True),
-    OpCase("masked_select", lambda x: M.masked_select(x, _mask(x)), [((2, 3),), ((3,),), ((),)],
-           reference=lambda x: np.broadcast_to(x, (2, 3))[MASK], complex=True),
-    OpCase("masked_select none", lambda x: M.masked_select(x, _mask(x, np.zeros(3, bool))),
-           [((2, 3),)], reference=lambda x: np.zeros(0)),
+    OpCase(
+        "masked_fill",
+        lambda x: M.masked_fill(x, _mask(x), -3.0),
+        [((2, 3),), ((2, 2, 3),)],
+        reference=lambda x: np.where(MASK, -3.0, x),
+        complex=True,
+    ),
+    OpCase(
+        "masked_fill broadcasts",
+        lambda x: M.masked_fill(x, _mask(x), 1),
+        [((3,),), ((),)],
+        reference=lambda x: np.where(MASK, 1.0, x),
+    ),
+    OpCase(
+        "masked_fill tensor",
+        lambda x, v: M.masked_fill(x, _mask(x), v),
+        [((2, 3), ())],
+        reference=lambda x, v: np.where(MASK, v, x),
+        complex=True,
+    ),
+    OpCase(
+        "masked_select",
+        lambda x: M.masked_select(x, _mask(x)),
+        [((2, 3),), ((3,),), ((),)],
+        reference=lambda x: np.broadcast_to(x, (2, 3))[MASK],
+        complex=True,
+    ),
+    OpCase(
+        "masked_select none",
+        lambda x: M.masked_select(x, _mask(x, np.zeros(3, bool))),
+        [((2, 3),)],
+        reference=lambda x: np.zeros(0),
+    ),
 ]
 
 

@@ -14,10 +14,20 @@ CASES = [
         "matmul",
         M.matmul,
         [
-            ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)),
-            ((5, 2, 3), (3, 4)), ((5, 2, 3), (3,)), ((3,), (5, 3, 2)), ((2, 3), (5, 3, 4)),
-            ((5, 1, 2, 3), (4, 3, 2)), ((1, 2, 3), (4, 3, 2)), ((0, 3), (3, 2)), ((2, 0), (0, 3)),
-            ((0, 2, 3), (3, 2)), ((1, 1), (1, 1)),
+            ((3,), (3,)),
+            ((2, 3), (3,)),
+            ((3,), (3, 2)),
+            ((2, 3), (3, 4)),
+            ((5, 2, 3), (3, 4)),
+            ((5, 2, 3), (3,)),
+            ((3,), (5, 3, 2)),
+            ((2, 3), (5, 3, 4)),
+            ((5, 1, 2, 3), (4, 3, 2)),
+            ((1, 2, 3), (4, 3, 2)),
+            ((0, 3), (3, 2)),
+            ((2, 0), (0, 3)),
+            ((0, 2, 3), (3, 2)),
+            ((1, 1), (1, 1)),
         ],
         reference=np.matmul,
         complex=True,
@@ -26,23 +36,34 @@ CASES = [
         "linear",
         M.linear,
         [
-            ((4, 3), (2, 3), (2,)), ((5, 4, 3), (2, 3), (2,)), ((3,), (2, 3), (2,)),
-            ((4, 3), (3,), ()), ((0, 3), (2, 3), (2,)), ((4, 3), (2, 3), (1,)),
+            ((4, 3), (2, 3), (2,)),
+            ((5, 4, 3), (2, 3), (2,)),
+            ((3,), (2, 3), (2,)),
+            ((4, 3), (3,), ()),
+            ((0, 3), (2, 3), (2,)),
+            ((4, 3), (2, 3), (1,)),
         ],
         reference=lambda x, w, b: x @ w.T + b,
         complex=True,
     ),
     OpCase(
-        "linear without bias", M.linear, [((4, 3), (2, 3)), ((3,), (3,))],
+        "linear without bias",
+        M.linear,
+        [((4, 3), (2, 3)), ((3,), (3,))],
         reference=lambda x, w: x @ w.T,
     ),
     OpCase(
-        "addmm", M.addmm, [((2,), (3, 4), (4, 2)), ((3, 1), (3, 4), (4, 2)), ((), (3, 4), (4, 2))],
-        reference=lambda c, a, b: c + a @ b, complex=True,
+        "addmm",
+        M.addmm,
+        [((2,), (3, 4), (4, 2)), ((3, 1), (3, 4), (4, 2)), ((), (3, 4), (4, 2))],
+        reference=lambda c, a, b: c + a @ b,
+        complex=True,
     ),
     OpCase(
-        "addmm scaled", lambda c, a, b: M.addmm(c, a, b, beta=0.5, alpha=-2.0),
-        [((3, 2), (3, 4), (4, 2))], reference=lambda c, a, b: 0.5 * c - 2 * a @ b,
+        "addmm scaled",
+        lambda c, a, b: M.addmm(c, a, b, beta=0.5, alpha=-2.0),
+        [((3, 2), (3, 4), (4, 2))],
+        reference=lambda c, a, b: 0.5 * c - 2 * a @ b,
     ),
     OpCase("addmv", M.addmv, [((3,), (3, 4), (4,))], reference=lambda c, a, b: c + a @ b),
     OpCase(
@@ -160,7 +181,8 @@ def test_integer_products_with_factors_stay_integers():
     vector, matrix = T.tensor([1, 2]), T.tensor([[0, 1], [2, 3]])
     batch = matrix.reshape(1, 2, 2)
     for factors, by_hand in (
-        ({"beta": 0.2, "alpha": 0.6}, (0, 0)), ({"beta": 1.7, "alpha": 2.5}, (1, 2)),
+        ({"beta": 0.2, "alpha": 0.6}, (0, 0)),
+        ({"beta": 1.7, "alpha": 2.5}, (1, 2)),
     ):
         beta, alpha = by_hand
         v, m = np.array([1, 2]), np.array([[0, 1], [2, 3]])

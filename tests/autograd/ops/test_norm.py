@@ -25,8 +25,11 @@ def formula(p, axis=None):
 CASES = [
     *[
         OpCase(
-            f"vector_norm {p}", lambda x, p=p: linalg.vector_norm(x, p),
-            SHAPES if p > 0 else SHAPES[:3], make=away_from_zero, reference=formula(p),
+            f"vector_norm {p}",
+            lambda x, p=p: linalg.vector_norm(x, p),
+            SHAPES if p > 0 else SHAPES[:3],
+            make=away_from_zero,
+            reference=formula(p),
             complex=True,
         )
         for p in (1, 2, 3, 4, 1.5, 0.5, -1, -2)
@@ -34,24 +37,35 @@ CASES = [
     *[
         OpCase(
             f"vector_norm {p} over dims",
-            lambda x, p=p: linalg.vector_norm(x, p, (0, -1), keepdim=True), [((2, 3, 2),)],
+            lambda x, p=p: linalg.vector_norm(x, p, (0, -1), keepdim=True),
+            [((2, 3, 2),)],
             make=away_from_zero,
             reference=lambda x, p=p: formula(p, (0, 2))(x)[None, :, None],
         )
         for p in (1, 2, 3)
     ],
     OpCase(
-        "vector_norm inf", lambda x: linalg.vector_norm(x, math.inf, 1), [((2, 3),)],
-        make=away_from_zero, reference=lambda x: np.abs(x).max(1), complex=True,
+        "vector_norm inf",
+        lambda x: linalg.vector_norm(x, math.inf, 1),
+        [((2, 3),)],
+        make=away_from_zero,
+        reference=lambda x: np.abs(x).max(1),
+        complex=True,
     ),
     OpCase(
-        "vector_norm -inf", lambda x: linalg.vector_norm(x, -math.inf, 1), [((2, 3),)],
-        make=away_from_zero, reference=lambda x: np.abs(x).min(1),
+        "vector_norm -inf",
+        lambda x: linalg.vector_norm(x, -math.inf, 1),
+        [((2, 3),)],
+        make=away_from_zero,
+        reference=lambda x: np.abs(x).min(1),
     ),
     *[
         OpCase(
-            f"matrix_norm {order}", lambda x, order=order: linalg.matrix_norm(x, order),
-            [((3, 4),), ((2, 3, 2),)], make=away_from_zero, complex=True,
+            f"matrix_norm {order}",
+            lambda x, order=order: linalg.matrix_norm(x, order),
+            [((3, 4),), ((2, 3, 2),)],
+            make=away_from_zero,
+            complex=True,
             reference=lambda x, order=order: np.linalg.norm(x, order, axis=(-2, -1)),
         )
         for order in ("fro", 1, -1, math.inf, -math.inf)
@@ -142,8 +156,15 @@ def test_what_does_not_fit_is_refused(call, error, words):
 
 def test_quotient_away_from_zero_is_division():
     check_op(
-        OpCase("quotient", quotient_op, [((3,), (3,)), ((2, 3), (3,)), ((), (2,))],
-               make=away_from_zero, reference=np.true_divide, complex=True, order=3)
+        OpCase(
+            "quotient",
+            quotient_op,
+            [((3,), (3,)), ((2, 3), (3,)), ((), (2,))],
+            make=away_from_zero,
+            reference=np.true_divide,
+            complex=True,
+            order=3,
+        )
     )
 
 
@@ -171,8 +192,10 @@ def test_components_that_are_zero_do_not_spoil_the_derivatives_of_the_others(p, 
 def test_norms_made_of_singular_values(order):
     check_op(
         OpCase(
-            f"matrix norm {order}", lambda x: linalg.matrix_norm(x, order),
-            [((3, 3),), ((4, 2),), ((2, 3, 4),)], complex=True,
+            f"matrix norm {order}",
+            lambda x: linalg.matrix_norm(x, order),
+            [((3, 3),), ((4, 2),), ((2, 3, 4),)],
+            complex=True,
             reference=lambda x: np.linalg.norm(x, order, axis=(-2, -1)),
         )
     )

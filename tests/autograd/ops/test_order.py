@@ -20,23 +20,60 @@ def _falling(x):
 
 CASES = [
     OpCase("sort", O.sort, SHAPES, reference=_sorted),
-    OpCase("sort descending", lambda x: O.sort(x, 0, descending=True), SHAPES[:3],
-           reference=_falling),
-    OpCase("argsort", lambda x: O.argsort(x, 0), SHAPES[:3], order=0, dtypes=(),
-           reference=lambda x: np.argsort(x, 0)),
-    OpCase("topk", lambda x: O.topk(x, 2), SHAPES[:3],
-           reference=lambda x: (np.flip(np.sort(x), -1)[..., :2],
-                                np.flip(np.argsort(x), -1)[..., :2])),
-    OpCase("topk least", lambda x: O.topk(x, 1, 0, largest=False), [((3, 4),)],
-           reference=lambda x: (np.sort(x, 0)[:1], np.argsort(x, 0)[:1])),
-    OpCase("nonzero", lambda x: O.nonzero(x > 0), SHAPES[:3], order=0, dtypes=(),
-           reference=lambda x: np.argwhere(x > 0)),
-    OpCase("nonzero tuple", lambda x: O.nonzero(x > 0, as_tuple=True), SHAPES[:3], order=0,
-           dtypes=(), reference=lambda x: np.nonzero(x > 0)),
-    OpCase("searchsorted", lambda x, v: O.searchsorted(O.sort(x)[0], v), [((5,), (2, 3))],
-           reference=lambda x, v: np.searchsorted(np.sort(x), v), order=0, dtypes=()),
-    OpCase("unique", lambda x: O.unique(x, return_inverse=True, return_counts=True), SHAPES[:2],
-           reference=lambda x: _unique(x), order=0),
+    OpCase(
+        "sort descending", lambda x: O.sort(x, 0, descending=True), SHAPES[:3], reference=_falling
+    ),
+    OpCase(
+        "argsort",
+        lambda x: O.argsort(x, 0),
+        SHAPES[:3],
+        order=0,
+        dtypes=(),
+        reference=lambda x: np.argsort(x, 0),
+    ),
+    OpCase(
+        "topk",
+        lambda x: O.topk(x, 2),
+        SHAPES[:3],
+        reference=lambda x: (np.flip(np.sort(x), -1)[..., :2], np.flip(np.argsort(x), -1)[..., :2]),
+    ),
+    OpCase(
+        "topk least",
+        lambda x: O.topk(x, 1, 0, largest=False),
+        [((3, 4),)],
+        reference=lambda x: (np.sort(x, 0)[:1], np.argsort(x, 0)[:1]),
+    ),
+    OpCase(
+        "nonzero",
+        lambda x: O.nonzero(x > 0),
+        SHAPES[:3],
+        order=0,
+        dtypes=(),
+        reference=lambda x: np.argwhere(x > 0),
+    ),
+    OpCase(
+        "nonzero tuple",
+        lambda x: O.nonzero(x > 0, as_tuple=True),
+        SHAPES[:3],
+        order=0,
+        dtypes=(),
+        reference=lambda x: np.nonzero(x > 0),
+    ),
+    OpCase(
+        "searchsorted",
+        lambda x, v: O.searchsorted(O.sort(x)[0], v),
+        [((5,), (2, 3))],
+        reference=lambda x, v: np.searchsorted(np.sort(x), v),
+        order=0,
+        dtypes=(),
+    ),
+    OpCase(
+        "unique",
+        lambda x: O.unique(x, return_inverse=True, return_counts=True),
+        SHAPES[:2],
+        reference=lambda x: _unique(x),
+        order=0,
+    ),
 ]
 
 

@@ -38,32 +38,68 @@ TERNARY = [((), (), ()), ((2, 3), (3,), ()), ((2, 1), (1, 3), (2, 3)), ((0, 3), 
     [
         OpCase("abs", piecewise.abs, make=away_from_zero, reference=np.abs, complex=True),
         OpCase("sign", piecewise.sign, make=away_from_zero, reference=np.sign),
-        OpCase("sgn", piecewise.sgn, make=away_from_zero, complex=True,
-               reference=lambda x: x / np.abs(x), order=3),
+        OpCase(
+            "sgn",
+            piecewise.sgn,
+            make=away_from_zero,
+            complex=True,
+            reference=lambda x: x / np.abs(x),
+            order=3,
+        ),
         OpCase("floor", piecewise.floor, make=apart, reference=np.floor),
         OpCase("ceil", piecewise.ceil, make=apart, reference=np.ceil),
         OpCase("trunc", piecewise.trunc, make=apart, reference=np.trunc),
         OpCase("round", piecewise.round, make=apart, reference=np.round),
-        OpCase("round decimals", lambda x: piecewise.round(x, decimals=1),
-               domain=(0.11, 0.14), reference=lambda x: np.round(x, 1)),
+        OpCase(
+            "round decimals",
+            lambda x: piecewise.round(x, decimals=1),
+            domain=(0.11, 0.14),
+            reference=lambda x: np.round(x, 1),
+        ),
         OpCase("maximum", piecewise.maximum, BINARY_SHAPES, make=apart, reference=np.maximum),
         OpCase("minimum", piecewise.minimum, BINARY_SHAPES, make=apart, reference=np.minimum),
-        OpCase("maximum number", lambda x: piecewise.maximum(x, 0.0), make=away_from_zero,
-               reference=lambda x: np.maximum(x, 0)),
-        OpCase("clamp", lambda x: piecewise.clamp(x, -0.1, 0.5), make=away_from_zero,
-               reference=lambda x: np.clip(x, -0.1, 0.5)),
-        OpCase("clamp tensors", piecewise.clamp, TERNARY, make=apart,
-               reference=lambda x, low, high: np.minimum(np.maximum(x, low), high)),
-        OpCase("where", lambda x, y: piecewise.where(x > y, x * x, y * y * y), BINARY_SHAPES,
-               make=apart, reference=lambda x, y: np.where(x > y, x * x, y**3)),
-        OpCase("where number", lambda x: piecewise.where(x > 0, x * x, 1), make=away_from_zero,
-               reference=lambda x: np.where(x > 0, x * x, 1)),
-        OpCase("hypot", piecewise.hypot, BINARY_SHAPES, domain=(0.3, 2), reference=np.hypot,
-               order=4),
-        OpCase("lerp", piecewise.lerp, TERNARY,
-               reference=lambda a, b, w: a + w * (b - a)),
-        OpCase("lerp number", lambda a, b: piecewise.lerp(a, b, 0.75), BINARY_SHAPES,
-               reference=lambda a, b: a + 0.75 * (b - a)),
+        OpCase(
+            "maximum number",
+            lambda x: piecewise.maximum(x, 0.0),
+            make=away_from_zero,
+            reference=lambda x: np.maximum(x, 0),
+        ),
+        OpCase(
+            "clamp",
+            lambda x: piecewise.clamp(x, -0.1, 0.5),
+            make=away_from_zero,
+            reference=lambda x: np.clip(x, -0.1, 0.5),
+        ),
+        OpCase(
+            "clamp tensors",
+            piecewise.clamp,
+            TERNARY,
+            make=apart,
+            reference=lambda x, low, high: np.minimum(np.maximum(x, low), high),
+        ),
+        OpCase(
+            "where",
+            lambda x, y: piecewise.where(x > y, x * x, y * y * y),
+            BINARY_SHAPES,
+            make=apart,
+            reference=lambda x, y: np.where(x > y, x * x, y**3),
+        ),
+        OpCase(
+            "where number",
+            lambda x: piecewise.where(x > 0, x * x, 1),
+            make=away_from_zero,
+            reference=lambda x: np.where(x > 0, x * x, 1),
+        ),
+        OpCase(
+            "hypot", piecewise.hypot, BINARY_SHAPES, domain=(0.3, 2), reference=np.hypot, order=4
+        ),
+        OpCase("lerp", piecewise.lerp, TERNARY, reference=lambda a, b, w: a + w * (b - a)),
+        OpCase(
+            "lerp number",
+            lambda a, b: piecewise.lerp(a, b, 0.75),
+            BINARY_SHAPES,
+            reference=lambda a, b: a + 0.75 * (b - a),
+        ),
     ],
     ids=str,
 )
@@ -91,7 +127,9 @@ def test_stopped_infinite_gradients_are_zero():
     weights = Tensor(np.array([np.inf]))
     x, y = leaf([1.0]), leaf([2.0])
     for result in (
-        piecewise.maximum(x, y), piecewise.where(x > y, x, y), piecewise.clamp(y - x, 5.0, 6.0)
+        piecewise.maximum(x, y),
+        piecewise.where(x > y, x, y),
+        piecewise.clamp(y - x, 5.0, 6.0),
     ):
         g = autograd.grad(result, x, weights, allow_unused=True)[0]
         assert g.item() == 0.0
@@ -105,8 +143,10 @@ def test_stopped_infinite_gradients_are_zero():
 def test_nan_passes_through():
     x = leaf([np.nan])
     for function in (
-        lambda v: piecewise.maximum(v, 1.0), lambda v: piecewise.minimum(v, 1.0),
-        lambda v: piecewise.clamp(v, 0, 1), piecewise.abs,
+        lambda v: piecewise.maximum(v, 1.0),
+        lambda v: piecewise.minimum(v, 1.0),
+        lambda v: piecewise.clamp(v, 0, 1),
+        piecewise.abs,
     ):
         assert math.isnan(function(x).item())
     nan = Tensor(np.array([np.nan]))

@@ -69,9 +69,10 @@ def exact(function: Callable, x: np.ndarray, order: int) -> np.ndarray:
     """Return derivatives by mpmath's Taylor coefficients at 40 digits, one row an order."""
     with mpmath.workdps(40):
         columns = [
-            [float(c * mpmath.factorial(k)) for k, c in enumerate(
-                mpmath.taylor(function, mpmath.mpf(float(value)), order)
-            )]
+            [
+                float(c * mpmath.factorial(k))
+                for k, c in enumerate(mpmath.taylor(function, mpmath.mpf(float(value)), order))
+            ]
             for value in x
         ]
     return np.array(columns).T
@@ -83,12 +84,13 @@ def assert_towers_agree(
     low, high = interval
     points = low + (high - low) * (np.arange(9) + np.linspace(0.1, 0.9, 9)) / 9
     found = derivatives(ours, Tensor(points, requires_grad=True), order)
-    for k, (values, expected) in enumerate(
-        zip(found, exact(theirs, points, order), strict=True)
-    ):
+    for k, (values, expected) in enumerate(zip(found, exact(theirs, points, order), strict=True)):
         scale = np.max(np.abs(expected), initial=1e-300)
         np.testing.assert_allclose(
-            values.detach().numpy() / scale, expected / scale, rtol=1e-12, atol=1e-13,
+            values.detach().numpy() / scale,
+            expected / scale,
+            rtol=1e-12,
+            atol=1e-13,
             err_msg=f"derivative {k}",
         )
 
@@ -107,8 +109,15 @@ def test_every_shape_dtype_layout_and_device(name):
     if tries_complex:
         centre = 0.5 * (interval[0] + interval[1]) if interval[0] > 0 else 0.0
         width = min(0.4, 0.4 * (interval[1] - interval[0]))
-        check_op(OpCase(name, case.fn, shapes=[((3,),), ((2, 3),)], complex=True,
-                        domain=(centre - width, centre + width)))
+        check_op(
+            OpCase(
+                name,
+                case.fn,
+                shapes=[((3,),), ((2, 3),)],
+                complex=True,
+                domain=(centre - width, centre + width),
+            )
+        )
 
 
 @pytest.mark.parametrize("name", ["tanh", "sigmoid", "sin", "exp", "erf", "log", "atan", "asin"])
@@ -155,9 +164,19 @@ def test_a_deep_network_has_practical_fourth_derivatives():
 @pytest.mark.parametrize(
     ("name", "kept"),
     [
-        ("tanh", {"out"}), ("sigmoid", {"out"}), ("exp", {"out"}), ("sqrt", {"out"}),
-        ("rsqrt", {"out"}), ("reciprocal", {"out"}), ("tan", {"out"}), ("expm1", {"out"}),
-        ("log", {"x"}), ("atan", {"x"}), ("erf", {"x"}), ("square", {"x"}), ("sin", {"x", "out"}),
+        ("tanh", {"out"}),
+        ("sigmoid", {"out"}),
+        ("exp", {"out"}),
+        ("sqrt", {"out"}),
+        ("rsqrt", {"out"}),
+        ("reciprocal", {"out"}),
+        ("tan", {"out"}),
+        ("expm1", {"out"}),
+        ("log", {"x"}),
+        ("atan", {"x"}),
+        ("erf", {"x"}),
+        ("square", {"x"}),
+        ("sin", {"x", "out"}),
     ],
 )
 def test_only_what_the_derivative_needs_is_saved(name, kept):
@@ -198,7 +217,9 @@ def test_hooks_on_a_leaf_see_gradients_of_higher_order_once():
 def test_values_at_the_edges_of_the_domain_are_silent():
     zero = Tensor(np.zeros(1), requires_grad=True)
     for name, value, slope in [
-        ("sqrt", 0.0, np.inf), ("rsqrt", np.inf, -np.inf), ("log", -np.inf, np.inf),
+        ("sqrt", 0.0, np.inf),
+        ("rsqrt", np.inf, -np.inf),
+        ("log", -np.inf, np.inf),
         ("reciprocal", np.inf, -np.inf),
     ]:
         y = getattr(smooth, name)(zero)
@@ -272,11 +293,7 @@ def test_forward_mode_and_reverse_mode_of_a_tower_mix():
     def pushed(v: Tensor) -> Tensor:
         return push(smooth.tanh, [v], [Tensor(np.ones(2))])[1]
 
-    (third,) = autograd.grad(
-        autograd.grad(pushed(x).sum(), x, create_graph=True)[0].sum(), x
-    )
+    (third,) = autograd.grad(autograd.grad(pushed(x).sum(), x, create_graph=True)[0].sum(), x)
     t = np.tanh([0.2, -0.7])
     np.testing.assert_allclose(third.numpy(), (1 - t * t) * (6 * t * t - 2), rtol=1e-12)
-    np.testing.assert_allclose(
-        pushed(x).detach().numpy(), slope(x).detach().numpy(), rtol=1e-14
-    )
+    np.testing.assert_allclose(pushed(x).detach().numpy(), slope(x).detach().numpy(), rtol=1e-14)

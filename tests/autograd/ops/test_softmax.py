@@ -15,17 +15,36 @@ from autograd.testing import OpCase, check_op
 DIMS = [((2, 3),), ((2, 3, 2),), ((0, 3),), ((2, 0),)]
 
 CASES = [
-    OpCase("softmax", lambda x: S.softmax(x, 1), DIMS[:3], order=3,
-           reference=lambda x: scipy.special.softmax(x, 1)),
+    OpCase(
+        "softmax",
+        lambda x: S.softmax(x, 1),
+        DIMS[:3],
+        order=3,
+        reference=lambda x: scipy.special.softmax(x, 1),
+    ),
     OpCase("softmax of nothing", lambda x: S.softmax(x, 1), [((2, 0),)], reference=lambda x: x),
     OpCase("softmax 0-d", lambda x: S.softmax(x, 0), [((),)], reference=np.ones_like),
-    OpCase("log_softmax", lambda x: S.log_softmax(x, 1), DIMS[:3], order=3,
-           reference=lambda x: scipy.special.log_softmax(x, 1)),
+    OpCase(
+        "log_softmax",
+        lambda x: S.log_softmax(x, 1),
+        DIMS[:3],
+        order=3,
+        reference=lambda x: scipy.special.log_softmax(x, 1),
+    ),
     OpCase("log_softmax 0-d", lambda x: S.log_softmax(x, -1), [((),)], reference=np.zeros_like),
-    OpCase("logsumexp", lambda x: S.logsumexp(x, 1), DIMS[:3], order=3,
-           reference=lambda x: scipy.special.logsumexp(x, 1)),
-    OpCase("logsumexp dims", lambda x: S.logsumexp(x, (0, 2), keepdim=True), [((2, 3, 2),)],
-           reference=lambda x: scipy.special.logsumexp(x, (0, 2), keepdims=True)),
+    OpCase(
+        "logsumexp",
+        lambda x: S.logsumexp(x, 1),
+        DIMS[:3],
+        order=3,
+        reference=lambda x: scipy.special.logsumexp(x, 1),
+    ),
+    OpCase(
+        "logsumexp dims",
+        lambda x: S.logsumexp(x, (0, 2), keepdim=True),
+        [((2, 3, 2),)],
+        reference=lambda x: scipy.special.logsumexp(x, (0, 2), keepdims=True),
+    ),
 ]
 
 
@@ -85,8 +104,12 @@ def test_softmax_is_written_into_a_given_array():
 def test_logsumexp_of_complex_numbers():
     check_op(
         OpCase(
-            "logsumexp", lambda x: S.logsumexp(x, -1), [((3,),), ((2, 4),)], complex=True,
-            reference=lambda x: np.log(np.exp(x).sum(-1)), order=2,
+            "logsumexp",
+            lambda x: S.logsumexp(x, -1),
+            [((3,),), ((2, 4),)],
+            complex=True,
+            reference=lambda x: np.log(np.exp(x).sum(-1)),
+            order=2,
         )
     )
     large = T.tensor([800 + 1j, 801 - 2j, -900j], dtype=T.complex128)

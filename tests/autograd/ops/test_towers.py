@@ -27,9 +27,7 @@ def test_hermite_polynomials_come_out_of_the_normal_density():
     density = Tower(({(0, 0): 1}, {(1, 1): -1}), {(0, 1): 1}, start=0)
     for order in range(8):
         coefficients = np.polynomial.hermite_e.herme2poly([0] * order + [1])
-        expected = {
-            (k, 1): (-1) ** order * c for k, c in enumerate(coefficients) if c
-        }
+        expected = {(k, 1): (-1) ** order * c for k, c in enumerate(coefficients) if c}
         assert density.polynomial(order) == expected
 
 
@@ -60,9 +58,7 @@ def test_nested_evaluation_equals_the_sum_of_terms(poly):
     before = [v.copy() for v in variables]
     expected = np.zeros(4)
     for exponents, c in poly.items():
-        expected += c * np.prod(
-            [v**e for v, e in zip(variables, exponents, strict=True)], axis=0
-        )
+        expected += c * np.prod([v**e for v, e in zip(variables, exponents, strict=True)], axis=0)
     out = np.full(4, np.nan)
     assert _run(np, _nested(poly), variables, out) is out
     np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-11)

@@ -30,17 +30,28 @@ def minimise(function, start, steps=1, **options):
 
 
 def test_rosenbrock_reaches_its_minimum():
-    found, _ = minimise(
-        rosenbrock, [-1.2, 1.0], max_iter=100, max_eval=200, tolerance_change=1e-14
-    )
+    found, _ = minimise(rosenbrock, [-1.2, 1.0], max_iter=100, max_eval=200, tolerance_change=1e-14)
     np.testing.assert_allclose(found, [1.0, 1.0], atol=1e-6)
 
 
 # What PyTorch 2.13's L-BFGS with strong_wolfe evaluates from (-1.2, 1, .5, -.7), in order.
 PYTORCHS = [
-    139.7, 40.77395820279, 8.269786803362, 4.02925678611, 3.750100759934, 3.7120835332,
-    3.706800593302, 3.706687723107, 3.706682588011, 3.706679089119, 3.706663449095,
-    3.706627713085, 3.706521944487, 3.706178241554, 3.709100751999, 3.705221027615,
+    139.7,
+    40.77395820279,
+    8.269786803362,
+    4.02925678611,
+    3.750100759934,
+    3.7120835332,
+    3.706800593302,
+    3.706687723107,
+    3.706682588011,
+    3.706679089119,
+    3.706663449095,
+    3.706627713085,
+    3.706521944487,
+    3.706178241554,
+    3.709100751999,
+    3.705221027615,
 ]
 
 
@@ -98,8 +109,10 @@ def line(function, slope):
 
 @pytest.mark.parametrize("first", [1e-3, 0.1, 1.0, 30.0])
 def test_the_point_found_fulfils_both_wolfe_conditions(first):
-    evaluate = line(lambda t: math.cosh(t - 2) + 0.3 * math.sin(3 * t),
-                    lambda t: math.sinh(t - 2) + 0.9 * math.cos(3 * t))
+    evaluate = line(
+        lambda t: math.cosh(t - 2) + 0.3 * math.sin(3 * t),
+        lambda t: math.sinh(t - 2) + 0.9 * math.cos(3 * t),
+    )
     start = evaluate(0.0)
     found = strong_wolfe(evaluate, start, first, 1.0).point
     assert found.value <= start.value + 1e-4 * found.step * start.slope
@@ -107,8 +120,10 @@ def test_the_point_found_fulfils_both_wolfe_conditions(first):
 
 
 def test_a_wall_of_nan_is_bisected():
-    evaluate = line(lambda t: (t - 0.3) ** 2 if t < 0.5 else math.nan,
-                    lambda t: 2 * (t - 0.3) if t < 0.5 else math.nan)
+    evaluate = line(
+        lambda t: (t - 0.3) ** 2 if t < 0.5 else math.nan,
+        lambda t: 2 * (t - 0.3) if t < 0.5 else math.nan,
+    )
     found = strong_wolfe(evaluate, evaluate(0.0), 64.0, 1.0)
     assert found.point.value < 0.09 and found.evaluations <= 25
 

@@ -43,12 +43,24 @@ def _random_program(seed: int, dtype: str) -> tuple[Program, list[np.ndarray]]:
 def _random_operation(rng: np.random.Generator, a: Any, b: Any, inputs: tuple) -> Any:
     row, column, scalar, matrix = inputs[3:]
     choices = [
-        lambda: (a + b) * 0.5, lambda: a - b * 0.37, lambda: a * b * 0.25,
-        lambda: a / (b * b + 1.0), lambda: -a, lambda: T.tanh(a) * b, lambda: T.sqrt(a * a + 0.1),
-        lambda: T.maximum(a, b), lambda: T.minimum(a, 0.8 - b), lambda: T.abs(a - 1.0),
-        lambda: a * row + b, lambda: a - column, lambda: (a + column) * row, lambda: a * scalar,
-        lambda: T.tanh(a @ matrix) + b, lambda: T.sin(a) - 2.0 * b,
+        lambda: (a + b) * 0.5,
+        lambda: a - b * 0.37,
+        lambda: a * b * 0.25,
+        lambda: a / (b * b + 1.0),
+        lambda: -a,
+        lambda: T.tanh(a) * b,
+        lambda: T.sqrt(a * a + 0.1),
+        lambda: T.maximum(a, b),
+        lambda: T.minimum(a, 0.8 - b),
+        lambda: T.abs(a - 1.0),
+        lambda: a * row + b,
+        lambda: a - column,
+        lambda: (a + column) * row,
+        lambda: a * scalar,
+        lambda: T.tanh(a @ matrix) + b,
+        lambda: T.sin(a) - 2.0 * b,
         lambda: T.stack([a, b, a - b]).sum(dim=0) * 0.3,
-        lambda: T.cat([a[:3], b[3:]], dim=0), lambda: a - b.sum(dim=0) * 0.05,
+        lambda: T.cat([a[:3], b[3:]], dim=0),
+        lambda: a - b.sum(dim=0) * 0.05,
     ]
     return choices[int(rng.integers(len(choices)))]()

@@ -129,19 +129,35 @@ def test_mixed_dtypes_and_unknown_broadcasts_are_left_alone():
     assert fused.attributes["loop"].dtype == "float64"
 
 
-@pytest.mark.parametrize("shape, full, expected", [
-    ((4, 3), (4, 3), "full"), ((3,), (4, 3), "row"), ((1, 3), (4, 3), "row"),
-    ((4, 1), (4, 3), "column"), ((), (4, 3), "scalar"), ((1, 1), (4, 3), "scalar"),
-    ((2, 1, 3), (2, 4, 3), None), ((1,), (4, 1), "scalar"), ((3,), (1, 3), "full"),
-    ((2, 4, 1), (2, 4, 3), "column"),
-])
+@pytest.mark.parametrize(
+    "shape, full, expected",
+    [
+        ((4, 3), (4, 3), "full"),
+        ((3,), (4, 3), "row"),
+        ((1, 3), (4, 3), "row"),
+        ((4, 1), (4, 3), "column"),
+        ((), (4, 3), "scalar"),
+        ((1, 1), (4, 3), "scalar"),
+        ((2, 1, 3), (2, 4, 3), None),
+        ((1,), (4, 1), "scalar"),
+        ((3,), (1, 3), "full"),
+        ((2, 4, 1), (2, 4, 3), "column"),
+    ],
+)
 def test_layouts(shape, full, expected):
     assert layout(shape, full) == expected
 
 
-@pytest.mark.parametrize("shape, expected", [
-    ((), (1, 1)), ((5,), (1, 5)), ((5, 1), (1, 5)), ((4, 3), (4, 3)), ((2, 4, 3), (8, 3)),
-])
+@pytest.mark.parametrize(
+    "shape, expected",
+    [
+        ((), (1, 1)),
+        ((5,), (1, 5)),
+        ((5, 1), (1, 5)),
+        ((4, 3), (4, 3)),
+        ((2, 4, 3), (8, 3)),
+    ],
+)
 def test_loop_sizes(shape, expected):
     assert loop_size(shape) == expected
 
@@ -162,6 +178,7 @@ def test_fusing_keeps_memory_within_that_of_the_program():
 
 def test_an_output_takes_the_block_of_a_view_that_dies_and_lies_in_step():
     """unbind -> loop -> stack, each output at the place of an input: all in one block."""
+
     def fn(a, w):
         first, second = (a @ w).unbind(0)
         return [T.stack([first * 2.0 + second, second * first - 1.0]) @ w]
@@ -187,12 +204,16 @@ def test_an_output_never_takes_the_block_of_a_view_that_lies_out_of_step():
     made, low, high = _value(2, (2, 3, 2)), _value(3, (3, 2)), _value(4, (3, 2))
     column, total = _value(5, (3, 1)), _value(6, (2, 3, 2))
     op = REGISTRY
-    program = Program([a], [
-        Instruction(op["exp"], (a,), {}, (made,)),
-        Instruction(op["unbind"], (made,), {"dim": 0}, (low, high)),
-        Instruction(op["slice"], (low,), {"index": (slice(None), slice(0, 1))}, (column,)),
-        Instruction(op["mul"], (made, column), {}, (total,)),
-    ], [total])
+    program = Program(
+        [a],
+        [
+            Instruction(op["exp"], (a,), {}, (made,)),
+            Instruction(op["unbind"], (made,), {"dim": 0}, (low, high)),
+            Instruction(op["slice"], (low,), {"index": (slice(None), slice(0, 1))}, (column,)),
+            Instruction(op["mul"], (made, column), {}, (total,)),
+        ],
+        [total],
+    )
     memory = plan_memory(program)
     assert memory.offsets[total] != memory.offsets[made]
 

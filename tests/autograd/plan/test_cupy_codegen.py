@@ -30,7 +30,9 @@ def gpu():
 
 def test_the_text_of_a_kernel():
     loop = Loop(
-        "float32", ("full", "row"), 1,
+        "float32",
+        ("full", "row"),
+        1,
         (
             Step("mul", (Operand("input", 0), Operand("input", 1))),
             Step("tanh", (Operand("step", 0),)),
@@ -128,9 +130,7 @@ def test_a_loop_that_writes_over_its_inputs(gpu):
     executor = make_executor("cupy", program, [gpu.from_host(x, 0) for x in (a, w)])
     executor.run()
     expected = np.stack([a[0] * 2 + a[1], a[1] * a[0] - 1])
-    np.testing.assert_allclose(
-        gpu.to_host(executor.outputs[0]), expected, rtol=1e-14, atol=1e-14
-    )
+    np.testing.assert_allclose(gpu.to_host(executor.outputs[0]), expected, rtol=1e-14, atol=1e-14)
 
 
 @pytest.mark.gpu
@@ -170,8 +170,10 @@ def test_the_whole_objective_runs_on_the_device(gpu):
     theta = on_host.theta + 0.1
     found, expected = on_device.value_and_gradient(theta), on_host.value_and_gradient(theta)
     np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(on_device.jacobian(theta)[1], on_host.jacobian(theta)[1],
-                               rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        on_device.jacobian(theta)[1], on_host.jacobian(theta)[1], rtol=1e-9, atol=1e-12
+    )
     direction = np.random.default_rng(0).normal(size=on_host.size)
-    np.testing.assert_allclose(on_device.jvp(theta, direction), on_host.jvp(theta, direction),
-                               rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        on_device.jvp(theta, direction), on_host.jvp(theta, direction), rtol=1e-9, atol=1e-12
+    )

@@ -69,8 +69,13 @@ def test_random_programs_give_the_same_numbers(numba, random_program, seed, dtyp
 def test_every_operation_of_a_loop(numba, dtype):
     def fn(a, b):
         return [
-            T.maximum(a, b) + 1.0, T.minimum(a, b) - 1.0, T.abs(a) * 2.0, T.sqrt(b) / a,
-            1.0 / b - 1.0, (a - b) * (a + b), -a * a,
+            T.maximum(a, b) + 1.0,
+            T.minimum(a, b) - 1.0,
+            T.abs(a) * 2.0,
+            T.sqrt(b) / a,
+            1.0 / b - 1.0,
+            (a - b) * (a + b),
+            -a * a,
         ]
 
     a = np.array([[-2.0, 0.5, np.nan], [1.0, -1.0, np.inf]], dtype)
@@ -79,18 +84,35 @@ def test_every_operation_of_a_loop(numba, dtype):
     executor.run()
     with np.errstate(all="ignore"):
         expected = [
-            np.maximum(a, b) + 1, np.minimum(a, b) - 1, abs(a) * 2, np.sqrt(b) / a, 1 / b - 1,
-            (a - b) * (a + b), -a * a,
+            np.maximum(a, b) + 1,
+            np.minimum(a, b) - 1,
+            abs(a) * 2,
+            np.sqrt(b) / a,
+            1 / b - 1,
+            (a - b) * (a + b),
+            -a * a,
         ]
     for one, other in zip(executor.outputs, expected, strict=True):
         assert one.dtype == dtype
         np.testing.assert_allclose(one, other, rtol=4 * np.finfo(dtype).eps)
 
 
-@pytest.mark.parametrize("shape, other", [
-    ((4, 3), (3,)), ((4, 3), (4, 1)), ((4, 3), (1,)), ((4, 1), (4, 1)), ((5,), (5,)), ((5,), ()),
-    ((2, 4, 3), (3,)), ((2, 4, 3), (2, 4, 1)), ((1, 3), (3,)), ((), ()), ((33, 17), (17,)),
-])
+@pytest.mark.parametrize(
+    "shape, other",
+    [
+        ((4, 3), (3,)),
+        ((4, 3), (4, 1)),
+        ((4, 3), (1,)),
+        ((4, 1), (4, 1)),
+        ((5,), (5,)),
+        ((5,), ()),
+        ((2, 4, 3), (3,)),
+        ((2, 4, 3), (2, 4, 1)),
+        ((1, 3), (3,)),
+        ((), ()),
+        ((33, 17), (17,)),
+    ],
+)
 def test_operands_are_broadcast(numba, shape, other):
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=shape), rng.normal(size=other)
@@ -114,6 +136,7 @@ def test_arrays_that_are_not_dense_are_read_anew_in_each_run(numba):
 
 def test_a_loop_that_writes_over_its_inputs(numba):
     """Both halves of a product are read by both outputs, which take their places."""
+
     def fn(a, w):
         low, high = (a @ w).unbind(0)
         return [T.stack([low * 2.0 + high, high * low - 1.0]) @ w]
@@ -222,9 +245,7 @@ def test_a_damaged_module_is_written_again(numba, nothing_compiled, tmp_path, mo
 
 
 @pytest.mark.parametrize("damage", ["flipped bit", "truncated", "sums gone", "sums damaged"])
-def test_damaged_machine_code_is_never_run(
-    numba, nothing_compiled, tmp_path, monkeypatch, damage
-):
+def test_damaged_machine_code_is_never_run(numba, nothing_compiled, tmp_path, monkeypatch, damage):
     monkeypatch.setenv("AUTOGRAD_CACHE_DIR", str(tmp_path))
     program = recorded(lambda p: [p * p - p], np.arange(5.0))
     make_executor("numba", program)

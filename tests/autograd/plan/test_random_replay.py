@@ -41,9 +41,7 @@ def random_function(seed, contractions=True):
         last = T.tanh(known[-1]) + known[-2] * 0.1 + leaf * 0.01
         if not contractions:
             return [last, known[int(r.integers(len(known)))]]
-        (gradient,) = T.grad(
-            (last * last).sum(), leaf, create_graph=True, materialize_grads=True
-        )
+        (gradient,) = T.grad((last * last).sum(), leaf, create_graph=True, materialize_grads=True)
         return [last, gradient, known[int(r.integers(len(known)))], last.sum(0), last.mean()]
 
     return fn, arrays
@@ -166,9 +164,13 @@ def check_memory(program):
                 if value is output or stop <= low or high <= start or last[value] < number:
                     continue
                 inside_join = instruction.op.name in ("stack", "cat") and value in memory.slots
-                in_place = last[value] == number and instruction.op.ufunc and all(
-                    _in_step(executor.array(v), executor.array(output))
-                    for v in instruction.values()
+                in_place = (
+                    last[value] == number
+                    and instruction.op.ufunc
+                    and all(
+                        _in_step(executor.array(v), executor.array(output))
+                        for v in instruction.values()
+                    )
                 )
                 assert inside_join or in_place, (
                     f"{instruction} writes over {value}, read last at {last[value]}"

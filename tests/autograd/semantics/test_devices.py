@@ -24,9 +24,7 @@ def test_row_062_moving_or_casting_a_leaf_records_a_copy(cuda, dtype):
     assert x.to(other).dtype == other and x.to(other).is_cuda is False
     both = x.to(cuda, other)
     assert both.is_cuda is True and both.dtype == other
-    np.testing.assert_allclose(
-        x.cuda().detach().cpu().numpy(), x.detach().numpy(), rtol=0, atol=0
-    )
+    np.testing.assert_allclose(x.cuda().detach().cpu().numpy(), x.detach().numpy(), rtol=0, atol=0)
     assert x.is_leaf is True and x.is_cuda is False
 
 

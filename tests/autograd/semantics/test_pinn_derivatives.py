@@ -82,9 +82,7 @@ def test_row_102_the_sum_trick_is_wrong_where_elements_mix(dtype):
     with pytest.raises(RuntimeError, match="depends on more than x_i"):
         functional.elementwise_derivative(T.softmax(x, 0), x)
     right = functional.elementwise_derivative(T.sin(x), x)
-    np.testing.assert_allclose(
-        right.numpy(), np.cos(x.detach().numpy()), rtol=tolerance(dtype)
-    )
+    np.testing.assert_allclose(right.numpy(), np.cos(x.detach().numpy()), rtol=tolerance(dtype))
 
 
 def test_row_103_the_full_jacobian_two_ways(dtype):

@@ -82,9 +82,7 @@ def test_the_librarys_operations_ask(backend):
         with pytest.raises(T.linalg.LinAlgError, match=f"linalg.{name}"):
             getattr(T.linalg, name)(T.tensor(array, device="cuda"))
     with pytest.raises(T.linalg.LinAlgError, match="linalg.solve"):
-        T.linalg.solve(
-            T.ones((2, 2), device="cuda"), T.tensor([[1.0], [2.0]], device="cuda")
-        )
+        T.linalg.solve(T.ones((2, 2), device="cuda"), T.tensor([[1.0], [2.0]], device="cuda"))
 
 
 def test_memory_that_is_not_free_is_refused_with_its_bytes(backend):

@@ -49,9 +49,7 @@ class Arithmetic:
     outputs: tuple[tuple[int | None, int], ...]
 
 
-def arithmetic(
-    name: str, program: Program, dtype: np.dtype, placed: int, own: bool
-) -> Arithmetic:
+def arithmetic(name: str, program: Program, dtype: np.dtype, placed: int, own: bool) -> Arithmetic:
     """Return the kernel `name` of a program.
 
     dtype   of all of its values.
@@ -326,7 +324,8 @@ class _Writer:
             f"for (int e = threadIdx.x; e < {count}; e += {THREADS}) {{",
             *(f"  {line}" for line in before),
             *(f"  const R {a} = {text};" for a, text in zip(names, operands, strict=True)),
-            f"  memory[{index_text(places, count, 'e', self._table)}] = {term(names)};", "}",
+            f"  memory[{index_text(places, count, 'e', self._table)}] = {term(names)};",
+            "}",
         ]
         self.fresh.update(places.tolist())
 

@@ -1,9 +1,9 @@
 """The text of the kernels of a program: from the calls of a tile to CUDA C.
 
-    pack      copies the weights of products to where a thread fetches several at once.
-    work      takes the tiles of a lane, one after the other, through all calls.
-    add       adds the sums of all lanes: those of each run of lanes in order, then the runs.
-    add_runs  adds those of some runs alone, which ranks exchange; `add` then takes runs for lanes.
+pack      copies the weights of products to where a thread fetches several at once.
+work      takes the tiles of a lane, one after the other, through all calls.
+add       adds the sums of all lanes: those of each run of lanes in order, then the runs.
+add_runs  adds those of some runs alone, which ranks exchange; `add` then takes runs for lanes.
 """
 
 from __future__ import annotations
@@ -220,14 +220,17 @@ class _Writer:
         place, row, column = matrix(weights)
         key = (weights.array, place, row, column, m, k)
         if key not in self.packs:
-            self.packs[key] = self.packed, [
-                f"for (int e = blockIdx.x * THREADS + threadIdx.x; e < {k * padded}; "
-                "e += gridDim.x * THREADS) {",
-                f"  const int i = e % {padded}, j = e / {padded};",
-                f"  packed[{self.packed} + e] = i < {m} ? "
-                f"n{weights.array}[{place} + i * {row} + j * {column}] : R(0);",
-                "}",
-            ]
+            self.packs[key] = (
+                self.packed,
+                [
+                    f"for (int e = blockIdx.x * THREADS + threadIdx.x; e < {k * padded}; "
+                    "e += gridDim.x * THREADS) {",
+                    f"  const int i = e % {padded}, j = e / {padded};",
+                    f"  packed[{self.packed} + e] = i < {m} ? "
+                    f"n{weights.array}[{place} + i * {row} + j * {column}] : R(0);",
+                    "}",
+                ],
+            )
             self.packed += k * padded
         return self.packs[key][0]
 

@@ -154,9 +154,7 @@ class Launched:
         begin, end = (lanes * run // RUNS for run in (runs.start, runs.stop))
         most = end - begin if form.shared else min(end - begin, self._blocks)
         if self._pack is not None:
-            self._pack(
-                (_PACKING, kernels.products), (form.threads,), (*numbers, self._packed)
-            )
+            self._pack((_PACKING, kernels.products), (form.threads,), (*numbers, self._packed))
         if most:
             self._work(
                 (most,), (form.threads,),

@@ -58,4 +58,3 @@ def loop_text(
         first = int(arena.place(np.array(out.first))) * form.row
         lines.append(f"  arena[{first} + r * ROW + t] = s{step};")
     return [*lines, "}"]
-

@@ -63,9 +63,7 @@ def _copy_text(types: Sequence[tuple[str, str]], rows: bool) -> str:
     ])  # fmt: skip
 
 
-def gather_row(
-    xp: Any, taken: Sequence[tuple[Any, Any, int]], places: Any, number: Any
-) -> None:
+def gather_row(xp: Any, taken: Sequence[tuple[Any, Any, int]], places: Any, number: Any) -> None:
     """Copy elements of the first array of each to the second, by a row of places.
 
     taken   (from, to, first): the places of one array begin at number `first` of a row.
@@ -126,6 +124,7 @@ extern "C" __global__ void next_row(const R *rows, long long *number, R *to, lon
   if (threadIdx.x == 0) number[0] = row + 1;
 }
 """
+
 
 @cache
 def _add_up_text(real: str) -> str:

@@ -73,9 +73,7 @@ def _sum(xp: Any, inputs: Sequence[Any], axes: Sequence[int], keepdims: bool) ->
     return lambda to: add_up(xp, x, to)
 
 
-def _index(
-    xp: Any, inputs: Sequence[Any], index: tuple, unique: bool
-) -> Launch | None:
+def _index(xp: Any, inputs: Sequence[Any], index: tuple, unique: bool) -> Launch | None:
     (x,), places = inputs, index[0]
     if x.ndim != 1 or not x.flags.c_contiguous or len(index) != 1:
         return None

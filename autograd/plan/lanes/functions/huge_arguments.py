@@ -43,9 +43,7 @@ def reduce_huge(
     function.label("reduced")
     merged = [
         function.write(f"phi {kind} [ {value.text}, %{before} ], [ {part}, %huge ]")
-        for kind, value, part in zip(
-            (vector, vector, integers), (high, low, q), parts, strict=True
-        )
+        for kind, value, part in zip((vector, vector, integers), (high, low, q), parts, strict=True)
     ]
     function.beside.append(_definition(function, beside, reach))
     return Real(function, merged[0]), Real(function, merged[1]), Integer(function, merged[2])

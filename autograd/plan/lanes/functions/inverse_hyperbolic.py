@@ -62,9 +62,13 @@ def atanh(x: Real) -> Real:
     above = more.high > high
     top, bottom = choose(above, more.high, high), choose(above, high, more.high)
     total = sum_of(top, bottom)
-    value = 0.5 * log_of_ratio(
-        sum_of(more.high - high, more.low - low),
-        Pair(total.high, total.low + (more.low + low)), parts.k,
-    ).value()
+    value = (
+        0.5
+        * log_of_ratio(
+            sum_of(more.high - high, more.low - low),
+            Pair(total.high, total.low + (more.low + low)),
+            parts.k,
+        ).value()
+    )
     value = choose(a < 1.0, value, choose(a.equals(1.0), math.inf, math.nan))
     return with_sign(choose(a < form.power(-x.function.ends.fraction // 2 - 2), a, value), x)

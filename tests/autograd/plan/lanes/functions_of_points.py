@@ -40,7 +40,9 @@ def everything(p):
         gradient = T.grad(total, p, retain_graph=True)
         shares = T.grad(u, p, seed.reshape(-1))
         return [
-            total, T.cat([g.reshape(-1) for g in gradient]), u.detach(),
+            total,
+            T.cat([g.reshape(-1) for g in gradient]),
+            u.detach(),
             T.cat([g.reshape(-1) for g in shares]),
         ]
 
@@ -74,10 +76,17 @@ def random_function(seed, moved=list):
 
 def _random_step(kind, a, b, p):
     steps = [
-        lambda: a @ p[0], lambda: T.tanh(a) + p[1], lambda: a * b * 0.5, lambda: a - b * p[2],
-        lambda: T.sin(a) * p[3], lambda: T.cat([a[:, 2:], b[:, :2]], dim=1),
-        lambda: T.stack([a, b], dim=0).sum(dim=0) * 0.3, lambda: T.exp(-a.square()),
-        lambda: a.sum(dim=1, keepdim=True) * b * 0.2, lambda: (a.square() + 1.0).sqrt() - b,
-        lambda: a / (b.square() + 1.0), lambda: T.nn.functional.linear(T.tanh(a), p[0], p[1]),
+        lambda: a @ p[0],
+        lambda: T.tanh(a) + p[1],
+        lambda: a * b * 0.5,
+        lambda: a - b * p[2],
+        lambda: T.sin(a) * p[3],
+        lambda: T.cat([a[:, 2:], b[:, :2]], dim=1),
+        lambda: T.stack([a, b], dim=0).sum(dim=0) * 0.3,
+        lambda: T.exp(-a.square()),
+        lambda: a.sum(dim=1, keepdim=True) * b * 0.2,
+        lambda: (a.square() + 1.0).sqrt() - b,
+        lambda: a / (b.square() + 1.0),
+        lambda: T.nn.functional.linear(T.tanh(a), p[0], p[1]),
     ]
     return steps[kind]()

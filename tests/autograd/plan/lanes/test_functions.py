@@ -45,7 +45,8 @@ def _compiled(op, dtype, lanes):
     names = ["x", "y", "z"][: _arity(op)]
     loads = "\n".join(
         f"  %p{n} = getelementptr {real}, ptr %{n}, i64 %i\n"
-        f"  %v{n} = load {vector}, ptr %p{n}, align {size}" for n in names
+        f"  %v{n} = load {vector}, ptr %p{n}, align {size}"
+        for n in names
     )
     module = "\n".join([
         *sorted(functions.declarations(dtype, lanes)), text,

@@ -57,15 +57,11 @@ _KINDS = ["sum", "sum", "sum", "rows", "rows", "rows"]
 
 @pytest.mark.parametrize("dtype, tolerance", [("float64", 2e-13), ("float32", 3e-5)])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_derivatives_through_a_residual_are_those_of_the_eager_run(
-    name, dtype, tolerance
-):
+def test_derivatives_through_a_residual_are_those_of_the_eager_run(name, dtype, tolerance):
     f, ends = FUNCTIONS[name]
     low, high = ends
     rows = [np.linspace(low, high, 75, dtype=dtype).reshape(-1, 1)]
-    parameters = [
-        T.tensor(np.array([value], dtype), requires_grad=True) for value in (0.98, 0.011)
-    ]
+    parameters = [T.tensor(np.array([value], dtype), requires_grad=True) for value in (0.98, 0.011)]
     fn = _residual(f, parameters)
     step = Chunked(fn, parameters, _KINDS, executor="llvm")
     found = step(rows)

@@ -184,7 +184,6 @@ def test_a_cast_of_numbers_to_yes_and_no_is_left_to_others():
     np.testing.assert_array_equal(found[0][:5, 0], [0, 0, 3, 3, 3])
 
 
-
 def test_random_programs_agree_with_numpy():
     """Random walks through the operations on a point's values, with all sorts of operands."""
     compiled = 0

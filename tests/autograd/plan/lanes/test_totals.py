@@ -89,9 +89,7 @@ def test_the_gradient_of_nested_gradients_has_one_call_a_matrix():
     x = T.tensor(_RNG.standard_normal((7, 2)), requires_grad=True)
     w = _W.clone().requires_grad_()
     program, _ = trace(lambda *given: loss(given), [x, w])
-    _, layout = prepared(
-        lowered(optimize(program), functions.HELD), 1, ["sum"], functions.HELD
-    )
+    _, layout = prepared(lowered(optimize(program), functions.HELD), 1, ["sum"], functions.HELD)
     shapes = [(c.a.shape[1], c.b.shape[1]) for c in layout.calls if isinstance(c, Contraction)]
     assert len(shapes) == len(layout.totals) == 1
 
