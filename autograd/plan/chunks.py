@@ -1,6 +1,6 @@
 """Replay over many points: chunks near the cache's size, threads, and sums in a fixed order.
 
-A program is recorded for one chunk of rows and replayed for each.  Chunks belong to lanes; a lane
+A program is made for one chunk of rows and replayed for each.  Chunks belong to lanes; a lane
 adds up its chunks one after the other and the lanes are added in order, so the result has the same
 bits for any number of threads.  While it runs, BLAS keeps to one thread a worker.
 """
@@ -68,7 +68,9 @@ class Cost:
 class Chunked:
     """A function of points and shared arrays, recorded and replayed chunk by chunk.
 
-    fn      `(rows) -> Tensors`; rows is a list of Tensors, one an array of points.
+    fn      `(rows) -> Tensors`; rows is a list of Tensors, one an array of points. It is recorded
+            with few of them, and what it does is taken to be the same with many, where two such
+            recordings agree (resized.py); else with as many as a chunk has.
     shared  the Tensors that `fn` reads besides (parameters).  They are read anew at each call.
             Other tensors that it meets are constants; it is recorded again when the library writes
             to one (writes through `.data` or a shared numpy array are not seen).
