@@ -136,7 +136,7 @@ def matrix_norm(
 
 
 def _extreme(values: Tensor, ord: float, axis: int) -> Tensor:
-    """Return the largest of values >= 0 along `axis`, 0 of none, or the least for a negative `ord`."""
+    """Return the largest of values >= 0 along `axis` (0 of none), the least for `ord` < 0."""
     if ord < 0:
         return values.amin(axis, True)
     return values.amax(axis, True) if values._data.shape[axis] else values.sum(axis, True)
