@@ -32,11 +32,14 @@ def compare(
     ways: Mapping[str, Sequence[str]] | None = None,
     given_up: set[tuple[str, str]] | None = None,
     profile: bool = False,
+    together: int | None = None,
 ) -> dict[str, Any]:
     """Time one workload: each engine in each of its ways in turn, `rounds` times.
 
     ways      engine -> the ways to take, where not all.
     given_up  (engine, way) pairs left out; one that takes too much time or memory is added.
+    together  steps of a turn, after the last of which alone a device is waited for; None: after
+              each.
     Every way's gradient (read from Adam's first moment after the first step, so it is that of the
     very step that is timed) and its first three losses are compared before anything is timed; one
     that differs by more than TOLERANCE is not timed.  Returns plain values for the results file.
@@ -66,7 +69,7 @@ def compare(
                 _check(entry, this, reference, workload.dtype)
             if "error" not in entry:
                 turns.append((remote, way, entry))
-    _run_turns(turns, workload, rounds, say)
+    _run_turns(turns, workload, rounds, say, together)
     if profile:
         _profile(remotes, entries)
     for remote in remotes:
@@ -113,7 +116,9 @@ def _check(
         )
 
 
-def _run_turns(turns: list, workload: Workload, rounds: int, say: Say) -> None:
+def _run_turns(
+    turns: list, workload: Workload, rounds: int, say: Say, together: int | None
+) -> None:
     seconds: dict[int, list[float]] = {k: [] for k in range(len(turns))}
     expected = sum(2 * entry["step_s"] for _, _, entry in turns)
     if expected > _LONG_ROUND_SECONDS:  # long steps need no averaging over many rounds
@@ -125,9 +130,11 @@ def _run_turns(turns: list, workload: Workload, rounds: int, say: Say) -> None:
             remote, way, entry = turns[k]
             if "error" in entry:
                 continue
-            steps = int(np.clip(_TURN_SECONDS / max(entry["step_s"], 1e-6), 1, _MOST_STEPS))
+            most = together or _MOST_STEPS
+            steps = int(np.clip(_TURN_SECONDS / max(entry["step_s"], 1e-6), 1, most))
+            given = {"way": way, "steps": steps} | ({"together": True} if together else {})
             try:
-                seconds[k] += remote.ask("run", way=way, steps=steps)["seconds"]
+                seconds[k] += remote.ask("run", **given)["seconds"]
             except Failed as error:
                 entry.update(error=str(error), kind=error.kind)
                 if error.kind in _FATAL:

@@ -23,9 +23,9 @@ class Worker:
     """Runs the commands of one engine."""
 
     def __init__(self, engine: str, threads: int, seed: int) -> None:
-        from experiments.bench.engines import ENGINES, LOOPS
+        from experiments.bench.engines import ENGINES, GPU, LOOPS
 
-        self.engine = (ENGINES | LOOPS)[engine]
+        self.engine = (ENGINES | LOOPS | GPU)[engine]
         self.threads = threads
         self.seed = seed
         self._steps: dict[str, Any] = {}
@@ -56,10 +56,18 @@ class Worker:
             "facts": facts,
         }
 
-    def run(self, way: str, steps: int) -> dict[str, Any]:
-        """Take steps, one untimed first, and return the seconds of each."""
-        step = self._steps[way].step
+    def run(self, way: str, steps: int, together: bool = False) -> dict[str, Any]:
+        """Take steps, one untimed first, and return the seconds of each.
+
+        together: a device is waited for after the last alone; returns what each takes of the whole.
+        """
+        bound = self._steps[way]
+        step = bound.step
         step()  # brings the caches and thread pools back after the other engines' turns
+        if together and hasattr(bound, "steps"):
+            start = time.perf_counter()
+            bound.steps(steps)
+            return {"seconds": [(time.perf_counter() - start) / steps]}
         seconds = []
         for _ in range(steps):
             start = time.perf_counter()

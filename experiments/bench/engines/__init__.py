@@ -11,9 +11,16 @@ import numpy as np
 
 
 class Step(Protocol):
-    """A training step bound to a workload: `step` returns the loss before its update."""
+    """A training step bound to a workload: `step` returns the loss before its update.
+
+    An engine of a GPU has `steps` too.
+    """
 
     def step(self) -> float: ...
+
+    def steps(self, count: int) -> None:
+        """Take several, and wait for the device once, at their end."""
+        ...
 
     def first_moment(self) -> np.ndarray:
         """Return Adam's first moment as one float64 vector in the parameters' order."""
@@ -67,6 +74,23 @@ LOOPS: dict[str, Engine] = {
     ),
 }
 """Those of loops as research code writes them, in the same words for both."""
+
+
+GPU: dict[str, Engine] = {
+    engine.name: engine
+    for engine in (
+        Engine("ours-gpu", f"{_HERE}.bursts", ("bursts",), ("cupy",)),
+        Engine(
+            "jax-gpu", f"{_HERE}.jax_", ENGINES["jax"].ways, ("jax", "optax"),
+            # Products of float32 as such; by default factors are rounded to eleven bits first.
+            (("JAX_PLATFORMS", "cuda"), ("JAX_ENABLE_X64", "1"),
+             ("JAX_DEFAULT_MATMUL_PRECISION", "highest"),
+             ("XLA_PYTHON_CLIENT_PREALLOCATE", "false")), peer=True,
+        ),
+        Engine("torch-gpu", f"{_HERE}.pytorch_cuda", ("nested",), ("torch",), peer=True),
+    )
+}  # fmt: skip
+"""Those of a GPU (experiments.gpu)."""
 
 
 class CannotRun(Exception):

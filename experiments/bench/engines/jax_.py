@@ -267,9 +267,20 @@ class _Step:
         }
 
     def step(self) -> float:
-        result = self._step(self._parameters, self._state, self._columns)
-        loss, self._parameters, self._state = jax.block_until_ready(result)
+        loss = self._begun()
+        jax.block_until_ready((loss, self._parameters, self._state))
         return float(loss)
+
+    def steps(self, count: int) -> None:
+        for _ in range(count):
+            self._begun()
+        jax.block_until_ready((self._parameters, self._state))
+
+    def _begun(self) -> Any:
+        """Begin a step, and return its loss, which need not be there yet."""
+        result = self._step(self._parameters, self._state, self._columns)
+        loss, self._parameters, self._state = result
+        return loss
 
     def first_moment(self) -> np.ndarray:
         moment = self._state[0].mu

@@ -24,7 +24,8 @@ _NAMES = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "ab
 class NestedStep:
     """The step of a workload in a library, torch or autograd.
 
-    recorded: makes of a function of the columns of points what is called in its place.
+    recorded: makes of a function of the columns of points what is called in its place. device:
+    where all tensors are.
     """
 
     def __init__(
@@ -33,7 +34,11 @@ class NestedStep:
         workload: Workload,
         seed: int,
         recorded: Callable[[Callable], Callable] = lambda loss: loss,
+        device: str = "cpu",
     ) -> None:
+        def tensor(array: np.ndarray) -> Any:
+            return library.from_numpy(array).to(device)
+
         self._library, self._workload = library, workload
         self._functions = {name: getattr(library, name) for name in _NAMES}
         self._arrays = SimpleNamespace(
@@ -41,13 +46,13 @@ class NestedStep:
             cos=library.cos, join=lambda parts: library.cat(parts, dim=1),
         )  # fmt: skip
         self._given = {
-            name: library.from_numpy(array.copy()).requires_grad_()
+            name: tensor(array.copy()).requires_grad_()
             for name, array in workload.parameters(seed).items()
         }
         self._parameters = list(self._given.values())
-        self._given |= {n: library.from_numpy(a) for n, a in workload.frozen(seed).items()}
+        self._given |= {n: tensor(a) for n, a in workload.frozen(seed).items()}
         self._columns = {
-            name: library.from_numpy(np.ascontiguousarray(column[:, None])).requires_grad_()
+            name: tensor(np.ascontiguousarray(column[:, None])).requires_grad_()
             for name, column in zip(
                 workload.coordinates, workload.draw_points(seed).T, strict=True
             )
@@ -103,17 +108,27 @@ class NestedStep:
 
     def step(self) -> float:
         """Return the loss, and take a step of Adam."""
+        return self._begun().item()
+
+    def steps(self, count: int) -> None:
+        """Take several steps of Adam, and wait for the device at their end."""
+        for _ in range(count):
+            self._begun()
+        self._parameters[0].detach().cpu()
+
+    def _begun(self) -> Any:
+        """Begin a step, and return its loss, which need not be there yet."""
         loss = self._loss(list(self._columns.values()))
         gradients = self._library.autograd.grad(loss, self._parameters, allow_unused=True)
         for parameter, gradient in zip(self._parameters, gradients, strict=True):
             parameter.grad = gradient
         self._adam.step()
-        return loss.item()
+        return loss
 
     def first_moment(self) -> np.ndarray:
         """Return Adam's first moment as one vector."""
         states = (self._adam.state.get(p, {}) for p in self._parameters)
         return flat([
-            state["exp_avg"].numpy() if state else np.zeros(tuple(p.shape))
+            state["exp_avg"].cpu().numpy() if state else np.zeros(tuple(p.shape))
             for p, state in zip(self._parameters, states, strict=True)
         ])

@@ -100,38 +100,45 @@ class _Module(T.nn.Module):
     def __init__(self, workload: Workload, seed: int) -> None:
         super().__init__()
         self._network = workload.network
-        self._names = []
         for name, array in workload.parameters(seed).items():
             setattr(self, name, T.nn.Parameter(T.tensor(array)))
-            self._names.append(name)
-        self._frozen = {name: T.tensor(array) for name, array in workload.frozen(seed).items()}
+        for name, array in workload.frozen(seed).items():
+            self.register_buffer(name, T.tensor(array))
 
     def forward(self, points: Tensor) -> Tensor:
-        given = {name: getattr(self, name) for name in self._names}
-        return self._network(given | self._frozen, points, _Arrays)
+        given = dict(self.named_parameters()) | dict(self.named_buffers())
+        return self._network(given, points, _Arrays)
+
+
+def objective_of(
+    workload: Workload, seed: int, threads: int | None = None, device: str = "cpu"
+) -> Objective:
+    """Return a workload as training has it: a block a residual, at the same points."""
+    intervals = [
+        (Time if name == workload.time else Interval)(name, -1.0, 1.0)
+        for name in workload.coordinates
+    ]
+    problem = Problem(
+        Box(*intervals),
+        workload.unknowns,
+        {f"residual{k}": text for k, text in enumerate(workload.residuals)},
+        constants=workload.constants,
+    )
+    dtype = T.float64 if workload.dtype == "float64" else T.float32
+    module = _Module(workload, seed).to(device)
+    points = workload.draw_points(seed).astype(np.float64)
+    return Objective(
+        problem, FlatParameters(module, (), dtype, device),
+        {residual.name: points for residual in problem.residuals},
+        dtype=dtype, device=device, threads=threads,
+    )  # fmt: skip
 
 
 class _Objective:
-    """The same by pinn.Objective, a block a residual at the same points; theta is float64."""
+    """The same by pinn.Objective, as it comes; theta is float64."""
 
     def __init__(self, workload: Workload, seed: int, threads: int) -> None:
-        intervals = [
-            (Time if name == workload.time else Interval)(name, -1.0, 1.0)
-            for name in workload.coordinates
-        ]
-        problem = Problem(
-            Box(*intervals),
-            workload.unknowns,
-            {f"residual{k}": text for k, text in enumerate(workload.residuals)},
-            constants=workload.constants,
-        )
-        dtype = T.float64 if workload.dtype == "float64" else T.float32
-        parameters = FlatParameters(_Module(workload, seed), (), dtype, "cpu")
-        points = workload.draw_points(seed).astype(np.float64)
-        self._objective = Objective(
-            problem, parameters, {residual.name: points for residual in problem.residuals},
-            dtype=dtype, threads=threads,
-        )
+        self._objective = objective_of(workload, seed, threads)
         self.theta = self._objective.theta
         (group,) = self._objective.groups
         self.plan = group.plan
