@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autograd.devices import namespace_of
-
 
 class Gathered:
     """Places for so many rows of arrays (n, 1) of a device, the current one.
 
-    sources: these arrays. arrays: (size, 1), one for each of them, which hold nothing at first.
+    sources: these arrays. arrays: (size, 1), one for each of them, with the
+    first rows to begin with: what is recorded from them is recorded from real numbers.
     """
 
     def __init__(self, sources: Sequence[Any], size: int) -> None:
         self.sources, self.size = tuple(sources), size
-        self.arrays = [
-            namespace_of(source).empty((size, 1), source.dtype) for source in self.sources
-        ]
+        self.arrays = [source[:size].copy() for source in self.sources]
 
     def is_of(self, sources: Sequence[Any], size: int) -> bool:
         """Whether they are for so many rows of just these arrays."""

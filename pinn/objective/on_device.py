@@ -28,8 +28,8 @@ class OnDevice:
     and weights that there were when it was made. recorded: what solvers have recorded for this
     objective, by a key of theirs. ranks: who share the evaluations. gathered: by the number of a
     group, the part of its rows that it is evaluated on, where that is not all. rows: `(k) ->
-    {number of a group: rows}`, what each of these takes in the step after k others. What `gather`
-    was not called for has no numbers.
+    {number of a group: rows}`, what each of these takes in the step after k others. Until
+    `gather` is called these are the first ones.
     """
 
     def __init__(

@@ -62,25 +62,27 @@ class AllPoints:
 class PointsInUse:
     """Which points an objective has at a step: all of them, or a batch.
 
-    On a device it may have all of them and take the batch of each step from there.
-    Whoever gives it other points or weights of rows does so while it takes all of them.
+    On a device it may have all of them and take the batch of each step from there. Points that
+    somebody else gives it, whatever it had, are all of them from then on.
     """
 
     def __init__(self, objective: Objective, batches: Batches | None) -> None:
         self._objective = objective
         self._batches = batches
-        # What it had before it took a batch, while it has one.
+        # What it had before it took a batch, while it has one, and the points of that.
         self._kept: AllPoints | None = None
+        self._taken: Mapping[str, Points] = {}
         # Whether it takes batches on a device.
         self._is_ahead = False
 
     @property
     def all(self) -> AllPoints:
         """All points, whether or not a batch is taken."""
-        if self._kept is not None:
+        present = {block.name: block.points for block in self._objective.blocks}
+        if self._kept is not None and all(present[n] is p for n, p in self._taken.items()):
             return self._kept
         return AllPoints(
-            {block.name: block.points for block in self._objective.blocks},
+            present,
             self._objective.row_weights,
             [group.key for group in self._objective.groups],
         )
@@ -98,10 +100,9 @@ class PointsInUse:
         if self._batches is None or self._is_ahead:
             return False
         self.take_all()
-        everything = self.all
 
         def rows(k: int) -> Mapping[str, np.ndarray]:
-            draw, step = now()
+            (draw, step), everything = now(), self.all
             return self._batches.rows(everything.groups, everything.points, draw, step + k)
 
         if not rows(0):
@@ -117,13 +118,13 @@ class PointsInUse:
             self.take(draw, step)
 
     def take(self, draw: int, step: int) -> bool:
-        """Take the batch of a step; return whether there is one."""
+        """Take the batch of a step, or all points where these are no more; return if any is new."""
         if self._batches is None:
             return False
         everything = self.all
         rows = self._batches.rows(everything.groups, everything.points, draw, step)
         if not rows:
-            return False
+            return self.take_all()
         points = dict(everything.points)
         for names in everything.groups:
             if names[0] in rows:
@@ -131,7 +132,7 @@ class PointsInUse:
                 points.update(dict.fromkeys(names, points[names[0]][rows[names[0]]]))
         weights = everything.row_weights
         self._place(points, {n: v[rows[n]] if n in rows else v for n, v in weights.items()})
-        self._kept = everything
+        self._kept, self._taken = everything, points
         return True
 
     def take_all(self) -> bool:
@@ -142,7 +143,8 @@ class PointsInUse:
             return True
         if self._kept is None:
             return False
-        self._place(self._kept.points, self._kept.row_weights)
+        everything = self.all
+        self._place(everything.points, everything.row_weights)
         self._kept = None
         return True
 

@@ -471,7 +471,7 @@ class Training:
         self._history.go_back(good.step)
         self._stand_at(self._good)
         if give_up:
-            if stage.takes_batches:  # what was told of the step is the loss of its batch
+            if self._take_all():  # what was told of the step is the loss of its batch
                 found = self._objective.value_and_gradient(good.theta)
                 self._accepted = Known(good.theta, found.loss, found.losses)
             tried = f", as after {tries - 1} tries with shorter steps" * (tries > 1)
@@ -541,14 +541,14 @@ class Training:
         self._objective.set_points(self._redraw.points(self._draws, self._course.grown))
         self._function.forget()
 
-    def _take_batch(self, stage: Stage) -> bool:
-        """Take the points of the next step; return whether they are others."""
+    def _take_batch(self, stage: Stage, step: int | None = None) -> bool:
+        """Take the points of a step, the next one if left out; return whether they are others."""
         if not stage.takes_batches:
             return False
         if stage.takes_steps_ahead(self._function):
             taken = self._points.take_ahead(lambda: (self._draws, self._steps))
         else:
-            taken = self._points.take(self._draws, self._steps)
+            taken = self._points.take(self._draws, self._steps if step is None else step)
         if taken:
             self._function.forget()
         return taken
@@ -628,8 +628,6 @@ class Training:
         self._stand_at(self._good)
         self._began -= record.seconds
         self._stage_before = record.stage_seconds
-        if self._stage.takes_batches:  # what was told of the step is of its batch
-            self._points.take(record.draw, record.step - 1)
 
     def _stand_at(self, record: StepRecord) -> None:
         """Take over a step as the last one; the draws go on from where they are."""
@@ -644,3 +642,5 @@ class Training:
         self._course = record.course
         self._objective.parameters.load(record.theta)
         self._function.forget()
+        # What was told of the step is of its batch, and it is judged by these points.
+        self._take_batch(self._stage, record.step - 1)

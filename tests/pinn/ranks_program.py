@@ -12,6 +12,7 @@ import warnings
 import pinn
 from autograd.mpi import ranks_of
 from autograd.strict import nccl, strict_cuda
+from pinn.training import ahead
 
 BURGERS = pinn.Problem(
     domain=pinn.Interval("x", -1, 1) * pinn.Time("t", 0, 1), unknowns=["u"],
@@ -56,16 +57,23 @@ RUNS = {
         "model": pinn.Windows(2, pinn.MLP(6, 1)), "training": [pinn.Adam(steps=3)],
     },
 }  # fmt: skip
-THERE = {
-    "a GPU each": {
-        "problem": pinn.Problem(
-            domain=pinn.Interval("x", 0, 1), unknowns=["u"], equations={"decay": "u_x + u"},
-            conditions=[pinn.Dirichlet("u", 1, on="x=0", hard=True)],
-        ),
-        "training": [pinn.Adam(steps=3), pinn.LevenbergMarquardt(steps=2)],
-        "model": pinn.MLP(3, 1), "device": "cuda", "error_bars": False,
-    },
+USUAL_THERE = {
+    "problem": pinn.Problem(
+        domain=pinn.Interval("x", 0, 1), unknowns=["u"], equations={"decay": "u_x + u"},
+        conditions=[pinn.Dirichlet("u", 1, on="x=0", hard=True)],
+    ),
+    "model": pinn.MLP(3, 1), "device": "cuda", "error_bars": False,
 }  # fmt: skip
+THERE = {
+    "a GPU each": {"training": [pinn.Adam(steps=3), pinn.LevenbergMarquardt(steps=2)]},
+    "parts of the points there": {
+        "training": [pinn.Adam(steps=6)],
+        "sampling": pinn.Sampling(interior=130, batch=70, redraw=4, adaptive=None),
+    },
+    "products of the Hessian there": {"training": [pinn.NNCG(steps=2, rank=4, products=3)]},
+    "a Jacobian that is sketched there": {"training": [pinn.DSGNAR(steps=2, radii=4)]},
+}  # fmt: skip
+THERE = {name: USUAL_THERE | run for name, run in THERE.items()}
 
 
 def outcome(name, executor):
@@ -92,6 +100,7 @@ def main(executor, *names):
     ranks = ranks_of(executor)
     with warnings.catch_warnings(), strict_cuda(True, nccl) as device:
         device.xp.cuda.places[0] = f"bus {ranks.number}"  # a GPU of its own
+        ahead._SECONDS = 1e3  # there a step takes as long as hundreds on a GPU
         warnings.simplefilter("ignore", pinn.ProblemWarning)
         found = {name: outcome(name, executor) for name in names or RUNS}
     if ranks.number == 0:

@@ -7,7 +7,11 @@ import pytest
 
 from autograd.strict.kernels import compiler
 
-PROGRAM, THERE = Path(__file__).with_name("ranks_program.py"), "a GPU each"
+PROGRAM = Path(__file__).with_name("ranks_program.py")
+THERE = [
+    "a GPU each", "parts of the points there", "products of the Hessian there",
+    "a Jacobian that is sketched there",
+]  # fmt: skip
 FEW = ["first order, adaptive points", "a Jacobian"]  # for many ranks on few cores
 ESTIMATED = "its error estimated"
 
@@ -26,8 +30,8 @@ def test_2_3_and_8_ranks_give_the_bits_of_one_process(start_ranks):
 def test_ranks_with_a_gpu_each_give_the_bits_of_one(start_ranks):
     if compiler() is None:
         pytest.skip("no C++ compiler")
-    expected = _printed(start_ranks(1, PROGRAM, "process", THERE))
-    assert _printed(start_ranks(2, PROGRAM, "ranks", THERE)) == expected
+    expected = _printed(start_ranks(1, PROGRAM, "process", *THERE))
+    assert _printed(start_ranks(2, PROGRAM, "ranks", *THERE)) == expected
 
 
 def _printed(process):

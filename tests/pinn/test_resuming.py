@@ -305,6 +305,20 @@ def test_what_differs_is_named_and_limits_of_stages_to_come_are_not(tmp_path):
             pinn.solve(**run(**changes), resume=tmp_path / "8.npz")
 
 
+def test_the_first_gpu_has_two_names_and_is_one_device(gpu, tmp_path):
+    def run(device):
+        return {
+            "problem": decay(), "model": SMALL, "sampling": pinn.Sampling(interior=12),
+            "training": [pinn.Adam(5)], "device": device, "error_bars": False,
+        }  # fmt: skip
+
+    whole = pinn.solve(**run("cuda"), callbacks=[Checkpoints(tmp_path, [3])])
+    rest = pinn.solve(**run("cuda:0"), resume=tmp_path / "3.npz")
+    assert rest.theta.tobytes() == whole.theta.tobytes()
+    with pytest.raises(ValueError, match='device is "cuda" there and "cuda:1" here'):
+        pinn.solve(**run("cuda:1"), resume=tmp_path / "3.npz")
+
+
 @pytest.mark.parametrize("asked", ["", "[]", "{", "[" * 900 + "]" * 900, '{"a":' * 900])
 def test_a_declaration_that_is_damaged_is_told_as_such(tmp_path, asked):
     run = {"problem": decay(), "model": SMALL, "sampling": pinn.Sampling(**FEW),

@@ -1,6 +1,7 @@
 """Config files: the objects they give, the mistakes they are told of, and their way to disk."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,11 +78,14 @@ def test_a_config_can_be_a_problem_and_nothing_else(loaded):
     assert config.directory == Path("runs/case-0")
 
 
-@pytest.mark.parametrize("device", ["cuda", "cuda:0", "cuda:12"])
-def test_a_gpu_goes_by_its_number(loaded, device):
+@pytest.mark.parametrize("device, name", [
+    ("cuda", "cuda"), ("cuda:0", "cuda"), ("cuda:1", "cuda:1"), ("cuda:12", "cuda:12"),
+])  # fmt: skip
+def test_a_gpu_goes_by_its_number_and_the_first_by_one_name(loaded, device, name):
     config = loaded(f"{HEAT}\ndevice: {device}\n")
-    assert config.experiment.device == device
-    assert yaml.safe_load(config.text())["device"] == device
+    assert config.experiment.device == name
+    assert yaml.safe_load(config.text())["device"] == name
+    assert replace(config.experiment, device=device).device == name
 
 
 def test_settings_reach_the_objects(loaded):

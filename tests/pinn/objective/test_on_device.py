@@ -7,6 +7,7 @@ import pytest
 
 import autograd as T
 import pinn
+from autograd.devices import CPU, put
 from autograd.strict import counted
 from pinn.training.experiment import Experiment
 
@@ -146,3 +147,23 @@ def test_minus_zero_is_another_number_than_zero(gpu):
     there.parameters.load(theta)
     there.parameters.load(-theta)
     assert np.signbit(there.parameters._flat.cpu().numpy()).all()
+
+
+def test_batches_are_recorded_from_real_points(gpu):
+    met = []
+
+    def residual(s):
+        met.append(put(s.x._data, CPU))
+        return s.u_x + s.u
+
+    problem = pinn.Problem(
+        pinn.Interval("x", 1, 2), ["u"], {"decay": residual}, [pinn.Dirichlet("u", 1, hard=True)]
+    )  # fmt: skip
+    sampling = pinn.Sampling(interior=40)
+    there = Experiment(problem, pinn.MLP(4, 1), sampling, device="cuda").objective()
+    there.set_batches(lambda k: {"decay": np.arange(k, k + 20)})
+    met.clear()
+    assert there.on_device.held() is not None
+    assert met
+    for x in met:
+        assert ((1 <= x) & (x <= 2)).all()

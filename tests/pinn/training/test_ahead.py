@@ -12,7 +12,7 @@ from autograd.ranks import OneRank
 from autograd.strict import counted
 from pinn.objective.weighting import Attention, Fixed, GradNorm
 from pinn.optimizers.first_order.fixed_step import FixedStep
-from pinn.training import ahead
+from pinn.training import ahead, judge
 from pinn.training.experiment import Experiment
 from pinn.training.loop import Redraw, train
 from pinn.training.pace import Pace
@@ -168,6 +168,91 @@ def test_numbers_of_a_batch_that_are_not_finite_are_told_as_on_the_host(gpu):
             len(result.setbacks), [record.learning_rate for record in kept.records],
         )  # fmt: skip
     assert found["cuda"] == found["cpu"] and found["cpu"][3]
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("problem, rate, every", [
+    (HEAT, 0.01, 3), (EDGE, 0.1, 1),  # which has setbacks
+])  # fmt: skip
+def test_a_run_that_goes_on_is_judged_by_the_rows_of_one_that_did_not_stop(
+    gpu, monkeypatch, device, problem, rate, every
+):
+    judged = []
+
+    def noted(objective, theta, looks, weights):
+        judged.append((looks.last, objective.weighted_rows(theta).tobytes()))
+
+    monkeypatch.setattr(judge, "at_floor", noted)
+    monkeypatch.setattr(judge, "_LOOK_EVERY", every)
+    given = {"stages": [pinn.Adam(13, learning_rate=rate)], "problem": problem, **BATCHES}
+    stops = []
+
+    class Stops(Kept):
+        def on_step(self, record):
+            super().on_step(record)
+            if record.step in (3, 4, 6, 9):
+                stops.append((len(judged), self.records[-1]))  # is judged next
+
+        def on_setback(self, record):
+            super().on_setback(record)
+            stops.append((len(judged), record))
+
+    heard = Stops()
+    result = trained(device, callbacks=[heard], **given)
+    assert bool(heard.setbacks) == (problem is EDGE) and len(stops) >= 4
+    whole = judged.copy()
+    for seen, record in stops:
+        judged.clear()
+        again = trained(device, resume=Resume(record), **given)
+        assert judged == whole[seen:]
+        assert again.theta.tobytes() == result.theta.tobytes()
+
+
+@pytest.mark.parametrize("count", [7, 3])  # more than a batch has, and fewer
+def test_batches_are_of_the_points_that_a_callback_has_set(gpu, monkeypatch, count):
+    found = {}
+    for device, seconds in (("cpu", 1e3), ("cuda", 1e3), ("cuda", 0.0)):
+        monkeypatch.setattr(ahead, "_SECONDS", seconds)
+        experiment = setup(device, HEAT, **BATCHES)
+        objective, kept = experiment.objective(), Kept()
+
+        def fewer(record, objective=objective):
+            if record.step == 5:
+                some = {name: points[:count] for name, points in record.points.items()}
+                objective.set_points(some)
+
+        train(
+            objective, [pinn.Adam(12, learning_rate=0.01)], [kept, fewer],
+            batches=experiment.batches,
+        )  # fmt: skip
+        found[device, seconds] = kept.records
+    expected = found["cpu", 1e3]
+    assert [len(record.points["heat"]) for record in expected] == [12] * 5 + [count] * 7
+    for records in (found["cuda", 1e3], found["cuda", 0.0]):
+        for a, b in zip(records, expected, strict=True):
+            assert a.losses == pytest.approx(b.losses, rel=1e-8)
+            np.testing.assert_allclose(a.theta, b.theta, rtol=0, atol=1e-9)
+    for a, b in zip(found["cuda", 1e3], found["cuda", 0.0], strict=True):
+        assert a.theta.tobytes() == b.theta.tobytes()
+
+
+def test_batches_are_of_the_points_of_a_draw_of_fewer(gpu):
+    found = {}
+    for device in ("cpu", "cuda"):
+        experiment = setup(device, HEAT, **BATCHES)
+        points, kept = experiment.draw_points(), Kept()
+
+        def fewer(number, points=points):
+            return {name: some[: 12 - 4 * number] for name, some in points.items()}
+
+        train(
+            experiment.objective(), [pinn.Adam(11, learning_rate=0.01)], [kept],
+            Redraw(4, fewer), batches=experiment.batches,
+        )  # fmt: skip
+        found[device] = kept.records
+    for a, b in zip(found["cuda"], found["cpu"], strict=True):
+        assert a.losses == pytest.approx(b.losses, rel=1e-8)
+        np.testing.assert_allclose(a.theta, b.theta, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,23 @@ def test_a_stage_that_ends_early_leaves_all_points():
     assert result.loss == setup.objective().value_and_gradient(result.theta).loss
 
 
+@pytest.mark.parametrize("rate, late", [(3.0, False), (0.3, True)])
+def test_a_stage_that_ends_after_a_setback_tells_the_loss_on_all_points(monkeypatch, rate, late):
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 1), ["u"], {"e": "u_t + u*log(u + 0.6)"}, [pinn.Initial("u", 0.1)]
+    )  # fmt: skip
+    setup = Experiment(problem, pinn.MLP(width=5, depth=1), pinn.Sampling(interior=20, batch=5))
+    run, _ = training(setup, [pinn.Adam(30, learning_rate=rate)])
+    if late:
+        def said(stage, pace):
+            return "no time" if run._setbacks else None
+
+        monkeypatch.setattr(run, "_time_limit", said)
+    result = run.run()
+    assert result.setbacks and result.reason == ("time limit" if late else "diverged")
+    assert result.loss == setup.objective().value_and_gradient(result.theta).loss
+
+
 def test_blocks_have_sizes_of_their_own():
     setup = experiment(blocks={"first": {"batch": 3}}, batch=None)
     assert setup.batches.sizes == {"first": 3}
