@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from autograd.devices import backend, cuda_is_available
 from autograd.strict import strict_cuda
 from autograd.strict.kernels import compiler
 
@@ -17,12 +18,26 @@ MPIEXEC = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shut
 
 
 @pytest.fixture
-def gpu():
-    """Device "cuda", played by the strict test device with kernels that run on the host."""
+def stand_in():
+    """Device "cuda", played by the strict test device with kernels that run on the host.
+
+    It counts what it is asked to do, poisons memory and has two devices.
+    """
     if compiler() is None:
         pytest.skip("no C++ compiler")
-    with strict_cuda(kernels=True) as backend:
-        yield backend
+    with strict_cuda(kernels=True) as device:
+        yield device
+
+
+@pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.gpu)])
+def gpu(request):
+    """Device "cuda": the stand-in, and a real GPU where there is one."""
+    if request.param == "stand-in":
+        yield request.getfixturevalue("stand_in")
+        return
+    if not cuda_is_available():
+        pytest.skip("no usable GPU")
+    yield backend("cuda")
 
 
 @pytest.fixture

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import pinn
+from autograd.devices import cuda_is_available
 from autograd.strict import strict_cuda
 from pinn.objective.weighting import NTK, Attention, Causal, Combined, GradNorm
+from pinn.training.experiment import Experiment
 
 X, Y, T = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1), pinn.Time("t", 0, 1)
 SQUARE = X * Y
@@ -91,12 +93,13 @@ WEIGHTINGS = {
     "kernel": NTK(every=1),
     "rows": Combined([Causal(every=1), Attention(every=1)]),
 }
+NETWORK = pinn.MLP(6, 2)
 SAMPLING = pinn.Sampling(interior=16, initial=4, boundary=8, redraw=2)
 STAGES = [pinn.Adam(steps=2), pinn.SSBroyden(steps=2)]
 
 
 def trained(problem, device, **settings):
-    given = {"model": pinn.MLP(6, 2), "sampling": SAMPLING, "training": STAGES}
+    given = {"model": NETWORK, "sampling": SAMPLING, "training": STAGES}
     solution = pinn.solve(problem, device=device, engine="eager", **{**given, **settings})
     points = {name: np.linspace(*pair, 5) for name, pair in problem.domain.bounds.items()}
     return solution, {**solution.evaluate(**points), **solution.parameters}
@@ -171,3 +174,54 @@ def test_a_run_of_recorded_steps_is_that_of_the_host_to_rounding(gpu):
     np.testing.assert_allclose(found.report.loss, expected.report.loss, rtol=1e-9)
     np.testing.assert_allclose(found.evaluate(**points)["u"], expected.evaluate(**points)["u"],
                                rtol=0, atol=1e-9)  # fmt: skip
+
+
+EVERY = {
+    **{name: {"problem": one} for name, one in PROBLEMS.items()},
+    **{name: {"problem": heat(), "model": one} for name, one in MODELS.items()},
+    "weighted": {"problem": heat(), "weighted": True},
+}
+
+
+def of_objective(device, precision, *, problem, model=NETWORK, weighted=False):
+    """All that an objective computes at one theta, by name."""
+    experiment = Experiment(problem, model, SAMPLING, precision=precision, device=device)
+    objective = experiment.objective()
+    if weighted:
+        name = objective.blocks[0].name
+        rows = np.linspace(0.5, 2, objective.blocks[0].rows)
+        objective.set_weights({name: 3.0}, {name: rows})
+    theta = objective.theta + 0.01
+    along = np.random.default_rng(1).standard_normal(objective.size)
+    found = objective.value_and_gradient(theta)
+    rows, jacobian = objective.jacobian(theta)
+    return {
+        "loss": found.loss, "gradient": found.gradient, "rows": rows, "jacobian": jacobian,
+        "jvp": objective.jvp(theta, along), "vjp": objective.vjp(theta, rows),
+        "hvp": objective.hvp(theta, along), "bend": objective.second_jvp(theta, along),
+        "kernel": np.concatenate(list(objective.kernel_diagonals(theta).values())),
+    }  # fmt: skip
+
+
+def agrees_there(name, precision):
+    tolerance = {"float64": 1e-10, "float32": 2e-3}[precision]
+    expected = of_objective("cpu", precision, **EVERY[name])
+    for what, found in of_objective("cuda", precision, **EVERY[name]).items():
+        scale = np.abs(expected[what]).max()
+        np.testing.assert_allclose(found, expected[what], rtol=0, atol=tolerance * scale,
+                                   err_msg=f"{name}: {what}")  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
+def test_all_that_an_objective_computes_there_is_that_of_the_host(stand_in):
+    agrees_there("soft", "float64")
+
+
+@pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("name", EVERY)
+def test_on_a_gpu_too_for_every_kind_of_problem_and_network(name, precision):
+    if not cuda_is_available():
+        pytest.skip("no usable GPU")
+    agrees_there(name, precision)

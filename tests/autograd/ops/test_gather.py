@@ -5,6 +5,7 @@ import pytest
 
 import autograd as T
 from autograd.ops import gather as G
+from autograd.strict import strict_cuda
 from autograd.testing import OpCase, check_op
 
 PLACES = np.array([[2, 0, 2], [1, 1, 0]])
@@ -186,6 +187,20 @@ def test_scatter_reduces():
         x.scatter(0, index, src, reduce="mean")
     with pytest.raises(RuntimeError, match="has no derivative"):
         leaf.scatter(0, index, src, reduce="multiply")
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (0, 4)])
+def test_factors_of_one_element_come_one_after_the_other_on_a_device_too(shape):
+    rng = np.random.default_rng(0)
+    x, src, index = rng.random((2, 4)), rng.random(shape), rng.integers(0, 2, shape)
+    expected = x.copy()
+    np.multiply.at(expected, (index, np.arange(4)), src)
+    with strict_cuda():
+        for device in ("cpu", "cuda"):
+            given = [T.tensor(array, device=device) for array in (x, index, src)]
+            found = given[0].scatter(0, *given[1:], reduce="multiply")
+            assert str(found.device).startswith(device)
+            np.testing.assert_array_equal(found.cpu().numpy(), expected)
 
 
 def test_scalars_and_empty_indices():

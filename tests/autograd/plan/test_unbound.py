@@ -32,7 +32,7 @@ def called(function, rate, number, *arrays, **options):
     return function(scalars, *(StrictArray(a.copy()) for a in arrays), **options)
 
 
-def test_results_are_those_of_numpy_and_new_arrays_in_each_call(gpu):
+def test_results_are_those_of_numpy_and_new_arrays_in_each_call(stand_in):
     function = Unbound(adam, 2, [(7,), (7,)], as_device("cuda"))
     first = called(function, 0.1, 3, X, Y)
     called(function, 0.2, 4, Y, X)
@@ -40,7 +40,7 @@ def test_results_are_those_of_numpy_and_new_arrays_in_each_call(gpu):
         np.testing.assert_allclose(found._host, wanted, rtol=1e-15, atol=1e-15)
 
 
-def test_what_is_made_of_numbers_alone_is_made_on_the_host(gpu):
+def test_what_is_made_of_numbers_alone_is_made_on_the_host(stand_in):
     function = Unbound(adam, 2, [(7,), (7,)], as_device("cuda"))
     assert sorted(function.scalars(0.1, 3)) == sorted([0.1, 1 - 0.9**3])
     scalars = StrictArray(np.array(function.scalars(0.1, 3)))
@@ -51,7 +51,7 @@ def test_what_is_made_of_numbers_alone_is_made_on_the_host(gpu):
     assert (counts.launches, counts.uploads, counts.synchronisations) == (2, 0, 0)
 
 
-def test_results_are_written_where_they_are_wanted(gpu):
+def test_results_are_written_where_they_are_wanted(stand_in):
     function = Unbound(adam, 2, [(7,), (7,)], as_device("cuda"))
     places = {k: StrictArray(np.full(n, np.nan)) for k, n in ((0, 7), (2, 3))}
     found = called(function, 0.1, 3, X, Y, out=places)
@@ -61,7 +61,7 @@ def test_results_are_written_where_they_are_wanted(gpu):
         np.testing.assert_allclose(place._host, wanted[k], rtol=1e-15, atol=1e-15)
 
 
-def test_arrays_that_were_there_before_are_constants(gpu):
+def test_arrays_that_were_there_before_are_constants(stand_in):
     mask = np.arange(7) < 3
     there = T.tensor(mask, device="cuda")
     function = Unbound(lambda x: [T.where(there, 2 * x, x)], 0, [(7,)], as_device("cuda"))
@@ -74,7 +74,7 @@ def test_arrays_that_were_there_before_are_constants(gpu):
     lambda x: T.where(T.isfinite(1 / x), x, -1.0),
     lambda x: T.where(~(x > 0) | T.isnan(x), 2 * x, x),
 ])  # fmt: skip
-def test_yes_and_no_go_through_calls_and_kernels(gpu, step):
+def test_yes_and_no_go_through_calls_and_kernels(stand_in, step):
     function = Unbound(lambda x: [step(x)], 0, [(7,)], as_device("cuda"))
     x = np.array([0.0, 0.5, -0.5, 2.0, np.inf, np.nan, -2.0])
     with np.errstate(all="ignore"):
@@ -98,7 +98,7 @@ def turned(x, mask, places):
     return [T.cat([T.where(mask, x, -x), along]), x]
 
 
-def test_a_step_of_matrices_is_kernels_alone_that_take_no_memory_after_the_first_call(gpu):
+def test_a_step_of_matrices_is_kernels_alone_that_take_no_memory_after_the_first_call(stand_in):
     x, mask = rng.standard_normal(30), np.arange(30) % 3 == 0
     places = rng.permutation(30)[:24].reshape(2, 4, 3)
     own = T.tensor(mask, device="cuda"), T.tensor(places, device="cuda")
@@ -111,7 +111,7 @@ def test_a_step_of_matrices_is_kernels_alone_that_take_no_memory_after_the_first
 
     run()
     expected = turned(T.tensor(x), T.tensor(mask), T.tensor(places))
-    graph = captured(run, gpu.xp)
+    graph = captured(run, stand_in.xp)
     for one in out.values():
         one._host[...] = np.nan
     graph.launch()

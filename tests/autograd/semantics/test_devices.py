@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -172,6 +174,16 @@ def test_a_number_that_is_not_there_is_refused_with_how_many_are():
         message = "device .cuda:2. is not there: .* there are 2, numbers 0 to 1; CUDA_VISIBLE"
         with pytest.raises(devices.DeviceError, match=message):
             T.zeros(1, device="cuda:2")
+
+
+def test_a_cupy_that_cannot_be_imported_says_why(monkeypatch, tmp_path):
+    page = "try:\n    raise OSError('libcuda.so.1: cannot open')\nexcept OSError as error:\n"
+    page += "    raise ImportError('\\n=====\\nFailed to import CuPy.') from error\n"
+    (tmp_path / "cupy.py").write_text(page)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(devices.DeviceError, match="not usable: libcuda.so.1: cannot open; install"):
+        devices._load_cupy()
 
 
 def test_a_gpu_goes_by_the_name_cuda():

@@ -37,20 +37,20 @@ def test_views_and_copies_to_the_host_are_free_of_it():
         assert gpu.to_host(there[2:]).tolist() == [2.0, 3.0, 4.0, 5.0]
 
 
-def test_kernels_of_ours_refuse_them_and_are_allowed_memory_on_each_device(gpu):
+def test_kernels_of_ours_refuse_them_and_are_allowed_memory_on_each_device(stand_in):
     code = 'typedef double R;\nextern "C" __global__ void test(R *x) { x[0] = R(7); }'
-    kernel = gpu.xp.RawModule(code=code).get_function("test")
-    there = gpu.from_host(np.zeros(1), 1)
+    kernel = stand_in.xp.RawModule(code=code).get_function("test")
+    there = stand_in.from_host(np.zeros(1), 1)
     with pytest.raises(ValueError, match=OTHER):
         kernel((1,), (1,), (there,))
     kernel.max_dynamic_shared_size_bytes = 50 << 10
-    with gpu.current(1):
+    with stand_in.current(1):
         with pytest.raises(ValueError, match="bytes of shared memory"):
             kernel((1,), (1,), (there,), shared_mem=50 << 10)
         kernel((1,), (1,), (there,))
-    assert gpu.to_host(there).tolist() == [7.0]
+    assert stand_in.to_host(there).tolist() == [7.0]
 
 
-def test_a_device_that_is_not_there_is_refused(gpu):
+def test_a_device_that_is_not_there_is_refused(stand_in):
     with pytest.raises(ValueError, match="there are 2"):
-        gpu.current(2)
+        stand_in.current(2)

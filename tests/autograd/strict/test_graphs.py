@@ -37,8 +37,8 @@ class Kernel:
 
 
 @pytest.fixture
-def kernel(gpu):
-    return Kernel(gpu)
+def kernel(stand_in):
+    return Kernel(stand_in)
 
 
 def test_a_capture_runs_nothing_and_a_launch_runs_all_of_it_again(kernel):
@@ -73,12 +73,12 @@ def test_memory_that_was_given_back_is_not_used(kernel):
         graph.launch()
 
 
-def test_loops_over_arrays_are_kept_as_well(gpu):
-    loop = gpu.xp.ElementwiseKernel("float64 x, float64 c", "float64 y", "y = x * c", "times")
+def test_loops_over_arrays_are_kept_as_well(stand_in):
+    loop = stand_in.xp.ElementwiseKernel("float64 x, float64 c", "float64 y", "y = x * c", "times")
     rows = StrictArray(np.arange(6.0).reshape(2, 3))
     to, number = StrictArray(np.zeros((2, 3))), StrictArray(np.array([5.0, 2.0]))
     loop(rows, number[1], to)
-    stream = gpu.xp.cuda.Stream(non_blocking=True)
+    stream = stand_in.xp.cuda.Stream(non_blocking=True)
     with stream:
         stream.begin_capture()
         loop(rows[1:], number[1], to[:1])  # an element of an array is a place in it
@@ -111,49 +111,49 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_a_capture_does_not_hold_is_refused_and_ends_it(gpu, what):
+def test_what_a_capture_does_not_hold_is_refused_and_ends_it(stand_in, what):
     before = A._host.copy()
-    stream = gpu.xp.cuda.Stream(non_blocking=True)
+    stream = stand_in.xp.cuda.Stream(non_blocking=True)
     with stream, counted() as counts:
         stream.begin_capture()
         with pytest.raises(CaptureError, match=f"{what.strip()}.* within a capture"):
-            REFUSED[what](gpu)
+            REFUSED[what](stand_in)
         with pytest.raises(CaptureError, match="the capture has ended"):
             stream.end_capture()
         assert not stream.is_capturing()
         assert (counts.launches, counts.uploads, counts.synchronisations) == (0, 0, 0)
-        REFUSED[what](gpu)  # the device is as it was
+        REFUSED[what](stand_in)  # the device is as it was
     np.testing.assert_array_equal(A._host[1:], 2 * before[1:] if "add " in what else before[1:])
 
 
-def test_views_are_none_of_its_business(gpu):
-    stream = gpu.xp.cuda.Stream(non_blocking=True)
+def test_views_are_none_of_its_business(stand_in):
+    stream = stand_in.xp.cuda.Stream(non_blocking=True)
     with stream:
         stream.begin_capture()
         assert A[1:].reshape(3, 1).T.shape == (1, 3) and A[2].shape == ()
-        assert gpu.xp.ascontiguousarray(A[1:]).shape == (3,)
+        assert stand_in.xp.ascontiguousarray(A[1:]).shape == (3,)
         assert len(stream.end_capture()) == 0
 
 
-def test_memory_of_an_allocator_of_ones_own_is_asked_for(gpu):
-    asked, stream = [], gpu.xp.cuda.Stream(non_blocking=True)
-    with gpu.xp.cuda.using_allocator(asked.append), stream:
+def test_memory_of_an_allocator_of_ones_own_is_asked_for(stand_in):
+    asked, stream = [], stand_in.xp.cuda.Stream(non_blocking=True)
+    with stand_in.xp.cuda.using_allocator(asked.append), stream:
         stream.begin_capture()
-        gpu.xp.empty(3)
+        stand_in.xp.empty(3)
         stream.end_capture()
     assert asked == [24]
 
 
-def test_only_a_stream_of_its_own_captures_and_one_at_a_time(gpu):
+def test_only_a_stream_of_its_own_captures_and_one_at_a_time(stand_in):
     with pytest.raises(CaptureError, match="waits for the default one"):
-        gpu.xp.cuda.Stream().begin_capture()
-    stream = gpu.xp.cuda.Stream(non_blocking=True)
+        stand_in.xp.cuda.Stream().begin_capture()
+    stream = stand_in.xp.cuda.Stream(non_blocking=True)
     with pytest.raises(CaptureError, match="does not capture"):
         stream.end_capture()
     with stream:
         stream.begin_capture()
         with pytest.raises(CaptureError, match="begun already"):
-            gpu.xp.cuda.Stream(non_blocking=True).begin_capture()
+            stand_in.xp.cuda.Stream(non_blocking=True).begin_capture()
         graph = stream.end_capture()
         with counted() as counts:
             stream.synchronize()

@@ -14,15 +14,15 @@ extern "C" __global__ void test(const R *x, R *to, int count) {
 """
 
 
-def run(gpu, body, blocks=2, threads=8, shared=1024):
+def run(stand_in, body, blocks=2, threads=8, shared=1024):
     """Return what a kernel writes, for each order of turns."""
-    kernel = gpu.xp.RawModule(code=HEAD + body + "}").get_function("test")
+    kernel = stand_in.xp.RawModule(code=HEAD + body + "}").get_function("test")
     count = blocks * threads
-    x, found = gpu.from_host(np.arange(1.0, count + 1), 0), []
-    for gpu.xp.turns in TURNS:
-        to = gpu.xp.zeros(count)
+    x, found = stand_in.from_host(np.arange(1.0, count + 1), 0), []
+    for stand_in.xp.turns in TURNS:
+        to = stand_in.xp.zeros(count)
         kernel((blocks,), (threads,), (x, to, np.int32(count)), shared_mem=shared)
-        found.append(gpu.to_host(to))
+        found.append(stand_in.to_host(to))
     return found
 
 
@@ -34,39 +34,39 @@ NEIGHBOUR = """
 """
 
 
-def test_threads_meet_at_barriers(gpu):
+def test_threads_meet_at_barriers(stand_in):
     expected = np.roll(np.arange(1.0, 17.0).reshape(2, 8), -1, axis=1).reshape(-1)
-    for found in run(gpu, NEIGHBOUR.replace("BARRIER", "__syncthreads();")):
+    for found in run(stand_in, NEIGHBOUR.replace("BARRIER", "__syncthreads();")):
         np.testing.assert_array_equal(found, expected)
 
 
-def test_a_barrier_that_is_missing_shows_in_the_order_of_turns(gpu):
-    forward, backward, _ = run(gpu, NEIGHBOUR.replace("BARRIER", ""))
+def test_a_barrier_that_is_missing_shows_in_the_order_of_turns(stand_in):
+    forward, backward, _ = run(stand_in, NEIGHBOUR.replace("BARRIER", ""))
     assert not np.array_equal(forward, backward, equal_nan=True)
 
 
-def test_shared_memory_holds_no_number_before_something_is_written(gpu):
-    forward, *_ = run(gpu, NEIGHBOUR.replace("BARRIER", ""))
+def test_shared_memory_holds_no_number_before_something_is_written(stand_in):
+    forward, *_ = run(stand_in, NEIGHBOUR.replace("BARRIER", ""))
     assert np.isnan(forward[[0, 8]]).all()  # the second block's, too
 
 
-def test_blocks_that_add_into_one_place_show_in_the_order_of_turns(gpu):
+def test_blocks_that_add_into_one_place_show_in_the_order_of_turns(stand_in):
     body = "if (threadIdx.x == 0) to[0] = to[0] / 3.0 + x[blockIdx.x * blockDim.x];"
-    forward, backward, _ = run(gpu, body)
+    forward, backward, _ = run(stand_in, body)
     assert forward[0] != backward[0]
 
 
-def test_threads_that_meet_different_barriers_are_refused(gpu):
+def test_threads_that_meet_different_barriers_are_refused(stand_in):
     body = "if (threadIdx.x < 4) {\n __syncthreads();\n} else {\n __syncthreads();\n}"
     with pytest.raises(RuntimeError, match="different barriers"):
-        run(gpu, body)
+        run(stand_in, body)
     with pytest.raises(RuntimeError, match="different barriers"):
-        run(gpu, "if (threadIdx.x < 4) __syncthreads();")
+        run(stand_in, "if (threadIdx.x < 4) __syncthreads();")
 
 
-def test_a_launch_is_counted_and_its_arguments_are_checked(gpu):
-    kernel = gpu.xp.RawModule(code=HEAD + "to[threadIdx.x] = x[0]; }").get_function("test")
-    x, to = gpu.xp.ones(4), gpu.xp.zeros(4)
+def test_a_launch_is_counted_and_its_arguments_are_checked(stand_in):
+    kernel = stand_in.xp.RawModule(code=HEAD + "to[threadIdx.x] = x[0]; }").get_function("test")
+    x, to = stand_in.xp.ones(4), stand_in.xp.zeros(4)
     with counted() as counts:
         kernel((1,), (4,), (x, to, np.int32(4)))
     assert (counts.launches, counts.synchronisations) == (1, 0)
@@ -74,31 +74,31 @@ def test_a_launch_is_counted_and_its_arguments_are_checked(gpu):
         ((x, to), "expected 3 arguments"),
         ((x, to, 4), "int count takes a int32"),
         ((x, np.zeros(4), np.int32(4)), "array of the device"),
-        ((x, gpu.xp.zeros(4, np.float32), np.int32(4)), "takes a float64 array"),
-        ((x, gpu.xp.zeros((4, 2))[:, 0], np.int32(4)), "dense"),
+        ((x, stand_in.xp.zeros(4, np.float32), np.int32(4)), "takes a float64 array"),
+        ((x, stand_in.xp.zeros((4, 2))[:, 0], np.int32(4)), "dense"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             kernel((1,), (4,), wrong)
 
 
-def test_numbers_are_taken_as_what_they_are(gpu):
+def test_numbers_are_taken_as_what_they_are(stand_in):
     text = """typedef double R;
 extern "C" __global__ void scale(R *to, double by, int count) {
   if (threadIdx.x < count) to[threadIdx.x] *= by;
 }
 """
-    kernel = gpu.xp.RawModule(code=text).get_function("scale")
-    to = gpu.from_host(np.arange(4.0), 0)
+    kernel = stand_in.xp.RawModule(code=text).get_function("scale")
+    to = stand_in.from_host(np.arange(4.0), 0)
     kernel((1,), (4,), (to, np.float64(0.1), np.int32(3)))
-    np.testing.assert_array_equal(gpu.to_host(to), [0.0, 0.1, 0.2, 3.0])
+    np.testing.assert_array_equal(stand_in.to_host(to), [0.0, 0.1, 0.2, 3.0])
     for number in (2, np.float32(2), 2.0):
         with pytest.raises(TypeError, match="double by takes a float64"):
             kernel((1,), (4,), (to, number, np.int32(3)))
 
 
-def test_more_shared_memory_than_a_block_is_given_is_refused(gpu):
-    kernel = gpu.xp.RawModule(code=HEAD + "}").get_function("test")
-    arguments = gpu.xp.ones(4), gpu.xp.zeros(4), np.int32(4)
+def test_more_shared_memory_than_a_block_is_given_is_refused(stand_in):
+    kernel = stand_in.xp.RawModule(code=HEAD + "}").get_function("test")
+    arguments = stand_in.xp.ones(4), stand_in.xp.zeros(4), np.int32(4)
     with pytest.raises(ValueError, match="50000 bytes of shared memory, where 49152 are allowed"):
         kernel((1,), (4,), arguments, shared_mem=50000)
     kernel.max_dynamic_shared_size_bytes = 50000
@@ -108,23 +108,31 @@ def test_more_shared_memory_than_a_block_is_given_is_refused(gpu):
         kernel((1,), (4,), arguments, shared_mem=200000)
 
 
-def test_more_blocks_than_a_grid_has_aside_are_refused(gpu):
-    kernel = gpu.xp.RawModule(code=HEAD + "}").get_function("test")
+def test_more_blocks_than_a_grid_has_aside_are_refused(stand_in):
+    kernel = stand_in.xp.RawModule(code=HEAD + "}").get_function("test")
     with pytest.raises(ValueError, match="65535 blocks at most along y and z"):
-        kernel((1, 65536), (4,), (gpu.xp.ones(4), gpu.xp.zeros(4), np.int32(4)))
+        kernel((1, 65536), (4,), (stand_in.xp.ones(4), stand_in.xp.zeros(4), np.int32(4)))
+    arguments = stand_in.xp.ones(4), stand_in.xp.zeros(4), np.int32(4)
+    for grid, block in (((0,), (4,)), ([1], (4,)), ((1,), 4)):
+        with pytest.raises(TypeError, match="is a tuple of numbers above 0"):
+            kernel(grid, block, arguments)
+    with pytest.raises(ValueError, match="a block has 1024 threads at most"):
+        kernel((1,), (1025,), arguments)
 
 
-def test_an_elementwise_kernel_takes_arrays_of_its_types_alone(gpu):
-    kernel = gpu.xp.ElementwiseKernel("float64 x", "float64 y", "y = 2 * x", "twice")
-    to = gpu.xp.zeros(4)
-    kernel(gpu.xp.ones(4), to)
-    np.testing.assert_array_equal(gpu.to_host(to), [2, 2, 2, 2])
+def test_an_elementwise_kernel_takes_arrays_of_its_types_alone(stand_in):
+    kernel = stand_in.xp.ElementwiseKernel("float64 x", "float64 y", "y = 2 * x", "twice")
+    to = stand_in.xp.zeros(4)
+    kernel(stand_in.xp.ones(4), to)
+    np.testing.assert_array_equal(stand_in.to_host(to), [2, 2, 2, 2])
     with pytest.raises(TypeError, match="x takes float64, got bool"):
-        kernel(gpu.xp.ones(4) > 0, to)
+        kernel(stand_in.xp.ones(4) > 0, to)
+    with pytest.raises(TypeError, match="Unsupported type .*ndarray.* for x"):
+        kernel(np.ones(4), to)
 
 
 def test_a_kernel_is_compiled_once_for_all_processes_and_again_where_it_is_damaged(
-    gpu, monkeypatch, tmp_path
+    stand_in, monkeypatch, tmp_path
 ):
     monkeypatch.setenv("AUTOGRAD_CACHE_DIR", str(tmp_path))
     compiled, compile_ = [], kernels._compile
@@ -134,7 +142,7 @@ def test_a_kernel_is_compiled_once_for_all_processes_and_again_where_it_is_damag
 
     def of_a_new_process():
         kernels._compiled.cache_clear()
-        found = run(gpu, "to[threadIdx.x + blockIdx.x * 8] = 2 * x[threadIdx.x];")
+        found = run(stand_in, "to[threadIdx.x + blockIdx.x * 8] = 2 * x[threadIdx.x];")
         np.testing.assert_array_equal(found[0], np.tile(2 * np.arange(1.0, 9.0), 2))
         return len(compiled)
 

@@ -32,7 +32,7 @@ def objective(**options):
     return Experiment(problem, **settings).objective()
 
 
-def test_a_step_is_five_launches_a_group_one_copy_there_and_one_back(gpu):
+def test_a_step_is_five_launches_a_group_one_copy_there_and_one_back(stand_in):
     there, here = objective(device="cuda"), objective()
     theta = here.theta
     found, expected = there.value_and_gradient(theta), here.value_and_gradient(theta)
@@ -72,7 +72,7 @@ def test_gradients_and_jacobians_are_those_of_the_host(gpu, model, precision, to
         np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * scale)
 
 
-def test_launches_of_a_step_do_not_grow_with_points_or_layers(gpu):
+def test_launches_of_a_step_do_not_grow_with_points_or_layers(stand_in):
     found = []
     for sampling, depth in (((40, 10, 10), 3), ((400, 30, 30), 3), ((40, 10, 10), 6)):
         numbers = dict(zip(("interior", "initial", "boundary"), sampling, strict=True))
@@ -87,7 +87,7 @@ def test_launches_of_a_step_do_not_grow_with_points_or_layers(gpu):
     assert len(set(found)) == 1
 
 
-def test_points_that_are_drawn_anew_are_one_copy(gpu):
+def test_points_that_are_drawn_anew_are_one_copy(stand_in):
     there = objective(device="cuda")
     there.value_and_gradient(there.theta)
     points = {block.name: block.points for block in there.blocks}
@@ -96,7 +96,7 @@ def test_points_that_are_drawn_anew_are_one_copy(gpu):
     assert (counts.uploads, counts.launches, counts.synchronisations) == (1, 0, 0)
 
 
-def test_other_weights_are_one_copy_at_the_next_step(gpu):
+def test_other_weights_are_one_copy_at_the_next_step(stand_in):
     there = objective(device="cuda")
     there.value_and_gradient(there.theta)
     there.set_weights({"burgers": 3.0})
@@ -108,7 +108,7 @@ def test_other_weights_are_one_copy_at_the_next_step(gpu):
     assert uploads == [2, 1]  # theta, and once what the residuals' squares are multiplied by
 
 
-def test_the_loss_alone_is_one_copy_there_and_one_back(gpu):
+def test_the_loss_alone_is_one_copy_there_and_one_back(stand_in):
     there, here = objective(device="cuda"), objective()
     theta = here.theta
     there.losses(theta + 0.1)
@@ -120,7 +120,7 @@ def test_the_loss_alone_is_one_copy_there_and_one_back(gpu):
         np.testing.assert_allclose(found[name], loss, rtol=1e-13)
 
 
-def test_theta_that_is_there_is_neither_sent_again_nor_fetched(gpu):
+def test_theta_that_is_there_is_neither_sent_again_nor_fetched(stand_in):
     there = objective(device="cuda", precision="float32")
     theta = there.theta + 0.1
     first = there.value_and_gradient(theta)

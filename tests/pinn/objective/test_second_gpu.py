@@ -19,8 +19,8 @@ PROBLEM = pinn.Problem(
 
 
 @pytest.fixture(autouse=True)
-def first_is_current(gpu):
-    with gpu.current(0):
+def first_is_current(stand_in):
+    with stand_in.current(0):
         yield
 
 
@@ -49,7 +49,7 @@ def test_a_solver_takes_the_steps_of_the_first(stage, options):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_two_objectives_take_turns_on_two_devices(gpu):
+def test_two_objectives_take_turns_on_two_devices(stand_in):
     theta = objective("cuda:0").theta
     for function in (objective("cuda:1"), objective("cuda:0")) * 2:
         loss, gradient, _ = function.value_and_gradient(theta)
@@ -57,12 +57,12 @@ def test_two_objectives_take_turns_on_two_devices(gpu):
         np.testing.assert_allclose(2 * rows @ jacobian, gradient, rtol=1e-10, atol=1e-12)
         np.testing.assert_allclose(rows @ rows, loss, rtol=1e-12)
         found = function.on_device
-        to = gpu.xp.empty((found.blocks + found.groups * found.size,), np.float64)
-        found.evaluate(gpu.from_host(theta, found.device.index), to)
+        to = stand_in.xp.empty((found.blocks + found.groups * found.size,), np.float64)
+        found.evaluate(stand_in.from_host(theta, found.device.index), to)
         assert to.index == found.device.index == current()
 
 
-def test_what_kernels_do_not_hold_runs_there_too(gpu, monkeypatch):
+def test_what_kernels_do_not_hold_runs_there_too(stand_in, monkeypatch):
     monkeypatch.setattr("autograd.plan.chunks.tiled_or_none", lambda *_: None)
     made = []
     usual = CupyExecutor.__init__
@@ -78,7 +78,7 @@ def test_what_kernels_do_not_hold_runs_there_too(gpu, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
-def test_a_whole_run_goes_by_the_number_of_its_device(gpu, tmp_path):
+def test_a_whole_run_goes_by_the_number_of_its_device(stand_in, tmp_path):
     given = {
         "model": pinn.MLP(3, 1), "sampling": pinn.Sampling(interior=20, redraw=3),
         "training": [pinn.Adam(steps=8), pinn.LBFGS(steps=2)],
@@ -93,6 +93,6 @@ def test_a_whole_run_goes_by_the_number_of_its_device(gpu, tmp_path):
     np.testing.assert_array_equal(again.evaluate(x=x)["u"], expected.evaluate(x=x)["u"])
 
 
-def test_a_number_that_is_not_there_is_refused_before_training(gpu):
+def test_a_number_that_is_not_there_is_refused_before_training(stand_in):
     with pytest.raises(DeviceError, match="there are 2, numbers 0 to 1"):
         pinn.solve(PROBLEM, device="cuda:7", training=[pinn.Adam(steps=1)])

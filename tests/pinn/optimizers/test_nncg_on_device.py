@@ -60,7 +60,7 @@ def test_going_on_from_any_step_gives_the_same_bits(gpu):
         ]
 
 
-def test_no_vector_is_sent_or_fetched_for_a_product(gpu, monkeypatch):
+def test_no_vector_is_sent_or_fetched_for_a_product(stand_in, monkeypatch):
     """But for those of the sketch, which is made on the host; each trial brings theta home."""
     function, trials = Watched(objective(model=pinn.MLP(40, 2))), []
     usual = function.told
@@ -81,7 +81,7 @@ def test_no_vector_is_sent_or_fetched_for_a_product(gpu, monkeypatch):
         assert counts.fetched < 8 * (len(trials) * (function.size + 5) + 6 * made + 6)
 
 
-def test_products_there_are_those_of_the_host(gpu):
+def test_products_there_are_those_of_the_host(stand_in):
     function, rng = objective(), np.random.default_rng(0)
     theta, v = function.theta + 0.1, rng.standard_normal(function.size)
     there = function.on_device.device
@@ -103,7 +103,7 @@ def test_a_product_that_is_not_finite_is_told(gpu):
         function.hvp(theta, put(v, device))
 
 
-def test_the_preconditioner_is_that_of_the_host(gpu):
+def test_the_preconditioner_is_that_of_the_host(stand_in):
     rng = np.random.default_rng(1)
     root = rng.standard_normal((30, 30))
     sketch = nystrom(lambda v: root @ (root.T @ v), 30, 6, rng)

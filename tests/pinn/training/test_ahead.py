@@ -80,7 +80,7 @@ def trained(device, stages, callbacks=(), every=None, problem=DECAY, resume=None
     )  # fmt: skip
 
 
-def test_steps_within_a_burst_ask_nothing_of_the_device_but_launches(gpu):
+def test_steps_within_a_burst_ask_nothing_of_the_device_but_launches(stand_in):
     with counted() as counts:
         watching = Watching(counts)
         trained("cuda", [pinn.Adam(30)], [watching])
@@ -90,7 +90,7 @@ def test_steps_within_a_burst_ask_nothing_of_the_device_but_launches(gpu):
     assert asked[1, 1:].tolist() == [1, 1, 1]
 
 
-def test_new_points_are_one_copy_and_so_is_what_goes_on_with_them(gpu):
+def test_new_points_are_one_copy_and_so_is_what_goes_on_with_them(stand_in):
     with counted() as counts:
         watching = Watching(counts)
         sampling = pinn.Sampling(interior=12, adaptive=None)
@@ -107,7 +107,7 @@ BATCHES = {"sampling": pinn.Sampling(interior=12, initial=7, boundary=4, batch=5
 
 
 @pytest.mark.parametrize("stage", [pinn.Adam(30), pinn.SOAP(30)])
-def test_the_rows_of_all_batches_of_a_burst_go_there_in_one_copy(gpu, stage):
+def test_the_rows_of_all_batches_of_a_burst_go_there_in_one_copy(stand_in, stage):
     with counted() as counts:
         watching = Watching(counts)
         trained("cuda", [stage], [watching], problem=HEAT, **BATCHES)
@@ -125,7 +125,7 @@ def test_the_rows_of_all_batches_of_a_burst_go_there_in_one_copy(gpu, stage):
         assert launches - last == 20
 
 
-def test_batches_go_on_after_new_points_with_one_copy_of_all_of_them(gpu):
+def test_batches_go_on_after_new_points_with_one_copy_of_all_of_them(stand_in):
     sampling = pinn.Sampling(interior=12, initial=7, boundary=4, batch=5, adaptive=None)
     with counted() as counts:
         watching = Watching(counts)

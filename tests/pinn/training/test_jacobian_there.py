@@ -92,7 +92,7 @@ def test_float32_rows_become_float64_there(gpu):
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_the_jacobian_never_comes_home(gpu, name):
+def test_the_jacobian_never_comes_home(stand_in, name):
     """A step has so many copies, of a few vectors in all."""
     with counted() as counts:
         _, kept = trained("cuda", [STAGES[name]], points=700, counts=counts)
@@ -104,7 +104,7 @@ def test_the_jacobian_never_comes_home(gpu, name):
         assert sent + fetched < 8 * 20 * (rows + size) < 8 * rows * size / 2
 
 
-def test_copies_of_a_step_are_counted(gpu):
+def test_copies_of_a_step_are_counted(stand_in):
     """One that is taken at once, with geodesic acceleration."""
     stages = [pinn.LevenbergMarquardt(4, order=2, damping=1.0)]
     with counted() as counts:
@@ -129,7 +129,7 @@ def test_points_that_are_drawn_anew_and_runs_that_go_on_on_another_device(gpu):
                 assert a.theta.tobytes() == b.theta.tobytes() and a.loss == b.loss
 
 
-def test_a_jacobian_that_is_not_finite_is_told_as_on_the_host_and_asked_for_once(gpu):
+def test_a_jacobian_that_is_not_finite_is_told_as_on_the_host_and_asked_for_once(stand_in):
     said = []
     for device in ("cpu", "cuda"):
         objective = experiment(device, problem=EDGE).objective()
@@ -164,10 +164,10 @@ def test_steps_into_numbers_that_are_not_finite_end_as_on_the_host(gpu):
 @pytest.mark.parametrize(
     "stage", [pinn.LevenbergMarquardt(), pinn.GaussNewton(), pinn.ENGD(), pinn.SPRING()]
 )
-def test_a_jacobian_beyond_what_is_free_there_is_refused_with_the_numbers(gpu, stage):
+def test_a_jacobian_beyond_what_is_free_there_is_refused_with_the_numbers(stand_in, stage):
     there, here = (experiment(device).objective() for device in ("cuda", "cpu"))
     assert stage.check(there) == stage.check(here) == []
-    gpu.xp.free = 1 << 18
+    stand_in.xp.free = 1 << 18
     with pytest.raises(ValueError) as raised:
         stage.check(there)
     assert f"{stage.name}: a Jacobian of 121 rows for 73 trainable numbers" in str(raised.value)
@@ -175,11 +175,11 @@ def test_a_jacobian_beyond_what_is_free_there_is_refused_with_the_numbers(gpu, s
     assert stage.check(here) == []
 
 
-def test_memory_that_runs_out_there_ends_as_a_sentence_with_the_bytes(gpu, monkeypatch):
+def test_memory_that_runs_out_there_ends_as_a_sentence_with_the_bytes(stand_in, monkeypatch):
     # what is free when training begins may be taken by others later
     stage = pinn.LevenbergMarquardt(2)
     monkeypatch.setattr(type(stage), "check", lambda stage, function: [])
-    gpu.xp.free = 8 * 1300 * 73
+    stand_in.xp.free = 8 * 1300 * 73
     with pytest.raises(MemoryError) as raised:
         trained("cuda", [stage], points=1300)
     assert verdict(raised.value) == (4, (

@@ -101,7 +101,7 @@ def test_the_length_of_a_burst_changes_no_bit(gpu, name, burst):
     assert end.theta.tobytes() == last.theta.tobytes()
 
 
-def test_a_step_within_a_burst_is_one_launch_and_no_copy_no_wait_and_no_memory(gpu):
+def test_a_step_within_a_burst_is_one_launch_and_no_copy_no_wait_and_no_memory(stand_in):
     for count in (10, 20):
         function = objective(burst=count)
         steps = pinn.Adam(100).run(function, function.theta)
@@ -117,7 +117,7 @@ def no_graphs(monkeypatch):
     monkeypatch.setattr(fixed_step, "captured", lambda run, xp: None)
 
 
-def test_without_a_graph_there_is_no_copy_and_no_wait_within_a_burst_either(gpu, monkeypatch):
+def test_without_a_graph_there_is_no_copy_and_no_wait_within_a_burst_either(stand_in, monkeypatch):
     no_graphs(monkeypatch)
     function = objective(burst=10)
     steps = pinn.Adam(100).run(function, function.theta)
@@ -192,7 +192,7 @@ def test_longer_bursts_than_before_get_places_of_their_own(gpu, monkeypatch):
     assert same(found, told(pinn.Adam(203), objective(burst=50))[0])
 
 
-def test_groups_that_are_no_kernels_keep_bursts_as_they_are(gpu, monkeypatch):
+def test_groups_that_are_no_kernels_keep_bursts_as_they_are(stand_in, monkeypatch):
     expected, _ = told(STAGES["adam"], objective())
     monkeypatch.setattr(arithmetic, "_MOST", 0)  # what knows no point is left to cupy
     graphs, function = counted_captures(monkeypatch), objective(burst=10)
@@ -219,7 +219,7 @@ def test_a_rule_that_a_graph_does_not_hold_is_taken_launch_by_launch(gpu, monkey
     assert len(graphs) == 2 and graphs[1] is not None
 
 
-def test_a_state_stays_there_until_it_is_read_and_then_comes_in_one_copy(gpu):
+def test_a_state_stays_there_until_it_is_read_and_then_comes_in_one_copy(stand_in):
     function = objective()
     step = next(pinn.Adam(12).run(function, function.theta))
     with counted() as counts:
@@ -245,7 +245,7 @@ def test_going_on_from_any_step_of_a_burst_gives_the_same_bits(gpu, name, where,
     assert end.theta.tobytes() == last.theta.tobytes()
 
 
-def test_a_state_on_the_device_takes_no_copy_of_its_own(gpu):
+def test_a_state_on_the_device_takes_no_copy_of_its_own(stand_in):
     function = objective(burst=2)
     step = next(pinn.Adam(12).run(function, function.theta))
     with counted() as counts:
@@ -438,7 +438,7 @@ def test_steps_of_matrices_are_those_of_the_host(gpu, name):
     assert [step.ahead for step in found] == [0, *range(10, -1, -1)]
 
 
-def test_a_step_of_muon_is_one_launch_and_that_of_the_host_as_far_as_rounding_goes(gpu):
+def test_a_step_of_muon_is_one_launch_and_that_of_the_host_as_far_as_rounding_goes(stand_in):
     stage, model = OTHERS["muon"], pinn.MLP(6, 3)
     function = objective(burst=10, model=model)
     found, _ = told(stage, function)
@@ -453,7 +453,7 @@ def test_a_step_of_muon_is_one_launch_and_that_of_the_host_as_far_as_rounding_go
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_for_steps_of_matrices_nothing_is_copied_or_waited_for_within_a_burst(gpu, name):
+def test_for_steps_of_matrices_nothing_is_copied_or_waited_for_within_a_burst(stand_in, name):
     function = objective(burst=6, model=pinn.MLP(4, 2))
     steps = OTHERS[name].run(function, function.theta)
     list(itertools.islice(steps, 1))
@@ -506,7 +506,7 @@ def test_on_the_host_and_where_nothing_is_recorded_there_is_no_device(gpu):
     assert function.on_device is not there
 
 
-def test_results_on_the_device_are_those_of_the_host(gpu):
+def test_results_on_the_device_are_those_of_the_host(stand_in):
     function = objective()
     there, theta = function.on_device, function.theta + 0.1
     results = StrictArray(np.empty(there.blocks + there.groups * there.size))

@@ -80,8 +80,8 @@ def test_with_all_columns_nothing_is_mixed():
 
 @pytest.mark.parametrize("turns", TURNS)
 @pytest.mark.parametrize("rows, sketched", [(100, 20), (6, 6)])
-def test_rows_of_a_device_are_added_up_there_as_on_the_host(gpu, turns, rows, sketched):
-    gpu.xp.turns = turns
+def test_rows_of_a_device_are_added_up_there_as_on_the_host(stand_in, turns, rows, sketched):
+    stand_in.xp.turns = turns
     count = CountSketch(rows, sketched, 4, np.random.default_rng(5))
     there = CountSketchThere(count, Device("cuda", 0))
     for shape in ((rows,), (rows, 1), (rows, 300)):
@@ -93,7 +93,7 @@ def test_rows_of_a_device_are_added_up_there_as_on_the_host(gpu, turns, rows, sk
 
 
 @pytest.mark.parametrize("size, sketched", [(12, 5), (12, 1), (301, 300), (7, 7)])
-def test_columns_of_a_device_are_mixed_there_as_on_the_host(gpu, size, sketched):
+def test_columns_of_a_device_are_mixed_there_as_on_the_host(stand_in, size, sketched):
     omega = CosineSketch(size, sketched, np.random.default_rng(7))
     with counted() as counts:
         there = CosineSketchThere(omega, Device("cuda", 0))

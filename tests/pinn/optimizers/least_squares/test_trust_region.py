@@ -72,7 +72,7 @@ def test_rows_that_nothing_changes_ask_for_no_step():
 
 
 @pytest.mark.parametrize("rows, size", [(20, 8), (6, 9)])
-def test_on_a_device_steps_are_made_there_and_no_matrix_comes_home(gpu, rows, size):
+def test_on_a_device_steps_are_made_there_and_no_matrix_comes_home(stand_in, rows, size):
     rng = np.random.default_rng(9)
     jacobian, b = rng.standard_normal((rows, size)), rng.standard_normal(rows)
     jacobian[:, 0] = jacobian[:, 1]  # a direction that is not seen

@@ -164,7 +164,7 @@ def test_a_trial_without_a_value_is_gone_back_from(gpu, stage):
     assert end.reason == last.reason
 
 
-def test_a_trial_without_a_value_is_diverged_and_not_noted(gpu):
+def test_a_trial_without_a_value_is_diverged_and_not_noted(stand_in):
     function = objective(problem=EDGE)
     watched = Watched(function)
     start = evaluated(watched, function.theta)
@@ -214,7 +214,7 @@ def test_going_on_from_a_file_gives_the_same_bits(gpu, name):
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_going_on_in_memory_gives_the_same_bits_and_copies_theta_alone(gpu, name):
+def test_going_on_in_memory_gives_the_same_bits_and_copies_theta_alone(stand_in, name):
     stage, function = STAGES[name], objective()
     theta = function.theta
     whole, _ = told(stage, function)
@@ -263,7 +263,7 @@ def test_other_points_keep_what_was_learned(gpu, name):
 
 
 @pytest.mark.parametrize("name", ["ssbroyden", "lbfgs"])
-def test_other_points_cost_their_copy_and_a_look_at_h(gpu, name):
+def test_other_points_cost_their_copy_and_a_look_at_h(stand_in, name):
     stage, function = STAGES[name], objective()
     steps = stage.run(function, function.theta)
     for _ in range(4):
@@ -306,7 +306,7 @@ def test_the_state_of_another_network_or_memory_is_refused(gpu):
         next(pinn.LBFGS(4, memory=6).run(function, function.theta, pairs[-1].state))
 
 
-def test_a_state_stays_there_until_it_is_read_and_is_gone_after_the_next_step(gpu):
+def test_a_state_stays_there_until_it_is_read_and_is_gone_after_the_next_step(stand_in):
     function = objective()
     steps = pinn.SSBroyden(9).run(function, function.theta)
     step = next(steps)
@@ -324,7 +324,7 @@ def test_a_state_stays_there_until_it_is_read_and_is_gone_after_the_next_step(gp
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_copies_and_waits_of_a_step(gpu, name):
+def test_copies_and_waits_of_a_step(stand_in, name):
     stage, function = STAGES[name], objective()
     each = LAUNCHES * len(function.groups) + OF_AN_EVALUATION + OF_A_SLOPE
     steps, several = stage.run(function, function.theta), set()
@@ -352,11 +352,11 @@ def test_copies_and_waits_of_a_step(gpu, name):
     assert 1 in several
 
 
-def test_inner_products_come_home_in_one_copy(gpu):
+def test_inner_products_come_home_in_one_copy(stand_in):
     rng = np.random.default_rng(0)
     vectors = rng.standard_normal((3, 50))
     pairs = [(vectors[0], vectors[1]), (vectors[1], vectors[2]), (vectors[2], vectors[2])]
-    there = [tuple(gpu.from_host(one, 0) for one in pair) for pair in pairs]
+    there = [tuple(stand_in.from_host(one, 0) for one in pair) for pair in pairs]
     with counted() as counts:
         found = inner(*there)
     assert (counts.launches, counts.downloads, counts.synchronisations) == (3, 1, 1)

@@ -74,18 +74,18 @@ def test_values_in_memory_of_each_block_give_the_same(gpu, dtype):
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_turns_of_threads_and_blocks_and_their_number_leave_the_bits_alone(gpu, shared):
+def test_turns_of_threads_and_blocks_and_their_number_leave_the_bits_alone(stand_in, shared):
     """A missing barrier, or two blocks that add into one place, would show here."""
     if not shared:
-        gpu.xp.attributes["MaxSharedMemoryPerBlockOptin"] = 0
+        stand_in.xp.attributes["MaxSharedMemoryPerBlockOptin"] = 0
     p, rows = parameters(), rows_of(333)
     results = []
     for multiprocessors in (132, 1):
-        gpu.xp.attributes["MultiProcessorCount"] = multiprocessors
+        stand_in.xp.attributes["MultiProcessorCount"] = multiprocessors
         step = launched_step(p)
         for turns in TURNS:
-            gpu.xp.turns = turns
-            results.append(run(gpu, step, rows))
+            stand_in.xp.turns = turns
+            results.append(run(stand_in, step, rows))
     for other in results[1:]:
         for one, two in zip(results[0], other, strict=True):
             np.testing.assert_array_equal(one, two)
@@ -100,10 +100,10 @@ def test_lanes_of_several_tiles_are_added_up(gpu, monkeypatch):
     assert tiles_of(step).kernels.lanes == 3
 
 
-def test_a_step_is_five_launches_and_nothing_is_copied_or_waited_for(gpu):
+def test_a_step_is_five_launches_and_nothing_is_copied_or_waited_for(stand_in):
     p, rows = parameters(), rows_of(100)
     step = launched_step(p)
-    arrays = [gpu.from_host(r, 0) for r in rows]
+    arrays = [stand_in.from_host(r, 0) for r in rows]
     step(arrays)
     with counted() as counts:
         step(arrays)
@@ -119,20 +119,20 @@ def sums_of(p):
     return Chunked(lambda rows: [fn(rows)[k] for k in sums], leaves, ["sum"] * len(sums)), leaves
 
 
-def test_a_call_that_is_held_launches_kernels_alone_into_the_same_places(gpu):
+def test_a_call_that_is_held_launches_kernels_alone_into_the_same_places(stand_in):
     step, leaves = sums_of(parameters())
-    arrays = [gpu.from_host(r, 0) for r in rows_of(100)]
+    arrays = [stand_in.from_host(r, 0) for r in rows_of(100)]
     held = step.held(arrays)
     for move in (0.0, 0.1):
         with T.no_grad():
             leaves[0] += move
-        expected = [gpu.to_host(one) for one in step(arrays)]
+        expected = [stand_in.to_host(one) for one in step(arrays)]
         with counted() as counts:
             held()
         assert counts.launches <= 5
         assert (counts.uploads, counts.synchronisations, counts.allocations) == (0, 0, 0)
         for one, other in zip(held.results, expected, strict=True):
-            np.testing.assert_array_equal(gpu.to_host(one), other)
+            np.testing.assert_array_equal(stand_in.to_host(one), other)
 
 
 def test_it_is_the_same_call_until_an_array_is_another(gpu):
@@ -243,16 +243,16 @@ def test_the_executor_cupy_takes_no_kernels_of_ours(gpu):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_random_programs_agree_with_numpy(gpu, seed):
+def test_random_programs_agree_with_numpy(stand_in, seed):
     p, fn = random_function(seed)
     rows = [np.random.default_rng(seed).uniform(0.5, 1.5, (37, 4))]
     kinds = ["sum", "sum", "rows"]
     expected = Chunked(fn, p, kinds, executor="numpy")(rows)
     leaves, fn = random_function(seed, there)
     for turns in TURNS[:2]:
-        gpu.xp.turns = turns
+        stand_in.xp.turns = turns
         step = Chunked(fn, leaves, kinds)
-        assert_agree(run(gpu, step, rows), expected, 1e-11)
+        assert_agree(run(stand_in, step, rows), expected, 1e-11)
         tiles_of(step)
 
 
@@ -280,7 +280,7 @@ def test_products_of_any_size_agree_with_numpy(gpu, dtype, sizes):
 
 
 @pytest.mark.parametrize("dtype", [T.float64, T.float32])
-def test_a_compiled_function_of_points_is_made_of_kernels(gpu, dtype):
+def test_a_compiled_function_of_points_is_made_of_kernels(stand_in, dtype):
     rng = np.random.default_rng(0)
     w = T.tensor(rng.normal(size=(5, 2)), dtype=dtype, device="cuda", requires_grad=True)
     x = T.tensor(rng.normal(size=(100, 2)), dtype=dtype, device="cuda")
