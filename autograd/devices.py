@@ -101,6 +101,10 @@ _NUMPY = Backend(
 )
 
 
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__
+
+
 def _load_cupy() -> Backend:
     """Return the cupy backend; raises DeviceError when cupy or a working driver is missing.
 
@@ -108,17 +112,22 @@ def _load_cupy() -> Backend:
     """
     try:
         import cupy
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise DeviceError(
             "device 'cuda' needs cupy, which is not installed; "
             "install the extra gpu12 or gpu13 for your CUDA version, or use device='cpu'"
+        ) from error
+    except ImportError as error:  # cupy's text is a page about the one that caused it
+        raise DeviceError(
+            f"device 'cuda' is not usable: {_first_line(error.__cause__ or error)}; "
+            "install cupy anew, or use device='cpu'"
         ) from error
     try:
         count = cupy.cuda.runtime.getDeviceCount()
         probe = float((cupy.arange(3.0) + 1).sum()) if count else 0.0
     except Exception as error:  # cupy raises its own and the driver's errors here
         raise DeviceError(
-            f"device 'cuda' is not usable: {str(error).splitlines()[0]}; "
+            f"device 'cuda' is not usable: {_first_line(error)}; "
             "check the driver, or use device='cpu'"
         ) from error
     if probe != 6.0:

@@ -12,7 +12,17 @@ import numpy as np
 from .. import dtypes, modes
 from ..tensor import Tensor, method
 from .arithmetic import mul
-from .index import add_at, axis_of, new_zeros, numbered, positions, slice_op, value_range, wrapped
+from .index import (
+    add_at,
+    axis_of,
+    multiply_at,
+    new_zeros,
+    numbered,
+    positions,
+    slice_op,
+    value_range,
+    wrapped,
+)
 from .registry import REGISTRY, Op, cast
 from .shape import clone, expand, into, normal_axis, reshape_op
 
@@ -55,7 +65,7 @@ def _scatter_add(xp: Any, x: Any, index: Any, src: Any, out: Any = None, *, dim:
 
 def _scatter_multiply(xp: Any, x: Any, index: Any, src: Any, *, dim: int) -> Any:
     result = x.copy()
-    xp.multiply.at(result.reshape(-1), _numbers_along(xp, x, index, dim), src)
+    multiply_at(xp, result, _numbers_along(xp, x, index, dim), src)
     return result
 
 

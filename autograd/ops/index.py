@@ -232,9 +232,27 @@ def add_at(xp: Any, target: Any, numbers: Any, values: Any) -> None:
 
     One flat index is several times faster than a tuple of them in numpy's unbuffered addition.
     """
-    values = xp.broadcast_to(xp.asarray(values, dtype=target.dtype), numbers.shape)
-    flat = target.reshape(-1)
-    devices.backend_of(target).scatter_add(flat, numbers.reshape(-1), values.reshape(-1))
+    values = xp.broadcast_to(xp.asarray(values, dtype=target.dtype), numbers.shape).reshape(-1)
+    flat, numbers = target.reshape(-1), numbers.reshape(-1)
+    parts = [(flat, values)]
+    if flat.dtype.kind == "c":  # cupy adds real numbers alone
+        parts = [(flat.real, values.real), (flat.imag, values.imag)]
+    for part, added in parts:
+        devices.backend_of(target).scatter_add(part, numbers, added)
+
+
+def multiply_at(xp: Any, target: Any, numbers: Any, values: Any) -> None:
+    """Multiply the elements of the contiguous `target` with the given numbers by as many values.
+
+    Those of one element come one after the other; cupy has no `multiply.at`.
+    """
+    flat, numbers, values = target.reshape(-1), numbers.reshape(-1), values.reshape(-1)
+    order = xp.argsort(numbers, kind="stable")
+    ranked = numbers[order]
+    turns = xp.arange(ranked.size) - xp.searchsorted(ranked, ranked)
+    for turn in range(value_range(turns)[1] + 1):  # in which no element has two values
+        now = order[turns == turn]
+        flat[numbers[now]] *= values[now]
 
 
 def _write(xp: Any, target: Any, index: tuple, values: Any, accumulate: bool) -> None:

@@ -1,10 +1,10 @@
 """A device for tests: numpy arrays behind a tag that refuse to mix with host arrays.
 
 It behaves as a GPU array library does where that matters: results of reductions are 0-d arrays,
-`numpy.asarray` refuses, an operation on a strict and a host array raises TypeError, and a matrix
-that has no factor is told of only where that was asked for.  With it
-the whole device code runs on a machine without a GPU; with a C++ compiler, its kernels too.  What
-it was asked to do can be counted.
+`numpy.asarray` refuses, an operation on a strict and a host array raises TypeError, a matrix that
+has no factor is told of only where that was asked for, and what cupy has not is not there
+(autograd/strict/missing.py).  With it the whole device code runs on a machine without a GPU; with a
+C++ compiler, its kernels too.  What it was asked to do can be counted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..devices import Backend, registered
-from . import counts, graphs
+from . import counts, graphs, missing
 from .array import Namespace, StrictArray, _unwrap, launched
 from .counts import Counts, counted
 from .cuda import Cuda
@@ -87,6 +87,7 @@ def _to_host(array: StrictArray) -> np.ndarray:
 
 def _scatter_add(array: StrictArray, index: Any, values: Any) -> None:
     graphs.refuse("operation add.at")
+    missing.check_added(array.dtype)
     launched([array, index, values])
     np.add.at(_unwrap(array), _unwrap(index), _unwrap(values))
 

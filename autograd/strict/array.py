@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import counts, cuda, graphs
+from . import counts, cuda, graphs, missing
 
 
 class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
@@ -30,6 +30,7 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
         )
 
     def __array_ufunc__(self, ufunc: np.ufunc, how: str, *args: Any, **kwargs: Any) -> Any:
+        missing.check_call(ufunc, kwargs, how)
         return _called(ufunc if how == "__call__" else getattr(ufunc, how), args, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -53,8 +54,8 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
         _called(self._host.__setitem__, (key, value), {}, self)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
+        if name.startswith("__") or name in missing.OF_ARRAYS:
+            raise AttributeError(f"an array of the device has no {name!r}")
         found = getattr(self._host, name)
         if not callable(found):
             return _wrap(found, self.index)
@@ -65,11 +66,16 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
         """Where its memory is."""
         return SimpleNamespace(ptr=self._host.ctypes.data, device_id=self.index)
 
-    def item(self, *args: Any) -> Any:
-        """Return an element as a Python number."""
+    @property
+    def flags(self) -> SimpleNamespace:
+        """What is known of its memory, under cupy's names."""
+        return SimpleNamespace(**{name: getattr(self._host.flags, name) for name in missing.FLAGS})
+
+    def item(self) -> Any:
+        """Return the only element as a Python number."""
         graphs.refuse("a copy to the host")
         counts.download(self._host.itemsize)
-        return self._host.item(*args)
+        return self._host.item()
 
     @property
     def shape(self) -> tuple:
@@ -86,10 +92,15 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
         return bool(self.item())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._number())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._number())
+
+    def _number(self) -> Any:
+        if self._host.ndim:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return self.item()
 
     def __repr__(self) -> str:
         return f"StrictArray({self._host!r})"
@@ -161,6 +172,8 @@ class Namespace:
         self.free = 8 << 30
 
     def __getattr__(self, name: str) -> Any:
+        if name in missing.OF_MODULES.get(self._module.__name__, ()):
+            raise AttributeError(f"cupy has no {name!r} of {self._module.__name__}")
         found = getattr(self._module, name)
         if isinstance(found, type(np)):
             return Namespace(found)
@@ -168,6 +181,7 @@ class Namespace:
             return found
 
         def function(*args: Any, **kwargs: Any) -> Any:
+            missing.check_call(found, kwargs)
             return _called(found, args, kwargs)
 
         function.__name__ = name
@@ -184,7 +198,7 @@ class Namespace:
 
 
 _FREE = frozenset({
-    "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "setflags",
+    "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory",
 })  # fmt: skip
 """Functions that only look at what an array is, or say what may be done with it."""
 
@@ -193,6 +207,9 @@ _VIEWS = frozenset({
     "ravel", "ascontiguousarray",
 })  # fmt: skip
 """Functions that a capture may meet: what they give must be a view."""
+
+_READ_ONLY = frozenset({"broadcast_to", "diagonal"})
+"""Views of numpy's that may not be written to; cupy's may."""
 
 
 def _called(function: Callable, args: Any, kwargs: Any, owner: StrictArray | None = None) -> Any:
@@ -206,6 +223,8 @@ def _called(function: Callable, args: Any, kwargs: Any, owner: StrictArray | Non
     if name not in _FREE and name not in _VIEWS:
         graphs.refuse(f"operation {name}")
     found = function(*args, **kwargs)
+    if name in _READ_ONLY:
+        found.setflags(write=True)
     indices = _indices(given)
     whole = None if owner is None else owner._host
     if name not in _FREE:

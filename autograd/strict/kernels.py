@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import math
 import platform
 import re
 import shutil
@@ -30,6 +31,7 @@ _KERNEL = re.compile(
 )
 _STATIC, _MOST = 48 << 10, 99 << 10
 _MOST_ASIDE = 65535  # blocks of a grid along y and z
+_MOST_THREADS = 1024
 TURNS = ("forward", "backward", "mixed")
 """In which order threads and blocks may take turns."""
 
@@ -110,6 +112,8 @@ class HostElementwise:
         for (kind, name), one in zip(self.parameters, arguments, strict=True):
             if isinstance(one, StrictArray) and one.dtype != kind:
                 raise TypeError(f"kernel {self.name}: {name} takes {kind}, got {one.dtype}")
+            if not isinstance(one, (StrictArray, bool, int, float, np.generic)):
+                raise TypeError(f"kernel {self.name}: Unsupported type {type(one)} for {name}")
         numbers = [None if isinstance(a, StrictArray) else a for a in arguments]
 
         def call(arrays: list[np.ndarray]) -> None:
@@ -195,6 +199,15 @@ class HostKernel:
             raise ValueError(
                 f"kernel {self.name}: {shared_mem} bytes of shared memory, where "
                 f"{self.max_dynamic_shared_size_bytes} are allowed and {_MOST} there"
+            )
+        for what, sizes in (("grid", grid), ("block", block)):
+            if type(sizes) is not tuple or min(sizes, default=0) < 1:  # of 0 cupy makes 1
+                raise TypeError(
+                    f"kernel {self.name}: a {what} is a tuple of numbers above 0, got {sizes!r}"
+                )
+        if math.prod(block) > _MOST_THREADS:
+            raise ValueError(
+                f"kernel {self.name}: a block has {_MOST_THREADS} threads at most, got {block}"
             )
         if max(grid[1:], default=0) > _MOST_ASIDE:
             raise ValueError(

@@ -51,6 +51,8 @@ def _unheard(name: str, function: Callable) -> Callable:
     def called(*args: Any, **kwargs: Any) -> Any:
         if not all(isinstance(a, StrictArray) for a in args if not isinstance(a, str)):
             raise np.linalg.LinAlgError("cupy.linalg only supports cupy.ndarray")
+        if name == "solve":
+            _check_stacks(*args)
         if _raises():
             for _ in range(_CHECKS[name]):
                 graphs.refuse("a copy to the host")
@@ -64,6 +66,15 @@ def _unheard(name: str, function: Callable) -> Callable:
             return args[-1].copy()  # numbers like any others
 
     return called
+
+
+def _check_stacks(a: StrictArray, b: StrictArray) -> None:
+    """Raise what cupy does where numpy would broadcast stacks of equations."""
+    if b.ndim > 1 and a.shape[:-1] != b.shape[:-1]:
+        raise ValueError(
+            "a must have (..., M, M) shape and b must have (..., M, K) for multidimensional b, "
+            f"got {a.shape} and {b.shape}"
+        )
 
 
 class SciPyLinalg:

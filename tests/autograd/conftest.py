@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -26,6 +29,20 @@ def cuda(request: pytest.FixtureRequest):
         return
     with strict_cuda():
         yield "cuda"
+
+
+@pytest.fixture
+def told(start_ranks):
+    """A function that runs a program of mpi_programs.py, and returns what each rank found."""
+
+    def told(count, name, *arguments):
+        program = Path(__file__).with_name("mpi_programs.py")
+        process = start_ranks(count, program, name, *arguments)
+        out, err = process.communicate(timeout=240)
+        assert process.returncode == 0, err
+        return json.loads(out)
+
+    return told
 
 
 @pytest.fixture

@@ -54,6 +54,16 @@ def test_flags_are_those_of_the_memory():
     assert x.T.flags.fnc and x.T.flags.f_contiguous and not x.flags.fnc
 
 
+def test_only_an_array_of_no_dimension_is_a_number():
+    x = there(1)
+    assert float(x[0]) == int(x[0]) == x.item() == 1.0 and bool(x)
+    for number in (float, int):
+        with pytest.raises(TypeError, match="only 0-dimensional arrays"):
+            number(x)
+    with pytest.raises(TypeError):
+        x.item(0)
+
+
 def test_views_may_be_written_to(backend):
     x = there(2, 2)
     x.diagonal()[...] = 0.0

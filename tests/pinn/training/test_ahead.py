@@ -32,10 +32,10 @@ EDGE = pinn.Problem(
 
 
 @pytest.fixture
-def gpu(gpu, monkeypatch):
-    # On the stand-in device a step takes as long as hundreds on a GPU.
+def stand_in(stand_in, monkeypatch):
+    # There a step takes as long as hundreds on a GPU.
     monkeypatch.setattr(ahead, "_SECONDS", 1e3)
-    return gpu
+    return stand_in
 
 
 def setup(device, problem=DECAY, **options):
