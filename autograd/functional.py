@@ -1,9 +1,9 @@
 """Products with Jacobians and Hessians, and the matrices themselves, for functions of tensors.
 
 `func` takes as many Tensors as there are `inputs` and returns a Tensor or a tuple of Tensors.
-`inputs` and `v` are a Tensor or a tuple of them, and so are the results.  With `create_graph=True`
-the results can be differentiated; with `strict=True` an output that does not depend on an input
-raises RuntimeError instead of giving zeros.
+`inputs` and `v` are a Tensor or a tuple of them, and so are the results; a list stands for a tuple.
+With `create_graph=True` the results can be differentiated; with `strict=True` an output that does
+not depend on an input raises RuntimeError instead of giving zeros.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 import warnings
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -18,39 +17,18 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from .devices import CPU, Device, backend_of, device_of, put
-from .last_words import LastWords, when_late
+from .last_words import when_late
+from .launched import launched_number, started_as_ranks
+from .meeting import ANSWERED, WELL, Meeting
 from .nccl import Gpus, new_name, place_of
-from .ranks import ALONE, RankFailed, Ranks, in_order
+from .ranks import ALONE, Ranks, in_order
 
 T = TypeVar("T")
 Executor = Literal["process", "ranks"]
 
-_WELL, _ANSWERED, _INTERRUPTED, _FAILED, _ENDED = range(5)
-_SPINS = 200  # looks at a message that has not come, before another process may have the core
 FEW = 1 << 13  # numbers of all lanes that cost less to send than another round does
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _LATE = 30  # seconds that a rank waits for others to begin, before it says so
-_NAP = 0.01  # seconds between looks of a rank that has ended
-# What starts ranks tells each of them how many there are: MPICH and Slurm, Open MPI, MVAPICH; and
-# which of them it is.
-_SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
-_NUMBERS = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK")
-
-
-def started_as_ranks() -> bool:
-    """Return whether this process is one of several that an MPI launcher has started."""
-    by_slurm = "PMIX_RANK" in os.environ and os.environ.get("SLURM_NTASKS", "1") != "1"
-    return by_slurm or launched_size() > 1
-
-
-def launched_size() -> int:
-    """Return how many ranks mpiexec says to have started; 1 without it."""
-    return max(int(os.environ.get(name, "1")) for name in _SIZES)
-
-
-def launched_number() -> int:
-    """Return which rank an MPI launcher has started this process as; 0 without one."""
-    return next((int(os.environ[name]) for name in _NUMBERS if name in os.environ), 0)
 
 
 def ranks_of(executor: Executor) -> Ranks:
@@ -96,34 +74,27 @@ def device_of_rank(place: int, visible: str | None, present: Sequence[str]) -> s
 class MpiRanks(Ranks):
     """The ranks of a communicator of mpi4py.
 
-    Before anything is exchanged they meet: each says whether it is well, so that a rank that has
-    failed, or is to be interrupted, never leaves the others waiting. A process that ends goes on
-    meeting, to say so, until all have ended. A rank that waits lets other
-    processes have the core, as there may be more ranks than cores. With GPUs, each rank has one;
-    what is exchanged goes from one to the other (nccl.py), or through the host where they cannot.
+    Before anything is exchanged they meet (meeting.py). With GPUs, each rank has one; what is
+    exchanged goes from one to the other (nccl.py), or through the host where they cannot.
     """
 
     def __init__(self, communicator: Any) -> None:
         from mpi4py import MPI
 
-        self._all, self._alarms = communicator.Dup(), communicator.Dup()
         self.number = communicator.rank
         self._machine = MPI.Get_processor_name()
         here = communicator.Split_type(MPI.COMM_TYPE_SHARED)
         self.neighbours = here.size
         _take_device(here.rank)
-        self._asked = False  # to be interrupted
         self._apart = 0  # blocks that rank 0 is in by itself
         self._depth = 0  # of blocks that all ranks are in
-        self._failed = False
-        self._time = 0.0  # of rank 0 when they last met
         self._gpus: dict[Device, Gpus | None] = {}
         self._pending: Gpus | None = None  # which were asked for something, and not waited for
-        self._last_words = LastWords(self.number, self._leave)
+        self._meeting = Meeting(communicator, _LATE, self._leave_gpus)
 
     @property
     def size(self) -> int:
-        return 1 if self._apart or self._failed else self._all.size
+        return 1 if self._apart or self._meeting.failed else self._meeting.size
 
     def share(self, lanes: int) -> range:
         return range(lanes) if self.size == 1 else self._share(lanes, self.number)
@@ -147,7 +118,7 @@ class MpiRanks(Ranks):
         gpus = None if device == CPU else self._gpus_of(device)
         if gpus is not None:
             return self._gather_there(gpus, sums, lanes, joined, starts)
-        self._meet()
+        self._meeting.meet()
         for array in joined:
             whole = np.ascontiguousarray(put(array, CPU))  # itself, where it is
             self._join(whole, starts)
@@ -163,7 +134,7 @@ class MpiRanks(Ranks):
         rows = xp.empty((lanes, *sums.shape[1:]), sums.dtype)
         rows[mine.start : mine.stop] = sums
         dense = [xp.ascontiguousarray(array) for array in joined]
-        self._meet()  # nothing may go wrong from here on before all are asked for
+        self._meeting.meet()  # nothing may go wrong from here on before all are asked for
         self._pending = gpus
         for whole in dense:
             gpus.complete(whole, starts)
@@ -177,13 +148,13 @@ class MpiRanks(Ranks):
         if not array.flags.c_contiguous:
             raise ValueError(f"expected a dense array, got strides {array.strides}")
         if self.size > 1:
-            self._meet()
+            self._meeting.meet()
             self._join(array, self._first_rows(lanes, edges))
 
     def settle(self) -> None:
         pending, self._pending = self._pending, None
         if pending is not None:
-            self._until(pending.idle)
+            self._meeting.until(pending.idle)
 
     def _starts(self, lanes: int) -> list[int]:
         """Return the first lane of each rank, and how many there are."""
@@ -203,8 +174,8 @@ class MpiRanks(Ranks):
         if device in self._gpus:
             return self._gpus[device]
         mine = self._machine, place_of(device)
-        self._meet()
-        said = self._all.allgather(mine)
+        self._meeting.meet()
+        said = self._meeting.group.allgather(mine)
         if any(place is None for _, place in said):
             return self._through_the_host(
                 device, "there is no NCCL: pip install nvidia-nccl-cu12, or -cu13"
@@ -215,9 +186,9 @@ class MpiRanks(Ranks):
             )
         name = self.agreed(lambda: new_name(device))
         found = _aside(lambda: Gpus(device, self.number, self.size, name))
-        self._until(found.done)
+        self._meeting.until(found.done)
         self._gpus[device] = found.result()
-        self._meet()
+        self._meeting.meet()
         return self._gpus[device]
 
     def _through_the_host(self, device: Device, why: str) -> None:
@@ -237,35 +208,35 @@ class MpiRanks(Ranks):
 
     def _added(self, sums: np.ndarray, lanes: int) -> np.ndarray:
         """Few numbers go to all ranks, lane by lane; of many each rank adds up a part for all."""
-        size = sums.shape[1]
+        size, group, wait = sums.shape[1], self._meeting.group, self._meeting.wait
         shares = np.array([len(self._share(lanes, k)) for k in range(self.size)])
         if lanes * size <= FEW:
             parts = np.empty((lanes, size), sums.dtype)
-            self._wait(self._all.Iallgatherv(sums, [parts, shares * size]))
+            wait(group.Iallgatherv(sums, [parts, shares * size]))
             return parts
         cuts = [size * k // self.size for k in range(self.size + 1)]
         widths = np.diff(cuts)
         given = np.concatenate([part.reshape(-1) for part in np.split(sums, cuts[1:-1], axis=1)])
         parts = np.empty((lanes, widths[self.number]), sums.dtype)
-        self._wait(
-            self._all.Ialltoallv([given, len(sums) * widths], [parts, shares * widths[self.number]])
-        )
+        sent = [given, len(sums) * widths]
+        wait(group.Ialltoallv(sent, [parts, shares * widths[self.number]]))
         total = np.empty((1, size), sums.dtype)
         mine = np.ascontiguousarray(in_order(parts))
-        self._wait(self._all.Iallgatherv(mine, [total, widths]))
+        wait(group.Iallgatherv(mine, [total, widths]))
         return total
 
     def _join(self, array: np.ndarray, starts: Sequence[int]) -> None:
         """Complete an array in place whose rows from starts[k] on are those of rank k."""
         numbers = array[0].size if len(array) else 0
-        self._wait(self._all.Iallgatherv(_in_place(), [array, np.diff(starts) * numbers]))
+        parts = [array, np.diff(starts) * numbers]
+        self._meeting.wait(self._meeting.group.Iallgatherv(_in_place(), parts))
 
     # ---- what is agreed upon
 
     def agreed(self, ask: Callable[[], T], alike: np.ndarray | None = None) -> T:
         if self.size == 1:
             return ask()
-        found, status = None, _WELL
+        found, status = None, WELL
         if self.number == 0:
             try:
                 self._apart += 1
@@ -274,25 +245,25 @@ class MpiRanks(Ranks):
                 finally:
                     self._apart -= 1
             except KeyboardInterrupt:
-                self._asked = True
+                self._meeting.interrupted = True
             except BaseException as error:
-                self._fail(error)
+                self._meeting.fail(error)
                 raise
-            status = _WELL if found is None else _ANSWERED
-        said = self._meet(status, alike)
-        return self._all.bcast(found) if said == _ANSWERED else found
+            status = WELL if found is None else ANSWERED
+        said = self._meeting.meet(status, alike)
+        return self._meeting.group.bcast(found) if said == ANSWERED else found
 
     def meet(self) -> None:
         if self.size > 1:
-            self._meet()
+            self._meeting.meet()
 
     def clock(self) -> float:
-        return time.perf_counter() if self._apart else self._time
+        return time.perf_counter() if self._apart else self._meeting.time
 
     def interrupt(self) -> None:
         if self.size == 1 or not self._depth:
             raise KeyboardInterrupt
-        self._asked = True
+        self._meeting.interrupted = True
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -305,17 +276,17 @@ class MpiRanks(Ranks):
                 if self.number:
                     warnings.simplefilter("ignore")  # rank 0 has the same
                 try:
-                    self._meet(where="at the beginning")
+                    self._meeting.meet(where="at the beginning")
                     yield
                     self.meet()
                 except KeyboardInterrupt:
                     raise  # on all
                 except BaseException as error:
-                    if not self._failed:
-                        self._fail(error)
+                    if not self._meeting.failed:
+                        self._meeting.fail(error)
                     raise
         finally:
-            self._depth, self._failed = 0, False
+            self._depth, self._meeting.failed = 0, False
 
     @contextmanager
     def _signals_of_rank_0(self) -> Iterator[None]:
@@ -337,127 +308,11 @@ class MpiRanks(Ranks):
             for number, usual in before.items():
                 signal.signal(number, usual)
 
-    # ---- meeting
-
-    def _meet(
-        self, status: int = _WELL, alike: np.ndarray | None = None, where: str | None = None
-    ) -> int:
-        """Wait for all ranks; return the status of rank 0, whose time it is from now on.
-
-        where: what is said of a wait that is long. Raises RankFailed where one has failed or its
-        process has ended, KeyboardInterrupt where rank 0 was asked to end.
-        """
-        if self.number == 0 and self._asked and status != _FAILED:
-            status, self._asked = _INTERRUPTED, False
-        digest = 0 if alike is None else zlib.crc32(np.ascontiguousarray(alike))
-        said = self._said(status, digest, self._telling_of_delay(where) if where else None)
-        self._time = float(said[0, 1])
-        lost = np.flatnonzero(said[:, 0] >= _FAILED)
-        if lost.size:
-            self._end(said)
-            if status != _FAILED:
-                told = self._all.allgather("")
-                raise RankFailed(self._about(next((k for k in lost if told[k]), lost[0]), told))
-        elif said[0, 0] == _INTERRUPTED:
-            raise KeyboardInterrupt
-        elif (said[:, 2] != said[0, 2]).any():
-            self._end(said)
-            other = int(np.argmax(said[:, 2] != said[0, 2]))
-            raise RankFailed(
-                f"rank {other} of {self._all.size} holds other numbers than rank 0, so that they "
-                "would drift apart: was pinn.solve called with other arguments there (start, data, "
-                "a function)? Otherwise start all ranks on machines of one kind, with the same "
-                "versions"
-            )
-        return int(said[0, 0])
-
-    def _said(
-        self, status: int, digest: int, waiting: Callable[[], object] | None = None
-    ) -> np.ndarray:
-        """Return the status, the time and the digest of each rank when all have said theirs."""
-        mine, said = np.array([status, time.perf_counter(), digest]), np.empty((self._all.size, 3))
-        _spin(self._all.Iallgather(mine, said).Test, waiting)
-        return said
-
-    def _about(self, number: int, told: Sequence[str]) -> str:
-        rank = f"rank {number} of {self._all.size}"
-        if told[number]:
-            return f"{rank} failed: {told[number]}"
-        return (
-            f"{rank} has ended, and the others wait for it: every rank must call pinn.solve, as "
-            "often as the others"
-        )
-
-    def _telling_of_delay(self, where: str) -> Callable[[], None]:
-        """Return what says on stderr, once, that others are late.
-
-        Ranks 0 and 1 say so, each for itself: one of them may be the late one.
-        """
-        late = time.perf_counter() + _LATE if self.number < 2 else float("inf")
-
-        def tell() -> None:
-            nonlocal late
-            if time.perf_counter() > late:
-                late = float("inf")
-                print(
-                    f"rank {self.number} of {self._all.size} has waited {_LATE} s for the others "
-                    f"{where} of pinn.solve: every rank must call it",
-                    file=sys.stderr, flush=True,
-                )  # fmt: skip
-
-        return tell
-
-    def _fail(self, error: BaseException) -> None:
-        """Tell the others, when they next meet or wait for their GPU, that this rank has failed."""
-        others = (k for k in range(self._all.size) if k != self.number)
-        alarms = [self._alarms.isend(None, k) for k in others]
-        self._meet(_FAILED)
-        self._all.allgather(f"{type(error).__name__}: {error}")
-        for alarm in alarms:
-            alarm.wait()
-
-    def _end(self, said: np.ndarray) -> None:
-        """Work alone from now on, until ranks come together again; said: their statuses."""
-        self._failed = True
-        self._leave_gpus()
-        for rank in np.flatnonzero(said[:, 0] == _FAILED):
-            if rank != self.number:
-                self._alarms.recv(source=rank)
-
-    def _leave(self, words: str, waiting: Callable[[], object]) -> list[str]:
-        """Tell the others that this process ends, until all do; return the words of each."""
-        while True:
-            said = self._said(_ENDED, 0, lambda: (waiting(), time.sleep(_NAP)))
-            self._end(said)
-            told = self._all.allgather(words)
-            if (said[:, 0] == _ENDED).all():
-                return told
-
-    def _wait(self, request: Any) -> None:
-        _spin(request.Test)
-
-    def _until(self, done: Callable[[], bool]) -> None:
-        """Wait for what comes of itself, unless another rank has failed: then they meet."""
-        _spin(lambda: done() or self._alarms.Iprobe())
-        if not done():
-            self._meet()
-
 
 def _in_place() -> Any:
     from mpi4py import MPI
 
     return MPI.IN_PLACE
-
-
-def _spin(done: Callable[[], bool], waiting: Callable[[], object] | None = None) -> None:
-    """Look until it is done; waiting: called between looks when that takes long."""
-    spins = 0
-    while not done():
-        spins += 1
-        if spins > _SPINS:
-            os.sched_yield()
-            if waiting is not None:
-                waiting()
 
 
 def _aside(work: Callable[[], T]) -> Future[T]:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from autograd.mpi import Executor, launched_number, launched_size, ranks_of
+from autograd.launched import launched_number, launched_size
+from autograd.mpi import Executor, ranks_of
 from autograd.ranks import Ranks
 from pinn.checks import argument_names_checked, arguments_of
 from pinn.diagnosis import (

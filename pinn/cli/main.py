@@ -83,7 +83,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose complaints are said by rank 0 alone, where an MPI launcher has started it."""
 
     def error(self, message: str) -> NoReturn:
-        from autograd.mpi import launched_number
+        from autograd.launched import launched_number
 
         if launched_number():
             hush()

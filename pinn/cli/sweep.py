@@ -64,7 +64,7 @@ def add_parser(commands: Any) -> None:
 
 def sweep(arguments: argparse.Namespace) -> int:
     """Train what is not there yet, and print the table; return the first exit code but 0."""
-    from autograd.mpi import started_as_ranks
+    from autograd.launched import started_as_ranks
 
     with ExitStack() as stack:
         found = None

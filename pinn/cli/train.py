@@ -107,7 +107,8 @@ def train_config(
 
 def _ranks() -> Ranks:
     """Return who computes: the ranks that an MPI launcher has started, or this process."""
-    from autograd.mpi import ranks_of, started_as_ranks
+    from autograd.launched import started_as_ranks
+    from autograd.mpi import ranks_of
 
     try:
         return ranks_of("ranks" if started_as_ranks() else "process")

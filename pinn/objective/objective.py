@@ -308,7 +308,7 @@ class Objective:
         Exact, second derivatives of the residuals included; it takes about 2.5 gradients. v may be
         an array of the device of `on_device`, where there is one: the product is there then.
         """
-        self._aim(theta, direction)
+        direction = self._aim(theta, direction)
         self._fill_seeds()
         product = namespace_of(direction).zeros(self.size, np.float64)
         there = not isinstance(direction, np.ndarray)
@@ -541,8 +541,10 @@ class Objective:
 
     # ---- helpers
 
-    def _aim(self, theta: np.ndarray, direction: np.ndarray) -> None:
-        """Set the parameters to theta, and the vector of products to a direction."""
+    def _aim(self, theta: np.ndarray, direction: Any) -> Any:
+        """Set the parameters to theta, and the vector of products to a direction, as an array."""
+        if isinstance(direction, Sequence):
+            direction = np.asarray(direction)
         if np.shape(direction) != (self.size,):
             raise ValueError(
                 f"expected a vector of shape ({self.size},), got {np.shape(direction)}"
@@ -552,6 +554,7 @@ class Objective:
             fill(self._vector, direction)
         else:
             copy(namespace_of(direction), [(direction, self._vector._data)])
+        return direction
 
     def _fill_seeds(self) -> None:
         # A block of the points as a whole has its own number of rows.

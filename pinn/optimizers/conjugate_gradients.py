@@ -13,7 +13,7 @@ from pinn.optimizers.nystrom import Product
 from pinn.optimizers.quasi_newton.vectors import inner, norm
 
 # Less curvature than this share of the largest that was met is what rounding makes of none.
-_LEAST_CURVATURE = 32 * np.finfo(np.float64).eps
+LEAST_CURVATURE = 32 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def conjugate_gradients(
         curvature, square, most_of_it = _curvature(p, image)
         # |Ap| / |p| is what the largest eigenvalue is, or less
         largest = max(largest, most_of_it / square) if square else largest
-        if not curvature > _LEAST_CURVATURE * largest * square:
+        if not curvature > LEAST_CURVATURE * largest * square:
             if count == 1:
                 x, rest = p, b - image
             return Solved(x, rest, count, False)

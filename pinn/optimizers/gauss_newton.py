@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
 from pinn.objective import Layout
 from pinn.optimizers.ends import converged, no_decrease
-from pinn.optimizers.least_squares.algebra import Damped, Reduced
+from pinn.optimizers.least_squares.algebra import Reduced
 from pinn.optimizers.least_squares.jacobian_checks import (
     check_memory,
     doubt_few_rows,
@@ -130,16 +131,29 @@ class GaussNewton(Stage):
             return no_decrease(theta, number, linear.gradient, loss, "no step with any cutoff")
         return found
 
-    def _steps(self, linear: Reduced) -> Iterator[Damped]:
+    def _steps(self, linear: Reduced) -> Iterator[_Promise]:
         """Yield the step of the cutoff, and those of larger ones."""
         cutoff, largest = max(self.cutoff, _SHORT), linear.largest
         while cutoff < 1:
-            yield linear.damped((cutoff * largest) ** 2, np.ones_like(linear.gradient))
+            yield _promise(linear, (cutoff * largest) ** 2)
             cutoff *= _RAISED
 
 
+class _Promise(NamedTuple):
+    """A step, (P,), and by how much the linear rows promise to lower the loss along it."""
+
+    step: np.ndarray
+    promised: float
+
+
+def _promise(linear: Reduced, damping: float) -> _Promise:
+    """Return the step for a damping; the squares that it is made of go before there is another."""
+    damped = linear.damped(damping, np.ones_like(linear.gradient))
+    return _Promise(damped.step, damped.promised)
+
+
 def _lower(
-    function: LeastSquares, theta: np.ndarray, loss: float, steps: Iterable[Damped], reach: float
+    function: LeastSquares, theta: np.ndarray, loss: float, steps: Iterable[_Promise], reach: float
 ) -> tuple[np.ndarray, float] | None:
     """Return the theta of the lowest loss found along some steps, and that, or None.
 
@@ -163,7 +177,7 @@ def _halved(
     theta: np.ndarray,
     before: float,
     loss: float,
-    step: Damped,
+    step: _Promise,
     reach: float,
 ) -> tuple[np.ndarray, float] | None:
     """Return where the halvings of a step lead that lower the loss, until they do so no more.

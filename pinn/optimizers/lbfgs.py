@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 
 from pinn.objective import Layout, OnDevice
-from pinn.optimizers.quasi_newton.base import Curvature, Descent
+from pinn.optimizers.quasi_newton.base import Curvature, QuasiNewton
 from pinn.optimizers.quasi_newton.pair_rows import DeviceRows, HostRows, PairRows
 from pinn.optimizers.quasi_newton.vectors import inner
-from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step
 from pinn.schema import Count, NonNegative, Positive, declared
 
 # A pair of less curvature than this share of |s| |y| is rounding, and is left out.
@@ -20,7 +19,7 @@ _LEAST_CURVATURE = np.finfo(np.float64).eps
 
 
 @declared
-class LBFGS(Stage):
+class LBFGS(QuasiNewton):
     """Limited-memory BFGS with a strong Wolfe search, for any number of parameters.
 
     steps: most iterations; one takes one evaluation, now and then a few more. memory: pairs kept,
@@ -42,29 +41,12 @@ class LBFGS(Stage):
     seconds: Positive | None = None
     hold: Count = 100
 
-    def run(
-        self,
-        function: LeastSquares,
-        theta: np.ndarray,
-        state: Mapping[str, np.ndarray] | None = None,
-    ) -> Generator[Step, None, StageEnd]:
-        pairs = RecentPairs(theta.size, self.memory, function.on_device)
-        return self._descent().run(function, theta, pairs, state)
+    def curvature(self, size: int, there: OnDevice | None) -> Curvature:
+        return RecentPairs(size, self.memory, there)
 
     def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of the pairs."""
         return 2 * 8 * self.memory * layout.size
-
-    def slower(
-        self, number: int, state: Mapping[str, np.ndarray], tries: int
-    ) -> Mapping[str, np.ndarray]:
-        """Return a state that has forgotten H, with a first step a tenth of the try before."""
-        return self._descent().slower(number, tries)
-
-    def _descent(self) -> Descent:
-        return Descent(
-            self.name, self.steps, self.transform, self.gradient_tolerance, self.line_search
-        )
 
 
 class RecentPairs(Curvature):

@@ -72,7 +72,7 @@ class LevenbergMarquardt(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
-        check_damped(self.name, function)
+        check_damped(self.name, function, scaled=self.scaling != "none")
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:
@@ -155,18 +155,28 @@ class _Trials:
         # No damping is less than what rounding makes of the columns.
         damping = max(damping, (_SHORT * float(np.max(self._linear.norms / self._scale))) ** 2)
         while True:
-            damped = self._linear.damped(damping, self._scale)
-            step = damped.step
-            if not np.linalg.norm(step) > _SHORT * np.linalg.norm(self._theta):
+            path = self._path(damping)
+            if path is None:
                 return None
-            terms = path_terms(
-                self._function, self._theta, self._linear, damped, self._scale, self._order
-            )
-            found = self._along(terms, damped.promised, damping)
+            found = self._along(*path, damping)
             if found is not None:
                 return found
             damping *= factor
             factor *= _HIGHER
+
+    def _path(self, damping: float) -> tuple[list[np.ndarray], float] | None:
+        """Return the terms of the path for a damping, and what the linear rows promise of it.
+
+        None where its step is too short. A method of its own: what is made for one damping goes
+        before there is the next.
+        """
+        damped = self._linear.damped(damping, self._scale)
+        if not np.linalg.norm(damped.step) > _SHORT * np.linalg.norm(self._theta):
+            return None
+        terms = path_terms(
+            self._function, self._theta, self._linear, damped, self._scale, self._order
+        )
+        return terms, damped.promised
 
     def _along(self, terms: list[np.ndarray], promised: float, damping: float) -> _Found | None:
         """Return the longest part of a path that is good enough; None: there is none."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.conjugate_gradients import Solved, conjugate_gradients
+from pinn.optimizers.conjugate_gradients import LEAST_CURVATURE, Solved, conjugate_gradients
 from pinn.optimizers.ends import converged_to, no_decrease_from
 from pinn.optimizers.least_squares.workspace import place_of
 from pinn.optimizers.nystrom import Nystrom, nystrom
@@ -30,6 +30,10 @@ _ENOUGH = 0.1
 _SHORTER = 0.5
 # How much each try after numbers that are not finite raises the damping.
 _STIFFER = 100.0
+# The least damping, as a share of the largest curvature. Rounding may make of a direction of no
+# curvature one of as much below zero as conjugate gradients take for none; what the damping adds
+# has to lift it above what they take for none.
+_LEAST_DAMPING = 2 * LEAST_CURVATURE
 
 
 @declared
@@ -125,7 +129,8 @@ class NNCG(Stage):
         rng = stream(self.seed, "nncg", str(memory.number))
         sketch = nystrom(lambda v: function.hvp(theta, v), theta.size, self.rank, rng)
         largest = float(sketch.values[0]) or 1.0
-        damping = self.damping * largest if math.isnan(memory.damping) else memory.damping
+        first = max(self.damping, _LEAST_DAMPING) * largest
+        damping = first if math.isnan(memory.damping) else memory.damping
         products = memory.products + len(sketch.values)
         return memory._replace(sketch=sketch, damping=damping, products=products)
 
@@ -168,7 +173,7 @@ class _Memory(NamedTuple):
         if not gain > 0:
             return self.stiffer()
         factor = max(1 / 3, 1 - (2 * min(gain, 1.0) - 1) ** 3)
-        least = np.finfo(np.float64).eps * float(self.sketch.values[0])
+        least = _LEAST_DAMPING * float(self.sketch.values[0])
         return self._replace(damping=max(least, factor * self.damping), growth=2.0)
 
     def stiffer(self) -> _Memory:

@@ -167,6 +167,22 @@ def test_independence_gives_zeros_or_an_error_when_strict():
         F.vjp(lambda a: T.ones(1), x, T.ones(1), strict=True)
 
 
+@pytest.mark.parametrize("name", ["vjp", "jvp", "hvp", "vhp", "jacobian", "hessian"])
+def test_a_list_of_tensors_stands_for_a_tuple(name):
+    x, y = T.tensor([1.0, 2.0]), T.tensor([3.0, -1.0])
+    call = getattr(F, name)
+
+    def given(sequence):
+        v = {"vjp": (T.tensor(2.0),), "jacobian": (), "hessian": ()}.get(name, (sequence([y, x]),))
+        return call(lambda a, b: (a * a * b).sum(), sequence([x, y]), *v)
+
+    def numbers(found):
+        return [numbers(one) for one in found] if isinstance(found, tuple) else found.tolist()
+
+    assert numbers(given(list)) == numbers(given(tuple))
+    assert isinstance(given(list)[0], tuple) == (name == "hessian")
+
+
 def test_bad_arguments_are_refused():
     x, _ = inputs()
     with pytest.raises(TypeError, match="inputs must be a Tensor or a tuple"):

@@ -218,8 +218,11 @@ def _promised(step: np.ndarray, gradient: np.ndarray, squares: np.ndarray) -> fl
     return float(np.sum(squares * step**2)) - 0.5 * float(gradient @ step)
 
 
-def check_damped(name: str, function: LeastSquares) -> None:
-    """Raise ValueError for a Jacobian that takes too much memory with what is factored."""
+def check_damped(name: str, function: LeastSquares, scaled: bool = False) -> None:
+    """Raise ValueError for a Jacobian that takes too much memory with what is factored.
+
+    scaled: whether D is another than 1.
+    """
     place = place_of(function)
-    taken = (host_bytes if place == CPU else device_bytes)(function.rows, function.size)
+    taken = (host_bytes if place == CPU else device_bytes)(function.rows, function.size, scaled)
     check_memory(name, function, taken, "what is factored", place)

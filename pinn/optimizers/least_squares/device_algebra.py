@@ -192,12 +192,20 @@ def _largest(matrix: Any, algebra: DeviceAlgebra) -> float:
     return float(value)
 
 
-def device_bytes(rows: int, size: int) -> int:
-    """Return the bytes on a device of a Jacobian and all beside it, where that is most.
+def device_bytes(rows: int, size: int, divided: bool) -> int:
+    """Return the bytes on a device of a Jacobian and all that is made of it, for one damping.
 
-    That is where a damping goes by the triangle: J, where it is divided by a scale also that, Q,
-    and what QR works in, which is as large as Q or that of the stacked triangle; a square, its
-    factor and R.
+    That is most where the damping goes by the triangle, beside a square and its factor. divided:
+    whether the kernel is that of J by a scale.
     """
-    least, held = min(rows, size), 3 if rows < size else 2
-    return 8 * (held * rows * size + max(rows * size, 7 * least**2) + 3 * least**2)
+    of_scale = rows * size if rows < size and divided else 0
+    return reduced_device_bytes(rows, size) + 8 * (of_scale + 2 * min(rows, size) ** 2)
+
+
+def reduced_device_bytes(rows: int, size: int) -> int:
+    """Return the bytes on a device of a Jacobian and its triangle, for one damping.
+
+    They are J, Q, R, and what QR works in: as much as Q, or what goes with the stacked triangle.
+    """
+    square = min(rows, size) ** 2
+    return 8 * (2 * rows * size + max(rows * size, 7 * square) + square)

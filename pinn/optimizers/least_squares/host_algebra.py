@@ -41,9 +41,7 @@ class HostAlgebra(Algebra):
         lock, so that threads would wait for each other.
         """
         rows, size = jacobian.shape
-        count = _PARTS
-        while count > 1 and rows < count * _PART_ROWS:
-            count //= 2
+        count = _parts(rows)
         mine = self._ranks.share(count)
         parts = self._workspace.array("grams", len(mine), size, size)
         edges = [rows * k // count for k in range(count + 1)]
@@ -143,10 +141,25 @@ def _blocks(rows: int) -> list[Blocks]:
     return on_diagonal + [[pair] for pair in combinations(ranges, 2)]
 
 
-def host_bytes(rows: int, size: int) -> int:
-    """Return the bytes of a Jacobian, the smaller matrix and its factor, and of the triangle."""
-    least = min(rows, size)
-    return 8 * (rows * size + (_PARTS + 1) * least**2) + triangle_bytes(rows, size, keep=True)
+def host_bytes(rows: int, size: int, divided: bool) -> int:
+    """Return the bytes of a Jacobian and all that is made of it, for one damping at a time.
+
+    That is the smaller matrix, its factor, and the triangle. divided: whether the kernel is that of
+    J by a scale.
+    """
+    kernel_form = rows < size
+    # J'J is there as its parts as well
+    squares = 2 if kernel_form else 2 + _parts(rows)
+    held = 2 if kernel_form and divided else 1
+    return 8 * (held * rows * size + squares * min(rows, size) ** 2) + triangle_bytes(rows, size)
+
+
+def _parts(rows: int) -> int:
+    """Return of how many parts of the rows J'J is added up."""
+    count = _PARTS
+    while count > 1 and rows < count * _PART_ROWS:
+        count //= 2
+    return count
 
 
 def _lapack() -> Any:

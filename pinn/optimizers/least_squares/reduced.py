@@ -10,12 +10,14 @@ import numpy as np
 from autograd.devices import CPU
 from autograd.ranks import ALONE, Ranks
 from pinn.optimizers.least_squares.algebra import Damped, Reduced
-from pinn.optimizers.least_squares.device_algebra import DeviceAlgebra, device_bytes
+from pinn.optimizers.least_squares.device_algebra import DeviceAlgebra, reduced_device_bytes
 from pinn.optimizers.least_squares.workspace import Workspace, place_of
 from pinn.optimizers.solver import LeastSquares
 
 # Columns that LAPACK reduces at a time, by reflections that it then applies as matrix products.
 _PANEL = 64
+# Rows that a Jacobian comes by.
+_CHUNK = 1024
 # Rows of a block at least, and for each column: to make one triangle of two takes half as long as a
 # square block, and ranks do not share it.
 _BLOCK, _TALL = 1024, 1.5
@@ -39,7 +41,7 @@ def reduced(function: LeastSquares, theta: np.ndarray) -> Reduced:
         return DeviceAlgebra(workspace).reduced(*function.jacobian(theta, memory))
     if function.rows < function.size:
         return _Wide(*function.jacobian(theta))
-    chunks, shape = function.jacobian_chunks(theta), (function.rows, function.size)
+    chunks, shape = function.jacobian_chunks(theta, _CHUNK), (function.rows, function.size)
     return _Tall(chunks, *shape, keep=False, ranks=function.ranks)
 
 
@@ -51,20 +53,33 @@ def triangle_of(rows: np.ndarray, jacobian: np.ndarray, ranks: Ranks = ALONE) ->
 
 
 def reduced_bytes(function: LeastSquares) -> int:
-    """Return the bytes of what `reduced` holds at its largest, where the function computes."""
+    """Return the bytes of what `reduced` holds, for one damping at a time, at its largest.
+
+    They are of the device where the function computes.
+    """
+    rows, size = function.rows, function.size
     if place_of(function) != CPU:
-        return device_bytes(function.rows, function.size)
-    # of several ranks each holds the rows of its blocks until all are there
-    return triangle_bytes(function.rows, function.size, keep=function.ranks.size > 1)
+        return reduced_device_bytes(rows, size)
+    if rows < size:
+        return 8 * rows * size + triangle_bytes(rows, size)
+    blocks, longest = _blocks_of(rows, size)
+    ranks = function.ranks.size
+    # of several ranks each holds its blocks until all are there, one alone holds none but the last
+    held = -(-blocks // ranks) if ranks > 1 else 1
+    square, chunk = size * size, min(_CHUNK, rows) * size
+    # Beside the blocks and the triangle so far there are, while a block is filled, the chunk that
+    # came and the next one; when it is reduced, the last chunk and the triangle that it gives, with
+    # a byte for each number to tell where it is one. A damping then takes no more than a block.
+    return 8 * (held * longest * size + square + chunk + max(square, chunk)) + square
 
 
-def triangle_bytes(rows: int, size: int, keep: bool) -> int:
-    """Return the bytes of a reduction at its largest, a damped triangle beside it included."""
-    least, blocks = min(rows, size), len(_edges(rows, size)) - 1
-    held, joins = (rows, blocks - 1) if keep or rows < size else (0, 0)
-    # the triangle, its damped copy and that one's reflections; what made one triangle of several;
-    # J, or a block of it as it comes
-    return 8 * ((3 + joins) * least * least + held * size + 3 * -(-rows // blocks) * size)
+def triangle_bytes(rows: int, size: int) -> int:
+    """Return the bytes of what `triangle_of` holds, for one damping at a time, at its largest."""
+    (blocks, _), least = _blocks_of(rows, size), min(rows, size)
+    # Reflections of the blocks, and of triangles after the first; the triangle, its damped copy and
+    # that one's reflections; the factors of all reflections, and what LAPACK works in.
+    factors = (2 * blocks + 1) * min(_PANEL, least)
+    return 8 * (rows * size + (blocks + 2) * least**2 + factors * least)
 
 
 class _Ridge:
@@ -121,6 +136,7 @@ class _Tall(Reduced):
         # and of the triangles after the first.
         self._of_blocks: list[_Reflected] = []
         self._of_triangles: list[_Reflected] = []
+        self._triangle = self._head = None
         own = _blocks(chunks, self._edges, self._mine, size, fresh=keep or several)
         if several:  # each reduces its own when there is nothing more to compute together
             own = [self._first(*block, keep) for block in list(own)]
@@ -128,24 +144,39 @@ class _Tall(Reduced):
             own = (self._first(*block, keep) for block in own)
         found = iter(own)
         for k in range(count):
-            # the columns of a triangle, and the head that goes with it
-            part = np.empty((size + 1, size))
-            if k in self._mine:
-                triangle, head = next(found)
-                part[:size].T[...] = triangle if k else np.triu(triangle)
-                part[size] = head
-            ranks.complete(part, count, [0] * (k + 1) + [size + 1] * (count - k))
-            triangle, head = part[:size].T, part[size:].T
-            if k == 0:
-                self._triangle, self._head = triangle, head
-                continue
-            self._triangle, *reflected, _ = _lapack().dtpqrt(
-                size, min(_PANEL, size), self._triangle, triangle, overwrite_a=1, overwrite_b=1
-            )
-            self._head = _taken_in(reflected, self._head, head)
-            if keep:
-                self._of_triangles.append(reflected)
+            self._take_in(self._part(k, found, size), keep)
         self.gradient = 2 * (self._triangle.T @ self._head[:, 0])
+
+    def _part(
+        self, k: int, own: Iterator[tuple[np.ndarray, np.ndarray]], size: int
+    ) -> np.ndarray:
+        """Return the columns of the triangle of a block, and the head that goes with it."""
+        # a block is filled before there is memory for what it gives
+        block, count = next(own) if k in self._mine else None, len(self._edges) - 1
+        part = np.empty((size + 1, size))
+        if block is not None:
+            triangle, head = block
+            part[:size].T[...] = triangle if k else np.triu(triangle)
+            part[size] = head
+        self._ranks.complete(part, count, [0] * (k + 1) + [size + 1] * (count - k))
+        return part
+
+    def _take_in(self, part: np.ndarray, keep: bool) -> None:
+        """Make one triangle of that which there is and another; the first is that which there is.
+
+        A method of its own: what came goes before the next does.
+        """
+        triangle, head = part[:-1].T, part[-1:].T
+        if self._triangle is None:
+            self._triangle, self._head = triangle, head
+            return
+        size = len(triangle)
+        self._triangle, *reflected, _ = _lapack().dtpqrt(
+            size, min(_PANEL, size), self._triangle, triangle, overwrite_a=1, overwrite_b=1
+        )
+        self._head = _taken_in(reflected, self._head, head)
+        if keep:
+            self._of_triangles.append(reflected)
 
     def _first(
         self, b: np.ndarray, jacobian: np.ndarray, keep: bool
@@ -206,8 +237,7 @@ class _Wide(Reduced):
                 min(_PANEL, n), (self._jacobian / scale).T, overwrite_a=1
             )
             # L is the transpose of an upper triangle; from its end to its beginning it is one.
-            lower = np.triu(self._reflections[:n]).T
-            self._triangle = np.asfortranarray(lower[::-1, ::-1])
+            self._triangle = np.asfortranarray(np.triu(self._reflections[:n]).T[::-1, ::-1])
         return _WideDamped(self, damping)
 
     @property
@@ -271,6 +301,12 @@ def _edges(rows: int, size: int) -> list[int]:
     """Return where blocks of at least so many rows begin, of nearly equal length, and end."""
     count = max(1, int(rows // max(_BLOCK, _TALL * size)))
     return [rows * k // count for k in range(count + 1)]
+
+
+def _blocks_of(rows: int, size: int) -> tuple[int, int]:
+    """Return how many blocks there are, and the rows of the longest."""
+    blocks = len(_edges(rows, size)) - 1
+    return blocks, -(-rows // blocks)
 
 
 def _blocks(

@@ -11,10 +11,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from autograd.devices import CPU, put
+from pinn.objective import OnDevice
 from pinn.optimizers.ends import converged_to
 from pinn.optimizers.quasi_newton.line_search import Conditions, wolfe_step
 from pinn.optimizers.quasi_newton.vectors import Found, evaluated, evaluated_along, inner
-from pinn.optimizers.solver import Diverged, LeastSquares, StageEnd, Step, StopReason
+from pinn.optimizers.solver import Diverged, LeastSquares, Stage, StageEnd, Step, StopReason
 
 Transform = Literal["log", "sqrt", "value"]
 
@@ -70,35 +71,33 @@ class Curvature(ABC):
         """Become a copy of another H of the same device; False where it has to come as arrays."""
 
 
-@dataclass(frozen=True)
-class Descent:
-    """The settings of a descent; `solver` is the name that messages begin with.
+class QuasiNewton(Stage):
+    """A solver that steps along -H g, whatever holds H; each step's length is searched for.
 
     steps: most iterations. transform: what is minimised, the "log" of the loss, its "sqrt", or its
     "value". gradient_tolerance: the descent ends when no component of the loss's gradient is
-    larger. line_search: most evaluations of one search. The solver has checked them.
+    larger. line_search: most evaluations of one search.
+
+    At the start, and after a search that failed, the step goes along the gradient and H begins
+    anew with its pair; a search that fails along the gradient is the end. Other points keep H
+    while it is positive definite.
     """
 
-    solver: str
-    steps: int
     transform: Transform
     gradient_tolerance: float
     line_search: int
+
+    @abstractmethod
+    def curvature(self, size: int, there: OnDevice | None) -> Curvature:
+        """Return an H for theta of (size,) that knows nothing yet; there: where vectors lie."""
 
     def run(
         self,
         function: LeastSquares,
         theta: np.ndarray,
-        curvature: Curvature,
-        state: Mapping[str, np.ndarray] | None,
+        state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
-        """Descend from theta with an H that knows nothing yet; see Stage.run.
-
-        At the start, and after a search that failed, the step goes along the gradient and H begins
-        anew with its pair; a search that fails along the gradient is the end. Other points keep H
-        while it is positive definite.
-        """
-        memory = _Memory(curvature)
+        memory = _Memory(self.curvature(theta.size, function.on_device))
         here = self._point(evaluated(function, theta))
         if state:
             memory.restore(state, here)
@@ -130,8 +129,10 @@ class Descent:
             else:
                 memory.restart()
 
-    def slower(self, number: int, tries: int) -> Mapping[str, np.ndarray]:
-        """Return the state of an H that knows nothing, with a shorter first step."""
+    def slower(
+        self, number: int, state: Mapping[str, np.ndarray], tries: int
+    ) -> Mapping[str, np.ndarray]:
+        """Return a state that has forgotten H, with a first step a tenth of the try before."""
         return {"number": np.array(number), "reach": np.array(_SHORTER**tries)}
 
     def _point(self, found: Found, direction: Any = None) -> _Point:
@@ -153,7 +154,7 @@ class Descent:
             return loss, lambda derivative: derivative
         if loss < 0:
             raise ValueError(
-                f"{self.solver}: expected a loss >= 0 for transform {self.transform!r}, "
+                f"{self.name}: expected a loss >= 0 for transform {self.transform!r}, "
                 f"got {loss:.3e}; use transform 'value'"
             )
         loss = max(loss, _LEAST_LOSS)
@@ -185,11 +186,11 @@ class _Search:
     """The points that one line search tried, by the length of the step."""
 
     def __init__(
-        self, descent: Descent, function: LeastSquares, here: _Point, direction: Any
+        self, solver: QuasiNewton, function: LeastSquares, here: _Point, direction: Any
     ) -> None:
         self.tried: dict[float, _Point] = {}
         self.evaluations = 0
-        self._descent = descent
+        self._solver = solver
         self._function = function
         self._here = here
         self._direction = direction
@@ -200,7 +201,7 @@ class _Search:
         Where the loss falls all the way to where it has no value, no step has the curvature that
         the search asks for: the lowest of those that it tried is taken, if it is low enough.
         """
-        most, here = self._descent.line_search, self._here
+        most, here = self._solver.line_search, self._here
         found = wolfe_step(self._along, here.value, slope, first, most, _CONDITIONS)
         if found is None and self.tried and len(self.tried) < self.evaluations:
             lowest = min(self.tried, key=lambda alpha: self.tried[alpha].value)
@@ -216,7 +217,7 @@ class _Search:
         except Diverged:
             # Too far out; not the end of training, which theta itself would be.
             return math.inf, math.inf
-        point = self._descent._point(found, self._direction)
+        point = self._solver._point(found, self._direction)
         self.tried[alpha] = point
         return point.value, point.slope
 
@@ -300,7 +301,7 @@ class _Memory:
     def restore(self, state: Mapping[str, np.ndarray], here: _Point) -> None:
         """Go on from a state; where the loss is another one by now, only H and the counts stay.
 
-        Of a state from `Descent.slower` there is no H.
+        Of a state from `QuasiNewton.slower` there is no H.
         """
         self.number, self.reach = int(state["number"]), float(state["reach"])
         if "fresh" not in state:

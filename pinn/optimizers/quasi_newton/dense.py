@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 
 from pinn.objective import Layout, OnDevice
-from pinn.optimizers.quasi_newton.base import Curvature, Descent
+from pinn.optimizers.quasi_newton.base import Curvature, QuasiNewton
 from pinn.optimizers.quasi_newton.full_inverse_hessian import FullInverseHessian
 from pinn.optimizers.quasi_newton.inverse_hessian import PLAIN, InverseHessian, Mixture, Rule
 from pinn.optimizers.quasi_newton.packed_inverse_hessian import PackedInverseHessian
 from pinn.optimizers.quasi_newton.vectors import inner
-from pinn.optimizers.solver import LeastSquares, Stage, StageEnd, Step
+from pinn.optimizers.solver import LeastSquares
 from pinn.schema import Count, NonNegative, Positive, declared
 
 # A packed triangle beyond this also makes each step and each checkpoint slow. A device holds all of
@@ -24,7 +24,7 @@ _MOST_GIB = 2
 
 
 @declared
-class DenseQuasiNewton(Stage):
+class DenseQuasiNewton(QuasiNewton):
     """Quasi-Newton with a dense inverse Hessian H, a strong Wolfe search, and restarts.
 
     A solver is a member of the self-scaled Broyden family, by its `mixture`.
@@ -58,29 +58,12 @@ class DenseQuasiNewton(Stage):
             )
         return []
 
-    def run(
-        self,
-        function: LeastSquares,
-        theta: np.ndarray,
-        state: Mapping[str, np.ndarray] | None = None,
-    ) -> Generator[Step, None, StageEnd]:
-        curvature = _Dense(theta.size, self.mixture, function.on_device)
-        return self._descent().run(function, theta, curvature, state)
+    def curvature(self, size: int, there: OnDevice | None) -> Curvature:
+        return _Dense(size, self.mixture, there)
 
     def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of the packed triangle of H, as it is kept; a device holds both."""
         return _packed_bytes(layout.size)
-
-    def slower(
-        self, number: int, state: Mapping[str, np.ndarray], tries: int
-    ) -> Mapping[str, np.ndarray]:
-        """Return a state that has forgotten H, with a first step a tenth of the try before."""
-        return self._descent().slower(number, tries)
-
-    def _descent(self) -> Descent:
-        return Descent(
-            self.name, self.steps, self.transform, self.gradient_tolerance, self.line_search
-        )
 
 
 def _packed_bytes(size: int) -> int:

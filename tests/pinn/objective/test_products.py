@@ -377,6 +377,15 @@ def test_single_numbers_beside_data_have_jacobians(executor, monkeypatch):
         np.testing.assert_allclose(jacobian[:, k], (high - low) / 2e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["jvp", "second_jvp", "vjp", "hvp"])
+def test_a_vector_may_be_a_list_of_numbers(name):
+    objective = make(burgers())
+    vector = np.linspace(-1, 1, objective.rows if name == "vjp" else objective.size)
+    product, theta = getattr(objective, name), objective.theta
+    found = product(theta, vector.tolist())
+    assert type(found) is np.ndarray and found.tobytes() == product(theta, vector).tobytes()
+
+
 def test_vectors_of_the_wrong_length_are_refused():
     objective = make(burgers())
     with pytest.raises(ValueError, match=r"expected a vector of shape \(.*\), got \(3,\)"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
@@ -86,6 +87,22 @@ def follow(stage, function, theta, state=None):
 def dense():
     """The class of least-squares functions, and how to run a stage on one."""
     return SimpleNamespace(Rows=Rows, follow=follow)
+
+
+@pytest.fixture
+def most_bytes():
+    """A function that runs another, and returns how many bytes of arrays there were at most."""
+
+    def most_bytes(work):
+        tracemalloc.start()
+        try:
+            before, _ = tracemalloc.get_traced_memory()
+            work()
+            return tracemalloc.get_traced_memory()[1] - before
+        finally:
+            tracemalloc.stop()
+
+    return most_bytes
 
 
 def rosenbrock():

@@ -1,11 +1,14 @@
 """Gauss-Newton: one step for linear rows, known minima, least norm, shorter steps, text."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 
 import pinn
 import pinn.config
 from pinn.optimizers import GaussNewton, StopReason
+from pinn.optimizers.least_squares import reduced
 from pinn.solution.storage import experiment_json, read_experiment
 from pinn.training.experiment import Experiment
 
@@ -45,6 +48,30 @@ def test_closed_problems_end_at_known_minima(closed, dense, name):
     assert end.reason in (StopReason.CONVERGED, StopReason.NO_DECREASE)
     losses = [step.loss for step in steps]
     assert all(a > b for a, b in zip(losses, losses[1:], strict=False))
+
+
+def test_what_one_cutoff_takes_is_gone_before_the_next(dense, most_bytes):
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((300, 600))
+
+    def rows(t):
+        return np.arctan(matrix @ t) - 3.0  # beyond what is reached: no cutoff keeps its promise
+
+    def jacobian(t):
+        return matrix / (1 + (matrix @ t) ** 2)[:, None]
+
+    function, tried = dense.Rows(rows, jacobian, 600), []
+    damped = reduced._Wide.damped
+
+    def work():
+        dense.follow(GaussNewton(steps=1), function, np.full(600, 0.01))
+
+    with mock.patch.object(
+        reduced._Wide, "damped", lambda *a: (tried.append(None), damped(*a))[1]
+    ):
+        work()
+    assert len(tried) >= 3
+    assert most_bytes(work) < 1.05 * reduced.reduced_bytes(function)
 
 
 def test_a_tried_step_is_halved_until_the_next_is_no_better(dense):

@@ -215,6 +215,26 @@ def test_shorter_steps_are_more_damping():
     assert twice.keys() == seen[-1].state.keys()
 
 
+def test_at_its_least_the_damping_still_leads_along_directions_of_no_curvature():
+    """x^2 / 2 + c y: Newton's step along y is -c / mu, for any mu that curvature can be told by."""
+    c, ones = 1e-6, np.array([1.0, 1.0, 1.0, 0.0])
+
+    def function(t):
+        return 0.5 * float(t[:3] @ t[:3]) + c * t[3], np.append(t[:3], c)
+
+    def hvp(t, v):
+        return ones * v
+
+    start, few = np.array([1.0, -2.0, 3.0, 0.0]), {"rank": 1, "tolerance": 1e-12}
+    _, seen, _ = run(function, hvp, start, steps=60, **few)
+    least, before = (float(step.state["damping"]) for step in (seen[-1], seen[-2]))
+    assert least == before < 1e-12  # the model tells the truth: it falls as far as it may
+    # from where x is met first, and with it how large curvature is
+    taken = []
+    minimize(NNCG(61, **few), function, start, taken.append, seen[-1].state, hvp=hvp)
+    np.testing.assert_allclose(taken[0].theta, [0, 0, 0, -c / least], rtol=0.1, atol=1e-6)
+
+
 CONVECTION = pinn.Problem(
     pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), ["u"], {"c": "u_t + 3*u_x"},
     [pinn.Initial("u", "sin(2*pi*x)"), pinn.Dirichlet("u", "-sin(6*pi*t)", on="x=0")],

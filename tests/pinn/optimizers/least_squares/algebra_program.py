@@ -30,7 +30,7 @@ class Linear:
         self._rows, self._jacobian = rows, jacobian
         self.rows, self.size = jacobian.shape
 
-    def jacobian_chunks(self, theta):
+    def jacobian_chunks(self, theta, rows=1024):
         for k in range(0, self.rows, 700):
             ranks.meet()  # rows are computed together
             yield self._rows[k : k + 700], self._jacobian[k : k + 700]

@@ -118,6 +118,20 @@ def test_the_bits_do_not_depend_on_the_number_of_threads_nor_on_memory_that_is_r
     assert len(found) == 1
 
 
-def test_memory_is_counted_for_the_products_and_the_triangle_beside_them():
-    triangle = (3 + 2) * 1000**2 + 5000 * 1000 + 3 * 1667 * 1000  # in 3 blocks
-    assert host_bytes(5000, 1000) == 8 * (5000 * 1000 + 5 * 1000**2 + triangle)
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("shape", [(1000, 450), (4200, 300), (500, 500), (300, 600)], ids=str)
+def test_memory_is_counted_as_it_is_taken(most_bytes, shape, scaled):
+    rng = np.random.default_rng(0)
+    matrix, rows = rng.standard_normal(shape), rng.standard_normal(shape[0])
+    scale = np.linspace(1, 2, shape[1]) if scaled else None
+
+    def work():
+        workspace = Workspace()
+        jacobian = workspace.array("jacobian", *shape)
+        jacobian[...] = matrix
+        found = DampedLeastSquares(rows, jacobian, workspace=workspace)
+        for damping in (1.0, 1e-30, 1e-31):  # by a factor, and twice by the triangle
+            found.damped(damping, scale).minimiser(rows)
+
+    work()  # what is imported
+    assert host_bytes(*shape, divided=scaled) == pytest.approx(most_bytes(work), rel=0.03)

@@ -12,7 +12,11 @@ from autograd.strict import StrictArray, counted, strict_cuda
 from pinn.optimizers.least_squares import damped as module
 from pinn.optimizers.least_squares.algebra import Reduced
 from pinn.optimizers.least_squares.damped import DampedLeastSquares
-from pinn.optimizers.least_squares.device_algebra import DeviceAlgebra, device_bytes
+from pinn.optimizers.least_squares.device_algebra import (
+    DeviceAlgebra,
+    device_bytes,
+    reduced_device_bytes,
+)
 from pinn.optimizers.least_squares.path import path_terms
 from pinn.optimizers.least_squares.reduced import triangle_of
 from pinn.optimizers.least_squares.workspace import Workspace
@@ -229,8 +233,39 @@ def test_paths_are_those_of_the_host(dense, order):
         agree(found, expected, 1e-9)
 
 
-def test_bytes_are_those_of_the_triangle_where_it_is_needed():
-    # J, Q and what QR works in, which is as large as Q; then that of the stacked triangle
-    assert device_bytes(10_000, 3000) == 8 * (2 * 10_000 * 3000 + 7 * 3000**2 + 3 * 3000**2)
-    assert device_bytes(50_000, 100) == 8 * (3 * 50_000 * 100 + 3 * 100**2)
-    assert device_bytes(100, 50_000) == 8 * (4 * 50_000 * 100 + 3 * 100**2)
+MEASURED = [(1000, 300), (3000, 200), (400, 400), (150, 900)]
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("shape", MEASURED, ids=str)
+def test_memory_is_counted_as_it_is_taken(most_bytes, shape, scaled):
+    """By numpy's QR, which works in what cupy's does: a copy of the matrix, and Q."""
+    matrix, rows = problem(shape)
+    scale = np.linspace(1, 2, shape[1]) if scaled else None
+
+    def work():
+        workspace = Workspace(Device("cuda", 0))
+        jacobian = workspace.array("jacobian", *shape)
+        jacobian[...] = StrictArray(matrix)
+        found = DampedLeastSquares(StrictArray(rows), jacobian, workspace=workspace)
+        for damping in (1.0, 1e-12, 1e-30, 1e-31):  # corrected, and twice by the triangle
+            found.damped(damping, scale).minimiser(rows)
+
+    work()  # what is imported
+    assert device_bytes(*shape, divided=scaled) == pytest.approx(most_bytes(work), rel=0.03)
+
+
+@pytest.mark.parametrize("shape", MEASURED, ids=str)
+def test_memory_of_the_triangle_alone_is_counted_as_it_is_taken(most_bytes, shape):
+    matrix, rows = problem(shape)
+
+    def work():
+        workspace = Workspace(Device("cuda", 0))
+        jacobian = workspace.array("jacobian", *shape)
+        jacobian[...] = StrictArray(matrix)
+        found = DeviceAlgebra(workspace).reduced(StrictArray(rows), jacobian)
+        for damping in (1e-6, 1.0):
+            found.damped(damping, np.ones(shape[1])).minimiser(rows)
+
+    work()
+    assert reduced_device_bytes(*shape) == pytest.approx(most_bytes(work), rel=0.03)
