@@ -55,7 +55,8 @@ def markdown(
         page += ["## Runs", _RUNS, _trained(runs)]
     if counts:
         page += [
-            "## What a step asks of the device", _COUNTS, machine_line(counts),
+            "## What a step asks of the device", _COUNTS,
+            f"`{counts['measured']['command']}`; {machine_line(counts)}",
             _OF_NETWORKS, _counted("network", counts["networks"]),
             _OF_SOLVERS, _counted("solver", counts["solvers"]),
             _OF_REDRAW, _counted("", {"redraw": counts["redraw"]}),
