@@ -26,7 +26,7 @@ from pinn.files import write_text
 from pinn.runs.machine import usable_cores
 
 _COUNTS = "counts"
-_NAMES = [_COUNTS, *(row.name for row in ROWS), *STAGES]
+_NAMES = [*(row.name for row in ROWS), *STAGES, _COUNTS]
 
 
 def main(arguments: list[str] | None = None) -> int:
