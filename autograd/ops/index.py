@@ -244,15 +244,19 @@ def add_at(xp: Any, target: Any, numbers: Any, values: Any) -> None:
 def multiply_at(xp: Any, target: Any, numbers: Any, values: Any) -> None:
     """Multiply the elements of the contiguous `target` with the given numbers by as many values.
 
-    Those of one element come one after the other; cupy has no `multiply.at`.
+    Those of one element are multiplied in pairs, and these in pairs: cupy has no `multiply.at`.
     """
     flat, numbers, values = target.reshape(-1), numbers.reshape(-1), values.reshape(-1)
     order = xp.argsort(numbers, kind="stable")
-    ranked = numbers[order]
-    turns = xp.arange(ranked.size) - xp.searchsorted(ranked, ranked)
-    for turn in range(value_range(turns)[1] + 1):  # in which no element has two values
-        now = order[turns == turn]
-        flat[numbers[now]] *= values[now]
+    numbers, values = numbers[order], values[order]
+    while numbers.size:
+        second = (xp.arange(numbers.size) - xp.searchsorted(numbers, numbers)) % 2 == 1
+        seconds = xp.flatnonzero(second)
+        if not seconds.size:
+            break
+        values[seconds - 1] *= values[seconds]
+        numbers, values = numbers[~second], values[~second]
+    flat[numbers] *= values
 
 
 def _write(xp: Any, target: Any, index: tuple, values: Any, accumulate: bool) -> None:

@@ -108,9 +108,16 @@ def serve(worker: Worker, requests: TextIO, replies: TextIO) -> None:
         except CannotRun as error:
             reply = {"ok": False, "kind": "cannot run", "error": str(error)}
         except Exception as error:  # reported in the table; the other engines go on
-            reply = {"ok": False, "kind": type(error).__name__, "error": str(error)[:500]}
+            reply = {"ok": False, "kind": _kind(error), "error": str(error)[:500]}
         replies.write(json.dumps(reply) + "\n")
         replies.flush()
+
+
+def _kind(error: Exception) -> str:
+    """Return what an error is, in one or two words: each library has its own for full memory."""
+    name = type(error).__name__
+    full = isinstance(error, MemoryError) or "OutOfMemory" in name
+    return "out of memory" if full or "RESOURCE_EXHAUSTED" in str(error) else name
 
 
 def main(arguments: list[str]) -> None:

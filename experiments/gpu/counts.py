@@ -14,8 +14,8 @@ from experiments.gpu.rows import NETWORKS
 from pinn.optimizers import Stage
 from pinn.training.experiment import Experiment
 
-# Counts do not depend on how many there are.
-_POINTS = 64
+# Counts of bursts do not depend on how many there are. Solvers take them by the form of many rows.
+_POINTS, _ROWS = 64, 400
 _BURST = 10
 _STEPS, _FIRST = 8, 3
 
@@ -81,5 +81,5 @@ def _objective() -> Any:
         equations={"burgers": "u_t + u*u_x - nu*u_xx"},
         conditions=[pinn.Initial("u", "-sin(pi*x)"), pinn.Dirichlet("u", 0.0)],
     )  # fmt: skip
-    sampling = pinn.Sampling(_POINTS, initial=16, boundary=16)
+    sampling = pinn.Sampling(_ROWS, initial=16, boundary=16)
     return Experiment(problem, pinn.MLP(8, 2), sampling, device="cuda").objective()

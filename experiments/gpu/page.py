@@ -17,13 +17,16 @@ _NOT_RUN = """\
 one of a GPU. `python -m experiments.gpu` on a machine that has one measures them."""
 _STEPS = """\
 Milliseconds of a step (loss, gradient, Adam), medians of turns of up to two hundred steps, after
-the last of which alone the device is waited for. Every engine's gradient is compared with ours on
-the host before anything is timed. JAX under jit, its best way of nesting, with products of float32
-as such; PyTorch with nested `grad`. `host` is our step on the processor beside it."""
+the last of which alone the device is waited for. Every engine's gradient is compared with ours
+before anything is timed: with that on the host at 10 000 points, where ours on the GPU is compared
+with it too, and with that on the GPU at more; the last but one column has the largest difference.
+JAX under jit, its best way of nesting, with products of float32 as such; PyTorch with nested
+`grad`. `host` is our step on the processor beside it."""
 _COUNTS = """\
-Counted on the strict test device, whose kernels run as host code, with few points: counts do not
-depend on how many there are. `arrays` are those that memory is taken for. A burst is what Adam,
-Muon and SOAP take before the host hears of the first step; a graph counts as one launch."""
+Counted on the strict test device, whose kernels run as host code. `arrays` are those that memory is
+taken for. A burst is what Adam, Muon and SOAP take before the host hears of the first step; a graph
+counts as one launch. What a burst takes does not depend on points or network; a step of the solvers
+after Muon takes as many evaluations as its searches and corrections ask for."""
 _RUNS = """\
 configs/burgers.yaml with the solver in the first column, on the GPU and on the processor beside
 it. Memory is that of the device; `flat`: after the last step no more than 1.05 times what it was
@@ -44,8 +47,10 @@ def markdown(
     page = ["# On a GPU"]
     measured = [*steps, *runs]
     if measured:
-        lines = {f"`{row['measured']['command']}`; {row['gpu']}; {machine_line(row)}"
-                 for row in measured}  # fmt: skip
+        lines = {
+            f"`{row['measured']['command']}`; {row['gpu']}; {machine_line(row)}"
+            f"{''.join(f'; {n} {v}' for n, v in row.get('peers', {}).items())}" for row in measured
+        }  # fmt: skip
         page.append("\n".join(sorted(lines)))
     else:
         page.append(_NOT_RUN)
@@ -73,7 +78,7 @@ def ratio(row: Mapping[str, Any]) -> float | None:
 
 def _speeds(steps: Sequence[Mapping[str, Any]]) -> str:
     header = ["row", "ours", "jax", "jax way", "torch", "host", "jax / ours", "host / ours",
-              "gradient differs by", "notes"]  # fmt: skip
+              "gradients differ by", "notes"]  # fmt: skip
     rows = []
     for row in steps:
         engines = row["engines"]
@@ -81,7 +86,10 @@ def _speeds(steps: Sequence[Mapping[str, Any]]) -> str:
         way, jax = best(engines.get("jax-gpu", {}))
         _, torch = best(engines.get("torch-gpu", {}))
         _, host = best(engines.get("objective", {}))
-        differs = engines.get("ours-gpu", {}).get("bursts", {}).get("gradient_difference")
+        differs = max(
+            (e["gradient_difference"] for ways in engines.values() for e in ways.values()
+             if "gradient_difference" in e), default=None,
+        )  # fmt: skip
         rows.append([
             row["name"], number(ours), number(jax), way or "-", number(torch), number(host),
             times(ratio(row)), times(host / ours if host and ours else None),
@@ -120,6 +128,9 @@ def _trained(runs: Sequence[Mapping[str, Any]]) -> str:
     rows = []
     for run in runs:
         for device, one in run["devices"].items():
+            if "failed" in one:
+                rows.append([run["name"], device, one["failed"], *["-"] * (len(header) - 3)])
+                continue
             early, last = (one["memory"][key] / 2**20 for key in ("early", "last"))
             flat = "-" if device == "cpu" else "yes" if last <= FLAT * early else "no"
             rows.append([

@@ -37,6 +37,6 @@ class Row(NamedTuple):
 
 ROWS = [
     Row(f"{network}-{precision}-{points:.0e}".replace("e+0", "e"), network, precision, points)
-    for points in POINTS for precision in PRECISIONS for network in NETWORKS
+    for network in NETWORKS for precision in PRECISIONS for points in POINTS
 ]  # fmt: skip
 """In the order in which they are measured: time on a GPU may end before they do."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from importlib import metadata
 from typing import Any
 
 from experiments.bench.engines import ENGINES, GPU
@@ -14,8 +15,8 @@ from experiments.gpu.rows import POINTS, Row
 HOST = "objective"
 # Steps of a turn: a burst of ours has a hundred at most.
 _TOGETHER = 200
-# Of JAX's ways with more points: those that were the fastest with few.
-_TRIED = 2
+# Of JAX's ways where some are known: those that were the fastest on this network with few points.
+_TRIED = 3
 
 
 @contextmanager
@@ -34,14 +35,18 @@ def measure(
     The first is ours on the host with few points, where it is timed as well, ours on the GPU with
     more. known: rows that have been measured.
     """
-    ways, used = {}, list(remotes)
-    if row.points > POINTS[0]:
-        ways["jax-gpu"] = _fastest(row, known)
-        used = [one for one in used if one.engine.name != HOST]
+    used = [one for one in remotes if one.engine.name != HOST or row.points == POINTS[0]]
+    ways = {"jax-gpu": _fastest(row, known)}
     found = compare(used, row.workload, rounds, say, ways=ways, together=_TOGETHER)
+    engines = found["engines"]
+    kinds = {entry.get("kind") for ways in engines.values() for entry in ways.values()}
+    if row.points == POINTS[-1] or kinds - {None, "cannot run"}:
+        # What their allocators keep of such a step would be wanting to the others at the next.
+        for one in remotes:
+            one.stop()
     names = {one.engine.name for one in remotes}
     left_out = {name: one.missing() for name, one in GPU.items() if name not in names}
-    return {**row._asdict(), "engines": found["engines"], "left_out": left_out}
+    return {**row._asdict(), "engines": engines, "left_out": left_out, "peers": _versions()}
 
 
 def best(entries: Mapping[str, Mapping[str, Any]]) -> tuple[str | None, float | None]:
@@ -52,14 +57,29 @@ def best(entries: Mapping[str, Mapping[str, Any]]) -> tuple[str | None, float | 
 
 
 def _fastest(row: Row, known: Sequence[Mapping[str, Any]]) -> Sequence[str]:
-    """Return JAX's ways that were the fastest on this network with few points; all: not known."""
-    few = (row.network, row.precision, POINTS[0])
-    for one in known:
-        if (one.get("network"), one.get("precision"), one.get("points")) == few:
-            timed = _timed(one["engines"].get("jax-gpu", {}))
-            if timed:
-                return sorted(timed, key=timed.__getitem__)[:_TRIED]
+    """Return the ways of JAX that are worth a try, all of them for the first row of a network.
+
+    They are those that were the fastest with few points, in this precision or the other.
+    """
+    few = [
+        one for one in known
+        if one.get("network") == row.network and one["points"] == POINTS[0]
+    ]  # fmt: skip
+    few.sort(key=lambda one: one["precision"] != row.precision)
+    for one in few:
+        timed = _timed(one["engines"].get("jax-gpu", {}))
+        if timed and one["name"] != row.name:
+            return sorted(timed, key=timed.__getitem__)[:_TRIED]
     return GPU["jax-gpu"].ways
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of the peers' packages that are there."""
+    found = {}
+    for name in ("jax", "jaxlib", "optax", "torch"):
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
 
 
 def _timed(entries: Mapping[str, Mapping[str, Any]]) -> dict[str | None, float]:

@@ -63,7 +63,8 @@ class PointsInUse:
     """Which points an objective has at a step: all of them, or a batch.
 
     On a device it may have all of them and take the batch of each step from there. Points that
-    somebody else gives it, whatever it had, are all of them from then on.
+    somebody else gives to a block are all of that block's from then on; the others keep theirs.
+    Whoever gives it weights of rows does so while it takes all points, or together with new ones.
     """
 
     def __init__(self, objective: Objective, batches: Batches | None) -> None:
@@ -78,19 +79,25 @@ class PointsInUse:
     @property
     def all(self) -> AllPoints:
         """All points, whether or not a batch is taken."""
-        present = {block.name: block.points for block in self._objective.blocks}
-        if self._kept is not None and all(present[n] is p for n, p in self._taken.items()):
-            return self._kept
-        return AllPoints(
-            present,
-            self._objective.row_weights,
-            [group.key for group in self._objective.groups],
-        )
+        own, kept = self._own(), self._kept
+        if kept is not None and not own:
+            return kept
+        points = {block.name: block.points for block in self._objective.blocks}
+        weights = self._objective.row_weights
+        if kept is not None:
+            points = {name: p if name in own else kept.points[name] for name, p in points.items()}
+            weights = {name: rows for name, rows in weights.items() if name in own}
+        return AllPoints(points, weights, [group.key for group in self._objective.groups])
 
     @property
     def is_batch(self) -> bool:
         """Whether a batch is taken."""
-        return self._kept is not None or self._is_ahead
+        return self._is_ahead or (self._kept is not None and len(self._own()) < len(self._taken))
+
+    def _own(self) -> set[str]:
+        """Return the blocks that somebody else has given points since a batch was taken."""
+        blocks = {block.name: block.points for block in self._objective.blocks}
+        return {name for name, points in self._taken.items() if blocks[name] is not points}
 
     def take_ahead(self, now: Callable[[], tuple[int, int]]) -> bool:
         """Take the batches of all steps from now on, on a device; return whether that is new.
@@ -145,7 +152,7 @@ class PointsInUse:
             return False
         everything = self.all
         self._place(everything.points, everything.row_weights)
-        self._kept = None
+        self._kept, self._taken = None, {}
         return True
 
     def _place(self, points: Mapping[str, Points], rows: Mapping[str, np.ndarray]) -> None:

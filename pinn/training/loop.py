@@ -642,5 +642,5 @@ class Training:
         self._course = record.course
         self._objective.parameters.load(record.theta)
         self._function.forget()
-        # What was told of the step is of its batch, and it is judged by these points.
+        # What was told of the step is of a batch, and one of these points judges it.
         self._take_batch(self._stage, record.step - 1)

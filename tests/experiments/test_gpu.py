@@ -8,12 +8,12 @@ import pytest
 
 from experiments.bench.engines import bursts, ours
 from experiments.bench.network import Network
+from experiments.bench.worker import Worker, _kind
 from experiments.bench.workloads import NU, Workload
 from experiments.gpu import __main__ as program
-from experiments.gpu import counts, steps
+from experiments.gpu import counts, steps, training
 from experiments.gpu.page import markdown
 from experiments.gpu.rows import NETWORKS, POINTS, ROWS
-from experiments.gpu.training import Memory
 
 SMALL = Workload(
     "small", ("u_t + u*u_x - nu*u_xx", "u_x - sin(x)"), 40, "float64",
@@ -25,9 +25,15 @@ COUNTED = {
 }  # fmt: skip
 
 
+ABOUT = {
+    "machine": {"cpu": "a", "cores": 2}, "versions": {}, "executor": "cuda", "command": "b",
+}  # fmt: skip
+
+
 @pytest.fixture
 def quick(monkeypatch):
-    """Have the program count nothing itself, start no engines, and measure no machine."""
+    """Have the program find no GPU, and count nothing itself."""
+    monkeypatch.setattr(program, "_gpu", lambda: None)
     for name in ("networks", "solvers"):
         monkeypatch.setattr(counts, f"of_{name}", lambda name=name: {name: COUNTED})
     monkeypatch.setattr(counts, "of_redraw", lambda: {**COUNTED, "steps": 1, "uploads": 1})
@@ -100,35 +106,95 @@ def test_a_name_that_is_none_is_refused_with_the_nearest(tmp_path, capsys):
     assert stopped.value.code == 2 and "burgers-64-f32-1e4" in capsys.readouterr().err
 
 
-def test_ways_of_jax_with_many_points_are_those_that_were_fast_with_few(monkeypatch):
+class Remote:
+    """An engine that is not there; notes that it was stopped."""
+
+    def __init__(self, name):
+        self.engine, self.stopped = SimpleNamespace(name=name), False
+
+    def stop(self):
+        self.stopped = True
+
+
+def test_ways_of_jax_are_those_that_were_fast_on_the_network_with_few_points(monkeypatch):
     few, many = ROWS[0], next(row for row in ROWS if row.points == POINTS[1])
-    took = {"jet": 2.0, "reverse": 3.0, "hybrid": 1.0}
+    other = next(row for row in ROWS if row.precision != few.precision)
+    took = {"jet": 2.0, "reverse": 3.0, "hybrid": 1.0, "forward": 4.0}
     known = {**few._asdict(), "engines": {"jax-gpu": {w: {"ms": ms} for w, ms in took.items()}}}
-    asked = {}
+    asked = []
 
     def compare(remotes, workload, rounds, say, *, ways, together):
-        asked.update(ways)
+        asked.append((ways["jax-gpu"], [one.engine.name for one in remotes]))
         return {"engines": {}}
 
-    remotes = [SimpleNamespace(engine=SimpleNamespace(name=n)) for n in ("objective", "jax-gpu")]
+    remotes = [Remote("objective"), Remote("jax-gpu")]
     monkeypatch.setattr(steps, "compare", compare)
-    steps.measure(many, [{"name": "counts"}, known], remotes, 1, print)
-    assert asked == {"jax-gpu": ["hybrid", "jet"]}
+    for row in (few, many, other):
+        steps.measure(row, [{"name": "adam"}, known], remotes, 1, print)
+    fast = ["hybrid", "jet", "reverse"]
+    assert asked[0][0] == steps.GPU["jax-gpu"].ways  # its own figures are those to be replaced
+    assert asked[1:] == [(fast, ["jax-gpu"]), (fast, ["objective", "jax-gpu"])]
 
 
-def test_memory_on_the_host_is_none_that_is_counted():
-    memory = Memory("cpu")
-    memory.on_step(None)
-    assert memory.summary() == {"early": 0, "last": 0, "most": 0}
+@pytest.mark.parametrize("kind, points, stopped", [
+    (None, POINTS[0], False), ("cannot run", POINTS[0], False), ("out of memory", POINTS[0], True),
+    (None, POINTS[-1], True),
+])  # fmt: skip
+def test_memory_that_a_row_has_filled_is_given_back(monkeypatch, kind, points, stopped):
+    entry = {"ms": 1.0} if kind is None else {"kind": kind, "error": "why"}
+    monkeypatch.setattr(steps, "compare", lambda *given, **how: {"engines": {"a": {"b": entry}}})
+    remotes = [Remote("objective"), Remote("torch-gpu")]
+    row = next(row for row in ROWS if row.points == points)
+    steps.measure(row, [], remotes, 1, print)
+    assert [one.stopped for one in remotes] == [stopped] * 2
+
+
+def test_full_memory_is_one_kind_of_error_whoever_says_it():
+    class OutOfMemoryError(RuntimeError):
+        pass
+
+    full = (MemoryError(), OutOfMemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory"))
+    assert {_kind(error) for error in full} == {"out of memory"}
+    assert _kind(ValueError("shape")) == "ValueError"
+
+
+def test_several_steps_are_taken_and_waited_for_once():
+    worker = Worker("ours", 1, 0)
+    worker.prepare(SMALL.to_json(), "numpy")
+    taken = []
+    worker._steps["numpy"].steps = taken.append
+    (seconds,) = worker.run("numpy", 7, together=True)["seconds"]
+    assert taken == [7] and seconds > 0
+    del worker._steps["numpy"].steps
+    assert len(worker.run("numpy", 2, together=True)["seconds"]) == 2  # the host has no such steps
+
+
+def test_a_run_that_fails_is_told_in_its_row(monkeypatch):
+    def run(code, err=""):
+        done = SimpleNamespace(returncode=code, stdout='{"steps": 1}', stderr=err)
+        return lambda *given, **how: done
+
+    monkeypatch.setattr(training.subprocess, "run", run(0))
+    assert training.measure("adam", 1.0)["devices"]["cuda"] == {"steps": 1}
+    monkeypatch.setattr(training.subprocess, "run", run(1, "Traceback\nRuntimeError: no kernel"))
+    failed = training.measure("adam", 1.0)
+    assert failed["devices"]["cuda"] == {"failed": "RuntimeError: no kernel"}
+    page = markdown([], [{**failed, "gpu": "c", "measured": ABOUT}], None)
+    assert "| RuntimeError: no kernel |" in page
+
+
+def test_a_run_on_the_host_has_its_errors_and_no_memory(monkeypatch):
+    monkeypatch.setitem(training.STAGES, "short", ["training=[{adam: {steps: 12}}]"])
+    found = training.train("cpu", "short")
+    assert found["steps"] == 12 and 0 < found["rel_l2"] < 2
+    assert found["memory"] == {"early": 0, "last": 0, "most": 0}
 
 
 def test_a_run_whose_memory_grows_is_not_flat():
     def run(last):
         memory = {"early": 100 << 20, "last": last << 20, "most": last << 20}
         one = {"rel_l2": 1e-6, "loss": 1e-9, "steps": 10, "seconds": 1.0, "memory": memory}
-        about = {"machine": {"cpu": "a", "cores": 2}, "versions": {}, "executor": "cuda",
-                 "command": "b"}  # fmt: skip
-        return {"name": "adam", "devices": {"cuda": one}, "gpu": "c", "measured": about}
+        return {"name": "adam", "devices": {"cuda": one}, "gpu": "c", "measured": ABOUT}
 
     assert "| yes  |" in markdown([], [run(104)], None)
     assert "| no   |" in markdown([], [run(106)], None)

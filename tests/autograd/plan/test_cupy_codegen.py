@@ -15,17 +15,10 @@ from autograd.plan.codegen import cuda_kernel
 from autograd.plan.executors import make_executor
 from autograd.plan.executors.cupy_executor import CupyExecutor
 from autograd.plan.passes.clusters import Loop, Operand, Step, fuse, in_gpu_loops
-from autograd.strict import StrictArray, strict_cuda
+from autograd.strict import StrictArray
 from autograd.strict.kernels import HostElementwise, compiler
 
 needs_compiler = pytest.mark.skipif(compiler() is None, reason="no C++ compiler")
-
-
-@pytest.fixture
-def gpu():
-    """Device "cuda", played by the strict test device with kernels that run on the host."""
-    with strict_cuda(kernels=True) as backend:
-        yield backend
 
 
 def test_the_text_of_a_kernel():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograd.strict import StrictArray, strict_cuda
+from autograd.strict import StrictArray, missing, strict_cuda
 
 
 @pytest.fixture
@@ -83,3 +83,13 @@ def test_stacks_of_equations_are_not_broadcast(backend):
     assert solve(there(2, 2), there(2)).shape == (2,)
     with pytest.raises(ValueError, match="a must have"):
         solve(backend.xp.broadcast_to(there(2, 2), (3, 2, 2)), there(2, 1))
+
+
+def test_what_is_missing_is_missing_from_cupy_where_that_is_installed():
+    cupy = pytest.importorskip("cupy")
+    modules = {"numpy": cupy, "numpy.linalg": cupy.linalg}
+    there = {
+        f"{module}.{name}" for module, names in missing.OF_MODULES.items() for name in names
+        if hasattr(modules[module], name)
+    }  # fmt: skip
+    assert not there | {name for name in missing.OF_ARRAYS if hasattr(cupy.ndarray, name)}

@@ -191,3 +191,22 @@ def test_solve_takes_batches_and_adds_points():
     )  # fmt: skip
     assert [len(record.points["first"]) for record in seen[::5]] == [40, 46, 50, 50]
     assert solution.report.steps == 18
+
+
+def test_points_that_a_callback_gives_one_block_are_its_own_and_others_keep_theirs():
+    class Gives(Seen):
+        def on_step(self, record):
+            super().on_step(record)
+            if record.step == 3:
+                points = {block.name: block.points for block in self.objective.blocks}
+                points["dirichlet_u"] = record.points["dirichlet_u"][:6]
+                self.objective.set_points(points)
+
+    seen = Gives()
+    run, seen.objective = training(experiment(redraw=None), [pinn.Adam(steps=8)], [seen])
+    run.run()
+    before, after = ({name: len(one[name]) for name in NAMES} for one in seen.points[:8:7])
+    assert after == {**before, "dirichlet_u": 6}  # all of them, as they are fewer than a batch
+    assert {block.name: block.rows for block in seen.objective.blocks} == {
+        "first": 30, "second": 30, "initial_u": 12, "initial_v": 12, "dirichlet_u": 6,
+    }  # fmt: skip
