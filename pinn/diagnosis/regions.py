@@ -42,7 +42,7 @@ def empty_regions(problem: Problem) -> Iterator[str]:
 
 def _covered(constant: str, order: list[str], within: Mapping[str, np.ndarray]) -> Iterator[str]:
     """Name the regions of a piecewise constant that those before them leave nothing of."""
-    taken: np.ndarray | bool = False
+    taken: np.ndarray | np.bool_ = np.False_
     before: list[str] = []
     for region in order:
         if region not in within:
