@@ -31,7 +31,7 @@ class Override:
         place = Place(source)
         path, equals, value = text.partition("=")
         if not equals:
-            message = "expected key.path=value, such as training.0.adam.steps=100"
+            message = "expected key.path=value, such as sampling.interior=2000"
             raise ConfigError([Complaint(place, "", message)])
         keys = tuple(key.strip() for key in path.split("."))
         if not all(keys):

@@ -13,7 +13,7 @@ import numpy as np
 from pinn.diagnosis.advice import advice
 from pinn.diagnosis.preflight import preflight, statement_of
 from pinn.models import MODELS
-from pinn.objective import Evaluation, Layout, Objective
+from pinn.objective import Evaluation, Objective
 from pinn.objective.block import Block
 from pinn.optimizers import Stage
 from pinn.schema import dump
@@ -51,7 +51,7 @@ class BlockCheck:
 
 @dataclass(frozen=True)
 class StageCheck:
-    """One stage of training: its limits, and the bytes of its memory (None: not known)."""
+    """One stage of training: its limits, and the bytes that it works in (None: not known)."""
 
     name: str
     steps: int
@@ -124,7 +124,7 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
     costs = objective.costs()
     flops = sum(cost.flops for _, cost in costs)
     foreseen = experiment.plan.foreseen(Scale.of(objective, experiment.seconds))
-    stages = tuple(_stage(stage, objective.layout) for stage in foreseen)
+    stages = tuple(_stage(stage, objective) for stage in foreseen)
     arenas = sum(cost.nbytes for _, cost in costs)
     held = max((stage.memory_bytes or 0 for stage in stages), default=0)
     item = np.dtype(experiment.precision).itemsize
@@ -226,8 +226,8 @@ def _blocks(
         )
 
 
-def _stage(stage: Stage, layout: Layout) -> StageCheck:
-    return StageCheck(stage.name, stage.steps, stage.seconds, stage.state_bytes(layout))
+def _stage(stage: Stage, objective: Objective) -> StageCheck:
+    return StageCheck(stage.name, stage.steps, stage.seconds, stage.working_bytes(objective))
 
 
 def _hard_names(experiment: Experiment) -> tuple[str, ...]:

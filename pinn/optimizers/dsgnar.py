@@ -79,16 +79,21 @@ class DSGNAR(Stage):
     redraw: Redraws = 20
     seconds: Positive | None = None
 
-    def check(self, function: LeastSquares) -> list[str]:
-        """Raise ValueError for a sketch beyond the memory; doubt few rows and float32."""
+    def working_bytes(self, function: LeastSquares) -> int:
+        """Return the bytes of the sketch and of the Jacobian, as far as that is there at once."""
         size, rows = function.size, function.rows
         columns = min(size, math.ceil(self.columns * size))
         sketched = min(rows, math.ceil(self.rows * columns))
-        place = place_of(function)
         held = sketched * (size + 3 * columns)
         # a part of J there at a time, or all of it and Omega
-        held += min(_PART, rows) * size if place == CPU else size * (rows + columns)
-        check_memory(self.name, function, 8 * held, "its sketch", place)
+        on_host = place_of(function) == CPU
+        held += min(_PART, rows) * size if on_host else size * (rows + columns)
+        return 8 * held
+
+    def check(self, function: LeastSquares) -> list[str]:
+        """Raise ValueError for a sketch beyond the memory; doubt few rows and float32."""
+        taken = self.working_bytes(function)
+        check_memory(self.name, function, taken, "its sketch", place_of(function))
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def run(

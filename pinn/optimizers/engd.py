@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.least_squares.damped import DampedLeastSquares, check_damped
+from pinn.optimizers.least_squares.damped import DampedLeastSquares, check_damped, damped_bytes
 from pinn.optimizers.least_squares.jacobian_checks import doubt_few_rows, doubt_precision
 from pinn.optimizers.least_squares.workspace import Workspace
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
@@ -53,9 +53,13 @@ class ENGD(Stage):
     redraw: Redraws = 20
     seconds: Positive | None = None
 
+    def working_bytes(self, function: LeastSquares) -> int:
+        """Return the bytes of the Jacobian and of what is factored."""
+        return damped_bytes(function)
+
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError for a Jacobian beyond the memory; doubt few rows and float32."""
-        check_damped(self.name, function)
+        check_damped(self.name, function, self.working_bytes(function))
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def run(

@@ -69,11 +69,14 @@ class GaussNewton(Stage):
     redraw: Redraws = 20
     hold: Count = 5
 
+    def working_bytes(self, function: LeastSquares) -> int:
+        """Return the bytes of the Jacobian, as far as it is there at once, and of its triangle."""
+        return reduced_bytes(function)
+
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
-        check_memory(
-            self.name, function, reduced_bytes(function), "its triangle", place_of(function)
-        )
+        taken = self.working_bytes(function)
+        check_memory(self.name, function, taken, "its triangle", place_of(function))
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:

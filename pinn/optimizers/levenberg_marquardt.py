@@ -11,7 +11,7 @@ import numpy as np
 
 from pinn.objective import Layout
 from pinn.optimizers.ends import converged, no_decrease
-from pinn.optimizers.least_squares.damped import DampedLeastSquares, check_damped
+from pinn.optimizers.least_squares.damped import DampedLeastSquares, check_damped, damped_bytes
 from pinn.optimizers.least_squares.jacobian_checks import doubt_few_rows, doubt_precision
 from pinn.optimizers.least_squares.path import path_terms
 from pinn.optimizers.least_squares.workspace import Workspace
@@ -70,9 +70,13 @@ class LevenbergMarquardt(Stage):
     redraw: Redraws = 25
     hold: Count = 5
 
+    def working_bytes(self, function: LeastSquares) -> int:
+        """Return the bytes of the Jacobian and of what is factored."""
+        return damped_bytes(function, self.scaling != "none")
+
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
-        check_damped(self.name, function, scaled=self.scaling != "none")
+        check_damped(self.name, function, self.working_bytes(function))
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:

@@ -208,6 +208,10 @@ class Stage(ABC):
         """Return about how many bytes the state takes for such a theta; None: unknown."""
         return None
 
+    def working_bytes(self, function: LeastSquares) -> int | None:
+        """Return about how many bytes its steps take beside those of evaluations; None: unknown."""
+        return self.state_bytes(function.layout)
+
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
     ) -> Mapping[str, np.ndarray] | None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.least_squares.damped import DampedLeastSquares, check_damped
+from pinn.optimizers.least_squares.damped import DampedLeastSquares, check_damped, damped_bytes
 from pinn.optimizers.least_squares.jacobian_checks import doubt_precision
 from pinn.optimizers.least_squares.workspace import Workspace
 from pinn.optimizers.schedules import ConstantRate, Schedule, in_state, remembered
@@ -62,9 +62,13 @@ class SPRING(Stage):
         with at("schedule"):
             self.schedule.check(self.learning_rate)
 
+    def working_bytes(self, function: LeastSquares) -> int:
+        """Return the bytes of the Jacobian and of what is factored."""
+        return damped_bytes(function)
+
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError for a Jacobian beyond the memory; doubt float32."""
-        check_damped(self.name, function)
+        check_damped(self.name, function, self.working_bytes(function))
         return doubt_precision(self.name, function)
 
     def run(

@@ -218,11 +218,15 @@ def _promised(step: np.ndarray, gradient: np.ndarray, squares: np.ndarray) -> fl
     return float(np.sum(squares * step**2)) - 0.5 * float(gradient @ step)
 
 
-def check_damped(name: str, function: LeastSquares, scaled: bool = False) -> None:
-    """Raise ValueError for a Jacobian that takes too much memory with what is factored.
+def damped_bytes(function: LeastSquares, scaled: bool = False) -> int:
+    """Return the bytes of a function's Jacobian and of what is factored, where it computes.
 
     scaled: whether D is another than 1.
     """
-    place = place_of(function)
-    taken = (host_bytes if place == CPU else device_bytes)(function.rows, function.size, scaled)
-    check_memory(name, function, taken, "what is factored", place)
+    of = host_bytes if place_of(function) == CPU else device_bytes
+    return of(function.rows, function.size, scaled)
+
+
+def check_damped(name: str, function: LeastSquares, taken: int) -> None:
+    """Raise ValueError for a Jacobian that takes too many bytes with what is factored."""
+    check_memory(name, function, taken, "what is factored", place_of(function))

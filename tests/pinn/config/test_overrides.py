@@ -92,7 +92,7 @@ def test_a_text_that_is_no_yaml_is_taken_as_it_stands():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("seed", "--set seed: expected key.path=value, such as training.0.adam.steps=100"),
+        ("seed", "--set seed: expected key.path=value, such as sampling.interior=2000"),
         ("=3", "--set =3: expected keys joined by dots before '=', got ''"),
         ("a..b=3", "--set a..b=3: expected keys joined by dots before '=', got 'a..b'"),
         (

@@ -109,6 +109,16 @@ def test_a_stage_has_the_memory_that_its_state_takes():
         assert (said.name, said.steps) == (stage.name, stage.steps)
 
 
+def test_a_jacobian_and_what_is_made_of_it_are_counted():
+    stages = [pinn.LevenbergMarquardt(steps=2), pinn.GaussNewton(steps=2)]
+    found = pinn.check(problem(), MODEL, SMALL, stages)
+    size, rows = found.parameters, sum(block.rows for block in found.blocks)
+    for stage in found.stages:
+        # J by itself, or a square of each number beside it
+        assert 8 * min(rows, size) * size < stage.memory_bytes < 8 * 20 * rows * (rows + size)
+        assert found.memory_bytes > stage.memory_bytes
+
+
 def _steps(stage, objective):
     for step in stage.run(objective, objective.theta):
         yield {name: np.array(array) for name, array in step.state.items()}
