@@ -135,8 +135,8 @@ class _Reading:
         (axis,) = grown
         if other[axis] != 2 * value.shape[axis] or value.shape[axis] % self.count:
             raise MixesPoints(
-                f"an array of {value.shape[axis]} rows is made of {self.count} points: some are "
-                "left out, or added"
+                f"an array of {value.shape[axis]} rows is made of {self.count} points that were "
+                "recorded: some are left out, or added; compile it without points"
             )
         return axis
 
@@ -164,8 +164,9 @@ class _Reading:
     def _refusal(self, instruction: Instruction, what: str = "") -> MixesPoints:
         shapes = ", ".join(str(list(v.shape)) for v in instruction.values())
         return MixesPoints(
-            f"operation '{instruction.op.name}' of shapes {shapes}, for {self.count} points, "
-            f"{what or 'lets points meet'}"
+            f"operation '{instruction.op.name}' of shapes {shapes}, recorded with {self.count} "
+            f"points, {what or 'lets points meet'}; do it with what the compiled function returns, "
+            "or compile that without points"
         )
 
     # ---- operations

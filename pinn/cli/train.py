@@ -100,6 +100,8 @@ def train_config(
     if ended is not None:
         say(f"{config.experiment.problem.name}: {ended}")
         return DONE, ""
+    if ranks.size > 1 and not arguments.quiet:
+        tell(f"{ranks.size} processes share the points")
     return _run(
         config, checkpoint, overwrite, arguments.quiet, callbacks, ranks, let_others_go
     )
