@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
-
 import pinn
 from autograd.strict import counted, strict_cuda
 from experiments.bench.engines import bursts
+from experiments.burgers import PROBLEM
 from experiments.gpu.rows import NETWORKS
+from pinn.objective import Objective
 from pinn.optimizers import Stage
 from pinn.training.experiment import Experiment
 
@@ -74,12 +74,6 @@ def of_redraw() -> dict[str, int]:
     return {"steps": 1, **asdict(counts)}
 
 
-def _objective() -> Any:
-    x, t = pinn.Interval("x", -1, 1), pinn.Time("t", 0, 1)
-    problem = pinn.Problem(
-        domain=x * t, unknowns=["u"], constants={"nu": 0.01 / np.pi},
-        equations={"burgers": "u_t + u*u_x - nu*u_xx"},
-        conditions=[pinn.Initial("u", "-sin(pi*x)"), pinn.Dirichlet("u", 0.0)],
-    )  # fmt: skip
+def _objective() -> Objective:
     sampling = pinn.Sampling(_ROWS, initial=16, boundary=16)
-    return Experiment(problem, pinn.MLP(8, 2), sampling, device="cuda").objective()
+    return Experiment(PROBLEM, pinn.MLP(8, 2), sampling, device="cuda").objective()

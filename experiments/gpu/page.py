@@ -27,10 +27,10 @@ Counted on the strict test device, whose kernels run as host code. `arrays` are 
 taken for. A burst is what Adam, Muon and SOAP take before the host hears of the first step; a graph
 counts as one launch. What a burst takes does not depend on points or network; a step of the solvers
 after Muon takes as many evaluations as its searches and corrections ask for."""
-_RUNS = """\
+_RUNS = f"""\
 configs/burgers.yaml with the solver in the first column, on the GPU and on the processor beside
-it. Memory is that of the device; `flat`: after the last step no more than 1.05 times what it was
-after a tenth of them."""
+it. Memory is that of the device; `flat`: after the last step no more than {FLAT:g} times what it
+was after a tenth of them."""
 _OF_NETWORKS = "A burst of Adam on each network of the bench, one group of blocks:"
 _OF_SOLVERS = "Solvers on Burgers' equation with soft conditions, three groups of blocks:"
 _OF_REDRAW = "New points for all blocks:"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 import pinn
 from autograd.ranks import Ranks
+from experiments.burgers import PROBLEM
 from pinn.objective import Objective
 from pinn.training.experiment import Experiment
 
@@ -35,16 +34,10 @@ ROWS = [
 
 def objective(row: Row, ranks: Ranks, threads: int) -> Objective:
     """Return the loss of a row, which `ranks` share out."""
-    x, t = pinn.Interval("x", -1, 1), pinn.Time("t", 0, 1)
-    problem = pinn.Problem(
-        domain=x * t, unknowns=["u"], constants={"nu": 0.01 / np.pi},
-        equations={"burgers": "u_t + u*u_x - nu*u_xx"},
-        conditions=[pinn.Initial("u", "-sin(pi*x)"), pinn.Dirichlet("u", 0)],
-    )  # fmt: skip
     few = int(_BOUNDARY * row.points)
     sampling = pinn.Sampling(interior=row.points, initial=few, boundary=few, method="uniform")
-    run = Experiment(problem, pinn.MLP(row.width, row.depth), sampling, precision=row.precision)
+    run = Experiment(PROBLEM, pinn.MLP(row.width, row.depth), sampling, precision=row.precision)
     return Objective(
-        problem, run.initial_parameters(), run.draw_points(), dtype=run.dtype, threads=threads,
+        PROBLEM, run.initial_parameters(), run.draw_points(), dtype=run.dtype, threads=threads,
         ranks=ranks,
     )  # fmt: skip
