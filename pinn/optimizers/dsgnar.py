@@ -92,8 +92,7 @@ class DSGNAR(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError for a sketch beyond the memory; doubt few rows and float32."""
-        taken = self.working_bytes(function)
-        check_memory(self.name, function, taken, "its sketch", place_of(function))
+        check_memory(self.name, function, self.working_bytes(function), "its sketch")
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def run(

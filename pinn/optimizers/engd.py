@@ -7,8 +7,12 @@ from collections.abc import Generator, Mapping
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.least_squares.damped import DampedLeastSquares, check_damped, damped_bytes
-from pinn.optimizers.least_squares.jacobian_checks import doubt_few_rows, doubt_precision
+from pinn.optimizers.least_squares.damped import DampedLeastSquares, damped_bytes
+from pinn.optimizers.least_squares.jacobian_checks import (
+    check_memory,
+    doubt_few_rows,
+    doubt_precision,
+)
 from pinn.optimizers.least_squares.workspace import Workspace
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, NonNegative, Positive, declared
@@ -59,7 +63,7 @@ class ENGD(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError for a Jacobian beyond the memory; doubt few rows and float32."""
-        check_damped(self.name, function, self.working_bytes(function))
+        check_memory(self.name, function, self.working_bytes(function), "what is factored")
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def run(

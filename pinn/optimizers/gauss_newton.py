@@ -18,7 +18,6 @@ from pinn.optimizers.least_squares.jacobian_checks import (
     doubt_precision,
 )
 from pinn.optimizers.least_squares.reduced import reduced, reduced_bytes
-from pinn.optimizers.least_squares.workspace import place_of
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 
@@ -75,8 +74,7 @@ class GaussNewton(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
-        taken = self.working_bytes(function)
-        check_memory(self.name, function, taken, "its triangle", place_of(function))
+        check_memory(self.name, function, self.working_bytes(function), "its triangle")
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:

@@ -11,8 +11,12 @@ import numpy as np
 
 from pinn.objective import Layout
 from pinn.optimizers.ends import converged, no_decrease
-from pinn.optimizers.least_squares.damped import DampedLeastSquares, check_damped, damped_bytes
-from pinn.optimizers.least_squares.jacobian_checks import doubt_few_rows, doubt_precision
+from pinn.optimizers.least_squares.damped import DampedLeastSquares, damped_bytes
+from pinn.optimizers.least_squares.jacobian_checks import (
+    check_memory,
+    doubt_few_rows,
+    doubt_precision,
+)
 from pinn.optimizers.least_squares.path import path_terms
 from pinn.optimizers.least_squares.workspace import Workspace
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
@@ -76,7 +80,7 @@ class LevenbergMarquardt(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
-        check_damped(self.name, function, self.working_bytes(function))
+        check_memory(self.name, function, self.working_bytes(function), "what is factored")
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:

@@ -9,8 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.least_squares.damped import DampedLeastSquares, check_damped, damped_bytes
-from pinn.optimizers.least_squares.jacobian_checks import doubt_precision
+from pinn.optimizers.least_squares.damped import DampedLeastSquares, damped_bytes
+from pinn.optimizers.least_squares.jacobian_checks import (
+    check_memory,
+    doubt_precision,
+)
 from pinn.optimizers.least_squares.workspace import Workspace
 from pinn.optimizers.schedules import ConstantRate, Schedule, in_state, remembered
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
@@ -68,7 +71,7 @@ class SPRING(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError for a Jacobian beyond the memory; doubt float32."""
-        check_damped(self.name, function, self.working_bytes(function))
+        check_memory(self.name, function, self.working_bytes(function), "what is factored")
         return doubt_precision(self.name, function)
 
     def run(

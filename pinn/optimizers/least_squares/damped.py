@@ -16,7 +16,6 @@ from autograd.ranks import ALONE, Ranks
 from pinn.optimizers.least_squares.algebra import Algebra, Damped, Reduced, Square
 from pinn.optimizers.least_squares.device_algebra import DeviceAlgebra, device_bytes
 from pinn.optimizers.least_squares.host_algebra import HostAlgebra, host_bytes
-from pinn.optimizers.least_squares.jacobian_checks import check_memory
 from pinn.optimizers.least_squares.workspace import Workspace, place_of
 from pinn.optimizers.solver import LeastSquares
 
@@ -225,8 +224,3 @@ def damped_bytes(function: LeastSquares, scaled: bool = False) -> int:
     """
     of = host_bytes if place_of(function) == CPU else device_bytes
     return of(function.rows, function.size, scaled)
-
-
-def check_damped(name: str, function: LeastSquares, taken: int) -> None:
-    """Raise ValueError for a Jacobian that takes too many bytes with what is factored."""
-    check_memory(name, function, taken, "what is factored", place_of(function))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograd.devices import CPU, Device, backend
+from autograd.devices import backend
+from pinn.optimizers.least_squares.workspace import place_of
 from pinn.optimizers.solver import LeastSquares
 
 # The host's memory that the Jacobian and what is made of it may take.
 _MOST_GIB = 4
 
 
-def check_memory(
-    name: str, function: LeastSquares, nbytes: int, beside: str, place: Device = CPU
-) -> None:
+def check_memory(name: str, function: LeastSquares, nbytes: int, beside: str) -> None:
     """Raise ValueError for a Jacobian that takes too many bytes with what is held beside it.
 
-    place: the device of that memory, of which no more may be taken than is free.
+    On a device no more may be taken than is free there.
     """
+    place = place_of(function)
     free = backend(place.type).free_memory(place.index)
     most, what = (_MOST_GIB << 30, "") if free is None else (free, f", what is free on {place}")
     if nbytes > most:
