@@ -11,9 +11,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from operator import attrgetter
+from sys import getrefcount
 from typing import Any, Literal, overload
 
-from . import devices, modes
+import numpy as np
+
+from . import devices, modes, quiet
 from .graph import AccumulateGrad, Node
 from .ops.registry import REGISTRY, OpNode
 from .tensor import Tensor, method
@@ -389,8 +392,10 @@ class _Task:
         buffer = self.buffers.get(node)
         if buffer is None:
             buffer = self.buffers[node] = [None] * node.outputs
-        present = buffer[index]
-        buffer[index] = gradient if present is None else _add_op(present, gradient)
+        if buffer[index] is None:
+            buffer[index] = gradient
+        elif not _added_in_place(buffer, index, gradient):
+            buffer[index] = _add_op(buffer[index], gradient)
 
     def run(self) -> None:
         order, buffers, wanted = self.order, self.buffers, self.wanted
@@ -447,6 +452,40 @@ class _Task:
     def captured(self) -> list[Tensor | None]:
         """Return the gradient of each target, in order."""
         return [self.found.get(edge) for edge in self.targets or ()]
+
+
+def _holders(buffer: list, index: int) -> tuple[int, int]:
+    """Return how many refer to a gradient that waits in a buffer, and to its array."""
+    return getrefcount(buffer[index]), getrefcount(buffer[index]._data)
+
+
+_NOBODY_ELSE = _holders([Tensor(np.zeros(()))], 0)
+
+
+def _added_in_place(buffer: list, index: int, gradient: Tensor) -> bool:
+    """Add to the gradient that waits in a buffer, where nobody else can see it or its memory.
+
+    So a pass that is not recorded takes no new memory for each sum; the bits are the same.
+    """
+    state, present = modes.state, buffer[index]
+    if state.grad_enabled or state.tracer is not None:
+        return False
+    if type(present) is not Tensor or type(gradient) is not Tensor:
+        return False
+    x, y = present._data, gradient._data
+    if type(x) is not np.ndarray or type(y) is not np.ndarray or not x.flags.owndata:
+        return False
+    if x.shape != y.shape or x.dtype != y.dtype:
+        return False
+    del present, x
+    if _holders(buffer, index) != _NOBODY_ELSE:
+        return False
+    before = quiet.SETTING.set(quiet.QUIET)
+    try:
+        np.add(buffer[index]._data, y, out=buffer[index]._data)
+    finally:
+        quiet.SETTING.reset(before)
+    return True
 
 
 _sequence = attrgetter("sequence")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import autograd as T
-from autograd import nn
+from autograd import engine, nn
 from autograd.forward import push
 from autograd.function import Function, once_differentiable
 from autograd.graph import Node
@@ -381,6 +381,86 @@ def test_a_failing_backward_leaves_no_cycle(register, without_gc):
         pass
     del x, y
     assert [w() for w in watched] == [None, None]
+
+
+# ---- gradients that meet at a place
+
+
+def branches(x):
+    """Return a function of an inner tensor that gradients reach in three ways."""
+    h = T.sin(x)
+    return h * 2 + T.exp(h) + h**2
+
+
+def test_gradients_that_meet_are_added_in_memory_that_is_there(monkeypatch):
+    x = leaf([0.3, -0.7])
+    (expected,) = T.grad(branches(x).sum(), x, create_graph=True)
+    loss = branches(x).sum()
+    monkeypatch.setattr(engine, "_add_op", lambda *_: pytest.fail("a new array"))
+    (found,) = T.grad(loss, x)
+    np.testing.assert_array_equal(found.numpy(), expected.detach().numpy())
+
+
+def test_what_a_recorded_pass_adds_is_recorded():
+    x = leaf([0.3, -0.7])
+    (first,) = T.grad(branches(x).sum(), x, create_graph=True)
+    (second,) = T.grad(first.sum(), x)
+    h, slope = np.sin(x.numpy(force=True)), np.cos(x.numpy(force=True))
+    expected = (np.exp(h) + 2) * slope**2 - (2 + np.exp(h) + 2 * h) * h
+    np.testing.assert_allclose(second.numpy(), expected, rtol=1e-14)
+
+
+def test_a_gradient_that_went_to_two_places_is_added_to_in_neither():
+    """The gradient of a sum is one tensor for both its terms; more reaches the first alone."""
+    a, b = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    x, y = a * 1, b * 1
+    loss = (x * 7 + (x + y) * 5).sum()  # backward meets what was made last first
+    of_a, of_b = T.grad(loss, [a, b])
+    assert of_a.tolist() == [12.0, 12.0] and of_b.tolist() == [5.0, 5.0]
+
+
+class Keeping(Function):
+    """Twice its input; what it returns from backward is kept, as a tensor, an array or a view."""
+
+    @staticmethod
+    def forward(ctx, x, kept, kind):
+        ctx.kept, ctx.kind = kept, kind
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        result = g * 2
+        ctx.kept.append({
+            "tensor": result, "array": result._data, "view": result._data[:1],
+            "exported": memoryview(result._data),
+        }[ctx.kind])  # fmt: skip
+        return result, None, None
+
+
+@pytest.mark.parametrize("kind", ["tensor", "array", "view", "exported"])
+def test_a_gradient_that_somebody_keeps_stays_as_it_was(kind):
+    a, kept = leaf([1.0, 2.0]), []
+    x = a * 1
+    (found,) = T.grad((x * 3).sum() + Keeping.apply(x, kept, kind).sum(), a)
+    assert found.tolist() == [5.0, 5.0]
+    assert set(np.asarray(getattr(kept[0], "_data", kept[0])).tolist()) == {2.0}
+
+
+def test_gradients_given_from_outside_stay_as_they_were():
+    a = leaf([1.0, 2.0])
+    x = a * 1
+    seed = T.tensor([10.0, 20.0], dtype=T.float64)
+    (found,) = T.grad([x, x * 3], a, [seed, seed])
+    assert found.tolist() == [40.0, 80.0] and seed.tolist() == [10.0, 20.0]
+
+
+def test_a_gradient_that_a_hook_keeps_stays_as_it_was():
+    a, seen = leaf([1.0, 2.0]), []
+    x = a * 1
+    z, y = x * 3, x + 1
+    y.register_hook(lambda g: seen.append(g))
+    (z + y * 4).sum().backward()
+    assert seen[0].tolist() == [4.0, 4.0] and a.grad.tolist() == [7.0, 7.0]
 
 
 # ---- hooks

@@ -8,6 +8,7 @@ import platform
 import subprocess
 import sys
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -147,6 +148,38 @@ def test_a_frozen_part_saves_nothing(tracing):
     assert grown <= features.nbytes + 20_000, "only what the head needs"
     loss.backward()
     assert head.weight.grad is not None
+
+
+ADVISED = """
+import re
+import autograd
+text = open("/proc/self/smaps").read()
+parts = re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", text, flags=re.MULTILINE)
+heap = [part for part in parts if "[heap]" in part]
+sizes = [int(re.search(r"Size: +([0-9]+) kB", part)[1]) for part in heap if " hg" in part]
+print(sum(sizes) // 1024)
+"""
+_LARGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+def advised(**environment):
+    """Return how many MiB of the heap shall have large pages."""
+    names = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
+    inherited = {k: v for k, v in os.environ.items() if k not in names}
+    done = subprocess.run(
+        [sys.executable, "-c", ADVISED], capture_output=True, text=True, check=True,
+        env={**inherited, **environment},
+    )  # fmt: skip
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc" or not _LARGE_PAGES.exists(),
+    reason="neither glibc's heap nor Linux's large pages",
+)
+def test_the_heap_has_large_pages_unless_the_environment_sets_its_growth():
+    assert advised() >= 254
+    assert advised(MALLOC_TOP_PAD_="131072") == 0
 
 
 FAULTS = """

@@ -60,12 +60,28 @@ def ones(*shape):
 
 
 def test_a_small_product_takes_one_thread_and_gives_the_others_back(products, library):
-    x, w = ones(200, 20), ones(20, 20)
+    x, w = ones(2000, 20), ones(20, 20)
     T.nn.functional.linear(x, w, None)
     (x @ w).sum()
     T.einsum("ni,ij->nj", x, w)
     assert products == [1, 1, 1]
     assert library.number == 8
+
+
+def test_a_tiny_product_is_left_to_blas_which_takes_one_thread_for_it(products, library):
+    x, w = ones(200, 20), ones(20, 20)
+    _ = x @ w
+    _ = ones(64, 64) @ ones(64, 64)
+    _ = x @ ones(20, 1), x @ ones(20), ones(20) @ w
+    assert set(products) == {8}
+    assert library.told == []
+
+
+def test_a_matrix_and_a_vector_are_not_tiny_for_long(products, library):
+    """BLAS divides their product among threads when it is an eighth of a product of matrices."""
+    x = ones(64, 200)
+    _ = x @ ones(200, 1), x @ ones(200), ones(64) @ x, ones(1, 64) @ x
+    assert products == [1, 1, 1, 1]
 
 
 def test_a_large_product_takes_them_all(products, library):
@@ -83,20 +99,20 @@ def test_many_small_matrices_are_many_small_products(products):
 
 def test_the_gradient_of_a_product_takes_one_thread_too(products):
     w = ones(20, 20).requires_grad_()
-    T.nn.functional.linear(ones(30, 20), w, None).sum().backward()
+    T.nn.functional.linear(ones(3000, 20), w, None).sum().backward()
     assert products == [1, 1]
 
 
 def test_a_library_of_one_thread_is_told_nothing(products, library):
     library.number = 1
-    _ = ones(3, 3) @ ones(3, 3)
+    _ = ones(300, 300) @ ones(300, 3)
     assert products == [1] and library.told == []
 
 
 def test_a_product_where_blas_has_one_thread_already_holds_nothing(library, monkeypatch):
     monkeypatch.setattr(threads, "_hold", lambda libraries: pytest.fail("held"))
     library.number = 1
-    _ = ones(3, 3) @ ones(3, 3)
+    _ = ones(300, 300) @ ones(300, 3)
 
 
 def test_a_product_that_fails_gives_the_threads_back(library, monkeypatch):
@@ -105,7 +121,7 @@ def test_a_product_that_fails_gives_the_threads_back(library, monkeypatch):
 
     monkeypatch.setattr(np, "matmul", failing)
     with pytest.raises(MemoryError):
-        ones(3, 3) @ ones(3, 3)
+        ones(300, 300) @ ones(300, 3)
     assert library.number == 8 and library.users == 0
 
 
