@@ -22,7 +22,7 @@ from ..program import Argument, Instruction, Program, Value
 
 # Arithmetic on values in registers costs about a sixth of fetching one from the L2 cache.
 _STEPS_WORTH_A_VALUE = 6
-_STEPS_OF_A_FUNCTION = 24  # such as tanh
+_STEPS_OF_A_FUNCTION = 28  # such as tanh: measured, from 25 on nested gradients keep its values
 # A compiler's work on one loop grows faster than the loop, and beyond some tens of arrays the loop
 # itself slows down: what is larger is cut.  An equation of a dozen terms takes 275 and 39.
 _MOST_STEPS = 512
