@@ -65,11 +65,10 @@ def evaluate(arguments: argparse.Namespace) -> int:
         raise Misuse(f"--out: expected a name that ends in .csv or .npz, got {out}")
     if out is not None and out.exists() and not arguments.overwrite:
         raise Misuse(f"{out} is there already, and nothing is written over it without --overwrite")
-    solution, _ = read_saved(arguments.run)
+    solution, _ = read_saved(arguments.run, "evaluate")
     table = Columns(path=Path(arguments.points))
     try:
         points = _points(table, solution)
-        _tell_outside(table, points, solution)
         found = points | _values(solution, points, _listed(arguments.derivatives))
     except ValueError as error:
         raise Misuse(str(error)) from error
@@ -98,22 +97,6 @@ def _points(table: Columns, solution: Solution) -> dict[str, np.ndarray]:
             f"{'is no coordinate' if len(others) == 1 else 'are no coordinates'}, and not looked at"
         )
     return columns.rows(names, ())
-
-
-def _tell_outside(table: Columns, points: dict[str, np.ndarray], solution: Solution) -> None:
-    """Tell of points in a hole or beside a shape; of those out of its bounds evaluating tells."""
-    import numpy as np
-
-    domain = solution.problem.domain
-    rows = np.stack([points[name] for name in domain.coordinates], axis=1)
-    low, high = np.array([*domain.bounds.values()]).T
-    beside = ((rows >= low) & (rows <= high)).all(axis=1) & ~domain.contains(rows)
-    if beside.any():
-        first = table.place(int(np.flatnonzero(beside)[0]))
-        tell(
-            f"warning: {beside.sum()} of {len(rows)} points lie within the bounds but not in the "
-            f"domain, the first at {first}; the values there are extrapolated"
-        )
 
 
 def _values(

@@ -12,11 +12,10 @@ import numpy as np
 
 from pinn.diagnosis.advice import advice
 from pinn.diagnosis.preflight import preflight, statement_of
-from pinn.models import MODELS
+from pinn.models.in_words import in_words
 from pinn.objective import Evaluation, Objective
 from pinn.objective.block import Block
 from pinn.optimizers import Stage
-from pinn.schema import dump
 from pinn.training.experiment import Experiment
 from pinn.training.plan import Scale
 
@@ -135,7 +134,7 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
         unknowns=problem.unknowns,
         bounds=dict(problem.domain.bounds),
         constants=dict(problem.constants),
-        model=_model_text(experiment.model),
+        model=in_words(experiment.model),
         parameters=objective.size,
         coefficients=tuple(parameter.name for parameter in problem.parameters),
         hard=_hard_names(experiment),
@@ -239,18 +238,6 @@ def _hard_names(experiment: Experiment) -> tuple[str, ...]:
         for residual in condition.residuals(problem.domain, problem.scope)
     ]
     return tuple(names)
-
-
-def _model_text(model: Any) -> str:
-    """Return a model in a few words: "mlp: width 20, depth 4, activation tanh"."""
-    if type(model) not in dict(MODELS.items()).values():
-        return type(model).__name__
-    settings = [f"{name} {value}" for name, value in dump(model).items() if _is_short(value)]
-    return f"{MODELS.name_of(model)}: {', '.join(settings)}" if settings else MODELS.name_of(model)
-
-
-def _is_short(value: Any) -> bool:
-    return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
 def _sampling_text(experiment: Experiment, stages: Iterable[Stage]) -> str:

@@ -53,8 +53,9 @@ _PROGRESS, _STEPS = 0.9, 3
 _APART = 3.0
 # Places at which they are compared, about.
 _COMPARED = 4096
-# A residual this many times its rounding errors is mostly these.
-_AT_FLOOR = 2.0
+# A residual this many times its rounding errors is mostly these; so many times, and it is as small
+# as any solver makes it: more digits of it mean nothing.
+_AT_FLOOR, _NEAR_FLOOR = 2.0, 1000.0
 # Beyond this share of the noise of data, their residual is more than noise.
 _NOISE = 2.0
 # A residual this many times larger on fresh points is a fit of points; so many times, and what the
@@ -256,12 +257,16 @@ class _Estimation:
                     f"ask for about {size:.2g}: a trivial solution"
                 )
         remains = self._remains(best)
-        fits = self._fits_points if remains.only_rounding else ()
+        hidden = tuple(name for name, error in relative.items() if error < _ROUNDED)
+        if remains.near_rounding and len(hidden) == len(relative):
+            doubts, remarks = tuple(_noise_doubts(remains)), (_near_rounding(hidden),)
+        else:
+            doubts = tuple(self._doubts(remains, spread, hidden))
+            fits = self._fits_points if remains.only_rounding else ()
+            remarks = (*plain.remarks, *fits, *remains.remarks())
         return dataclasses.replace(
             plain, relative_l2=relative, maximum=maximum, where=where,
-            unexplained=remains.share,
-            doubts=tuple(self._doubts(remains, spread, relative)),
-            remarks=(*plain.remarks, *fits, *remains.remarks(), *collapsed),
+            unexplained=remains.share, doubts=doubts, remarks=(*remarks, *collapsed),
             error=ErrorField(better, present),
         )  # fmt: skip
 
@@ -288,7 +293,7 @@ class _Estimation:
         """Return what a correction leaves of the residual; it is where the networks stand."""
         after = self._nonlinear.residuals(self._corrected.theta, self._fresh)
         rounding = rounding_of_blocks(self._nonlinear, self._corrected.theta, self._fresh)
-        judged, shares, before, rest, at_floor, noisy = [], [], [], [], [], []
+        judged, shares, before, rest, at_floor, near, noisy = [], [], [], [], [], [], []
         for residual in self._experiment.problem.residuals:
             name, size = residual.name, _rms(self._before[residual.name])
             if self._is_noise(residual):
@@ -299,18 +304,21 @@ class _Estimation:
                 if _rms(after[name]) <= _AT_FLOOR * rounding[name]:
                     at_floor.append(name)
                     share = 0.0
+                if size <= _NEAR_FLOOR * rounding[name]:
+                    near.append(name)
                 shares.append(share)
                 scale = 1 / (size * np.sqrt(len(after[name])))
                 before.append(scale * self._before[name])
                 rest.append(scale * after[name])
         only_rounding = bool(judged) and len(at_floor) == len(judged)
+        near_rounding = not only_rounding and bool(judged) and len(near) == len(judged)
         share = _rms(np.array(shares)) if shares else 0.0
         if not only_rounding and best.left > _GOOD:
             share = max(share, best.left)
         confirmed = only_rounding or bool(judged) and (
             best.held.confirms and Witness(np.concatenate(before), np.concatenate(rest)).confirms
         )
-        return _Remains(share, confirmed, only_rounding, tuple(noisy))
+        return _Remains(share, confirmed, only_rounding, near_rounding, tuple(noisy))
 
     def _is_noise(self, residual: Residual) -> bool:
         """Return whether a residual is of data that are fitted as well as their noise allows."""
@@ -325,7 +333,7 @@ class _Estimation:
         ])
 
     def _doubts(
-        self, remains: _Remains, spread: tuple[float, str], relative: Mapping[str, float]
+        self, remains: _Remains, spread: tuple[float, str], hidden: tuple[str, ...]
     ) -> Iterator[str]:
         if not (remains.share < _BAD or remains.confirmed):
             part = max(0.0, 1 - remains.share)
@@ -333,22 +341,17 @@ class _Estimation:
             yield f"it explains {told} of the residual: the true error may be larger"
         if not remains.only_rounding:
             yield from self._fits_points
-        for name in remains.noisy:
-            yield (
-                f"{name} is fitted as well as its noise allows: what the noise has moved is not in "
-                "the estimate, see pinn.standard_errors"
-            )
+        yield from _noise_doubts(remains)
         factor, name = spread
         if factor > _APART and not remains.only_rounding:
             yield (
                 f"errors of {name} that differ by a factor {factor:.2g} explain the residual about "
                 "as well: the true one may be as much off"
             )
-        least = [name for name, error in relative.items() if error < _ROUNDED]
-        if least and not remains.only_rounding:
+        if hidden and not remains.only_rounding:
             yield (
-                f"errors below {_ROUNDED:g} are hidden by rounding: that of {', '.join(least)} may "
-                "be as large"
+                f"errors below {_ROUNDED:g} are hidden by rounding: that of {', '.join(hidden)} "
+                "may be as large"
             )
 
     def _overfits(
@@ -393,13 +396,15 @@ class _Remains:
     """What a correction leaves of the residual.
 
     share: |R(u + e)| / |R(u)|. confirmed: whether points that took no part ask for the correction.
-    only_rounding: whether no more than rounding is left. noisy: the blocks of data that are fitted
-    as well as their noise allows.
+    only_rounding: whether no more than rounding is left. near_rounding: whether more is left, but
+    there was next to nothing but rounding before. noisy: the blocks of data that are fitted as well
+    as their noise allows.
     """
 
     share: float
     confirmed: bool
     only_rounding: bool
+    near_rounding: bool
     noisy: tuple[str, ...]
 
     def remarks(self):
@@ -413,6 +418,21 @@ class _Remains:
                 f"{self.share:.0%} of the residual is of a kind in which the error was not looked "
                 "for: what that moves is not in the estimate"
             )
+
+
+def _near_rounding(names: tuple[str, ...]) -> str:
+    return (
+        f"the residual is next to its rounding errors, where errors below {_ROUNDED:g} cannot be "
+        f"told apart: that of {', '.join(names)} may be as large, and no smaller by more training"
+    )
+
+
+def _noise_doubts(remains: _Remains) -> Iterator[str]:
+    for name in remains.noisy:
+        yield (
+            f"{name} is fitted as well as its noise allows: what the noise has moved is not in "
+            "the estimate, see pinn.standard_errors"
+        )
 
 
 def _rms(values: np.ndarray) -> float:

@@ -66,8 +66,7 @@ class Evaluation:
         needed = set().union(*map(self.sees, names)) if names else None
         points, shape = points_of(self._problem.domain, coordinates, needed)
         if stacklevel is not None:
-            bounds = self._problem.domain.bounds
-            warn_outside(bounds, points, coordinates, stacklevel=stacklevel + 1)
+            warn_outside(self._problem.domain, points, coordinates, stacklevel=stacklevel + 1)
         found = self.at(points, names)
         return {name: values.reshape(shape) for name, values in found.items()}
 
@@ -113,7 +112,7 @@ class Evaluation:
         needed = set().union(*map(self._needed, terms))
         points, shape = points_of(problem.domain, coordinates, needed)
         if stacklevel is not None:
-            warn_outside(problem.domain.bounds, points, coordinates, stacklevel=stacklevel + 1)
+            warn_outside(problem.domain, points, coordinates, stacklevel=stacklevel + 1)
         return [array.reshape(shape) for array in self._terms(terms, points)]
 
     def recorded(self, rows: int) -> Recorded:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from pinn.geometry import Shape
+
 # A share of the width of a range, below which a point lies on its end.
 _SLACK = 1e-6
+# Points that are looked for in holes and beside shapes: to tell may take longer than to evaluate.
+_LOOKED_AT = 4096
 
 
 class ExtrapolationWarning(RuntimeWarning):
@@ -16,19 +20,40 @@ class ExtrapolationWarning(RuntimeWarning):
 
 
 def warn_outside(
-    bounds: Mapping[str, tuple[float, float]],
-    points: np.ndarray,
-    given: Iterable[str],
-    stacklevel: int,
+    domain: Shape, points: np.ndarray, given: Iterable[str], stacklevel: int
 ) -> None:
-    """Give an ExtrapolationWarning where points lie outside of bounds, once for all of them.
+    """Give an ExtrapolationWarning where points lie outside of a domain, once for all of them.
 
-    points: (n, d), a column for each of the bounds; those that are not given count for nothing.
+    Of many points some thousands are looked for in holes and beside the shape.
+    points: (n, d), a column for each coordinate; those that are not given count for nothing.
     stacklevel: 1 for the caller of this function.
     """
     given = set(given)
-    told, any_of = [], np.zeros(len(points), dtype=bool)
-    for column, (name, (low, high)) in zip(points.T, bounds.items(), strict=True):
+    any_of = np.zeros(len(points), dtype=bool)
+    told = list(_beyond_bounds(domain, points, given, any_of))
+    if told:
+        count = int(any_of.sum())
+        whole = "the point lies" if len(points) == 1 else f"{count} of {len(points)} points lie"
+        _warn(f"{whole} outside of what was trained: {', '.join(told)}", stacklevel + 1)
+    inside = points[~any_of]
+    if len(inside) and given >= set(domain.coordinates):
+        looked = inside[:: -(-len(inside) // _LOOKED_AT)]
+        beside = looked[~domain.contains(looked, _SLACK)]
+        if len(beside):
+            pairs = zip(domain.coordinates, beside[0], strict=True)
+            place = ", ".join(f"{name} = {value:.6g}" for name, value in pairs)
+            whole = f"{len(beside)} of {len(looked)} points, the first at {place}, lie"
+            if len(points) == 1:
+                whole = f"the point {place} lies"
+            where = "in a hole or beside the domain, where nothing was trained"
+            _warn(f"{whole} {where}", stacklevel + 1)
+
+
+def _beyond_bounds(
+    domain: Shape, points: np.ndarray, given: set[str], any_of: np.ndarray
+) -> Iterator[str]:
+    """Tell of each coordinate beyond its range, and mark the points."""
+    for column, (name, (low, high)) in zip(points.T, domain.bounds.items(), strict=True):
         slack = _SLACK * (high - low)
         outside = (column < low - slack) | (column > high + slack)
         if name not in given or not outside.any():
@@ -36,13 +61,11 @@ def warn_outside(
         any_of |= outside
         least, most = column[outside].min(), column[outside].max()
         got = f"{least:.6g}" if least == most else f"{least:.6g} to {most:.6g}"
-        told.append(f"{name} = {got} is not in {low:.6g} <= {name} <= {high:.6g}")
-    if told:
-        count = int(any_of.sum())
-        whole = "the point lies" if len(points) == 1 else f"{count} of {len(points)} points lie"
-        warnings.warn(
-            f"{whole} outside of what was trained: {', '.join(told)}; the values there are "
-            "extrapolated",
-            ExtrapolationWarning,
-            stacklevel=stacklevel + 1,
-        )
+        yield f"{name} = {got} is not in {low:.6g} <= {name} <= {high:.6g}"
+
+
+def _warn(message: str, stacklevel: int) -> None:
+    warnings.warn(
+        f"{message}; the values there are extrapolated", ExtrapolationWarning,
+        stacklevel=stacklevel + 1,
+    )

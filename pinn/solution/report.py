@@ -114,10 +114,11 @@ class Report:
     def summary(self) -> str:
         """Return one line: why it stopped, the loss, the time, and the errors where known."""
         fresh = "" if math.isnan(self.fresh_loss) else f" ({self.fresh_loss:.3e} on fresh points)"
+        steps = "1 step" if self.steps == 1 else f"{self.steps} steps"
         parts = [
             f"stopped: {self.stop_reason}",
             f"loss {self.loss:.3e}{fresh}",
-            f"{self.steps} steps in {self.wall_seconds:.1f} s",
+            f"{steps} in {self.wall_seconds:.1f} s",
             *self.recovery.text(self.parameters),
             *(
                 f"relative L2 error of {name} {value:.2e} (max {self.max_error[name]:.2e})"

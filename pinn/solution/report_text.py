@@ -40,8 +40,11 @@ def tables(report: Report) -> list[Table]:
     return [table for table in (_errors(report), _coefficients(report)) if table.rows]
 
 
-def facts(report: Report) -> list[tuple[str, str]]:
-    """Return what else is said of a run, as labels with a text each."""
+def facts(report: Report, warnings_in: str = "report.warnings") -> list[tuple[str, str]]:
+    """Return what else is said of a run, as labels with a text each.
+
+    warnings_in: where its warnings can be read.
+    """
     steps = "1 step" if report.steps == 1 else f"{report.steps} steps"
     stages = f" in {len(report.stages)} stages" if len(report.stages) > 1 else ""
     fresh = "" if math.isnan(report.fresh_loss) else f" ({report.fresh_loss:.3e} on fresh points)"
@@ -55,22 +58,24 @@ def facts(report: Report) -> list[tuple[str, str]]:
         times = "once" if count == 1 else f"{count} times"
         found.append(("went back", f"{times}, after numbers that were not finite"))
     if report.warnings:
-        found.append(("warnings", f"{len(report.warnings)}, in report.warnings"))
+        found.append(("warnings", f"{len(report.warnings)}, in {warnings_in}"))
     found += [
         ("data", f"{name}: {fit.rows} rows, {fit.scatter:.2f} sigma from the solution")
         for name, fit in report.recovery.data.items()
     ]
     estimate = report.error_estimate
     mark = DOUBTED if estimate.relative_l2 else "no estimate"
-    found += [(mark, f"the estimated error is not to be trusted: {one}" if mark == DOUBTED else one)
-              for one in estimate.doubts]
+    said = "the estimated error is not to be trusted: " if estimate.relative_l2 else ""
+    for doubt in estimate.doubts:
+        found.append((mark, f"{said}{doubt}"))
+        said = ""
     return found + [("note", remark) for remark in estimate.remarks]
 
 
 def report_text(report: Report, files: str = "") -> str:
     """Return a report as text of 80 columns; files: where its files are, if there are any."""
     parts = [f"{table}\n" for table in tables(report)]
-    said = facts(report)
+    said = facts(report, f"{files}summary.json") if files else facts(report)
     if files:
         said.insert(3, ("files", files))
     return "\n".join([*parts, *(labelled(*fact) for fact in said)])

@@ -354,6 +354,20 @@ def test_errors_that_rounding_hides_are_told_as_such():
         assert (hidden in estimate.doubts) == is_hidden
 
 
+def test_a_residual_next_to_its_rounding_errors_is_told_as_such_and_nothing_else():
+    """What random features leave there is larger on fresh points, and explained by nothing."""
+    problem = pinn.Problem(
+        X, ["u"], {"e": "u_xx + pi**2*sin(pi*x)"}, [pinn.Dirichlet("u", 0)],
+        reference={"u": "sin(pi*x)"},
+    )  # fmt: skip
+    solution = pinn.solve(problem, pinn.RandomFeatures(100))
+    estimate = solution.error_estimate()
+    assert solution.report.rel_l2["u"] < 1e-13 and estimate.relative_l2["u"] < 1e-13
+    assert estimate.trusted and estimate.doubts == ()
+    (remark,) = estimate.remarks
+    assert "next to its rounding errors" in remark and "that of u may be as large" in remark
+
+
 def test_data_at_the_level_of_their_noise_are_named():
     xs = np.linspace(0.05, 0.95, 40)
     noise = 0.02 * np.random.default_rng(0).standard_normal(len(xs))

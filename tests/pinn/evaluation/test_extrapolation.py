@@ -52,6 +52,46 @@ def test_rounding_at_the_ends_is_not_outside(solution):
         solution.evaluate_anywhere(x=5.0, t=0.5, nu=0.05)
 
 
+@pytest.fixture(scope="module")
+def pierced():
+    square = pinn.Interval("x", -1, 1) * pinn.Interval("y", -1, 1)
+    problem = pinn.Problem(
+        square - pinn.Disk((0, 0), 0.5), ["u"], {"e": "laplacian(u) + u"},
+        [pinn.Dirichlet("u", 0)],
+    )  # fmt: skip
+    return pinn.solve(problem, pinn.MLP(4, 1), training=[pinn.Adam(2)], seed=0)
+
+
+def test_a_point_in_a_hole_is_told_with_its_place(pierced):
+    assert told(pierced.evaluate, x=0.1, y=0.0)[0] == (
+        "the point x = 0.1, y = 0 lies in a hole or beside the domain, where nothing was trained; "
+        "the values there are extrapolated"
+    )
+    at = {"x": [0.9, 0.2, 0.1], "y": 0.0}
+    message, _ = told(lambda **at: pierced.derivative("u_x", **at), **at)
+    assert message.startswith("2 of 3 points, the first at x = 0.2, y = 0, lie in a hole")
+
+
+def test_the_edge_of_a_hole_is_no_hole(pierced):
+    angle = np.linspace(0, 2 * np.pi, 500)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pierced.evaluate(x=0.5 * np.cos(angle), y=0.5 * np.sin(angle))
+
+
+def test_of_many_points_some_thousands_are_looked_for_in_holes(pierced, monkeypatch):
+    asked, contains = [], pinn.Disk.contains
+
+    def counting(disk, points, *tolerance):
+        asked.append(len(points))
+        return contains(disk, points, *tolerance)
+
+    monkeypatch.setattr(pinn.Disk, "contains", counting)
+    x, y = np.meshgrid(np.linspace(-1, 1, 300), np.linspace(-1, 1, 300))
+    assert "points, the first at" in told(pierced.evaluate, x=x, y=y)[0]
+    assert max(asked) <= 4096
+
+
 @pytest.mark.parametrize(
     ("x", "message"),
     [
