@@ -128,6 +128,19 @@ def test_overrides_reach_into_the_defaults(loaded):
     assert config.experiment.problem.constants["k"] == 2.0
 
 
+def test_overrides_name_a_model_and_stages_in_place_of_the_defaults(loaded):
+    experiment = loaded(
+        HEAT, "training.0.adam.steps=20", "training.1.lbfgs.steps=30", "model.siren.width=5"
+    ).experiment
+    assert experiment.training == (pinn.Adam(steps=20), pinn.LBFGS(steps=30))
+    assert experiment.model == pinn.Siren(width=5)
+
+
+def test_a_stage_named_alone_beyond_the_defaults_is_refused(refused):
+    (message,) = refused(HEAT, "training.7.adam.steps=20")
+    assert "training: this is a list of 2 items; expected an item's number (0, 1)" in message
+
+
 @pytest.mark.parametrize("source", [BURGERS.read_text(), HEAT], ids=["burgers", "heat"])
 def test_the_resolved_config_gives_the_same_objects(loaded, source):
     first = loaded(source)
@@ -305,7 +318,6 @@ def test_what_the_problem_itself_refuses_is_told_at_its_key(refused, old, new, m
 @pytest.mark.parametrize("text, said", [
     ("model: auto\n", "model.auto.random_features: this model is auto, and random_features is"),
     ("model: {mlp: {width: 5}}\n", "model.mlp.random_features: this model is mlp, and"),
-    ("", "model.mlp.random_features: this model is mlp, and random_features is another one"),
 ])  # fmt: skip
 def test_a_key_of_another_model_is_told_how_to_name_that_one(refused, loaded, text, said):
     (message,) = refused(HEAT + text, "model.random_features.width=50")
