@@ -56,7 +56,7 @@ def field_data(
         if name not in bounds:
             raise ValueError(
                 f"expected coordinates out of {', '.join(bounds)}, got {name!r}"
-                f"{nearest(name, bounds)}"
+                f"{nearest(name, bounds)}; hold one at a value as {next(iter(bounds))}=0.5"
             )
     families = {family.name: family.middle for family in domain.families}
     free = [name for name in bounds if name not in held]

@@ -36,7 +36,10 @@ def load_start(
     try:
         parameters.load(_theta(parameters, start, problem))
     except ValueError as error:
-        raise ValueError(f"start: {error}") from error
+        remedy = ""
+        if isinstance(start, Trained):
+            remedy = "; give the model of that solution, model=start.experiment.model"
+        raise ValueError(f"start: {error}{remedy}") from error
 
 
 def _theta(

@@ -71,7 +71,8 @@ def test_coefficients_declared_alike_go_on_and_others_begin_at_their_initial():
 @pytest.mark.parametrize(
     ("start", "model", "error", "message"),
     [
-        (OLD, pinn.MLP(7, 1), ValueError, "start: parameter model.*: expected shape"),
+        (OLD, pinn.MLP(7, 1), ValueError, "start: parameter model.*: expected shape .*; give the m"
+         r"odel of that solution, model=start\.experiment\.model"),
         (OLD, pinn.MLP(6, 2), ValueError, "start: expected the parameters .*missing: model."),
         (np.zeros(3), pinn.MLP(6, 1), ValueError, r"start: expected a vector of shape .*got \(3,"),
         (OLD.theta * np.nan, pinn.MLP(6, 1), ValueError, "start: expected finite numbers, got nan"),
