@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +20,8 @@ from pinn.optimizers import Stage
 from pinn.training.experiment import Experiment
 from pinn.training.plan import Scale
 
+# The slopes of all rows take this many times as long as the gradient, or more.
+_OF_JACOBIAN = 3.0
 # A step is timed so often, and for so long, at most.
 _RUNS, _SECONDS = 3, 1.0
 # What two evaluations of one row may differ by, relative to the largest: rounding, in the dtype.
@@ -50,12 +53,17 @@ class BlockCheck:
 
 @dataclass(frozen=True)
 class StageCheck:
-    """One stage of training: its limits, and the bytes that it works in (None: not known)."""
+    """One stage of training: its limits, and the bytes that it works in (None: not known).
+
+    step_seconds: of a step, about and at least: evaluations as they were timed, and what is done
+    with matrices as many operations as a product of some takes.
+    """
 
     name: str
     steps: int
     seconds: float | None
     memory_bytes: int | None
+    step_seconds: float
 
 
 @dataclass(frozen=True)
@@ -123,7 +131,7 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
     costs = objective.costs()
     flops = sum(cost.flops for _, cost in costs)
     foreseen = experiment.plan.foreseen(Scale.of(objective, experiment.seconds))
-    stages = tuple(_stage(stage, objective) for stage in foreseen)
+    stages = tuple(_stages(foreseen, objective, seconds))
     arenas = sum(cost.nbytes for _, cost in costs)
     held = max((stage.memory_bytes or 0 for stage in stages), default=0)
     item = np.dtype(experiment.precision).itemsize
@@ -225,8 +233,28 @@ def _blocks(
         )
 
 
-def _stage(stage: Stage, objective: Objective) -> StageCheck:
-    return StageCheck(stage.name, stage.steps, stage.seconds, stage.working_bytes(objective))
+def _stages(stages: Iterable[Stage], objective: Objective, seconds: float) -> Iterator[StageCheck]:
+    """Yield what each stage takes; seconds: those of the loss and its gradient."""
+    for stage in stages:
+        each = seconds * (1 + _OF_JACOBIAN * stage.takes_jacobian)
+        flops = stage.algebra_flops(objective)
+        if flops and objective.on_device is None:  # of a device only evaluations are timed
+            each += flops / _flops_a_second()
+        yield StageCheck(
+            stage.name, stage.steps, stage.seconds, stage.working_bytes(objective), each
+        )
+
+
+@functools.cache
+def _flops_a_second() -> float:
+    """Return how many operations a second a product of matrices takes here."""
+    matrix = np.ones((768, 768))
+    took = []
+    for _ in range(3):
+        began = time.perf_counter()
+        np.matmul(matrix, matrix)
+        took.append(time.perf_counter() - began)
+    return 2 * len(matrix) ** 3 / min(took)
 
 
 def _hard_names(experiment: Experiment) -> tuple[str, ...]:

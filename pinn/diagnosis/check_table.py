@@ -105,7 +105,7 @@ def _foot(check: Check) -> Iterator[str]:
     yield from _pair("loss", f"{check.loss:.3e} at the start")
     yield from _pair(
         "a step", f"{seconds_text(check.seconds)} and {_flops_text(check.flops)} for the loss and "
-        "its gradient, of which a step takes one or more"
+        "its gradient"
     )  # fmt: skip
     yield from _pair(
         "memory", f"{bytes_text(check.memory_bytes)}, with points, parameters and the largest stage"
@@ -117,15 +117,19 @@ def _foot(check: Check) -> Iterator[str]:
         yield from _pair("", f"by way of {name} = {shown}, then {check.constants[name]:g}")
     legs = 1 + max(map(len, check.continuation.values()), default=0)
     steps = legs * sum(stage.steps for stage in check.stages)
+    seconds = legs * sum(stage.steps * stage.step_seconds for stage in check.stages)
     limits = [stage.seconds for stage in check.stages if stage.seconds is not None]
     if not limits:
-        yield from _pair("", f"{seconds_text(steps * check.seconds)} or more for all {steps} steps")
+        yield from _pair("", f"{seconds_text(seconds)} or more for all {steps} steps")
 
 
 def _stage_text(stage: StageCheck) -> str:
-    limit = "" if stage.seconds is None else f", {stage.seconds:g} s at most"
-    held = "" if stage.memory_bytes is None else f" ({bytes_text(stage.memory_bytes)}{limit})"
-    return f"{stage.name} {stage.steps} steps{held}"
+    said = [f"{seconds_text(stage.step_seconds)} each or more"]
+    if stage.memory_bytes is not None:
+        said.insert(0, bytes_text(stage.memory_bytes))
+    if stage.seconds is not None:
+        said.append(f"{stage.seconds:g} s at most")
+    return f"{stage.name} {stage.steps} steps ({', '.join(said)})"
 
 
 def _flops_text(count: int) -> str:

@@ -90,6 +90,12 @@ class DSGNAR(Stage):
         held += min(_PART, rows) * size if on_host else size * (rows + columns)
         return 8 * held
 
+    def algebra_flops(self, function: LeastSquares) -> int:
+        """Return the operations of the singular values of the sketch."""
+        columns = min(function.size, math.ceil(self.columns * function.size))
+        sketched = min(function.rows, math.ceil(self.rows * columns))
+        return 4 * sketched * columns**2 + 22 * columns**3
+
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError for a sketch beyond the memory; doubt few rows and float32."""
         check_memory(self.name, function, self.working_bytes(function), "its sketch")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
 
+from autograd.devices import CPU
 from pinn.objective import Layout
 from pinn.optimizers.ends import converged, no_decrease
 from pinn.optimizers.least_squares.algebra import Reduced
@@ -17,7 +18,8 @@ from pinn.optimizers.least_squares.jacobian_checks import (
     doubt_few_rows,
     doubt_precision,
 )
-from pinn.optimizers.least_squares.reduced import reduced, reduced_bytes
+from pinn.optimizers.least_squares.reduced import reduced, reduced_bytes, reduced_flops
+from pinn.optimizers.least_squares.workspace import place_of
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 
@@ -29,6 +31,8 @@ _FEW_HALVINGS, _WORTH = 3, 0.1
 _ENOUGH = 1e-3
 # Cutoffs that are tried lie so far apart.
 _RAISED = 100.0
+# Evaluations that a device is given at once: one that is in vain takes longer than a wait.
+_TOGETHER = 4
 # A step by a smaller share of theta is lost in its rounding.
 _SHORT = np.finfo(np.float64).eps
 
@@ -71,6 +75,10 @@ class GaussNewton(Stage):
     def working_bytes(self, function: LeastSquares) -> int:
         """Return the bytes of the Jacobian, as far as it is there at once, and of its triangle."""
         return reduced_bytes(function)
+
+    def algebra_flops(self, function: LeastSquares) -> int:
+        """Return the operations of the triangle and of what is solved with it."""
+        return reduced_flops(function)
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
@@ -188,18 +196,40 @@ def _halved(
     # At the least that the rows can be, halves of a step are no better than all of it.
     halvings = _HALVINGS if step.promised > _WORTH * before else _FEW_HALVINGS
     best: tuple[np.ndarray, float] | None = None
-    shortest = _SHORT * np.linalg.norm(theta)
-    for k in range(halvings + 1):
-        share = reach * 0.5**k
-        if best is not None and before - best[1] >= share * (2 - share) * step.promised:
-            break
-        part = share * step.step
-        if not math.isfinite(length := float(np.linalg.norm(part))) or length <= shortest:
-            break
-        there = theta + part
-        value = function.value(there)
+    shares = [reach * 0.5**k for k in range(halvings + 1)]
+    trials = _tried(function, _parts(theta, step.step, shares))
+    for share, (there, value) in zip(shares, trials, strict=False):
         if best is not None and not value < best[1]:
             break
         if value < loss:
             best = there, value
+        half = 0.5 * share
+        if best is not None and before - best[1] >= half * (2 - half) * step.promised:
+            break
     return best
+
+
+def _parts(
+    theta: np.ndarray, step: np.ndarray, shares: Iterable[float]
+) -> Iterator[np.ndarray]:
+    """Yield where shares of a step lead, up to one that is lost in the rounding of theta."""
+    shortest = _SHORT * np.linalg.norm(theta)
+    for share in shares:
+        part = share * step
+        if not math.isfinite(length := float(np.linalg.norm(part))) or length <= shortest:
+            return
+        yield theta + part
+
+
+def _tried(
+    function: LeastSquares, thetas: Iterable[np.ndarray]
+) -> Iterator[tuple[np.ndarray, float]]:
+    """Yield each theta and the loss there.
+
+    The host evaluates one when it is asked for. A device is given several at once, for one wait: as
+    many as were tried before, and no more than a few, as the search may end before the last.
+    """
+    left, count, on_host = iter(thetas), 0, place_of(function) == CPU
+    while taken := list(islice(left, 1 if on_host else min(max(count, 1), _TOGETHER))):
+        yield from zip(taken, function.values(taken), strict=True)
+        count += len(taken)

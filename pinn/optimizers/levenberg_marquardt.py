@@ -11,7 +11,7 @@ import numpy as np
 
 from pinn.objective import Layout
 from pinn.optimizers.ends import converged, no_decrease
-from pinn.optimizers.least_squares.damped import DampedLeastSquares, damped_bytes
+from pinn.optimizers.least_squares.damped import DampedLeastSquares, damped_bytes, damped_flops
 from pinn.optimizers.least_squares.jacobian_checks import (
     check_memory,
     doubt_few_rows,
@@ -77,6 +77,10 @@ class LevenbergMarquardt(Stage):
     def working_bytes(self, function: LeastSquares) -> int:
         """Return the bytes of the Jacobian and of what is factored."""
         return damped_bytes(function, self.scaling != "none")
+
+    def algebra_flops(self, function: LeastSquares) -> int:
+        """Return the operations of J^T J, or of J J^T, and of its factors."""
+        return damped_flops(function)
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""

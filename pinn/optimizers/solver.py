@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
@@ -70,6 +70,9 @@ class LeastSquares(Protocol):
     def value(self, theta: np.ndarray) -> float:
         """Return the loss alone: a forward evaluation."""
 
+    def values(self, thetas: Sequence[np.ndarray]) -> list[float]:
+        """Return the same at each of several thetas; a device is waited for once."""
+
     def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
         """Return the loss and its gradient (size,), as attributes of these names."""
 
@@ -81,6 +84,9 @@ class LeastSquares(Protocol):
 
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
         """Return the weighted residual vector, (rows,)."""
+
+    def rows_at(self, thetas: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the same at each of several thetas; a device is waited for once."""
 
     def jacobian(self, theta: np.ndarray, out: Any | None = None) -> tuple[Any, Any]:
         """Return the weighted residual vector and J; out: memory for J, (rows, size) float64.
@@ -211,6 +217,10 @@ class Stage(ABC):
     def working_bytes(self, function: LeastSquares) -> int | None:
         """Return about how many bytes its steps take beside those of evaluations; None: unknown."""
         return self.state_bytes(function.layout)
+
+    def algebra_flops(self, function: LeastSquares) -> int:
+        """Return about how many operations a step takes beside evaluations, with matrices."""
+        return 0
 
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int

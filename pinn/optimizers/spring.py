@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from pinn.objective import Layout
-from pinn.optimizers.least_squares.damped import DampedLeastSquares, damped_bytes
+from pinn.optimizers.least_squares.damped import DampedLeastSquares, damped_bytes, damped_flops
 from pinn.optimizers.least_squares.jacobian_checks import (
     check_memory,
     doubt_precision,
@@ -69,6 +69,10 @@ class SPRING(Stage):
         """Return the bytes of the Jacobian and of what is factored."""
         return damped_bytes(function)
 
+    def algebra_flops(self, function: LeastSquares) -> int:
+        """Return the operations of J^T J, or of J J^T, and of its factors."""
+        return damped_flops(function)
+
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError for a Jacobian beyond the memory; doubt float32."""
         check_memory(self.name, function, self.working_bytes(function), "what is factored")
@@ -90,7 +94,7 @@ class SPRING(Stage):
             kept, rows = self.momentum * phi, linear.rows
             loss = float(rows @ rows)
             damping = self.damping + self.relative_damping * loss
-            left = linear.of_rows(linear.along(kept) - rows)
+            left = linear.of_rows(linear.along(kept)[0] - rows)
             phi = kept + left.damped(damping).step
             number += 1
             losses = self.schedule.remember(loss, losses)

@@ -52,6 +52,12 @@ def triangle_of(rows: np.ndarray, jacobian: np.ndarray, ranks: Ranks = ALONE) ->
     return _Tall(iter([(rows, jacobian)]), *jacobian.shape, keep=True, ranks=ranks)
 
 
+def reduced_flops(function: LeastSquares) -> int:
+    """Return about the operations of a triangle and of one damping."""
+    small, large = sorted((function.rows, function.size))
+    return 2 * large * small**2 + 2 * small**3
+
+
 def reduced_bytes(function: LeastSquares) -> int:
     """Return the bytes of what `reduced` holds, for one damping at a time, at its largest.
 

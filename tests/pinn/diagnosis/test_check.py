@@ -9,6 +9,7 @@ import pytest
 
 import pinn
 from autograd.plan.executors import NumpyExecutor
+from pinn.diagnosis import check as diagnosis_of_runs
 from pinn.diagnosis.check_table import bytes_text, seconds_text
 from pinn.files import to_json
 from pinn.training.experiment import Experiment
@@ -117,6 +118,25 @@ def test_a_jacobian_and_what_is_made_of_it_are_counted():
         # J by itself, or a square of each number beside it
         assert 8 * min(rows, size) * size < stage.memory_bytes < 8 * 20 * rows * (rows + size)
         assert found.memory_bytes > stage.memory_bytes
+
+
+@pytest.mark.parametrize("width", [8, 40], ids=["more rows", "more numbers"])
+def test_a_step_takes_what_is_done_with_matrices_too(monkeypatch, width):
+    monkeypatch.setattr(diagnosis_of_runs, "_flops_a_second", lambda: 1e6)
+    stages = [pinn.Adam(steps=3), pinn.LevenbergMarquardt(steps=2)]
+    found = pinn.check(problem(), pinn.MLP(width, 2), SMALL, stages)
+    rows = sum(block.rows for block in found.blocks)
+    small, large = sorted((rows, found.parameters))
+    adam, of_matrices = found.stages
+    assert adam.step_seconds == found.seconds
+    least = (large * small**2 + small**3 // 3) / 1e6
+    assert of_matrices.step_seconds == pytest.approx(least + 4 * found.seconds)
+    total = 3 * adam.step_seconds + 2 * of_matrices.step_seconds
+    assert f"{seconds_text(total)} or more for all 5 steps" in str(found)
+
+
+def test_operations_a_second_are_those_of_a_product():
+    assert 1e7 < diagnosis_of_runs._flops_a_second() < 1e14
 
 
 def _steps(stage, objective):
