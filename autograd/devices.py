@@ -114,8 +114,8 @@ def _load_cupy() -> Backend:
         import cupy
     except ModuleNotFoundError as error:
         raise DeviceError(
-            "device 'cuda' needs cupy, which is not installed; "
-            "install the extra gpu12 or gpu13 for your CUDA version, or use device='cpu'"
+            "device 'cuda' needs cupy, which is not installed; for CUDA 12 pip install "
+            "cupy-cuda12x[ctk] brings it, for CUDA 13 cupy-cuda13x[ctk]; or use device='cpu'"
         ) from error
     except ImportError as error:  # cupy's text is a page about the one that caused it
         raise DeviceError(

@@ -55,8 +55,8 @@ def world() -> Ranks:
             from mpi4py import MPI
         except (ImportError, RuntimeError) as error:
             raise ImportError(
-                'executor "ranks": it needs mpi4py and an MPI library: pip install mpi4py mpich '
-                f"(here: {error})"
+                "sharing a run among processes needs mpi4py and an MPI library: pip install "
+                f"mpi4py mpich (here: {error})"
             ) from error
         return MpiRanks(MPI.COMM_WORLD) if MPI.COMM_WORLD.size > 1 else ALONE
 

@@ -234,6 +234,11 @@ def add_at(xp: Any, target: Any, numbers: Any, values: Any) -> None:
     """
     values = xp.broadcast_to(xp.asarray(values, dtype=target.dtype), numbers.shape).reshape(-1)
     flat, numbers = target.reshape(-1), numbers.reshape(-1)
+    if flat.dtype.kind in "biu" and flat.dtype.itemsize < 4:  # cupy adds none so small in place
+        wide = flat.astype(np.int32)
+        add_at(xp, wide, numbers, values)
+        flat[...] = wide.astype(flat.dtype)
+        return
     parts = [(flat, values)]
     if flat.dtype.kind == "c":  # cupy adds real numbers alone
         parts = [(flat.real, values.real), (flat.imag, values.imag)]

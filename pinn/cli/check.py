@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from pinn.cli.configured import add_config, mistakes_of, read_config
+from pinn.cli.configured import add_config, check_device, mistakes_of, read_config
 from pinn.cli.output import say, tell
 from pinn.cli.verdict import DONE, USAGE
 
@@ -38,6 +38,7 @@ def add_parser(commands: Any) -> None:
 def check(arguments: argparse.Namespace) -> int:
     """Print the table, or JSON; return the exit code."""
     config = read_config(arguments)
+    check_device(config)
 
     import pinn
     from pinn.files import to_json

@@ -69,6 +69,25 @@ def read_config(arguments: argparse.Namespace) -> Config:
     return load(path, overrides)
 
 
+def check_device(config: Config) -> None:
+    """Raise DeviceError, in the words of the command line, where the device cannot be used."""
+    from autograd.devices import DeviceError, as_device
+
+    device = config.experiment.device
+    try:
+        as_device(device)
+    except DeviceError as error:
+        place = config.reader.place(("device",))
+        option = str(place) if place.line is None else ""  # as it was typed
+        if not isinstance(error.__cause__, ModuleNotFoundError):
+            raise DeviceError(f"{option}: {error}" if option else str(error)) from error
+        raise DeviceError(
+            f"{option or f'device {device!r}'} needs cupy, which is not installed; for CUDA 12 "
+            'pip install ".[gpu12]" brings it, for CUDA 13 pip install ".[gpu13]"; or choose the '
+            "device cpu"
+        ) from error
+
+
 @contextmanager
 def mistakes_of(config: Config, ended: Callable[[], bool] = lambda: False) -> Iterator[None]:
     """Take what is refused inside the block for a mistake in a config: raise ConfigError.

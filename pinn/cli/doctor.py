@@ -40,7 +40,7 @@ def doctor(arguments: argparse.Namespace) -> int:
     import pinn
     from pinn.files import to_json
 
-    solution, run = read_saved(arguments.run)
+    solution, run = read_saved(arguments.run, "doctor")
     try:
         found = pinn.doctor(solution, run.metrics() if run else [])
     except RuntimeError as error:

@@ -70,7 +70,7 @@ def export(arguments: argparse.Namespace) -> int:
     grid = _assigned("--grid", arguments.grid, int, "a number of points such as x=101")
     held = _assigned("--hold", arguments.hold, float, "a number such as t=0.5")
     _check_ending(arguments)
-    solution, _ = read_saved(arguments.run)
+    solution, _ = read_saved(arguments.run, "export")
     try:
         path = arguments.out or _name(arguments, solution, grid, held)
         written = export_solution(solution, path, grid, held, arguments.overwrite)

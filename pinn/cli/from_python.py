@@ -37,6 +37,7 @@ def sweep(
     executor: Any = None,
     jobs: int | None = None,
     tries: int = 3,
+    extend: bool = False,
     tell: Callable[[str], object] | None = None,
     **settings: Any,
 ) -> Sweep:
@@ -47,6 +48,8 @@ def sweep(
     of one's own only where the worker knows it. grid: key of a config -> the values that it has in
     turn, {"seed": range(3), "model.width": [20, 40]}. out: the folder of the runs (runs/NAME-sweep
     where left out); those that have ended there are not trained again, and others are gone on with.
+    extend: go on with those that have ended as well, where a limit of theirs is raised; without it
+    a RuntimeWarning tells of runs that were made with other limits.
 
     executor: a concurrent.futures.Executor, such as mpi4py.futures.MPIPoolExecutor, get_executor()
     of a Dask client, or an executor of submitit; or a name, as of the command's --executor. The
@@ -64,7 +67,7 @@ def sweep(
     """
     return _swept(
         "sweep", problem, grid, {"model": model, **settings}, out=out, executor=executor, jobs=jobs,
-        tries=tries, tell=tell,
+        tries=tries, extend=extend, tell=tell,
     )  # fmt: skip
 
 
@@ -78,6 +81,7 @@ def _swept(
     executor: Any,
     jobs: int | None,
     tries: int,
+    extend: bool,
     tell: Callable[[str], object] | None,
 ) -> Sweep:
     """Do what `sweep` says, for the function of whose arguments its errors speak."""
@@ -104,9 +108,14 @@ def _swept(
         if found is None:
             raise SystemExit(0)
         try:
-            runs = GridRuns(axes, lambda changed: parse(text, caller, changed), out, _untold)
+            runs = GridRuns(
+                axes, lambda changed: parse(text, caller, changed), out, _untold, extend
+            )
         except Misuse as error:
             raise ValueError(str(error)) from None
+        kept = runs.other_limits("extend=True", "another out=")
+        if kept is not None:
+            warnings.warn(f"{caller}: {kept}", RuntimeWarning, stacklevel=3)
         try:
             runs.train(found, tries=tries, tell=tell or _untold)
         except CannotBegin as error:
@@ -127,6 +136,7 @@ def ensemble(
     executor: Any = None,
     jobs: int | None = None,
     tries: int = 3,
+    extend: bool = False,
     tell: Callable[[str], object] | None = None,
     **settings: Any,
 ) -> Ensemble:
@@ -143,7 +153,7 @@ def ensemble(
     swept = _swept(
         "ensemble", problem, {"seed": _seeds(seeds)}, {"model": model, **settings},
         out=out or Path("runs", f"{problem.name}-ensemble"), executor=executor, jobs=jobs,
-        tries=tries, tell=tell,
+        tries=tries, extend=extend, tell=tell,
     )  # fmt: skip
     there = [run.solution_path for run in swept.runs if run.solution_path.exists()]
     found = [load(path) for path in there]

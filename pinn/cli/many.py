@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pinn.cli.grid import Grid
-from pinn.cli.train import ended_there
+from pinn.cli.train import End, ended_there
 from pinn.cli.verdict import DONE, Misuse
 from pinn.cli.worker import work
 
@@ -24,9 +24,10 @@ class GridRuns:
     """The runs of a grid, one for each combination, and how those ended that have.
 
     made: returns the config with some overrides. folder: of the runs, runs/NAME-sweep where left
-    out. tell: gets a line for each that had ended before, with exit code 0. Raises Misuse where two
-    would go to one directory, or a run of another config is there, RunExists where something else
-    is there or another process is training, and what `made` raises.
+    out. tell: gets a line for each that had ended before, with exit code 0. extend: whether those
+    have not ended of which a limit is raised. Raises Misuse where two would go to one directory, or
+    a run of another config is there, RunExists where something else is there or another process is
+    training, and what `made` raises.
     """
 
     def __init__(
@@ -35,19 +36,40 @@ class GridRuns:
         made: Callable[[list[Override]], Config],
         folder: str | os.PathLike[str] | None,
         tell: Callable[[str], object],
+        extend: bool = False,
     ) -> None:
         self._grid = grid
         self.configs = _configs(grid, made, folder)
         """By directory."""
-        self._codes = {
-            directory: _code_before(config, tell) for directory, config in self.configs.items()
-        }
+        self._before: dict[Path, End] = {}
+        """How those had ended that stay as they are."""
+        for directory, config in self.configs.items():
+            end = _end_before(config)
+            if end is not None and not (extend and end.raised):
+                self._before[directory] = end
+                tell(f"{directory}: the run has ended: {end.why}")
+        self._codes = {one: DONE if one in self._before else None for one in self.configs}
         self._reasons = dict.fromkeys(self.configs, "")
 
     @property
     def left(self) -> dict[Path, Config]:
         """The configs of those that have not ended, by directory."""
         return {one: config for one, config in self.configs.items() if self._codes[one] is None}
+
+    def other_limits(self, extend: str, anew: str) -> str | None:
+        """Return what to say where runs had ended under other limits, and stay as they are.
+
+        None where none had. extend, anew: what goes on with such a run, and what begins another.
+        """
+        others = [end for end in self._before.values() if end.other_limits]
+        if not others:
+            return None
+        told = "; ".join(dict.fromkeys(end.other_limits for end in others))
+        way_on = f"{extend} goes on with them, and " if any(end.raised for end in others) else ""
+        return (
+            f"{len(others)} of {len(self.configs)} runs had ended under other limits, and stay as "
+            f"they are: {told}; {way_on}{anew} begins new ones"
+        )
 
     def end(self, directory: Path, code: int | None, said: str) -> None:
         """Note the exit code of a run, and why it is that where it is not 0."""
@@ -106,15 +128,11 @@ def _configs(
     return found
 
 
-def _code_before(config: Config, tell: Callable[[str], object]) -> int | None:
-    """Return 0 for a run that has ended, which is told, and None for all others."""
+def _end_before(config: Config) -> End | None:
+    """Return how a run had ended; None for all others."""
     from pinn.files import DamagedFile
 
     try:
-        end = ended_there(config)
+        return ended_there(config)
     except DamagedFile:  # whoever goes on with it says so
-        end = None
-    if end is None:
         return None
-    tell(f"{config.directory}: the run has ended: {end}")
-    return DONE

@@ -61,7 +61,7 @@ def plot(arguments: argparse.Namespace) -> int:
     """Draw the solution of a run, or its last checkpoint, on the CPU; return the exit code."""
     from pinn.figures import NoFilm
 
-    run = opened(arguments.run)
+    run = opened(arguments.run, "plot")
     solution = solution_of(run)
     unknowns = _unknowns(arguments.unknown, solution)
     try:

@@ -46,7 +46,7 @@ def report(arguments: argparse.Namespace) -> int:
     """Write the page of a run and say where it is; return the exit code."""
     from pinn.report import write_report
 
-    run = opened(arguments.run)
+    run = opened(arguments.run, "report")
     try:
         say(str(write_report(run, arguments.out)))
     except (ImportError, ValueError) as error:

@@ -61,7 +61,7 @@ def show(arguments: argparse.Namespace) -> int:
     from pinn.runs.comparison import results
     from pinn.text import aligned
 
-    run = opened(arguments.run)
+    run = opened(arguments.run, "runs show")
     say(aligned([[name, *row] for name, row in results([run]).items()]))
     if run.summary_path.exists():
         summary = run.summary()
@@ -92,7 +92,7 @@ def compare(arguments: argparse.Namespace) -> int:
         raise Misuse("expected two runs or more to compare")
     if Path(arguments.figure).suffix != ".png":
         raise Misuse(f"--figure: expected a name that ends in .png, got {arguments.figure}")
-    runs = [opened(directory) for directory in arguments.runs]
+    runs = [opened(directory, "runs compare") for directory in arguments.runs]
     configs = [leaves(read_yaml(run.config_path, str(run.config_path))) for run in runs]
     say(comparison_text(runs, configs))
     curves = {str(run.directory): run.metrics() for run in runs}

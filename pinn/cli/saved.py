@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,14 +21,34 @@ def add_saved(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def opened(directory: str) -> Run:
-    """Return a run that was named on the command line; Misuse where there is none."""
+def opened(directory: str, command: str, instead: str = "") -> Run:
+    """Return a run that was named on the command line; Misuse where there is none.
+
+    command: which was given it. instead: what else that takes, for the message of the error.
+    """
     from pinn.runs import Run
 
     try:
         return Run.open(directory)
     except FileNotFoundError as error:
-        raise Misuse(str(error)) from error
+        told = _folder_of_runs(directory, command)
+        raise Misuse(told or f"{error}{instead}") from error
+
+
+def _folder_of_runs(directory: str, command: str) -> str | None:
+    """Return what to say of a folder that runs lie in, such as that of a sweep; None for others."""
+    from pinn.runs import Run
+    from pinn.runs.claim import MARKER
+
+    marked = sorted(path.parent for path in Path(directory).glob(f"*/{MARKER}"))
+    runs = [one for one in marked if Run(one).config_path.is_file()]
+    if not runs:
+        return None
+    count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+    return (
+        f"{directory}: expected one run directory, got a folder with {count} in it, as a sweep "
+        f"leaves; give one of them: python -m pinn {command} {shlex.quote(str(runs[0]))}"
+    )
 
 
 def solution_of(run: Run) -> Solution:
@@ -38,17 +59,14 @@ def solution_of(run: Run) -> Solution:
     return _load(saved[0])
 
 
-def read_saved(given: str) -> tuple[Solution, Run | None]:
+def read_saved(given: str, command: str) -> tuple[Solution, Run | None]:
     """Return the solution of a run (see `solution_of`) and the run, or that of a file and None.
 
-    Misuse for neither.
+    command: which was given it. Misuse for neither.
     """
     if Path(given).is_file() and Path(given).suffix == ".npz":
         return _load(Path(given)), None
-    try:
-        run = opened(given)
-    except Misuse as error:
-        raise Misuse(f"{error}, or a solution.npz") from error
+    run = opened(given, command, ", or a solution.npz")
     return solution_of(run), run
 
 

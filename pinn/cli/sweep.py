@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _ABOUT = """\
 Train a run for each combination of the values, one after the other or, with --jobs,
 several at a time, and print them as one table. The same command again goes on where it
-was cut short, and trains only what is not there yet. A run whose worker is lost is
+was cut short, and trains only what is not there yet; with --extend also what has ended
+and has a higher limit now. A run whose worker is lost is
 taken up from its checkpoint by another, three times at most. The exit code is the first
 of a run that is not 0.
 """
@@ -56,6 +57,10 @@ def add_parser(commands: Any) -> None:
         "--executor", metavar="processes|mpi|dask[:ADDRESS]|slurm[:KEY=VALUE,...]",
         help="who does the runs: processes of this machine, those that mpiexec started, the "
         "workers of Dask, a job array of Slurm",
+    )
+    parser.add_argument(
+        "--extend", action="store_true",
+        help="go on with runs that have ended, with the higher limits that are now given",
     )
     add_track(parser)
     parser.add_argument("--quiet", action="store_true", help="print only the table")
@@ -95,7 +100,10 @@ def _swept(arguments: argparse.Namespace, workers: Workers | None) -> int:
 
     grid = Grid([Axis.parse(text) for text in arguments.grid])
     told = (lambda line: None) if arguments.quiet else tell
-    runs = GridRuns(grid, made, arguments.out, told)
+    runs = GridRuns(grid, made, arguments.out, told, arguments.extend)
+    kept = runs.other_limits("--extend", "another --out")
+    if kept is not None:
+        told(kept)
     interrupted = False
     try:
         if workers is None:

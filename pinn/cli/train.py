@@ -7,9 +7,15 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pinn.cli.configured import add_config, add_track, mistakes_of, read_config
+from pinn.cli.configured import (
+    add_config,
+    add_track,
+    check_device,
+    mistakes_of,
+    read_config,
+)
 from pinn.cli.output import QuietStream, hush, say, tell
 from pinn.cli.verdict import DISK_OR_DEVICE, DIVERGED, DONE, INTERRUPTED, Misuse
 
@@ -115,7 +121,10 @@ def _ranks() -> Ranks:
     try:
         return ranks_of("ranks" if started_as_ranks() else "process")
     except ImportError as error:
-        raise Misuse(str(error)) from error
+        raise Misuse(
+            "several processes were started as by mpiexec, and sharing a run needs mpi4py and an "
+            f"MPI library: pip install mpi4py mpich (here: {error.__cause__})"
+        ) from error
 
 
 def _take_part(arguments: argparse.Namespace, ranks: Ranks) -> int:
@@ -134,6 +143,7 @@ def _begin(
     """Return what to go on from, whether to overwrite, and why there is nothing to do."""
     from pinn.runs import check_free
 
+    check_device(config)  # before the directory: freeing that would not help
     overwrite, checkpoint = arguments.overwrite, None
     if arguments.resume or arguments.extend:
         checkpoint, ended = _left_there(config, arguments)
@@ -195,11 +205,16 @@ def _left_there(
     if not is_run(directory):
         tell(f"{directory}: no run is there yet; it begins now")
         return None, None
-    run, end = Run(directory), ended_there(config, arguments.extend)
+    run, end = Run(directory), ended_there(config)
     if end is not None and not arguments.extend:
         return None, (
-            f"the run in {directory} has ended: {end}; --extend goes on with it where a limit is "
-            "raised, such as --seconds"
+            f"the run in {directory} has ended: {end.why}; --extend goes on with it where a limit "
+            "is raised, such as --seconds"
+        )
+    if end is not None and not end.raised:
+        raise Misuse(
+            f"--extend: the run in {directory} has ended, and no limit is raised; give a higher "
+            "one, such as --seconds or the steps of a stage"
         )
     if run.checkpoint_path.exists() or run.previous_checkpoint_path.exists():
         return directory, None
@@ -212,35 +227,37 @@ def _left_there(
     return None, None
 
 
-def ended_there(config: Config, extend: bool = False) -> str | None:
-    """Return why the run in a config's directory has ended; None where it has not, or is not there.
+class End(NamedTuple):
+    """How the run in a config's directory has ended.
 
-    Misuse where it is of another config and, to extend it, where no limit is raised.
+    why: a sentence. other_limits: where the config has others, with what is there and here. raised:
+    whether the run may go on for longer by them; so where its checkpoint does not say, which is
+    told when it is gone on with.
     """
-    from pinn.runs import Run, is_run
 
-    end = Run(config.directory).end() if is_run(config.directory) else None
-    if end is not None:
-        _check_ended(config, extend)
-    return end
+    why: str
+    other_limits: str = ""
+    raised: bool = True
 
 
-def _check_ended(config: Config, extend: bool) -> None:
-    """Refuse a run that has ended where it is of another config, or no limit of it is raised."""
+def ended_there(config: Config) -> End | None:
+    """Return how the run in a config's directory has ended; None where it has not, or is not there.
+
+    Misuse where it is of another config.
+    """
     from pinn.files import DamagedFile
-    from pinn.solution.resuming import limits_raised
+    from pinn.runs import Run, is_run
+    from pinn.solution.resuming import other_limits
 
+    why = Run(config.directory).end() if is_run(config.directory) else None
+    if why is None:
+        return None
     try:
-        raised = limits_raised(config.directory, config.experiment)
+        return End(why, *other_limits(config.directory, config.experiment))
     except (FileNotFoundError, DamagedFile):
-        return  # what is left of it is told when it is gone on with
+        return End(why)
     except ValueError as error:
         raise Misuse(str(error)) from error
-    if extend and not raised:
-        raise Misuse(
-            f"--extend: the run in {config.directory} has ended, and no limit is raised; give a "
-            "higher one, such as --seconds or the steps of a stage"
-        )
 
 
 def _solve(
@@ -295,6 +312,7 @@ class _Rehearsal:
 
 def _shown() -> Progress:
     """Progress on stderr, without its end, which the command prints with the names of files."""
+    from pinn.models.in_words import in_words
     from pinn.training.progress import Progress
 
     class Shown(Progress):
@@ -306,8 +324,9 @@ def _shown() -> Progress:
             blocks = session.objective.blocks
             points = ", ".join(f"{block.name} {len(block.points)}" for block in blocks)
             self.tell(
-                f"{experiment.problem.name}: {session.objective.size} trainable numbers, "
-                f"{experiment.precision} on {experiment.device}; points: {points}"
+                f"{experiment.problem.name}: {in_words(experiment.model)}; "
+                f"{session.objective.size} trainable numbers, {experiment.precision} on "
+                f"{experiment.device}; points: {points}"
             )
 
         def on_end(self, solution: Solution) -> None:

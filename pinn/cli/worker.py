@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pinn.cli.output import tell
-from pinn.cli.train import train_config
+from pinn.cli.train import ended_there, train_config
 from pinn.cli.verdict import INTERRUPTED, verdict
 
 if TYPE_CHECKING:
@@ -43,14 +43,18 @@ def attempted(
 ) -> tuple[int, str]:
     """Begin a run, or go on with it; return its exit code, and in a line why it failed.
 
+    One that has ended goes on where a limit is raised, and is left as it is elsewhere.
+
     What the run raises is told, and none of it leaves this. quiet, callbacks: as of `train_config`.
     threads: how many it takes if its config does not say.
     """
     from pinn.runs import is_run
 
     try:
-        there = is_run(config.directory)
-        arguments = argparse.Namespace(overwrite=False, resume=there, extend=False, quiet=quiet)
+        there, end = is_run(config.directory), ended_there(config)
+        arguments = argparse.Namespace(
+            overwrite=False, resume=there, extend=end is not None and end.raised, quiet=quiet
+        )
         with _threads(threads):
             code, why = train_config(config, arguments, callbacks)
     except KeyboardInterrupt:

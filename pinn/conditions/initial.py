@@ -8,7 +8,7 @@ from pinn.conditions.condition import Condition, Exact, Value
 from pinn.equations.leaves import Derivative
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
-from pinn.geometry import Shape
+from pinn.geometry import AS_TIME, Shape
 from pinn.residuals import Residual, Start
 from pinn.schema import Name, Natural, declared
 from pinn.schema.errors import at, refuse
@@ -60,6 +60,5 @@ def need_time(what: str, domain: Shape) -> None:
         names = ", ".join(domain.coordinates)
         raise ValueError(
             f"{what} needs a time coordinate, and this domain has only {names}; "
-            "declare one as time (pinn.Time('t', 0, 1) in Python, t: {time: [0, 1]} in YAML), or "
-            "use a Dirichlet condition on a face"
+            f"{AS_TIME}, or use a Dirichlet condition on a face"
         )

@@ -24,7 +24,7 @@ def boundary(
     if not domain.space:
         raise ValueError(
             f"{what} needs a space coordinate, and this domain has only "
-            f"{', '.join(domain.coordinates)}; use pinn.Initial at the start of time"
+            f"{', '.join(domain.coordinates)}; use an initial condition at the start of time"
         )
     with under("on"):
         return Boundary(domain, domain.select(on), normals)

@@ -52,7 +52,7 @@ def standard_errors(solution: Solution, **coordinates: Any) -> dict[str, np.ndar
     if not data:
         raise ValueError(
             "standard errors come from the noise of data, and the problem has none; add a "
-            "pinn.Data condition"
+            "condition of data (pinn.Data, in YAML data)"
         )
     columns = network_columns(objective)
     if len(columns) > MOST_DENSE:

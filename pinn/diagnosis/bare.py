@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pinn.diagnosis.example import example
 from pinn.diagnosis.held import Held
 from pinn.diagnosis.linear import Linear
 from pinn.diagnosis.orders import conditions_taken
@@ -225,8 +226,8 @@ def _there(system: System, lacking: Sequence[_Side]) -> tuple[str, str]:
     there = _counted(least) if least else f"is no condition on {' or '.join(map(repr, wanting))}"
     first = lacking[0]
     if first.lacking.all():
-        return there, f"pinn.Dirichlet({wanting[0]!r}, ..., on={str(first.part)!r})"
-    return there, f"pinn.Dirichlet({wanting[0]!r}, ...) there"
+        return there, example("Dirichlet", wanting[0], on=str(first.part))
+    return there, example("Dirichlet", wanting[0])
 
 
 def _counted(conditions: float) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pinn.diagnosis.bare import bare
+from pinn.diagnosis.example import example
 from pinn.diagnosis.held import Held
 from pinn.diagnosis.linear import Leaf, Linear
 from pinn.diagnosis.orders import conditions_taken, parts_of
@@ -249,19 +250,19 @@ def _sentence(
     in_time = coordinate == statement.problem.domain.time
     unknown = _least_told(statement, system, coordinate)
     if in_time:
-        order = f", order={len(given)}" if given and len(system.unknowns) == 1 else ""
-        example = f"pinn.Initial({unknown!r}, ...{order})"
+        order = {"order": len(given)} if given and len(system.unknowns) == 1 else {}
+        one = example("Initial", unknown, **order)
     elif len({plane.value for _, plane in given}) > 1:
-        example = "a derivative on one of these"
+        one = "a derivative on one of these"
     else:
-        example = f"pinn.Dirichlet({unknown!r}, ...)"
+        one = example("Dirichlet", unknown)
     there = "none is given"
     if given:
         there = f"{len(given)} {'are' if len(given) > 1 else 'is'} given ({_places(given)})"
     return (
         f"the solution seems not to be determined in {coordinate}: the {system.takes} {taken} "
         f"condition{'s' * (taken > 1)} in {coordinate}, such as "
-        f"{'at its start' if in_time else 'on its bounds'}, and {there}; add one, such as {example}"
+        f"{'at its start' if in_time else 'on its bounds'}, and {there}; add one, such as {one}"
     )
 
 

@@ -431,7 +431,7 @@ def _noise_doubts(remains: _Remains) -> Iterator[str]:
     for name in remains.noisy:
         yield (
             f"{name} is fitted as well as its noise allows: what the noise has moved is not in "
-            "the estimate, see pinn.standard_errors"
+            "the estimate; standard errors have it, at points those of pinn.standard_errors"
         )
 
 

@@ -14,11 +14,12 @@ from pinn.geometry.parts import Face, Part, Piece
 from pinn.geometry.placed import Moved, Named, Rotated
 from pinn.geometry.polygon import Polygon, Triangle
 from pinn.geometry.product import Product, during
-from pinn.geometry.shape import TOLERANCE, Shape, check_value, projection
+from pinn.geometry.shape import AS_TIME, TOLERANCE, Shape, check_value, projection
 from pinn.geometry.surface import Surface
 from pinn.geometry.unit_cube import UnitSampler
 
 __all__ = [
+    "AS_TIME",
     "SHAPES",
     "TOLERANCE",
     "AnyDomain",

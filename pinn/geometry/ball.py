@@ -39,7 +39,7 @@ class _Round(Shape):
 
     def __post_init__(self) -> None:
         if len(self.center) < 2:
-            refuse("expected a center of two numbers or more; use pinn.Interval for one", "center")
+            refuse("expected a center of two numbers or more; use an interval for one", "center")
         check_names(self.names, len(self.center))
 
     @property

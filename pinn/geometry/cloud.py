@@ -96,7 +96,7 @@ class PointCloud(Shape):
     def __post_init__(self) -> None:
         d = len(self.points[0])
         if d < 2:
-            refuse("expected points of two numbers or more; use pinn.Interval for one", "points")
+            refuse("expected points of two numbers or more; use an interval for one", "points")
         if len(self.points) < _FEWEST:
             refuse(f"expected {_FEWEST} points or more, got {len(self.points)}", "points")
         check_names(self.names, d)

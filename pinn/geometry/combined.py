@@ -408,7 +408,7 @@ def combined(kind: type[_Combined], first: Shape, second: object) -> Shape:
         shown = " and ".join(" * ".join(map(repr, one)) or "no time" for one in (rest, other))
         raise ValueError(
             f"expected shapes in space, or of the same time, got {shown}; combine them in space, "
-            "then multiply with pinn.Time"
+            "then multiply with the time"
         )
 
     def combine(space: Shape) -> Shape:
@@ -424,7 +424,7 @@ def combined(kind: type[_Combined], first: Shape, second: object) -> Shape:
 def _refuse_touching() -> NoReturn:
     raise ValueError(
         "there is no formula that vanishes there alone, for boundaries of the shapes of this union "
-        "lie on each other: let them overlap, give the outline as pinn.Polygon, or leave out hard"
+        "lie on each other: let them overlap, give the outline as a polygon, or leave out hard"
     )
 
 

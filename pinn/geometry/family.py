@@ -77,5 +77,5 @@ def apart(domain: Shape) -> tuple[Shape, tuple[Family, ...]]:
         return domain, ()
     rest = [one for one in domain.factors if not one.families]
     if not rest:
-        refuse("expected a coordinate besides the families, such as pinn.Interval('x', 0, 1)")
+        refuse("expected a coordinate besides the families, such as an interval of x")
     return functools.reduce(operator.mul, rest), domain.families

@@ -57,7 +57,7 @@ def _content(name: str, found: Any) -> Pieces:
     if d == 2 and points.shape[1] == 3 and len(np.unique(points[np.unique(cells), 2])) > 1:
         refuse(
             f"{name}: its triangles do not lie in a plane z = const, and there are no tetrahedra; "
-            "use pinn.Surface for the solid inside of a closed surface"
+            "use surface (pinn.Surface in Python) for the solid inside of a closed surface"
         )
     points = points[:, :d]
     volumes = _volumes(points[cells])

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from pinn.geometry.family import Family
     from pinn.geometry.product import Product
 
+AS_TIME = "declare one as time (pinn.Time('t', 0, 1) in Python, t: {time: [0, 1]} in YAML)"
+"""What to do in a domain without a time coordinate."""
 TOLERANCE = 1e-9
 """How far outside a point may lie and still be contained, as a share of the bounding box."""
 
@@ -302,7 +304,7 @@ class Shape(ABC):
         if self.time is None:
             names = ", ".join(self.coordinates)
             raise ValueError(
-                f"this domain has no time coordinate, only {names}; make one with pinn.Time"
+                f"this domain has no time coordinate, only {names}; {AS_TIME}"
             )
         return Face(self.time, side, self.bounds[self.time][side == "high"])
 
@@ -381,9 +383,9 @@ class Shape(ABC):
             hint = ""
             if "=" in text and name == self.time:
                 low, high = self.bounds[name]
-                ends = {"Initial": low, "Terminal": high}
+                ends = {"an initial": low, "a terminal": high}
                 near = (end for end, at in ends.items() if abs(at - value) <= 1e-9 * (high - low))
-                hint = "".join(f"; use pinn.{end} at {text.strip()}" for end in near)
+                hint = "".join(f"; use {end} condition at {text.strip()}" for end in near)
             elif "=" not in text:
                 hint = self._naming_hint(name)
             raise ValueError(f"no face {text!r} in this domain; faces: {self._known()}{hint}")

@@ -9,7 +9,7 @@ import numpy as np
 
 import autograd as T
 from pinn.equations.outputs import run_columns
-from pinn.geometry import Shape, during
+from pinn.geometry import AS_TIME, Shape, during
 from pinn.models.mlp import MLP
 from pinn.models.model import (
     AnyModel,
@@ -63,7 +63,7 @@ class Windows(Model):
     def check(self, domain: Shape, unknowns: Sequence[str]) -> None:
         """Raise DeclarationError, with the key, for what does not go with a problem."""
         if domain.time is None:
-            refuse("expected a problem with a time coordinate, made with pinn.Time; it has none")
+            refuse(f"expected a problem with a time coordinate, got none; {AS_TIME}")
         with at("model"):
             if isinstance(self.model, Windows):
                 refuse("expected a network that has no windows itself")

@@ -57,11 +57,11 @@ class Engine(Protocol):
     def run_there(self, work: Work, into: Into | None = None) -> list[Any]:
         """Return the same as arrays of the device of the work's own, which is not waited for."""
 
-    def run_all(self, works: Sequence[Work]) -> list[list[np.ndarray]]:
-        """Return the results of several, none of which is "per_row".
+    def run_all_there(self, works: Sequence[Work]) -> list[list[Any]]:
+        """Return the results of several, none of which is "per_row", as `run_there` does."""
 
-        A device is given all of them before it is waited for, once.
-        """
+    def home(self, results: Sequence[Sequence[Any]]) -> list[list[np.ndarray]]:
+        """Return what `run_all_there` gave, once or several times, on the host: for one wait."""
 
     def cost(self, work: Work) -> Cost:
         """Return what such a run takes, without one."""
@@ -79,8 +79,11 @@ class EagerEngine:
     def run(self, work: Work, into: Into | None = None) -> list[np.ndarray]:
         return _written([put(result, CPU) for result in self.run_there(work)], into)
 
-    def run_all(self, works: Sequence[Work]) -> list[list[np.ndarray]]:
-        return [self.run(work) for work in works]
+    def run_all_there(self, works: Sequence[Work]) -> list[list[Any]]:
+        return [self.run_there(work) for work in works]
+
+    def home(self, results: Sequence[Sequence[Any]]) -> list[list[np.ndarray]]:
+        return [[put(one, CPU) for one in each] for each in results]
 
     def run_there(self, work: Work, into: Into | None = None) -> list[Any]:
         if work.whole or "per_row" not in work.kinds:
@@ -159,15 +162,13 @@ class RecordedEngine:
                 )
         return EagerEngine().run_there(work, into)
 
-    def run_all(self, works: Sequence[Work]) -> list[list[np.ndarray]]:
-        found = self.run_all_there(works)
-        self._ranks.settle()
-        host = iter(put_together([one for results in found for one in results], CPU))
-        return [[next(host) for _ in results] for results in found]
-
     def run_all_there(self, works: Sequence[Work]) -> list[list[Any]]:
-        """Return the same where they are computed; a device is not waited for."""
         return [self._chunked(work)(work.arrays) for work in works]
+
+    def home(self, results: Sequence[Sequence[Any]]) -> list[list[np.ndarray]]:
+        self._ranks.settle()
+        host = iter(put_together([one for each in results for one in each], CPU))
+        return [[next(host) for _ in each] for each in results]
 
     def held(self, works: Sequence[Work]) -> tuple[Held, ...] | None:
         """Return calls that compute several on a GPU with kernels alone, into the same places.

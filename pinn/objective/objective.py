@@ -328,14 +328,24 @@ class Objective:
         with np.errstate(over="ignore", invalid="ignore"):
             return sum(block.weight * losses[block.name] for block in self.blocks)
 
+    def values(self, thetas: Sequence[np.ndarray]) -> list[float]:
+        """Return the loss at each of several thetas; a device is waited for once."""
+        return [self.total(losses) for losses in self.losses_at(thetas)]
+
     def losses(self, theta: np.ndarray) -> dict[str, float]:
         """Return each block's mean(v * r^2) by name: a forward evaluation."""
-        self.parameters.load(theta)
-        found = {}
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for placed, totals in self._run_all("squares"):
-                found |= _losses(placed, totals)
-        return {block.name: found[block.name] for block in self.blocks}
+        (found,) = self.losses_at([theta])
+        return found
+
+    def losses_at(self, thetas: Sequence[np.ndarray]) -> list[dict[str, float]]:
+        """Return the same for each of several thetas; a device is waited for once."""
+        works, found = self._works("squares"), []
+        for each in self._at_each(thetas, works):
+            losses = {}
+            for placed, totals in zip(self._placed, each, strict=True):
+                losses |= _losses(placed, totals)
+            found.append({block.name: losses[block.name] for block in self.blocks})
+        return found
 
     def gradients(self, theta: np.ndarray) -> dict[str, np.ndarray]:
         """Return the gradient of each block's mean(v * r^2), (size,) float64, by name."""
@@ -369,9 +379,14 @@ class Objective:
 
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
         """Return the weighted residual vector, (rows,) float64: loss = |rows|^2."""
-        found = self.residuals(theta)
-        rows = [found[block.name] * block.row_scale() for block in self.blocks]
-        return np.concatenate(rows).astype(np.float64)
+        (found,) = self.rows_at([theta])
+        return found
+
+    def rows_at(self, thetas: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the same for each of several thetas; a device is waited for once."""
+        works = [self._work("residuals", placed) for placed in self._placed]
+        found = self._at_each(thetas, works)
+        return [self._weighted(_by_name(self._placed, each)) for each in found]
 
     def jacobian(
         self, theta: np.ndarray, out: Any | None = None
@@ -476,7 +491,10 @@ class Objective:
 
     def _pushed(self, what: str, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         self._aim(theta, direction)
-        found = self._rows(what, self._placed)
+        return self._weighted(self._rows(what, self._placed))
+
+    def _weighted(self, found: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return one vector, (rows,) float64, of what was found for the rows of each block."""
         rows = [found[block.name] * block.row_scale() for block in self.blocks]
         return np.concatenate(rows).astype(np.float64)
 
@@ -592,16 +610,28 @@ class Objective:
 
         there: as arrays of the device, which is not waited for.
         """
-        works = [self._work(what, placed, _row_weights(placed)) for placed in self._placed]
-        run = self._engine.run_all_there if there else self._engine.run_all
-        return zip(self._placed, run(works), strict=True)
+        found = self._engine.run_all_there(self._works(what))
+        return zip(self._placed, found if there else self._engine.home(found), strict=True)
+
+    def _at_each(
+        self, thetas: Sequence[np.ndarray], works: Sequence[Work]
+    ) -> list[list[list[np.ndarray]]]:
+        """Return the results of computations of all groups at each of several thetas.
+
+        A device is given all of them before it is waited for, once.
+        """
+        there: list[list[Any]] = []
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            for theta in thetas:
+                self.parameters.load(theta)
+                there += self._engine.run_all_there(works)
+        found = self._engine.home(there)
+        return [found[k : k + len(works)] for k in range(0, len(found), len(works))]
 
     def _rows(self, what: str, everywhere: Sequence[Placed]) -> dict[str, np.ndarray]:
         """Return what a computation gives for the rows of each block, by name."""
-        works, found = [self._work(what, placed) for placed in everywhere], {}
-        for placed, rows in zip(everywhere, self._engine.run_all(works), strict=True):
-            found |= zip(placed.group.key, rows, strict=True)
-        return found
+        found = self._engine.run_all_there([self._work(what, placed) for placed in everywhere])
+        return _by_name(everywhere, self._engine.home(found))
 
     def _run(
         self,
@@ -610,6 +640,10 @@ class Objective:
         further: Sequence[Any] = (),
     ) -> list[np.ndarray]:
         return self._engine.run(self._work(what, placed, further))
+
+    def _works(self, what: str) -> list[Work]:
+        """Return a computation of all groups for the engine, with each one's row weights."""
+        return [self._work(what, placed, _row_weights(placed)) for placed in self._placed]
 
     def _work(self, what: str, placed: Placed, further: Sequence[Any] = ()) -> Work:
         """Return a computation of a group for the engine."""
@@ -637,6 +671,17 @@ def _row_weights(placed: Placed) -> list[Any]:
 def _like(array: Any, numbers: np.ndarray) -> Any:
     """Return numbers of the host in the dtype of an array, and on its device."""
     return put(numbers.astype(array.dtype), device_of(array))
+
+
+def _by_name(
+    everywhere: Sequence[Placed], found: Sequence[Sequence[np.ndarray]]
+) -> dict[str, np.ndarray]:
+    """Return what was found for the rows of each block of some groups, by its name."""
+    pairs = zip(everywhere, found, strict=True)
+    return {
+        name: rows for placed, each in pairs
+        for name, rows in zip(placed.group.key, each, strict=True)
+    }  # fmt: skip
 
 
 def _losses(placed: Placed, totals: Sequence[np.ndarray]) -> dict[str, float]:

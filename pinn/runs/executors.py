@@ -60,8 +60,9 @@ def workers(text: str, jobs: int | None, folder: str | Path) -> Iterator[Workers
     name, _, option = text.partition(":")
     if name == "ranks":
         raise ValueError(
-            "ranks share one run, of pinn.solve, and several runs go to workers: under mpiexec "
-            'that is "mpi", and on this machine "processes", where jobs says how many at a time'
+            "ranks share one run, of pinn.solve or train, and several runs go to workers: under "
+            'mpiexec that is "mpi", and on this machine "processes", where jobs says how many at a '
+            "time"
         )
     if name not in _EXECUTORS:
         raise ValueError(

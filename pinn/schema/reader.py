@@ -52,7 +52,7 @@ class Reader:
     def complain(self, path: Path, message: str, place: Place | None = None) -> Any:
         """Note a mistake at a path (by default at the nearest key that has a place)."""
         path = self._in_tree(path)
-        self.complaints.append(Complaint(place or self._place(path), ".".join(path), message))
+        self.complaints.append(Complaint(place or self.place(path), ".".join(path), message))
         return INVALID
 
     def refuse(self, error: DeclarationError, path: Path) -> Any:
@@ -72,6 +72,12 @@ class Reader:
         if tag is not None:
             self._tags[path] = tag
 
+    def place(self, path: Path) -> Place:
+        """Where a key stands; for one that was filled in by default, where its parent stands."""
+        while path and path not in self._places:
+            path = path[:-1]
+        return self._places.get(path, Place("?"))
+
     def _in_tree(self, path: Path) -> Path:
         """Put in the tags that a path through objects does not name: 0.value is 0.initial.value."""
         found: Path = ()
@@ -80,9 +86,3 @@ class Reader:
                 found = (*found, self._tags[found])
             found = (*found, key)
         return found
-
-    def _place(self, path: Path) -> Place:
-        """Where a key stands; for one that was filled in by default, where its parent stands."""
-        while path and path not in self._places:
-            path = path[:-1]
-        return self._places.get(path, Place("?"))

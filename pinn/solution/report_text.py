@@ -40,11 +40,8 @@ def tables(report: Report) -> list[Table]:
     return [table for table in (_errors(report), _coefficients(report)) if table.rows]
 
 
-def facts(report: Report, warnings_in: str = "report.warnings") -> list[tuple[str, str]]:
-    """Return what else is said of a run, as labels with a text each.
-
-    warnings_in: where its warnings can be read.
-    """
+def facts(report: Report) -> list[tuple[str, str]]:
+    """Return what else is said of a run, as labels with a text each."""
     steps = "1 step" if report.steps == 1 else f"{report.steps} steps"
     stages = f" in {len(report.stages)} stages" if len(report.stages) > 1 else ""
     fresh = "" if math.isnan(report.fresh_loss) else f" ({report.fresh_loss:.3e} on fresh points)"
@@ -57,8 +54,7 @@ def facts(report: Report, warnings_in: str = "report.warnings") -> list[tuple[st
         count = len(report.setbacks)
         times = "once" if count == 1 else f"{count} times"
         found.append(("went back", f"{times}, after numbers that were not finite"))
-    if report.warnings:
-        found.append(("warnings", f"{len(report.warnings)}, in {warnings_in}"))
+    found += [("warning", one) for one in report.warnings]
     found += [
         ("data", f"{name}: {fit.rows} rows, {fit.scatter:.2f} sigma from the solution")
         for name, fit in report.recovery.data.items()
@@ -75,7 +71,7 @@ def facts(report: Report, warnings_in: str = "report.warnings") -> list[tuple[st
 def report_text(report: Report, files: str = "") -> str:
     """Return a report as text of 80 columns; files: where its files are, if there are any."""
     parts = [f"{table}\n" for table in tables(report)]
-    said = facts(report, f"{files}summary.json") if files else facts(report)
+    said = facts(report)
     if files:
         said.insert(3, ("files", files))
     return "\n".join([*parts, *(labelled(*fact) for fact in said)])

@@ -80,13 +80,25 @@ def check_alike(asked: Experiment) -> None:
         )
 
 
-def limits_raised(path: str | os.PathLike[str], asked: Experiment) -> bool:
-    """Return whether the run that is declared now may go on for longer than that of a checkpoint.
+class OtherLimits(NamedTuple):
+    """Where the limits of a run that is declared now differ from those of a checkpoint.
+
+    told: each that does, with what is there and here, "" where none does. raised: whether the run
+    may go on for longer by one of them.
+    """
+
+    told: str
+    raised: bool
+
+
+def other_limits(path: str | os.PathLike[str], asked: Experiment) -> OtherLimits:
+    """Return in which limits the run that is declared now differs from that of a checkpoint.
 
     path, asked, and what is raised: as for `resumed`.
     """
     _, found = _of_the_same_run(path, asked)
-    return any(_limits(found.asked, from_json(short_json(asked)[0]), ()))
+    differing = dict(_limits(found.asked, from_json(short_json(asked)[0]), ()))
+    return OtherLimits(_told(list(differing)), any(differing.values()))
 
 
 def _of_the_same_run(
@@ -97,8 +109,8 @@ def _of_the_same_run(
     if found.writer != pinn.__version__:
         raise ValueError(
             f"resume: {path} was written by pinn {found.writer}, and this is pinn "
-            f"{pinn.__version__}, whose bits may be others; start=pinn.load({str(path)!r}) begins "
-            "a new run from its numbers"
+            f"{pinn.__version__}, whose bits may be others; begin a new run, which in Python "
+            f"start=pinn.load({str(path)!r}) does from its numbers"
         )
     ended = 0 if found.resume is None else found.resume.record.stage_index
     try:
@@ -108,7 +120,7 @@ def _of_the_same_run(
         raise DamagedFile(f"{path}: its declaration is nested too deeply") from None
     if different:
         raise ValueError(
-            f"resume: {path} is of another run: {_told(different)}; give the run's own arguments, "
+            f"resume: {path} is of another run: {_told(different)}; give the run's own settings, "
             "or begin a new one"
         )
     return path, found
@@ -119,15 +131,16 @@ def _told(different: Sequence[str]) -> str:
     return "; ".join(different[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _limits(there: Any, here: Any, path: tuple[str, ...]) -> Iterator[bool]:
-    """Give, of each limit in which two declarations differ, whether the second goes further."""
+def _limits(there: Any, here: Any, path: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
+    """Give each limit in which two declarations differ, and whether the second goes further."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in {**there, **here}:
             at, one, other = (*path, key), there.get(key), here.get(key)
-            if at == ("target",):
-                yield one is not None and (other is None or other < one)
-            elif _is_limit(at, 0):
-                yield one is not None and (other is None or other > one)
+            if _is_limit(at, 0):
+                lower, higher = (other, one) if at == ("target",) else (one, other)
+                if one != other:
+                    further = one is not None and (other is None or lower < higher)
+                    yield _difference(at, one, other), further
             else:
                 yield from _limits(one, other, at)
     elif isinstance(there, list) and isinstance(here, list):
@@ -169,7 +182,11 @@ def _differences(
         for number, (one, other) in enumerate(zip(there, here, strict=True)):
             yield from _differences(one, other, (*path, str(number)), ended)
     elif there != here:
-        yield f"{'.'.join(path)} is {_short(there)} there and {_short(here)} here"
+        yield _difference(path, there, here)
+
+
+def _difference(path: tuple[str, ...], there: Any, here: Any) -> str:
+    return f"{'.'.join(path)} is {_short(there)} there and {_short(here)} here"
 
 
 def _short(value: Any, room: int = _MOST_SHOWN) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -75,9 +75,9 @@ class _Clocked(Watched):
         super().__init__(objective)
         self._until = until
 
-    def value(self, theta: np.ndarray) -> float:
+    def values(self, thetas: Sequence[np.ndarray]) -> list[float]:
         self._look()
-        return super().value(theta)
+        return super().values(thetas)
 
     def jacobian(self, theta: np.ndarray, out: Any | None = None) -> tuple[Any, Any]:
         self._look()

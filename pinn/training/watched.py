@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from operator import and_
 from typing import Any, NamedTuple
@@ -83,11 +83,16 @@ class Watched:
         return loss
 
     def value(self, theta: np.ndarray) -> float:
-        losses = self._objective.losses(theta)
-        loss = self._objective.total(losses)
-        if math.isfinite(loss):
-            self._tried.append(Known(theta.copy(), loss, losses))
+        (loss,) = self.values([theta])
         return loss
+
+    def values(self, thetas: Sequence[np.ndarray]) -> list[float]:
+        found = []
+        for theta, losses in zip(thetas, self._objective.losses_at(thetas), strict=True):
+            found.append(loss := self._objective.total(losses))
+            if math.isfinite(loss):
+                self._tried.append(Known(theta.copy(), loss, losses))
+        return found
 
     def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
         self._place()
@@ -102,9 +107,14 @@ class Watched:
         return product
 
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
-        rows = self._objective.weighted_rows(theta)
-        self._check(theta, rows)
+        (rows,) = self.rows_at([theta])
         return rows
+
+    def rows_at(self, thetas: Sequence[np.ndarray]) -> list[np.ndarray]:
+        found = self._objective.rows_at(thetas)
+        for theta, rows in zip(thetas, found, strict=True):
+            self._check(theta, rows)
+        return found
 
     def jacobian(self, theta: np.ndarray, out: Any | None = None) -> tuple[Any, Any]:
         return self._checked_pair(theta, self._objective.jacobian(theta, out))

@@ -251,7 +251,7 @@ class Ansatz:
         if literal(b) == 0:
             raise ValueError(
                 f"{name!r} cannot be hard at {face}, where b is 0 and no slope is left in it; use "
-                "pinn.Dirichlet there"
+                "a Dirichlet condition there"
             )
         place = {face.coordinate: face.value}
         kappa, source = divide(a, b), divide(g, b)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
+from pinn.geometry import AS_TIME
 from pinn.objective.weighting.fixed import WEIGHTS
 from pinn.objective.weighting.rows import weighable
 from pinn.objective.weighting.view import View
@@ -48,7 +49,7 @@ class Causal(Weighting):
 
     def check(self, problem: Problem) -> None:
         if problem.domain.time is None:
-            refuse("expected a problem with a time coordinate, made with pinn.Time; it has none")
+            refuse(f"expected a problem with a time coordinate, got none; {AS_TIME}")
         with at("blocks"):
             super().check(problem)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd.devices import CPU, device_of, namespace_of, put
+from autograd.devices import CPU, device_of, namespace_of, put, put_together
 from autograd.ranks import ALONE, Ranks
 from pinn.optimizers.least_squares.algebra import Algebra, Damped, Reduced, Square
 from pinn.optimizers.least_squares.device_algebra import DeviceAlgebra, device_bytes
@@ -101,9 +101,9 @@ class DampedLeastSquares:
             return self._algebra.norms(self._jacobian)
         return np.sqrt(self.inner.diagonal)
 
-    def along(self, direction: np.ndarray) -> np.ndarray:
-        """Return J v, (N,), for v of shape (P,)."""
-        return put(self._jacobian @ self.there(direction), CPU)
+    def along(self, *directions: np.ndarray) -> list[np.ndarray]:
+        """Return J v, (N,), for each v of shape (P,): in one copy."""
+        return put_together([self._jacobian @ self.there(v) for v in directions], CPU)
 
     def damped(self, damping: float, scale: np.ndarray | None = None) -> Damped:
         """Return the minimisers for a damping > 0; scale: the diagonal of D > 0, 1 if left out."""
@@ -222,5 +222,13 @@ def damped_bytes(function: LeastSquares, scaled: bool = False) -> int:
 
     scaled: whether D is another than 1.
     """
-    of = host_bytes if place_of(function) == CPU else device_bytes
-    return of(function.rows, function.size, scaled)
+    shape = function.rows, function.size
+    if place_of(function) != CPU:
+        return device_bytes(*shape, scaled)
+    return host_bytes(*shape, scaled, function.ranks.size)
+
+
+def damped_flops(function: LeastSquares) -> int:
+    """Return the operations of the smaller of J^T J and J J^T, and of one factorisation."""
+    small, large = sorted((function.rows, function.size))
+    return large * small**2 + small**3 // 3

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd.devices import CPU, backend, put
+from autograd.devices import CPU, backend, put, put_together
 from pinn.optimizers.least_squares.algebra import Algebra, Damped, Reduced, Square
 from pinn.optimizers.least_squares.workspace import Workspace
 
@@ -133,8 +133,7 @@ class _Tall(Reduced):
 class _TallDamped(Damped):
     def __init__(self, whole: _Tall, d: np.ndarray) -> None:
         self._whole, self._ridge = whole, _Ridge(whole.r, d, whole.algebra)
-        step, fall = self._ridge.minimiser(whole.head)
-        self.step = put(step, CPU)
+        self.step, fall = put_together(self._ridge.minimiser(whole.head), CPU)
         self.promised = float(fall) + float(np.sum((d * self.step) ** 2))
 
     def minimiser(self, b: np.ndarray) -> np.ndarray:
@@ -171,14 +170,15 @@ class _WideDamped(Damped):
         d = np.full(len(whole.rows), np.sqrt(damping))
         self._whole, self._ridge = whole, _Ridge(whole.r.T, d, whole.algebra)
         z, fall = self._ridge.minimiser(whole.rows)
-        self.step = self._outward(z)
-        self.promised = float(fall + damping * (z @ z))
+        told = [self._outward(z), fall + damping * (z @ z)]
+        self.step, promised = put_together(told, CPU)
+        self.promised = float(promised)
 
     def minimiser(self, b: np.ndarray) -> np.ndarray:
-        return self._outward(self._ridge.minimiser(self._whole.algebra.there(b))[0])
+        return put(self._outward(self._ridge.minimiser(self._whole.algebra.there(b))[0]), CPU)
 
-    def _outward(self, z: Any) -> np.ndarray:
-        return put((self._whole.q @ z) / self._whole.scale, CPU)
+    def _outward(self, z: Any) -> Any:
+        return (self._whole.q @ z) / self._whole.scale
 
 
 def _largest(matrix: Any, algebra: DeviceAlgebra) -> float:

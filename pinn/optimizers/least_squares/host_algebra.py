@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, combinations
@@ -58,7 +59,7 @@ class HostAlgebra(Algebra):
         rows, size = jacobian.shape
         upper = self._workspace.array("kernel", rows, rows)
         parts = _blocks(rows)
-        ranks = self._ranks if rows**2 * size > _SHARED else ALONE
+        ranks = self._ranks if _is_shared(rows, size) else ALONE
         mine = ranks.share(len(parts))
 
         def part(k: int) -> None:
@@ -72,7 +73,7 @@ class HostAlgebra(Algebra):
 
     def _complete(self, matrix: np.ndarray, parts: Sequence[Blocks], mine: range) -> None:
         """Take the blocks that other ranks have computed into a matrix."""
-        sizes = [[matrix[block].size for block in part] for part in parts]
+        sizes = [[_numbers(block) for block in part] for part in parts]
         edges = [0, *accumulate(map(sum, sizes))]
         sent = self._workspace.array("exchanged", edges[-1])
 
@@ -141,17 +142,30 @@ def _blocks(rows: int) -> list[Blocks]:
     return on_diagonal + [[pair] for pair in combinations(ranges, 2)]
 
 
-def host_bytes(rows: int, size: int, divided: bool) -> int:
+def _numbers(block: tuple[slice, slice]) -> int:
+    """Return how many numbers a block has."""
+    return math.prod(part.stop - part.start for part in block)
+
+
+def _is_shared(rows: int, size: int) -> bool:
+    """Whether ranks share out the kernel."""
+    return rows**2 * size > _SHARED
+
+
+def host_bytes(rows: int, size: int, divided: bool, ranks: int = 1) -> int:
     """Return the bytes of a Jacobian and all that is made of it, for one damping at a time.
 
     That is the smaller matrix, its factor, and the triangle. divided: whether the kernel is that of
-    J by a scale.
+    J by a scale. ranks: how many share it out; none of them takes more, and of J'J some take less.
     """
     kernel_form = rows < size
     # J'J is there as its parts as well
     squares = 2 if kernel_form else 2 + _parts(rows)
     held = 2 if kernel_form and divided else 1
-    return 8 * (held * rows * size + squares * min(rows, size) ** 2) + triangle_bytes(rows, size)
+    numbers = held * rows * size + squares * min(rows, size) ** 2
+    if ranks > 1 and kernel_form and _is_shared(rows, size):  # what is sent is there as well
+        numbers += sum(_numbers(block) for part in _blocks(rows) for block in part)
+    return 8 * numbers + triangle_bytes(rows, size)
 
 
 def _parts(rows: int) -> int:

@@ -48,7 +48,8 @@ def path_terms(
         if not length <= before:
             break
         if order > 2 and len(terms) == 1:
-            known += [linear.along(terms[0]), bend + linear.along(term)]
+            first, second = linear.along(terms[0], term)
+            known += [first, bend + second]
         terms.append(term)
     return terms
 
@@ -63,10 +64,9 @@ def _coefficient(
     k = len(terms) + 1
     total = np.zeros_like(known[0])
     for s, weight in zip(*_interpolation(k), strict=True):
-        there, back = (
-            function.weighted_rows(theta + sum(t * z**j for j, t in enumerate(terms, 1)))
-            for z in (s, -s)
-        )
+        there, back = function.rows_at([
+            theta + sum(t * z**j for j, t in enumerate(terms, 1)) for z in (s, -s)
+        ])  # fmt: skip
         # the even or the odd part of r(s) without what is known of it
         if k % 2:
             part = 0.5 * (there - back) - s * known[1]

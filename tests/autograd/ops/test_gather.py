@@ -203,6 +203,25 @@ def test_factors_of_one_element_come_one_after_the_other_on_a_device_too(shape):
             np.testing.assert_array_equal(found.cpu().numpy(), expected)
 
 
+@pytest.mark.parametrize("add", [
+    lambda x, places, src: x.scatter_add(0, places, src),
+    lambda x, places, src: x.index_add(0, places, src),
+    lambda x, places, src: x.index_put((places,), src, accumulate=True),
+], ids=["scatter_add", "index_add", "index_put"])  # fmt: skip
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "int32", "int64", "float16"])
+def test_small_integers_add_up_and_wrap_around_on_a_device_as_on_the_host(gpu, dtype, add):
+    x = np.array([1, 0, 0, 100]).astype(dtype)
+    src, places = np.array([1, 0, 100, 127, 50]).astype(dtype), np.array([0, 1, 3, 3, 0])
+    expected = x.copy()
+    np.add.at(expected, places, src)
+    for device in ("cpu", "cuda"):
+        given = [T.tensor(array, device=device) for array in (x, places, src)]
+        found = add(*given).cpu().numpy()
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(given[0].cpu().numpy(), x)
+
+
 def test_scalars_and_empty_indices():
     x = T.tensor(3.0, requires_grad=True)
     total = T.index_add(x, 0, T.tensor([0]), T.tensor(2.0), alpha=2)

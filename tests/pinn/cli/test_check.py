@@ -1,6 +1,7 @@
 """`check`: the table, JSON and exit codes of the command."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,3 +53,36 @@ def test_a_stage_that_is_too_large_is_refused(folder, capsys):
     assert capsys.readouterr().err.startswith(
         "--set training=[ssbroyden]: training.0: ssbroyden: its inverse Hessian of 81201"
     )
+
+
+def test_a_device_that_is_not_there_is_told_as_by_train(folder, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert main(["check", "heat.yaml", "--device", "cuda:0"]) == 4
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("--device cuda:0 needs cupy, which is not installed; ")
+
+
+BALL = "problem.domain={ball: {center: [0], radius: 1}}"
+STEADY = [
+    "problem.domain={x: [0, 1]}", "problem.equations={heat: u_xx}", "problem.reference=null",
+    "problem.conditions=[dirichlet: {unknown: u, value: 0}]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given, said", [
+    ([BALL], "expected a center of two numbers or more; use an interval for one"),
+    (["problem.conditions=[dirichlet: {unknown: u, value: 0, on: t=0}]"],
+     "use an initial condition at t=0"),
+    (["problem.conditions=[dirichlet: {unknown: u, value: 0, on: t=1}]"],
+     "use a terminal condition at t=1"),
+    ([*STEADY, "problem.domain={t: {time: [0, 1]}}", "problem.equations={heat: u_t}"],
+     "use an initial condition at the start of time"),
+    ([*STEADY, "model={windows: {count: 2}}"], "t: {time: [0, 1]} in YAML"),
+    ([*STEADY, "weighting=causal"], "t: {time: [0, 1]} in YAML"),
+])  # fmt: skip
+def test_a_remedy_speaks_of_a_config_and_not_of_python_alone(folder, capsys, given, said):
+    options = [part for one in given for part in ("--set", one)]
+    assert main(["check", "heat.yaml", *options]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert "pinn." not in err or "in YAML" in err

@@ -50,6 +50,23 @@ def test_it_refuses_what_is_no_run(folder, capsys, run):
     assert "expected a run directory" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command, options", [
+    ("doctor", ""), ("plot", ""), ("report", ""), ("runs show", ""), ("runs compare", "nowhere"),
+    ("evaluate", "--points p.csv"), ("export", "--format csv"),
+])  # fmt: skip
+def test_in_place_of_a_sweep_one_of_its_runs_is_named(
+    finished, folder, capsys, command, options
+):
+    for seed in (0, 1):
+        shutil.copytree(finished, f"all of them/seed={seed}")
+    Path("all of them/notes").mkdir()
+    assert main([*command.split(), "all of them", *options.split()]) == 2
+    assert capsys.readouterr().err == (
+        "all of them: expected one run directory, got a folder with 2 runs in it, as a sweep "
+        f"leaves; give one of them: python -m pinn {command} 'all of them/seed=0'\n"
+    )
+
+
 def test_a_run_without_a_solution_is_refused(finished, folder, capsys):
     shutil.copytree(finished, "run", ignore=shutil.ignore_patterns("*.npz"))
     assert main(["doctor", "run"]) == 2

@@ -208,3 +208,20 @@ def test_mistakes_are_told_before_anything_is_trained(folder, changes, given, er
         pinn.sweep(heat(**changes), **given)
     assert said in str(caught.value)
     assert not list(folder.iterdir())
+
+
+def test_runs_that_ended_under_other_limits_are_told_of_and_extended_when_asked():
+    longer = {**SETTINGS, "training": [pinn.Adam(steps=5)]}
+    pinn.sweep(heat(), **SETTINGS, grid={"seed": range(2)}, out="all")
+    told = (
+        r"sweep: 2 of 2 runs had ended under other limits.*training\.0\.adam\.steps is 3 there "
+        "and 5 here; extend=True goes on with them, and another out= begins new ones"
+    )
+    with pytest.warns(RuntimeWarning, match=told) as warned:
+        kept = pinn.sweep(heat(), **longer, grid={"seed": range(2)}, out="all")
+    assert warned[0].filename == __file__
+    assert [run.summary()["steps"] for run in kept.runs] == [3, 3]
+    found = pinn.sweep(heat(), **longer, grid={"seed": range(2)}, out="all", extend=True)
+    assert [run.summary()["steps"] for run in found.runs] == [5, 5]
+    alone = pinn.solve(heat(), **longer, seed=1)
+    np.testing.assert_array_equal(pinn.load("all/seed=1").theta, alone.theta)

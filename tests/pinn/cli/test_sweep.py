@@ -4,6 +4,7 @@ import json
 from concurrent.futures import Executor, Future
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import pinn
@@ -65,6 +66,55 @@ def test_runs_of_another_config_are_not_taken_for_its_own(folder, capsys):
     assert main([*SWEEP, "--set", "sampling.interior=61"]) == 2
     said = capsys.readouterr()
     assert "is of another run: sampling.interior is" in said.err and not said.out
+
+
+SEEDS = ["sweep", "heat.yaml", "--out", "all", "--grid", "seed=0,1"]
+FEWER = ["--set", "training.1.lbfgs.steps=3"]
+
+
+def solutions():
+    return {path: path.read_bytes() for path in Path("all").rglob("solution.npz")}
+
+
+def test_other_limits_than_those_of_runs_that_had_ended_are_told(folder, capsys):
+    assert main([*SEEDS, *FEWER, "--seconds", "600", "--quiet"]) == 0
+    before = solutions()
+    capsys.readouterr()
+    assert main([*SEEDS, "--seconds", "600"]) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "2 of 2 runs had ended under other limits, and stay as they are: training.1.lbfgs.steps is "
+        "3 there and 5 here; --extend goes on with them, and another --out begins new ones"
+    )
+    for extend in ([], ["--extend"]):  # a lower one: there is nothing to go on with
+        assert main([*SEEDS, *FEWER, "--seconds", "500", *extend]) == 0
+        assert capsys.readouterr().err.splitlines()[-1] == (
+            "2 of 2 runs had ended under other limits, and stay as they are: seconds is 600.0 "
+            "there and 500.0 here; another --out begins new ones"
+        )
+    assert solutions() == before
+
+
+def test_equal_limits_are_not_told_of(folder, capsys):
+    for _ in range(2):
+        assert main([*SEEDS, *FEWER, "--seconds", "600"]) == 0
+    assert "other limits" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("at_once", [[], ["--jobs", "2"]])
+def test_runs_that_have_ended_are_extended_where_a_limit_is_raised(folder, capsys, at_once):
+    assert main([*SEEDS, *FEWER, "--quiet"]) == 0
+    assert main([*SEEDS, "--extend", *at_once]) == 0
+    said = capsys.readouterr()
+    assert "other limits" not in said.err
+    assert [cells(line)[:3] for line in said.out.splitlines()[-2:]] == [
+        [seed, "step limit", "17"] for seed in "01"
+    ]
+    assert main(["train", "heat.yaml", "--seed", "1", "--out", "alone", "--quiet"]) == 0
+    extended, alone = (pinn.load(run).theta for run in ("all/seed=1", "alone"))
+    np.testing.assert_array_equal(extended, alone)
+    before = solutions()
+    assert main([*SEEDS, "--extend", *at_once]) == 0  # the same command again
+    assert solutions() == before
 
 
 def test_ctrl_c_ends_the_sweep_with_the_table_so_far(folder, capsys, monkeypatch):

@@ -2,12 +2,15 @@
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pinn
+from autograd import devices
+from autograd.devices import DeviceError
 from pinn.cli import main
 from pinn.config import load
 from pinn.objective import Objective
@@ -104,6 +107,44 @@ def test_warnings_are_a_line_each_and_stand_in_the_summary(folder, capsys):
     summary = json.loads(Path("runs/heat-0/summary.json").read_text())
     assert [f"warning: {sentence}" for sentence in summary["warnings"]] == said
     assert summary["residual"].keys() == {"heat", "dirichlet_u"}
+
+
+@pytest.mark.parametrize("given", ["--device cuda", "--device cuda:0", "--set device=cuda:1"])
+def test_a_device_that_is_not_there_is_told_before_a_directory_that_is(
+    finished, folder, capsys, monkeypatch, given
+):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    shutil.copytree(finished, "run")
+    before = contents(Path("run"))
+    for how in ([], ["--overwrite"], ["--resume"]):
+        assert main(["train", "heat.yaml", "--out", "run", *given.split(), *how]) == 4
+        assert capsys.readouterr().err == (
+            f"{given} needs cupy, which is not installed; for CUDA 12 pip install \".[gpu12]\" "
+            'brings it, for CUDA 13 pip install ".[gpu13]"; or choose the device cpu\n'
+        )
+    assert contents(Path("run")) == before
+
+
+def test_a_device_that_fails_is_called_as_it_was_given(folder, capsys, monkeypatch):
+    def fails():
+        raise DeviceError("device 'cuda' is not usable: no GPU found")
+
+    monkeypatch.setitem(devices._loaders, "cuda", fails)
+    monkeypatch.delitem(devices._by_type, "cuda", raising=False)
+    assert main(["train", "heat.yaml", "--device", "cuda:0"]) == 4
+    assert capsys.readouterr().err.startswith("--device cuda:0: device 'cuda' is not usable: no")
+    Path("heat.yaml").write_text(f"device: cuda\n{Path('heat.yaml').read_text()}")
+    assert main(["train", "heat.yaml"]) == 4
+    assert capsys.readouterr().err.startswith("device 'cuda' is not usable: no GPU found")
+
+
+def test_a_run_ends_with_what_it_was_warned_of(folder, capsys):
+    alone = ["--set", "problem.conditions=[dirichlet: {unknown: u, value: 0}]"]
+    assert main(["train", "heat.yaml", "--out", "run", *alone]) == 0
+    err = capsys.readouterr().err
+    first, last = err.split("\nstopped ", 1)
+    assert "warning: the solution seems not to be determined in t" in first
+    assert "warning     the solution seems not to be determined in t" in last
 
 
 def test_a_run_that_is_there_is_not_touched_without_overwrite(finished, folder, capsys):

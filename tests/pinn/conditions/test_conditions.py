@@ -92,9 +92,9 @@ def test_values_may_use_constants():
         (pinn.Initial("u", "u + 1"), "conditions.0.value: unknown name 'u'"),
         (pinn.Initial("u", "sin("), "conditions.0.value: "),
         (pinn.Dirichlet("u", 0, on="x=0"), "conditions.0.on: no face 'x=0'"),
-        (pinn.Dirichlet("u", 0, on="t=0.5"), "faces: x=-1, x=2; use pinn.Initial at t=0.5"),
-        (pinn.Dirichlet("u", 0, on="t=1/2"), "faces: x=-1, x=2; use pinn.Initial at t=1/2"),
-        (pinn.Dirichlet("u", 0, on=["x=2", "t=1"]), "x=2; use pinn.Terminal at t=1"),
+        (pinn.Dirichlet("u", 0, on="t=0.5"), "faces: x=-1, x=2; use an initial condition at t=0.5"),
+        (pinn.Dirichlet("u", 0, on="t=1/2"), "faces: x=-1, x=2; use an initial condition at t=1/2"),
+        (pinn.Dirichlet("u", 0, on=["x=2", "t=1"]), "x=2; use a terminal condition at t=1"),
         (pinn.Dirichlet("u", 0, on="t=0.7"), "faces: x=-1, x=2$"),
     ],
 )

@@ -44,7 +44,7 @@ BARE = {
         P(DISK, ["u", "v"], {"a": "laplacian(u) - v", "b": "laplacian(v) - u"},
           [BC("u", 0, on="x < 0"), BC("v", 0)]),
         "there is 1 condition, and the equations 'a', 'b' take 2 at every point of it; add one, "
-        "such as pinn.Dirichlet('u', ...) there",
+        "such as pinn.Dirichlet('u', ...)",
     ),
     "a hole, hard elsewhere": (
         P(X * Y - HOLE, ["u"], LAPLACE, [BC("u", 0, on=SIDES, hard=True)]), "at hole, 24 %",

@@ -155,7 +155,8 @@ ILL_POSED = {
     "no initial value": (
         P(X * T1, ["u"], HEAT, [BC("u", 0)]),
         "not to be determined in t: the equation 'heat' takes 1 condition in t, such as at its "
-        "start, and none is given; add one, such as pinn.Initial('u', ...)",
+        "start, and none is given; add one, such as pinn.Initial('u', ...) (in YAML initial: "
+        "{unknown: u, value: ...})",
     ),
     "no initial value, hard": (
         P(X * T1, ["u"], HEAT, [BC("u", 0, hard=True)]), "takes 1 condition in t",

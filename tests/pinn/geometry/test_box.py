@@ -79,7 +79,7 @@ def test_initial_points_are_at_the_start_of_time():
 
 
 def test_initial_points_need_time():
-    with pytest.raises(ValueError, match="no time coordinate, only x; make one with pinn.Time"):
+    with pytest.raises(ValueError, match="no time coordinate, only x; declare one as time"):
         X.sample_initial(5, *draw())
 
 

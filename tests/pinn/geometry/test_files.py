@@ -199,7 +199,7 @@ def test_surfaces_that_have_no_inside_are_refused(tmp_path):
     sphere = trimesh.creation.icosphere(subdivisions=1)
     mesh = meshio.Mesh(sphere.vertices, [("triangle", sphere.faces)])
     mesh.write(tmp_path / "sphere.vtu")
-    with pytest.raises(ValueError, match="do not lie in a plane .* use pinn.Surface"):
+    with pytest.raises(ValueError, match="do not lie in a plane .* use surface"):
         pinn.Mesh(str(tmp_path / "sphere.vtu"))
     bricks = meshio.Mesh(np.eye(8, 3), [("hexahedron", [list(range(8))])])
     bricks.write(tmp_path / "bricks.vtu")
@@ -278,7 +278,7 @@ def test_a_cloud_without_a_boundary_has_no_parts():
         ({"points": [[1, 2], [3]]}, "points, one a row, all with as many numbers"),
         ({"points": [1, 2, 3]}, r"points, one a row, shape \(n, d\), got shape \(3,\)"),
         ({"points": [[0, 1], [math.nan, 1]]}, r"finite numbers, got \[nan, 1.0\] in row 1"),
-        ({"points": [[1], [2]]}, "two numbers or more; use pinn.Interval"),
+        ({"points": [[1], [2]]}, "two numbers or more; use an interval"),
         ({"points": [[1, 2]]}, "8 points or more, got 1"),
         ({"points": np.eye(8, 2), "boundary": np.eye(8, 3)}, "boundary: expected 2 numbers a row"),
         ({"points": np.eye(8, 2), "normals": np.eye(8, 2)}, "for each of the 0 boundary points"),

@@ -161,7 +161,7 @@ def test_one_side_of_a_polygon_is_joined_without_a_formula():
     [
         ("x=0.5 and y < 0.4", "no face 'x=0.5'"),
         ("hole and y < 0.4", "no face 'hole'"),
-        ("t=0 and y < 0.4", "no face 't=0' .* use pinn.Initial"),
+        ("t=0 and y < 0.4", "no face 't=0' .* use an initial condition"),
         ("x and y < 1", "expected a comparison or a part of the boundary, got 'x' alone"),
         ("x_low and x_low < 1", "'x_low' is a part of the boundary, and no number"),
         ("2*x = 2 and y < 1", "expected a coordinate alone before '='"),

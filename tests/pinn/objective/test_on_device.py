@@ -120,6 +120,23 @@ def test_the_loss_alone_is_one_copy_there_and_one_back(stand_in):
         np.testing.assert_allclose(found[name], loss, rtol=1e-13)
 
 
+@pytest.mark.parametrize("engine", ["recorded", "eager"])
+def test_several_thetas_are_told_of_together_with_the_bits_of_one(stand_in, engine):
+    there = objective(device="cuda", engine=engine)
+    thetas = [there.theta + shift for shift in (0.0, 0.1, -0.2)]
+    each = [there.losses(theta) for theta in thetas]
+    rows = [there.weighted_rows(theta) for theta in thetas]
+    with counted() as counts:
+        assert there.losses_at(thetas) == each
+        found = there.rows_at(thetas)
+    assert [one.tobytes() for one in found] == [one.tobytes() for one in rows]
+    if engine == "recorded":
+        assert (counts.uploads, counts.downloads, counts.synchronisations) == (6, 2, 2)
+    np.testing.assert_allclose(
+        there.values(thetas), [row @ row for row in rows], rtol=1e-12
+    )
+
+
 def test_theta_that_is_there_is_neither_sent_again_nor_fetched(stand_in):
     there = objective(device="cuda", precision="float32")
     theta = there.theta + 0.1

@@ -44,6 +44,12 @@ class Rows:
             rows = self._rows(theta)
             return float(rows @ rows)
 
+    def rows_at(self, thetas):
+        return [self.weighted_rows(theta) for theta in thetas]
+
+    def values(self, thetas):
+        return [self.value(theta) for theta in thetas]
+
     def value_and_gradient(self, theta):
         rows, jacobian = self.jacobian(theta)
         return SimpleNamespace(loss=float(rows @ rows), gradient=2 * jacobian.T @ rows, losses={})

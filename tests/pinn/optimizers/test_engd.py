@@ -8,9 +8,12 @@ from scipy.optimize import least_squares
 
 import pinn
 import pinn.config
+from autograd.ranks import ALONE
 from pinn.optimizers import ENGD, Diverged, StopReason
 from pinn.optimizers.engd import grid_search
 from pinn.solution.storage import experiment_json, read_experiment
+
+HERE = {"on_device": None, "ranks": ALONE}
 
 
 def linear(dense, rows=30, size=8, seed=0):
@@ -175,12 +178,12 @@ def test_it_trains_a_network_on_points_that_move():
 
 def test_float32_and_few_rows_are_doubted_and_a_jacobian_beyond_the_memory_is_refused():
     stage = ENGD()
-    fine = SimpleNamespace(on_device=None, dtype=np.dtype(np.float64), size=100, rows=1000)
+    fine = SimpleNamespace(**HERE, dtype=np.dtype(np.float64), size=100, rows=1000)
     assert stage.check(fine) == []
-    poor = SimpleNamespace(on_device=None, dtype=np.dtype(np.float32), size=100, rows=50)
+    poor = SimpleNamespace(**HERE, dtype=np.dtype(np.float32), size=100, rows=50)
     rows, precision = stage.check(poor)
     assert "engd: 50 rows for 100 trainable numbers" in rows and "engd: in float32" in precision
-    large = SimpleNamespace(on_device=None, dtype=np.dtype(np.float64), size=1000, rows=10**6)
+    large = SimpleNamespace(**HERE, dtype=np.dtype(np.float64), size=1000, rows=10**6)
     with pytest.raises(ValueError, match="engd: a Jacobian of 1000000 rows .* takes 20.6 GiB"):
         stage.check(large)
 

@@ -7,7 +7,8 @@ import pytest
 
 import pinn
 import pinn.config
-from pinn.optimizers import GaussNewton, StopReason
+from autograd.strict import counted
+from pinn.optimizers import GaussNewton, StopReason, gauss_newton
 from pinn.optimizers.least_squares import reduced
 from pinn.solution.storage import experiment_json, read_experiment
 from pinn.training.experiment import Experiment
@@ -139,3 +140,34 @@ def test_where_linear_rows_tell_the_truth_nothing_but_the_whole_step_is_tried(de
     dense.follow(GaussNewton(steps=1), function, np.zeros(8))
     # where it begins, and at the end of the step, though the loss is far from zero there
     assert function.calls["value"] == 2
+
+
+BURGERS = pinn.Problem(
+    pinn.Interval("x", -1, 1) * pinn.Time("t", 0, 1), ["u"], {"e": "u_t + u*u_x - 0.01*u_xx"},
+    [pinn.Initial("u", "-sin(pi*x)")],
+)  # fmt: skip
+
+
+def test_a_device_is_waited_for_once_for_several_trials_which_lead_where_single_ones_do(stand_in):
+    """Far from a minimum each of the cutoffs' steps is halved a dozen times."""
+    sampling = pinn.Sampling(interior=150, initial=20)
+
+    def run(together):
+        objective = Experiment(BURGERS, pinn.MLP(6, 2), sampling, device="cuda").objective()
+        given, values = [], objective.values
+        objective.values = lambda thetas: (given.append(len(thetas)), values(thetas))[1]
+        steps = GaussNewton(4).run(objective, objective.theta)
+        with mock.patch.object(gauss_newton, "_TOGETHER", together):
+            first = next(steps)
+            given.clear()
+            with counted() as counts:
+                found = [first, *(next(steps) for _ in range(2))]
+        return [(s.loss, s.theta.tobytes()) for s in found], given, counts.synchronisations
+
+    (found, together, waits), (expected, single, before) = run(4), run(1)
+    assert found == expected
+    assert set(single) == {1} and max(together) == 4
+    searches = waits - len(together) - 2 * 2  # a wait each; a step has two: gradient, cutoff
+    assert 8 <= searches == before - len(single) - 2 * 2
+    assert sum(together) <= len(single) + 3 * searches  # the others were in vain
+    assert waits < 0.5 * before and waits / 2 <= 60

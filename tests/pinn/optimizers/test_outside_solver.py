@@ -137,10 +137,15 @@ def test_training_shows_the_objective_as_it_is():
         "jvp": (vector,), "second_jvp": (vector,), "vjp": (rows,), "jacobian": (), "gram": (),
         "kernel": (),
     }  # fmt: skip
+    both = [theta, 0.9 * theta]
+    assert watched.values(both) == objective.values(both) == [objective.value(t) for t in both]
+    assert watched.find(both[0]).loss == objective.value(theta)
+    pairs = zip(watched.rows_at(both), map(objective.weighted_rows, both), strict=True)
+    assert all(np.array_equal(seen, own) for seen, own in pairs)
     protocol = {name for name in vars(LeastSquares) if not name.startswith("_")}
     assert protocol == calls.keys() | {
         "size", "rows", "threads", "ranks", "dtype", "layout", "jacobian_chunks",
-        "on_device", "steps_ahead", "told",
+        "values", "rows_at", "on_device", "steps_ahead", "told",
     }  # fmt: skip
     assert watched.on_device is objective.on_device is None
     assert watched.steps_ahead() == 1  # where nobody says that more are worth it

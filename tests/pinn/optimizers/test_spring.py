@@ -9,8 +9,11 @@ from scipy.optimize import least_squares
 
 import pinn
 import pinn.config
+from autograd.ranks import ALONE
 from pinn.optimizers import SPRING, StopReason
 from pinn.solution.storage import experiment_json, read_experiment
+
+HERE = {"on_device": None, "ranks": ALONE}
 
 
 def bent(dense, rows=12, size=20, seed=0):
@@ -150,12 +153,12 @@ def test_it_trains_a_network_on_batches():
 
 def test_float32_is_doubted_and_a_jacobian_beyond_the_memory_is_refused():
     # Fewer rows than numbers are what batches are for.
-    few = SimpleNamespace(on_device=None, dtype=np.dtype(np.float64), size=100, rows=50)
+    few = SimpleNamespace(**HERE, dtype=np.dtype(np.float64), size=100, rows=50)
     assert SPRING().check(few) == []
-    poor = SimpleNamespace(on_device=None, dtype=np.dtype(np.float32), size=100, rows=1000)
+    poor = SimpleNamespace(**HERE, dtype=np.dtype(np.float32), size=100, rows=1000)
     (precision,) = SPRING().check(poor)
     assert "spring: in float32" in precision
-    large = SimpleNamespace(on_device=None, dtype=np.dtype(np.float64), size=1000, rows=10**6)
+    large = SimpleNamespace(**HERE, dtype=np.dtype(np.float64), size=1000, rows=10**6)
     with pytest.raises(ValueError, match="spring: a Jacobian of 1000000 rows .* takes 20.6 GiB"):
         SPRING().check(large)
 

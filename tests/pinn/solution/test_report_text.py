@@ -86,3 +86,8 @@ def test_eighty_columns_hold_it():
     assert max(map(len, found)) <= 80
     assert "a_very_lon..an_unknown" in found[1]
     assert "files       runs/burgers-0/" in found
+
+
+def test_warnings_are_told_again_at_the_end():
+    found = rows(replace(REPORT, warnings=("no condition on u", "two")))
+    assert "warning     no condition on u" in found and "warning     two" in found

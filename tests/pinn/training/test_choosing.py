@@ -326,14 +326,14 @@ def test_a_level_of_the_solution_does_not_make_a_layer_resolved():
 
 def test_a_trial_gives_up_within_a_step_where_that_would_take_half_of_the_time(monkeypatch):
     """On a machine where an evaluation takes ten seconds, one step tries more than five."""
-    now, value = [0.0], choosing.Watched.value
+    now, values = [0.0], choosing.Watched.values
 
-    def slow(self, theta):
-        now[0] += 10
-        return value(self, theta)
+    def slow(self, thetas):
+        now[0] += 10 * len(thetas)
+        return values(self, thetas)
 
     monkeypatch.setattr(ranks, "time", SimpleNamespace(perf_counter=lambda: now[0]))
-    monkeypatch.setattr(choosing.Watched, "value", slow)
+    monkeypatch.setattr(choosing.Watched, "values", slow)
     chosen = choosing.with_model(Experiment(FRONT, seconds=40.0))
     assert now[0] <= 30
     assert isinstance(chosen.experiment.model, pinn.MLP)

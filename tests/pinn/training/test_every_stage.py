@@ -164,9 +164,9 @@ def test_a_loss_that_is_not_finite_on_the_way_is_survived_or_told(name, bad):
         return evaluate
 
     spoil = {
-        "losses": lambda losses: dict.fromkeys(losses, np.inf),
+        "losses_at": lambda found: [dict.fromkeys(losses, np.inf) for losses in found],
         "value_and_gradient": lambda found: found._replace(loss=np.nan),
-        "weighted_rows": lambda rows: np.full_like(rows, np.nan),
+        "rows_at": lambda found: [np.full_like(rows, np.nan) for rows in found],
     }
     for method, spoiled in spoil.items():
         setattr(objective, method, failing(getattr(objective, method), spoiled))

@@ -27,6 +27,11 @@ STAGES = {
     "spring": pinn.SPRING(6),
     "dsgnar": pinn.DSGNAR(2, radii=6),
 }
+# A step's waits at most, where it is taken at the first or second trial.
+WAITS = {
+    "levenberg_marquardt": 14, "columns": 12, "gauss_newton": 6, "engd": 7, "spring": 8,
+    "dsgnar": 32,
+}  # fmt: skip
 MANY, FEW = 120, 20  # more rows than numbers, and fewer
 EDGE = pinn.Problem(
     pinn.Time("t", 0, 1), ["u"], {"e": "0.01*(u_t + log(1 - u))"}, [pinn.Initial("u", 2)]
@@ -99,7 +104,7 @@ def test_the_jacobian_never_comes_home(stand_in, name):
     objective = experiment("cuda", points=700).objective()
     rows, size = objective.rows, objective.size
     for _, downloads, waits, sent, fetched in np.diff(kept.seen, axis=0):
-        assert downloads == waits <= 60
+        assert downloads == waits <= WAITS[name]
         # evaluations along paths and searches bring rows home, of which some are tried
         assert sent + fetched < 8 * 20 * (rows + size) < 8 * rows * size / 2
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pinn
+from autograd.ranks import ALONE
 from pinn.config import load
 from pinn.optimizers import LBFGS, Adam, LevenbergMarquardt, SSBroyden, StopReason
 from pinn.solution.storage import experiment_json, read_experiment
@@ -263,7 +264,7 @@ def test_the_stages_follow_from_the_numbers_of_parameters_and_rows(known, kind, 
     second = Auto().next(now(**known, number=1, stages=(ended(stages[0].name),)))
     assert second.stage == stages[1] and second.why
     for stage in stages:
-        function = SimpleNamespace(**known, dtype=np.dtype("float64"), on_device=None)
+        function = SimpleNamespace(**known, dtype=np.dtype("float64"), on_device=None, ranks=ALONE)
         assert stage.check(function) == []
 
 

@@ -1,8 +1,13 @@
-"""A program that the tests start as ranks: matrices that they share out, as JSON on rank 0."""
+"""A program that the tests start as ranks: matrices that they share out, as JSON on rank 0.
+
+    algebra_program.py kernels|triangles|memory
+"""
 
 import hashlib
 import json
 import sys
+import tracemalloc
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -10,12 +15,14 @@ from mpi4py import MPI
 from scipy.linalg import lapack
 
 from autograd.mpi import world
+from pinn.optimizers.least_squares.damped import DampedLeastSquares, damped_bytes
 from pinn.optimizers.least_squares.host_algebra import HostAlgebra
 from pinn.optimizers.least_squares.reduced import reduced
 from pinn.optimizers.least_squares.workspace import Workspace
 
 KERNELS = [(12, 40), (301, 400), (1503, 1600)]
 TRIANGLES = [(2100, 40), (1500, 70), (2100, 70), (4200, 70)]
+MEASURED = [(120, 300), (301, 400), (1503, 1600), (2600, 450)]
 
 ranks, workspace = world(), Workspace()
 algebra = HostAlgebra(1, workspace, ranks)
@@ -69,8 +76,29 @@ def triangle(shape):
     return digest(*found), error, reduction.call_count
 
 
+def memory(shape):
+    """The most bytes that dampings by a factor and by the triangle take, and those said."""
+    rng = np.random.default_rng(0)
+    matrix, rows = rng.standard_normal(shape), rng.standard_normal(shape[0])
+    tracemalloc.start()
+    own = Workspace()
+    jacobian = own.array("jacobian", *shape)
+    jacobian[...] = matrix
+    linear = DampedLeastSquares(rows, jacobian, 1, own, ranks)
+    for damping in (1.0, 1e-30):
+        linear.damped(damping).minimiser(rows)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    known = {"rows": shape[0], "size": shape[1], "on_device": None, "ranks": ranks}
+    return most, damped_bytes(SimpleNamespace(**known))
+
+
+KINDS = {
+    "kernels": (kernel, KERNELS), "triangles": (triangle, TRIANGLES), "memory": (memory, MEASURED),
+}  # fmt: skip
+
 if __name__ == "__main__":
-    kind, shapes = {"kernels": (kernel, KERNELS), "triangles": (triangle, TRIANGLES)}[sys.argv[1]]
+    kind, shapes = KINDS[sys.argv[1]]
     with ranks.together():
         found = MPI.COMM_WORLD.gather([kind(shape) for shape in shapes])
     if ranks.number == 0:

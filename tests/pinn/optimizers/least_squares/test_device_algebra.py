@@ -68,7 +68,7 @@ def test_all_that_is_told_is_told_as_on_the_host(shape):
     for name in ("rows", "gradient", "norms"):
         agree(getattr(found, name), getattr(expected, name), 1e-13)
     v = np.linspace(-1, 1, shape[1])
-    agree(found.along(v), expected.along(v), 1e-13)
+    agree(*found.along(v), *expected.along(v), 1e-13)
     # one scale spoils nothing of the next, nor one damping
     for scale in (None, np.linspace(0.5, 2, shape[1]), None):
         for damping in (1.0, 1e-3, 1e-6, 1.0):

@@ -46,3 +46,12 @@ def test_ranks_share_out_matrices_with_the_bits_of_one(told, kind, count):
         parts, shared = PARTS[kind][number]
         assert sum(taken) == parts * (1 if shared else count)
     assert max(taken) == MOST[kind, count]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_memory_of_ranks_counts_what_they_exchange(told, count):
+    for number, shape in enumerate([(120, 300), (301, 400), (1503, 1600), (2600, 450)]):
+        most, said = zip(*(rank[number] for rank in told(count, "memory")), strict=True)
+        assert max(most) < 1.03 * said[0]
+        if shape[0] < shape[1]:  # J'J they share out, and each takes less
+            assert min(most) > 0.97 * said[0]
