@@ -118,9 +118,9 @@ class Solution:
 
         coordinates: a number or array for each coordinate of the problem, families included; they
         broadcast, and the results have the broadcast shape. Without some of them the result has the
-        fields that do not depend on these. Points outside the bounds of the domain or of a family
-        are extrapolated, with a pinn.ExtrapolationWarning. Raises TypeError for a missing or
-        unknown coordinate, ValueError for shapes that do not broadcast and for nan.
+        fields that do not depend on these. Points outside the domain, in its holes or beyond the
+        range of a family are extrapolated, with a pinn.ExtrapolationWarning. Raises TypeError for a
+        missing or unknown coordinate, ValueError for shapes that do not broadcast and for nan.
         """
         if points:
             named = ", ".join(f"{name}=..." for name in self.problem.domain.coordinates)
