@@ -102,7 +102,7 @@ def trained(problem, device, **settings):
     given = {"model": NETWORK, "sampling": SAMPLING, "training": STAGES}
     solution = pinn.solve(problem, device=device, engine="eager", **{**given, **settings})
     points = {name: np.linspace(*pair, 5) for name, pair in problem.domain.bounds.items()}
-    return solution, {**solution.evaluate(**points), **solution.parameters}
+    return solution, {**solution.evaluate_anywhere(**points), **solution.parameters}
 
 
 def same_on_the_device(problem, **settings):

@@ -105,5 +105,5 @@ def test_a_field_needs_its_own_coordinates_alone_and_data_are_needed(monkeypatch
         pinn.standard_errors(trained, x=AT)
     without = dataclasses.replace(problem, conditions=[pinn.Dirichlet("u", 1.0)])
     bare = pinn.solve(without, pinn.MLP(3, 1), pinn.Sampling(interior=9), stages)
-    with pytest.raises(ValueError, match="the problem has none; add a pinn.Data condition"):
+    with pytest.raises(ValueError, match="the problem has none; add a condition of data"):
         pinn.standard_errors(bare, x=0.5, y=0.5)

@@ -399,7 +399,7 @@ def test_time_stays_out_of_what_is_combined():
         (lambda: pinn.Disk(radius=0), ValueError, "disk: radius: expected a number > 0, got 0"),
         (lambda: pinn.Disk((0, 0, 0)), ValueError, "center: expected a list of 2 values"),
         (lambda: pinn.Disk(names=("x", "x")), ValueError, "a name of its own for each coordinate"),
-        (lambda: pinn.Ball((0,)), ValueError, "center of two numbers or more; use pinn.Interval"),
+        (lambda: pinn.Ball((0,)), ValueError, "center of two numbers or more; use an interval"),
         (lambda: pinn.Ball((0, 0), names="xyz"), ValueError, "names"),
         (lambda: pinn.Polygon([(0, 0), (1, 0)]), ValueError, "three corners or more, got 2"),
         (lambda: pinn.Polygon([(0, 0), (1, 1), (2, 2)]), ValueError, "not lie on one line"),
