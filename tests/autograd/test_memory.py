@@ -150,6 +150,18 @@ def test_a_frozen_part_saves_nothing(tracing):
     assert head.weight.grad is not None
 
 
+def printed(script, **environment):
+    """Return the number that a script prints in a process whose malloc nobody has told anything."""
+    names = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
+    inherited = {k: v for k, v in os.environ.items() if k not in names}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True,
+        env={**inherited, **environment},
+    )  # fmt: skip
+    return int(done.stdout)
+
+
+# How many MiB of the heap shall have large pages.
 ADVISED = """
 import re
 import autograd
@@ -162,26 +174,16 @@ print(sum(sizes) // 1024)
 _LARGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
-def advised(**environment):
-    """Return how many MiB of the heap shall have large pages."""
-    names = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
-    inherited = {k: v for k, v in os.environ.items() if k not in names}
-    done = subprocess.run(
-        [sys.executable, "-c", ADVISED], capture_output=True, text=True, check=True,
-        env={**inherited, **environment},
-    )  # fmt: skip
-    return int(done.stdout)
-
-
 @pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc" or not _LARGE_PAGES.exists(),
     reason="neither glibc's heap nor Linux's large pages",
 )
 def test_the_heap_has_large_pages_unless_the_environment_sets_its_growth():
-    assert advised() >= 254
-    assert advised(MALLOC_TOP_PAD_="131072") == 0
+    assert printed(ADVISED) >= 254
+    assert printed(ADVISED, MALLOC_TOP_PAD_="131072") == 0
 
 
+# The page faults of making and dropping 160 arrays of 8 MB, once warm.
 FAULTS = """
 import resource
 import numpy as np
@@ -199,20 +201,9 @@ print(faults())
 """
 
 
-def faults(**environment):
-    """Return the page faults of making and dropping 160 arrays of 8 MB, once warm."""
-    names = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
-    inherited = {k: v for k, v in os.environ.items() if k not in names}
-    done = subprocess.run(
-        [sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True,
-        env={**inherited, **environment},
-    )  # fmt: skip
-    return int(done.stdout)
-
-
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators are left alone")
 def test_arrays_made_again_take_the_pages_that_others_left():
-    assert faults() < 100
+    assert printed(FAULTS) < 100
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators are left alone")
@@ -225,4 +216,4 @@ def test_limits_that_the_environment_sets_stay(chosen, monkeypatch):
     for name, value in chosen.items():
         monkeypatch.setenv(name, value)
     assert not memory.keep_freed_memory()
-    assert faults(**chosen) > 1000
+    assert printed(FAULTS, **chosen) > 1000
