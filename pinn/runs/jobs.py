@@ -173,14 +173,15 @@ class _Watched:
             time.sleep(_LOOK_SECONDS)
 
     def _look(self, number: int) -> None:
+        """Tell what became of a run, and have it taken up by another worker when it is cut short.
+
+        What is done is noted after it: Ctrl-C in between has it done again, and never left out.
+        """
         job, future = self._jobs[number], self._futures[number]
         done = future.done()
-        if number in self._marks and _mark(job) != self._marks[number]:
-            del self._marks[number]
-            self._told(number, _begins(job))
+        self._look_whether_begun(number)
         if not done:
             return
-        del self._futures[number]
         why = ""
         try:
             ended = future.result()
@@ -188,23 +189,34 @@ class _Watched:
             if isinstance(error, CannotBegin) and not self._stopping:
                 raise
             ended, why = Ended(None, f"its worker was lost ({type(error).__name__})"), f": {error}"
-        if ended.code is not None or self._stopping:
-            self._end(number, ended)
-        elif job.attempt < self._tries:
+        again = ended.code is None and not self._stopping and job.attempt < self._tries
+        if again:
             self._told(number, f"{ended.said}; another takes the run up")
-            self._jobs[number] = replace(job, attempt=job.attempt + 1)
-            self._submit(number)
+        elif ended.code is not None or self._stopping:
+            self._end(number, ended)
         else:
             said = f"{ended.said}, as were all {job.attempt} that had it{why}"
             self._end(number, Ended(None, said))
+        del self._futures[number]
+        if again:
+            self._jobs[number] = replace(job, attempt=job.attempt + 1)
+            self._submit(number)
+
+    def _look_whether_begun(self, number: int) -> None:
+        job = self._jobs[number]
+        if number in self._marks and _mark(job) != self._marks[number]:
+            self._told(number, _begins(job))
+            del self._marks[number]
 
     def _stop(self) -> None:
         """Have every run ended after its step, and those that have not begun not begin."""
         self._stopping = True
         Path(self._jobs[0].wanted).unlink(missing_ok=True)
         self._tell("every run ends after this step (Ctrl-C again: without waiting for that)")
-        for number in self._marks.keys() & self._futures.keys():
-            self._futures[number].cancel()
+        for number, future in self._futures.items():
+            self._look_whether_begun(number)
+            if number in self._marks:
+                future.cancel()
 
     def _end(self, number: int, ended: Ended) -> None:
         job = self._jobs[number]

@@ -152,6 +152,34 @@ def test_ctrl_c_has_every_run_ended_and_waits_for_that(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
+def test_ctrl_c_in_the_middle_of_a_look_leaves_nothing_untold(tmp_path, monkeypatch):
+    """To see where a run goes on from, its checkpoint is read, which is most of a look."""
+    monkeypatch.chdir(tmp_path)
+    told, ends = Told(), Ends()
+    Path("a").mkdir()
+
+    def begin(seconds):
+        Path("a", ".pinn-run").write_text("begun")
+
+    def interrupt(run):
+        monkeypatch.undo()
+        monkeypatch.chdir(tmp_path)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pinn.runs.jobs.time.sleep", begin)
+    monkeypatch.setattr("pinn.runs.jobs.Run.last_step", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(
+            jobs(tmp_path, "a"), work, Scripted({"a": [None]}), on_end=ends, folder=tmp_path,
+            tell=told,
+        )  # fmt: skip
+    assert told == [
+        "every run ends after this step (Ctrl-C again: without waiting for that)",
+        "a (1 of 1): begins",
+        "a (1 of 1): interrupted after step 3",
+    ]
+
+
 class Refusing(Executor):
     """Has no process for a job, which shows when the job is not wanted any more."""
 
