@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,9 @@ _GOOD, _BAD = 0.02, 1 / 3
 _PROGRESS, _STEPS = 0.9, 3
 # Corrections that the residual does not tell apart should be about as large.
 _APART = 3.0
+# A tenth of a correction changes the residual by a tenth of what the whole does, but for this part:
+# beyond it, and with much of the residual left, its linearised equation is no equation of it.
+_LITTLE, _BENT = 0.1, 0.1
 # Places at which they are compared, about.
 _COMPARED = 4096
 # A residual this many times its rounding errors is mostly these; so many times, and it is as small
@@ -318,7 +321,23 @@ class _Estimation:
         confirmed = only_rounding or bool(judged) and (
             best.held.confirms and Witness(np.concatenate(before), np.concatenate(rest)).confirms
         )
-        return _Remains(share, confirmed, only_rounding, near_rounding, tuple(noisy))
+        bend = self._bend(best, judged, after) if share >= _BAD and confirmed else 0.0
+        return _Remains(share, confirmed, only_rounding, near_rounding, bend, tuple(noisy))
+
+    def _bend(
+        self, best: Correction, names: Iterable[str], after: Mapping[str, np.ndarray]
+    ) -> float:
+        """Return how far what a correction changes in some blocks is from linear, as a share."""
+        self._corrected.move(_LITTLE * best.direction)
+        little = self._nonlinear.residuals(self._corrected.theta, self._fresh)
+        self._corrected.move(best.direction)
+        bent, straight = [], []
+        for name in names:
+            before = self._before[name]
+            line, size = (little[name] - before) / _LITTLE, _rms(before)
+            bent.append(_rms(after[name] - before - line) / size)
+            straight.append(_rms(line) / size)
+        return float(np.linalg.norm(bent) / np.linalg.norm(straight))
 
     def _is_noise(self, residual: Residual) -> bool:
         """Return whether a residual is of data that are fitted as well as their noise allows."""
@@ -339,6 +358,12 @@ class _Estimation:
             part = max(0.0, 1 - remains.share)
             told = f"only {part:.0%}" if part > 0 else "none"
             yield f"it explains {told} of the residual: the true error may be larger"
+        elif remains.bend > _BENT:
+            yield (
+                f"it explains {max(0.0, 1 - remains.share):.0%} of the residual, and is so large "
+                f"that the equations are not linear in it (by {remains.bend:.0%}): the true error "
+                "may be several times as large; train further"
+            )
         if not remains.only_rounding:
             yield from self._fits_points
         yield from _noise_doubts(remains)
@@ -397,14 +422,16 @@ class _Remains:
 
     share: |R(u + e)| / |R(u)|. confirmed: whether points that took no part ask for the correction.
     only_rounding: whether no more than rounding is left. near_rounding: whether more is left, but
-    there was next to nothing but rounding before. noisy: the blocks of data that are fitted as well
-    as their noise allows.
+    there was next to nothing but rounding before. bend: how far the residual is from linear in the
+    correction, as a share; 0 where that was not asked. noisy: the blocks of data that are fitted as
+    well as their noise allows.
     """
 
     share: float
     confirmed: bool
     only_rounding: bool
     near_rounding: bool
+    bend: float
     noisy: tuple[str, ...]
 
     def remarks(self):

@@ -304,6 +304,20 @@ def test_what_is_left_of_the_residual_may_be_of_another_kind():
     assert relative > 0.1 and distance < 0.3
 
 
+@pytest.mark.parametrize("cubic, linear", [(0.01, True), (12.0, False)])
+def test_an_error_that_is_too_large_for_its_linear_equation_has_to_explain_the_residual(
+    cubic, linear
+):
+    """Such a force, and an error of the size of the solution."""
+    exact = "sin(2*pi*x)"
+    source = f"4*pi**2*{exact} + 25*sin(2000*x) - {cubic}*({exact})**3"
+    problem = dataclasses.replace(poisson(), equations={"e": f"u_xx + {cubic}*u**3 + {source}"})
+    estimate = error_estimate(*untrained(problem))
+    assert estimate.unexplained > 0.5 and estimate.relative_l2["u"] > 0.1
+    assert estimate.trusted == linear
+    assert linear or "equations are not linear in it (by " in estimate.doubts[0]
+
+
 class Parabola(T.nn.Module):
     """a x + b x^2: with a = 0.7, b = 0.3 the solution of u_x = 0.7 + 0.6 x, and a little off."""
 
