@@ -100,10 +100,10 @@ class _Tables:
     def _product(self, call: Product) -> None:
         m, k = call.weights.places.shape
         first, row, column = matrix(call.weights)
-        for number, rows in enumerate(call.x):
+        for rows, out in zip(call.x, call.outs, strict=True):
             self._add(
                 "product", m, k, call.weights.array, first, row, column, self._row(int(rows[0])),
-                self.shape.tile, self._row(call.out.first + number * m),
+                self.shape.tile, self._row(out.first),
             )  # fmt: skip
 
     def _contraction(self, call: Contraction) -> None:

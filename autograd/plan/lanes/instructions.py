@@ -54,11 +54,11 @@ class Take:
 
 @dataclass(frozen=True)
 class Product:
-    """out = W x for each of the lists of rows x (o, k); W (m, k) by number, out (o, m)."""
+    """An out (m) = W x for each of the lists of rows x (o, k), one after the other; W (m, k)."""
 
     weights: Numbers
     x: np.ndarray
-    out: Buffer
+    outs: tuple[Buffer, ...]
 
 
 @dataclass(frozen=True)

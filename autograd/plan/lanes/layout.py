@@ -320,9 +320,11 @@ class _Layout:
             raise CannotCompile(f"a product with {m} x {k} numbers, for which BLAS is faster")
         points = left[..., 0] % self.count
         rows = self._run(left[points == 0] // self.count)
-        out = self._buffer(len(rows) * m)
-        self.places[output] = self._laid(out, np.repeat(points[..., None], m, -1))
-        self.result.calls.append(Product(weights, rows, out))
+        # A buffer for each: their memory is needed for different times.
+        outs = tuple(self._buffer(m) for _ in rows)
+        whole = Buffer(outs[0].first, len(rows) * m)
+        self.places[output] = self._laid(whole, np.repeat(points[..., None], m, -1))
+        self.result.calls.append(Product(weights, rows, outs))
 
     def _contract(self, instruction: Instruction) -> None:
         (output,) = instruction.outputs

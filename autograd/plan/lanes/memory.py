@@ -113,9 +113,9 @@ def rows_read(call: Call) -> np.ndarray:
 def rows_written(call: Call) -> np.ndarray:
     """Return the rows that a call makes."""
     buffers: tuple[Buffer, ...] = ()
-    if isinstance(call, Take | Product | Copy | Gather | Outer):
+    if isinstance(call, Take | Copy | Gather | Outer):
         buffers = (call.out,)
-    elif isinstance(call, Fused):
+    elif isinstance(call, Fused | Product):
         buffers = call.outs
     lists = [one.first + np.arange(one.count) for one in buffers]
     return np.concatenate(lists or [np.zeros(0, np.int64)])

@@ -11,7 +11,7 @@ there and back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -153,6 +153,10 @@ class _Clusters:
             i: _loop_key(i, truths, every) if held(i.op) else None for i in program.instructions
         }
         self.outputs = set(program.outputs)
+        # What is in memory whatever loops keep: read by others, or asked for.
+        self.stored = self.outputs.union(
+            *(i.values() for i in program.instructions if self.key[i] is None)
+        )
         self.readers: dict[Value, set[Instruction]] = {}
         for instruction in program.instructions:
             for value in instruction.values():
@@ -240,11 +244,21 @@ class _Clusters:
     def _compute_again(self, unit: _Unit) -> None:
         """Inline values of earlier units where that saves more arrays than it reads."""
         arrays = self._leaves(unit, unit.inlined)
-        again = {
-            value: self._way(maker, value)
+        kept = {
+            value: maker
             for value in arrays
             if (maker := self._maker_unit(value)) is not None and maker.key == unit.key
         }
+        self._inline(unit, arrays, {v: self._way(maker, v) for v, maker in kept.items()})
+        # Then from what is stored anyway, such as the outputs of an activation.
+        arrays = self._leaves(unit, unit.inlined)
+        kept = {v: maker for v, maker in kept.items() if v in arrays - self.stored}
+        self._inline(
+            unit, arrays, {v: self._way(maker, v, self.stored) for v, maker in kept.items()}
+        )
+
+    def _inline(self, unit: _Unit, arrays: set[Value], again: dict[Value, set[Value]]) -> None:
+        """Inline some of the values that a unit reads, each by its way, if it pays."""
         if not again:
             return
         present = arrays - set(again)
@@ -262,13 +276,13 @@ class _Clusters:
         makers = (self.maker[value].op for value in values)
         return sum(1 if in_cpu_loops(op) else _STEPS_OF_A_FUNCTION for op in makers)
 
-    def _way(self, unit: _Unit, value: Value) -> set[Value]:
-        """Return the values that computing `value` as `unit` does goes through."""
+    def _way(self, unit: _Unit, value: Value, known: Set[Value] = frozenset()) -> set[Value]:
+        """Return the values that computing `value` as `unit` does, from known ones, goes through."""
         way: set[Value] = set()
         pending = [value]
         while pending:
             current = pending.pop()
-            if current in unit.inlined and current not in way:
+            if current in unit.inlined and current not in way and current not in known:
                 way.add(current)
                 pending.extend(self.maker[current].values())
         return way

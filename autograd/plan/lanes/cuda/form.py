@@ -85,5 +85,5 @@ def lanes_of(sums: int) -> int:
 
 def _largest_product(layout: Layout, tile: int) -> int:
     """Return the numbers that the largest product of a tile makes."""
-    products = [c.out.count for c in layout.calls if isinstance(c, Product)]
+    products = [sum(o.count for o in c.outs) for c in layout.calls if isinstance(c, Product)]
     return max(products, default=0) * tile

@@ -121,7 +121,7 @@ template <int N> __device__ __forceinline__ void fetch_weights(R (&to)[N], const
 
 // z = W x for each list of rows x: packed weights, k columns of `padded` numbers
 template <int H, int W> FUNCTION product(int m, int k, int padded, const R *weights, int lists,
-                                         const int *x, int z ARENA) {
+                                         const int *x, const int *z ARENA) {
   const int across = TILE / W, columns = lists * across;
   const int units = (m + H - 1) / H * columns;
   for (int unit = threadIdx.x; unit < units; unit += THREADS) {
@@ -146,7 +146,7 @@ template <int H, int W> FUNCTION product(int m, int k, int padded, const R *weig
         for (int s = 0; s < W; ++s) sum[h][s] += a[h] * b[s];
       }
     }
-    R *to = arena + z + (list * m + i) * ROW + t;
+    R *to = arena + z[list] + i * ROW + t;
     #pragma unroll
     for (int h = 0; h < H; ++h) {
       if (i + h < m) store(to + h * ROW, sum[h]);

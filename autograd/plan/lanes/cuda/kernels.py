@@ -212,7 +212,7 @@ class _Writer:
         first = self._packed(call.weights, m, k, padded)
         self._call(
             f"product<{height}, {width}>", m, k, padded, f"packed + {first}", lists,
-            self._rows(call.x[:, 0]), self._row(call.out),
+            self._rows(call.x[:, 0]), self._rows(np.array([out.first for out in call.outs])),
         )  # fmt: skip
 
     def _packed(self, weights: Numbers, m: int, k: int, padded: int) -> int:
