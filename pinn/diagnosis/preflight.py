@@ -10,6 +10,7 @@ import autograd as T
 from pinn.diagnosis.backward import backward
 from pinn.diagnosis.contradictions import contradictions, not_finite
 from pinn.diagnosis.held import HeldByModel
+from pinn.diagnosis.jumps import jumps
 from pinn.diagnosis.missing import missing, underdetermined
 from pinn.diagnosis.network import network_values, other_parameters
 from pinn.diagnosis.orders import parts_of
@@ -31,10 +32,11 @@ def preflight(objective: Objective) -> list[str]:
 
     Looked for are missing conditions, unknowns and coefficients that nothing determines, equations
     and conditions that contradict each other or have no value, equations that run the wrong way in
-    time, initial values that change with time, regions without a point, coordinates that the
-    precision does not resolve, and a model without the second derivatives that are asked for. Takes
-    some milliseconds for each residual, and looks at no more than 100 of them, in at most 12
-    coordinates. The objective is left as it was; the random numbers are a stream of their own.
+    time, initial values that change with time, regions without a point, derivatives across a jump,
+    coordinates that the precision does not resolve, and a model without the second derivatives that
+    are asked for. Takes some milliseconds for each residual, and looks at no more than 100 of them,
+    in at most 12 coordinates. The objective is left as it was; the random numbers are a stream of
+    their own.
     """
     statement = statement_of(objective.problem)
     if statement is None:
@@ -54,6 +56,7 @@ def preflight(objective: Objective) -> list[str]:
         *underdetermined(statement),
         *_idle_coefficients(objective),
         *empty_regions(objective.problem),
+        *jumps(objective.problem),
         *_unresolved(objective),
         *_straight(objective, statement),
     ]

@@ -51,8 +51,10 @@ class Calculus:
 
         hold_columns: whether what is attached to the points counts as constant, as the normal
         does along itself; otherwise it has no derivative. own: gives the derivatives of leaves that
-        only who asks knows of, None for others.
+        only who asks knows of, None for others. A jump has no derivative here: the scope notes it.
         """
+        if self._scope is not None:
+            self._scope.note_derivative(node, operand, coordinate)
 
         def rule(part: Expression, inner: list[Expression]) -> Expression:
             self.visit(node)

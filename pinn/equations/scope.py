@@ -10,6 +10,7 @@ from typing import Any
 from pinn import expressions
 from pinn.checks import nearest
 from pinn.equations.fractional import Region
+from pinn.equations.jumps import Crossed, choices
 from pinn.equations.leaves import (
     Column,
     Constant,
@@ -21,7 +22,7 @@ from pinn.equations.leaves import (
 from pinn.equations.names import check_names, parse_name
 from pinn.equations.resolve import Vector, resolve
 from pinn.equations.tabulated import at_names
-from pinn.expressions import CONSTANTS, Expression, Number, nodes
+from pinn.expressions import CONSTANTS, Call, Expression, Number, nodes
 from pinn.schema.errors import refuse
 from pinn.tables import Table
 
@@ -36,7 +37,8 @@ class Scope:
     functions by name. region: the domain, for what is 0 outside of it. definitions: names for
     resolved trees, such as a region's condition. held: the coordinates that have one value where
     this is asked for; a table without names is not over them. finer: whether sums over nodes
-    have half as many again as is said, to see whether they have enough.
+    have half as many again as is said, to see whether they have enough. crossed: the derivatives
+    of what may jump that were taken so far.
     Raises ValueError for names that are not usable (see `check_names`).
     """
 
@@ -52,6 +54,8 @@ class Scope:
     definitions: Mapping[str, Expression] = field(default_factory=dict)
     held: tuple[str, ...] = ()
     finer: bool = False
+    # Derivatives of what may jump, of all variants together.
+    crossed: list[Crossed] = field(default_factory=list, repr=False, compare=False)
     # A function names the same things at every step; each is resolved once.
     _resolved: dict[str | Expression, Expression | Vector] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -166,6 +170,12 @@ class Scope:
                 "here; use dot(...) or div(...), or write one equation a component"
             )
         return result
+
+    def note_derivative(self, operator: Call, operand: Expression, coordinate: str) -> None:
+        """Note in `crossed` that a derivative is taken, where its operand may jump."""
+        found = choices(operand)
+        if found:
+            self.crossed.append(Crossed(operator, operand, coordinate, found))
 
     def parse(self, expression: str | Expression) -> Expression:
         """Return the tree of a text, in which tables may be called."""
