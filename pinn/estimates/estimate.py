@@ -54,6 +54,8 @@ _APART = 3.0
 # A tenth of a correction changes the residual by a tenth of what the whole does, but for this part:
 # beyond it, and with much of the residual left, its linearised equation is no equation of it.
 _LITTLE, _BENT = 0.1, 0.1
+# A residual of this share of the terms of an equation is no small one.
+_FAR = 0.01
 # Places at which they are compared, about.
 _COMPARED = 4096
 # A residual this many times its rounding errors is mostly these; so many times, and it is as small
@@ -72,17 +74,22 @@ _COLLAPSED = 0.05
 
 
 def error_estimate(
-    experiment: Experiment, objective: Objective, theta: np.ndarray
+    experiment: Experiment,
+    objective: Objective,
+    theta: np.ndarray,
+    scaled: Mapping[str, float] | None = None,
 ) -> ErrorEstimate:
     """Return an estimate of the error of a run's solution, without a reference.
 
     objective: the run's, with the points of training, whose ranks and threads share the work. It is
-    left at theta. Takes a second or a few; equal arguments give equal bits.
+    left at theta. scaled: how far each equation and condition is from holding, beside the size of
+    its terms (pinn.diagnosis.scaled_residuals), as far as that is known. Takes a second or a few;
+    equal arguments give equal bits.
     """
     began = time.perf_counter()
     experiment, objective = _in_float64(experiment, objective)
     with one_blas_thread(), np.errstate(all="ignore"):
-        found = _Estimation(experiment, objective, theta).result()
+        found = _Estimation(experiment, objective, theta, scaled or {}).result()
         objective.parameters.load(theta)
     return dataclasses.replace(found, seconds=time.perf_counter() - began)
 
@@ -91,9 +98,14 @@ class _Estimation:
     """The estimate of one solution."""
 
     def __init__(
-        self, experiment: Experiment, objective: Objective, theta: np.ndarray
+        self,
+        experiment: Experiment,
+        objective: Objective,
+        theta: np.ndarray,
+        scaled: Mapping[str, float],
     ) -> None:
         self._experiment = experiment
+        self._scaled = scaled
         self._trained = objective
         # What the error is judged by: neither the points nor the nodes that training has fitted.
         self._judged = objective.with_finer_sums()
@@ -358,12 +370,8 @@ class _Estimation:
             part = max(0.0, 1 - remains.share)
             told = f"only {part:.0%}" if part > 0 else "none"
             yield f"it explains {told} of the residual: the true error may be larger"
-        elif remains.bend > _BENT:
-            yield (
-                f"it explains {max(0.0, 1 - remains.share):.0%} of the residual, and is so large "
-                f"that the equations are not linear in it (by {remains.bend:.0%}): the true error "
-                "may be several times as large; train further"
-            )
+        elif remains.share >= _BAD:
+            yield from self._far(remains)
         if not remains.only_rounding:
             yield from self._fits_points
         yield from _noise_doubts(remains)
@@ -378,6 +386,19 @@ class _Estimation:
                 f"errors below {_ROUNDED:g} are hidden by rounding: that of {', '.join(hidden)} "
                 "may be as large"
             )
+
+    def _far(self, remains: _Remains) -> Iterator[str]:
+        """Yield what speaks against a correction that much of the residual is left besides."""
+        told = f"it explains {max(0.0, 1 - remains.share):.0%} of the residual"
+        left = {name: part for name, part in self._scaled.items() if part >= _FAR}
+        if remains.bend > _BENT:
+            yield (
+                f"{told}, and is so large that the equations are not linear in it (by "
+                f"{remains.bend:.0%}): the true error may be several times as large; train further"
+            )
+        elif left:
+            shown = ", ".join(f"{part:.1%} of the terms of {name}" for name, part in left.items())
+            yield f"{told}, which is {shown}: what is left may move the solution by any amount"
 
     def _overfits(
         self, fresh: Mapping[str, float], trained: Mapping[str, float]

@@ -302,6 +302,11 @@ def test_what_is_left_of_the_residual_may_be_of_another_kind():
     assert "of the residual is of a kind in which" in estimate.remarks[-1]
     ((relative, distance),) = true_errors(problem, estimate, experiment, theta).values()
     assert relative > 0.1 and distance < 0.3
+    assert error_estimate(experiment, objective, theta, {"e": 0.001}).trusted
+    doubted = error_estimate(experiment, objective, theta, {"e": 0.035})
+    (doubt,) = doubted.doubts
+    assert "which is 3.5% of the terms of e: what is left may move the solution" in doubt
+    assert doubted.relative_l2 == estimate.relative_l2
 
 
 @pytest.mark.parametrize("cubic, linear", [(0.01, True), (12.0, False)])
