@@ -87,6 +87,37 @@ def test_cheap_values_are_computed_again_instead_of_kept(x):
         np.testing.assert_allclose(got, expected, rtol=1e-14)
 
 
+def test_slopes_are_computed_again_from_an_output_that_a_product_reads(x):
+    """Three slopes of tanh from y, which is there for the product: tanh itself is not run again."""
+
+    def fn(a, w):
+        y = T.tanh(a)
+        first = 1.0 - y * y
+        second = -2.0 * y * first
+        third = first * (4.0 - 6.0 * first)
+        b = y @ w
+        hidden = (first * a + second * a * a + third * a) @ w
+        return [hidden + b, (hidden @ w) * first * second * third]
+
+    w = np.eye(3) + 0.1
+    program = fuse(recorded(fn, x, w), in_gpu_loops)
+    loops = [i for i in program.instructions if i.op.name == "fused"]
+    tanh = [step.op for i in loops for step in i.attributes["loop"].steps].count("tanh")
+    assert tanh + names(program).count("tanh") == 1
+    last = loops[-1]
+    assert len(last.inputs) == 2  # y, and the product
+    y = np.tanh(x)
+    first = 1 - y * y
+    second, third = -2 * y * first, first * (4 - 6 * first)
+    hidden = (first * x + second * x * x + third * x) @ w
+    for got, expected in zip(
+        replayed(program, [x, w]),
+        [hidden + y @ w, (hidden @ w) * first * second * third],
+        strict=True,
+    ):
+        np.testing.assert_allclose(got, expected, rtol=1e-13)
+
+
 def test_values_of_many_arrays_are_kept(x):
     def fn(a, b, c, d, w):
         mixed = a * b + c * d
