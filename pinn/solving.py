@@ -55,6 +55,7 @@ from pinn.training.plan import Plan
 from pinn.training.records import StepRecord, TrainingResult
 from pinn.training.resources import training_resources
 from pinn.training.start import load_start
+from pinn.training.unused import unused_constants
 
 # Operations of a run, below which its error is estimated only when asked for: training took about
 # as long as the estimate does. A step takes one for each number of each row, one that takes their
@@ -204,8 +205,9 @@ def solve(
     calls solve with the same arguments and gets the same solution, with the bits of one process;
     rank 0 alone calls the callbacks, and warns. "process", also where left out: this process trains
     by itself, which a warning doubts where it is left out among several ranks. error_bars: whether
-    the error of the solution is estimated in the end (report.error_estimate, see pinn.estimates),
-    which takes a second or a few and is left out of training that took no longer. resume: the
+    the error of the solution is estimated in the end (report.error_estimate, see pinn.estimates).
+    That comes on top of `seconds`: two to five seconds for networks of a thousand numbers, ten to
+    forty for 2000 random features; it is left out of training that took less work. resume: the
     checkpoint of a run that was cut short, to go on from, or its run directory. All other arguments
     have to be those of that run, but for limits (seconds, target, steps and seconds of stages),
     which may grow, and for `threads` and `executor`; the bits are those of a run that never
@@ -251,7 +253,7 @@ def solve(
         with _failure_told(callbacks):
             result = _trained(prepared, run, callbacks)
             with _handed_over(prepared, lambda _: result):
-                solution, doubts = _judged(prepared, result)
+                solution, doubts = _judged(prepared, result, callbacks)
         notify(callbacks, "on_end", solution)
     for doubt in doubts:
         _warn(ranks, doubt)
@@ -315,7 +317,7 @@ def _prepared(
     spent = clock() - began
     objective, test, said = _begin(chosen.experiment, start if started else chosen.theta)
     fresh = FreshLoss(objective, fresh_points(chosen.experiment))
-    said = [*preflight(objective), *said]
+    said = [*preflight(objective), *unused_constants(asked), *said]
     spent = spent if chosen.decisions else 0.0
     return _Prepared(asked, chosen, spent, started, point, objective, test, fresh, said)
 
@@ -370,7 +372,8 @@ def _trained(
 
 
 def _estimate(
-    experiment: Experiment, objective: Objective, result: TrainingResult
+    experiment: Experiment, objective: Objective, result: TrainingResult,
+    scaled: Mapping[str, float], announce: Callable[[], Any],
 ) -> ErrorEstimate:
     """Estimate the error of what training left, unless that took less work than this would."""
     slopes = {name for name, stage in STAGES.items() if stage.takes_jacobian}
@@ -382,13 +385,16 @@ def _estimate(
     if not experiment.error_bars or work < _WORTH:
         return ErrorEstimate()
     try:
-        return error_estimate(experiment, objective, result.theta)
+        announce()
+        return error_estimate(experiment, objective, result.theta, scaled)
     except KeyboardInterrupt:  # the solution is there, and all that is missing is this
         objective.parameters.load(result.theta)
         return ErrorEstimate(doubts=("it was interrupted",))
 
 
-def _judged(prepared: _Prepared, result: TrainingResult) -> tuple[Solution, list[Warning]]:
+def _judged(
+    prepared: _Prepared, result: TrainingResult, callbacks: Sequence[Any]
+) -> tuple[Solution, list[Warning]]:
     """Return the solution with its report, and what is to be warned of."""
     experiment, objective, fresh = prepared.experiment, prepared.objective, prepared.fresh
     solution = prepared.solution(result)
@@ -406,9 +412,15 @@ def _judged(prepared: _Prepared, result: TrainingResult) -> tuple[Solution, list
             result, prepared.test.errors(solution.evaluate_anywhere), solution.parameters
         ),
         residual=residual,
-        error_estimate=_estimate(experiment, objective, result) if whole else ErrorEstimate(),
+        error_estimate=(
+            _estimate(
+                experiment, objective, result, residual,
+                lambda: notify(callbacks, "on_estimate", solution),
+            ) if whole else ErrorEstimate()
+        ),
         recovery=recovered,
         warnings=(*prepared.said, *map(str, found)),
+        unsolved=any(isinstance(one, UnsolvedWarning) for one in found),
     )
     if result.reason is StopReason.DIVERGED:
         found.insert(0, UnsolvedWarning(f"training diverged: {result.message}"))

@@ -59,17 +59,23 @@ def list_runs(arguments: argparse.Namespace) -> int:
 def show(arguments: argparse.Namespace) -> int:
     """Print what a run ended with, or how far it came; return the exit code."""
     from pinn.runs.comparison import results
+    from pinn.runs.overview import Overview
+    from pinn.solution.report_text import reasons
     from pinn.text import aligned
 
     run = opened(arguments.run, "runs show")
-    say(aligned([[name, *row] for name, row in results([run]).items()]))
+    seen = Overview.of(run.directory)
+    say(aligned([[name, *row] for name, row in results([seen]).items()]))
     if run.summary_path.exists():
         summary = run.summary()
+        estimate = summary.get("error_estimate") or {}
         told = [
             *(f"{one['name']}: {one['message']}; loss {_loss(one.get('loss'))}"
               for one in summary.get("stages") or ()),
             *(f"decision: {one['what']}: {one['why']}" for one in summary.get("decisions") or ()),
             *(f"warning: {one}" for one in summary.get("warnings") or ()),
+            *(f"the estimated error is not to be trusted: {one}" for one in reasons(
+                estimate.get("relative_l2") or {}, estimate.get("doubts") or ())),
             f"stopped: {summary.get('message')}",
         ]  # fmt: skip
         for line in told:
@@ -87,6 +93,7 @@ def compare(arguments: argparse.Namespace) -> int:
     from pinn.figures.style import figure_png
     from pinn.files import write_bytes
     from pinn.runs.comparison import comparison_text
+    from pinn.runs.overview import Overview
 
     if len(arguments.runs) < 2:
         raise Misuse("expected two runs or more to compare")
@@ -94,7 +101,7 @@ def compare(arguments: argparse.Namespace) -> int:
         raise Misuse(f"--figure: expected a name that ends in .png, got {arguments.figure}")
     runs = [opened(directory, "runs compare") for directory in arguments.runs]
     configs = [leaves(read_yaml(run.config_path, str(run.config_path))) for run in runs]
-    say(comparison_text(runs, configs))
+    say(comparison_text([Overview.of(run.directory) for run in runs], configs))
     curves = {str(run.directory): run.metrics() for run in runs}
     if any(curves.values()):
         write_bytes(arguments.figure, figure_png(plot_comparison(curves)))

@@ -121,10 +121,7 @@ def _ranks() -> Ranks:
     try:
         return ranks_of("ranks" if started_as_ranks() else "process")
     except ImportError as error:
-        raise Misuse(
-            "several processes were started as by mpiexec, and sharing a run needs mpi4py and an "
-            f"MPI library: pip install mpi4py mpich (here: {error.__cause__})"
-        ) from error
+        raise Misuse(f"several processes were started as by mpiexec, and {error}") from error
 
 
 def _take_part(arguments: argparse.Namespace, ranks: Ranks) -> int:
@@ -373,6 +370,7 @@ def _finish(
     from pinn.files import sentence_of
     from pinn.runs.figures import draw_run
     from pinn.solution.report_text import report_text
+    from pinn.training.progress import estimate_time
 
     directory, report = recorder.directory, solution.report
     code = {"diverged": DIVERGED, "interrupted": INTERRUPTED}.get(str(report.stop_reason), DONE)
@@ -390,7 +388,9 @@ def _finish(
                 tell_failure(str(error))
                 code = DISK_OR_DEVICE
             if not quiet:
-                tell(f"\n{report_text(report, f'{directory}{os.sep}')}\n")
+                took = estimate_time(report)
+                also = f"\n{took}" if took else ""
+                tell(f"\n{report_text(report, f'{directory}{os.sep}')}{also}\n")
             _finish_logs(trackers, quiet)
             say(f"{solution.problem.name}: {report.summary()}; results in {directory}")
             if report.stop_reason == "diverged":

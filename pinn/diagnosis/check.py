@@ -19,6 +19,7 @@ from pinn.objective.block import Block
 from pinn.optimizers import Stage
 from pinn.training.experiment import Experiment
 from pinn.training.plan import Scale
+from pinn.training.unused import unused_constants
 
 # The slopes of all rows take this many times as long as the gradient (burgers.yaml: 2.75).
 _OF_JACOBIAN = 2.5
@@ -135,7 +136,9 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
     arenas = sum(cost.nbytes for _, cost in costs)
     held = max((stage.memory_bytes or 0 for stage in stages), default=0)
     item = np.dtype(experiment.precision).itemsize
-    said = [*preflight(objective), *experiment.check_stages(objective)]
+    said = [
+        *preflight(objective), *unused_constants(experiment), *experiment.check_stages(objective)
+    ]
     statement = statement_of(problem)
     return Check(
         name=problem.name,

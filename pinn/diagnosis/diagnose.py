@@ -140,8 +140,12 @@ def _further(seen: Examination) -> str:
         return features
     rows, size = seen.objective.rows, seen.objective.size
     trial = seen.trial
-    return (
-        f"more steps lower it further ({trial.steps} of {trial.stage.name} from here: "
-        f"{trial.before:.2g} to {trial.after:.2g} on fresh points), and after that a wider network "
-        f"with as many more points (there are {rows} rows for {size} trainable numbers)"
+    before, after = f"{trial.before:.2g}", f"{trial.after:.2g}"
+    tried = f"({trial.steps} of {trial.stage.name} from here: {before} to {after} on fresh points)"
+    wider = (
+        f"a wider network with as many more points (there are {rows} rows for {size} trainable "
+        "numbers)"
     )
+    if float(after) >= float(before):
+        return f"more steps do not lower it {tried}; what may is {wider}"
+    return f"more steps lower it further {tried}, and after that {wider}"

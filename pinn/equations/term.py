@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
+import itertools
+import traceback
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
@@ -112,10 +114,12 @@ class Term:
             # What Python, numpy and autograd say of the namespace where a number is expected.
             if isinstance(error, TypeError) and Namespace.__name__ in str(error):
                 raise TypeError(f"{self.what}: {self._one_namespace()}") from error
-            if isinstance(error, TypeError) and "ufunc" in str(error):  # numpy's, of a tensor
+            if _is_of_numpy(error):
                 raise TypeError(
                     f"{self.what}: numpy's functions do not take these values; use those of the "
-                    f"namespace, such as s.sin(s.u) for np.sin(s.u): {', '.join(functions)}"
+                    "namespace, such as s.sin(s.u) for np.sin(s.u), s.where(s.x > 0, a, b) for "
+                    f"np.where(s.x > 0, a, b), s.max(a, b) for np.maximum(a, b): "
+                    f"{', '.join(functions)}"
                 ) from error
             if isinstance(error, NotOneElement) or any(said in str(error) for said in _OF_ARRAYS):
                 raise TypeError(
@@ -157,3 +161,16 @@ class Term:
             "the function gets one namespace `s`, not the coordinates: write "
             f"`lambda s: ...` with {', '.join(names)} in it"
         )
+
+
+def _is_of_numpy(error: Exception) -> bool:
+    """Return whether an error is of a function of numpy's that was given a tensor.
+
+    A ufunc says so; the others ask the tensor for an array, or call its method of their name.
+    """
+    if isinstance(error, TypeError) and "ufunc" in str(error):
+        return True
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    callers = [frame.f_globals.get("__name__", "").partition(".")[0] for frame in frames]
+    asked = any(frame.f_code.co_name == "__array__" for frame in frames)
+    return asked or ("numpy", "autograd") in itertools.pairwise(callers)

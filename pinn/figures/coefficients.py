@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # A taller picture is beyond what can be drawn, and read.
 _MOST_PANELS = 60
+# So few points are marked: what lies between them is not known.
+_FEW = 30
 
 
 def plot_coefficients(
@@ -27,9 +29,9 @@ def plot_coefficients(
     """Draw each coefficient against the step, with the stages marked, a panel each, 60 at most.
 
     records: the lines of metrics.jsonl in order, with `step`, `stage` and, by name, `parameters`;
-    values that are missing or not finite leave a gap. errors: coefficient -> standard error, drawn
-    as a band of two of them about the last value. units: coefficient -> unit. Raises ValueError
-    where no record has any.
+    values that are missing or not finite leave a gap, and 30 or fewer have a dot each. errors:
+    coefficient -> standard error, drawn as a band of two of them about the last value. units:
+    coefficient -> unit. Raises ValueError where no record has any.
     """
     rows = [record.get("parameters") or {} for record in records]
     names = list(dict.fromkeys(name for row in rows for name in row))[:_MOST_PANELS]
@@ -42,8 +44,10 @@ def plot_coefficients(
         values = np.array([_finite(row.get(name)) for row in rows])
         colour = LINE_COLOURS[index % len(LINE_COLOURS)]
         known = values[np.isfinite(values)]
-        marker = "o" if known.size == 1 else None  # one value makes no line
-        axes.plot(steps, values, color=colour, linewidth=1.8, marker=marker, markersize=4)
+        marker = "o" if known.size <= _FEW else None
+        axes.plot(
+            steps, values, color=colour, linewidth=1.8, marker=marker, markersize=4, clip_on=False
+        )
         text = f"{known[-1]:.6g}" if known.size else "not known"
         error = _finite((errors or {}).get(name))
         if known.size and math.isfinite(error):

@@ -177,7 +177,9 @@ def step_axis(axes: Axes) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.set_xlabel("step", fontsize=12)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator(
+        integer=True, steps=[1, 2, 2.5, 5, 10], min_n_ticks=1,  # of one step there is no second
+    ))  # fmt: skip
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 
 

@@ -304,6 +304,12 @@ class Problem:
         parameters = [parameter.name for parameter in self.parameters]
         return Ansatz.of(domain, names, conditions, self.constants, parameters, scope, bounds)
 
+    def with_fields(self, fields: Sequence[Field]) -> Problem:
+        """Return the problem with its fields in another form."""
+        found = dataclasses.replace(self, fields=tuple(fields))
+        object.__setattr__(found, "computed_from", self.computed_from)  # numbers do not tell
+        return found
+
     def check(self, **arguments: Any) -> pinn.Check:
         """Return what a run would be made of, without training; arguments as of pinn.check."""
         import pinn  # the front door: what checks a run stands above problems

@@ -98,7 +98,8 @@ def texts_of(subject: Subject) -> dict[str, Html]:
 def curves_of(subject: Subject) -> dict[str, Any]:
     """Return the curves of training."""
     report = subject.solution.report if subject.solution else None
-    return curves_data(subject.records, report.recovery.standard_errors if report else {})
+    errors = report.recovery.standard_errors if report and not report.unsolved else {}
+    return curves_data(subject.records, errors)
 
 
 def fields_of(subject: Subject, numbers: int = MOST_NUMBERS) -> dict[str, Any]:

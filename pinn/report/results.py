@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pinn.markup import Html, element, facts, joined, table
 from pinn.report.fields import labelled
 from pinn.report.subject import Subject
 from pinn.solution.report import Report
-from pinn.solution.report_text import NOT_TRAINED
+from pinn.solution.report_text import DOUBTED, NOT_TRAINED, NOT_YET, is_doubted, reasons
 
 
 def short(value: float | None) -> str:
@@ -84,10 +84,9 @@ def _told(report: Report) -> Iterator[Html]:
     for warning in report.warnings:
         yield element("p", element("b", "Warning: "), warning, class_="warning")
     estimate = report.error_estimate
-    for doubt in estimate.doubts:
-        yield element(
-            "p", element("b", "The estimated error is not to be trusted: "), doubt, class_="warning"
-        )
+    said = "The estimated error is not to be trusted: "
+    for reason in reasons(estimate.relative_l2, estimate.doubts):
+        yield element("p", element("b", said), reason, class_="warning")
     names = list(dict.fromkeys([*report.rel_l2, *estimate.relative_l2]))
     if names:
         yield element("h3", "Errors")
@@ -117,13 +116,15 @@ def _told(report: Report) -> Iterator[Html]:
 def _errors(report: Report, names: Sequence[str]) -> Html:
     """Return the errors and their estimates by unknown, whichever of them there are."""
     estimate = report.error_estimate
-    columns: dict[str, Mapping[str, float]] = {}
+    columns: dict[str, Mapping[str, str]] = {}
     if report.rel_l2:
-        columns |= {"relative L2": report.rel_l2, "maximum": report.max_error}
+        columns |= {"relative L2": _shown(report.rel_l2), "maximum": _shown(report.max_error)}
     if estimate.relative_l2:
-        columns |= {"estimated relative L2": estimate.relative_l2,
-                    "estimated maximum": estimate.maximum}  # fmt: skip
-    rows = [[name, *(short(values.get(name)) for values in columns.values())] for name in names]
+        doubted = {n for n, v in estimate.relative_l2.items() if is_doubted(v, estimate.doubts)}
+        columns |= {"estimated relative L2": _shown(estimate.relative_l2, doubted),
+                    "estimated maximum": _shown(estimate.maximum, doubted)}  # fmt: skip
+    rows = [[name, *(values.get(name, short(None)) for values in columns.values())]
+            for name in names]  # fmt: skip
     headings = ["unknown", *columns]
     if estimate.where:
         headings.append("which lies at")
@@ -131,6 +132,14 @@ def _errors(report: Report, names: Sequence[str]) -> Html:
             place = estimate.where.get(name, {})
             row.append(", ".join(f"{n} = {short(v)}" for n, v in place.items()))
     return table(headings, rows, numbers=len(headings) - 1)
+
+
+def _shown(values: Mapping[str, float], doubted: Collection[str] = ()) -> dict[str, str]:
+    return {name: _marked(short(value), name in doubted) for name, value in values.items()}
+
+
+def _marked(text: str, doubted: bool) -> str:
+    return f"{text} {DOUBTED}" if doubted else text
 
 
 def coefficients(subject: Subject) -> Html | None:
@@ -150,12 +159,15 @@ def coefficients(subject: Subject) -> Html | None:
             [
                 [labelled(subject.solution.problem, name),
                  f"{value:.8g}".replace("-", "\N{MINUS SIGN}"),
-                 NOT_TRAINED if name in recovery.untrained else short(errors.get(name)),
+                 NOT_TRAINED if name in recovery.untrained
+                 else _marked(short(errors.get(name)), report.unsolved and name in errors),
                  _share(errors.get(name), value)]
                 for name, value in values.items()
             ],
             numbers=3,
         ))  # fmt: skip
+        if report.unsolved and errors:
+            parts.append(element("p", f"{DOUBTED}: {NOT_YET}", class_="warning"))
         names = list(recovery.correlations)
         if len(names) > 1:
             parts.append(element("h3", "Correlations"))
@@ -219,9 +231,9 @@ def _estimates(subject: Subject) -> Iterator[tuple[str, float, str]]:
     if subject.solution is None or subject.is_running:
         return
     estimate = subject.solution.report.error_estimate
-    note = "without a reference" if estimate.trusted else "not to be trusted"
     for name, value in estimate.relative_l2.items():
-        yield name, value, note
+        doubted = is_doubted(value, estimate.doubts)
+        yield name, value, "not to be trusted" if doubted else "without a reference"
 
 
 def _number(value: Any) -> float:

@@ -12,7 +12,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pinn.figures.style import AUTHOR, FILM
@@ -170,9 +170,10 @@ def _check_contents(directory: Path, overwrite: bool) -> None:
     if not present - {MARKER}:
         return
     if not overwrite:
+        go_on = "--resume to go on with it, " if _is_cut_short(directory, present) else ""
         raise RunExists(
             f"{directory}: already holds a run or other files; "
-            "give --overwrite to replace the run, or another directory with --out"
+            f"give {go_on}--overwrite to replace the run, or another directory with --out"
         )
     if MARKER not in present:
         raise RunExists(
@@ -189,6 +190,18 @@ def _check_contents(directory: Path, overwrite: bool) -> None:
                 "a run wrote but a link or something else; remove it, or give another directory "
                 "with --out"
             )
+
+
+def _is_cut_short(directory: Path, present: Collection[str]) -> bool:
+    """Whether files are those of a run that has not ended, with a checkpoint to go on from."""
+    from pinn.runs.run import Run
+
+    if MARKER not in present or not {CHECKPOINT, PREVIOUS_CHECKPOINT} & set(present):
+        return False
+    try:
+        return Run(directory).end() is None
+    except OSError:
+        return False
 
 
 def _written_by_a_run(directory: Path) -> Iterator[Path]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pinn.runs.overview import Overview
-from pinn.runs.run import Run
+from pinn.runs.overview import Overview, doubted_of, explained
+from pinn.solution.report_text import DOUBTED
 from pinn.text import aligned
 
 # Where a run is written is no part of what it is.
@@ -27,11 +27,10 @@ def differences(configs: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
     }  # fmt: skip
 
 
-def results(runs: Sequence[Run]) -> dict[str, list[str]]:
+def results(seen: Sequence[Overview]) -> dict[str, list[str]]:
     """Return what runs ended with: by name, a text for each run."""
-    seen = [Overview.of(run.directory) for run in runs]
     rows = {
-        "state": [one.state for one in seen],
+        "state": [one.told_state for one in seen],
         "steps": [str(one.steps) for one in seen],
         "seconds": [f"{one.seconds:.1f}" for one in seen],
         "loss": [f"{one.loss:.3e}" for one in seen],
@@ -47,16 +46,21 @@ def results(runs: Sequence[Run]) -> dict[str, list[str]]:
             rows[f"{title} of {name}" if title != "parameter" else name] = [
                 format(one[name], form) if one.get(name) is not None else "-" for one in told
             ]
+    for number, one in enumerate(seen):
+        for name, doubted in doubted_of(one.summary).items():
+            if doubted:
+                rows[f"estimated error of {name}"][number] += f" {DOUBTED}"
     return rows
 
 
-def comparison_text(runs: Sequence[Run], configs: Sequence[Mapping[str, str]]) -> str:
+def comparison_text(runs: Sequence[Overview], configs: Sequence[Mapping[str, str]]) -> str:
     """Return both as tables with a column for each run; configs: as for `differences`."""
     heads = ["", *(str(run.directory) for run in runs)]
     different = differences(configs)
     rows = [heads, *([key, *values] for key, values in different.items())]
     parts = [aligned(rows) if different else "their configs are the same"]
-    parts.append(aligned([heads, *([name, *row] for name, row in results(runs).items())]))
+    table = aligned([heads, *([name, *row] for name, row in results(runs).items())])
+    parts.append("\n".join([table, *explained(runs)]))
     return "\n\n".join(parts)
 
 

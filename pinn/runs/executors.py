@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from autograd import mpi
 from pinn.runs.machine import usable_cores
 from pinn.runs.processes import Processes, leave_ctrl_c_to_others
 
@@ -84,8 +85,9 @@ def _processes(option: str, jobs: int | None, folder: Path) -> Iterator[Workers]
 
 @contextmanager
 def _mpi(option: str, jobs: int | None, folder: Path) -> Iterator[Workers | None]:
-    futures = _imported("mpi4py.futures", "mpi")
-    world = _imported("mpi4py.MPI", "mpi").COMM_WORLD
+    world = mpi.loaded().COMM_WORLD
+    from mpi4py import futures
+
     if world.Get_size() == 1:  # none but this process: others are started
         with futures.MPIPoolExecutor(jobs, initializer=leave_ctrl_c_to_others) as executor:
             yield Workers(executor)

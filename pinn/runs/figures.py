@@ -21,6 +21,7 @@ from pinn.figures.style import DPI, figure_bytes, headline
 from pinn.figures.vectors import plot_vectors
 from pinn.files import write_bytes
 from pinn.runs.claim import HISTORY
+from pinn.runs.forms import RECORD, wrong_key
 from pinn.runs.run import Run
 from pinn.solution.pictured import (
     frames,
@@ -227,8 +228,13 @@ def _of_training(run: Run, solution: Solution) -> Iterator[tuple[str, Figure]]:
         yield "points", figure
     records = run.metrics(_LINES)
     if any(record.get("parameters") for record in records):
-        errors = solution.report.recovery.standard_errors
-        yield "coefficients", plot_coefficients(records, errors, solution.problem.units)
+        report = solution.report
+        # Those of an unsolved problem are no band about the true value.
+        errors = {} if report.unsolved else report.recovery.standard_errors
+        # A short run has more steps there; that of a file may be of anybody's making.
+        history = [one for one in report.history if wrong_key(one, RECORD) is None]
+        closest = max(records, history, key=len)
+        yield "coefficients", plot_coefficients(closest, errors, solution.problem.units)
     if records:
         yield HISTORY, plot_history(records)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,13 @@ from typing import Any
 from pinn.files import DamagedFile, sentence_of
 from pinn.runs.claim import MARKER, RunExists, is_run
 from pinn.runs.run import Run
-from pinn.text import aligned
+from pinn.solution.report_text import DOUBTED, is_doubted
+from pinn.text import aligned, labelled
 
 HEADINGS = ("run", "state", "steps", "seconds", "loss", "error", "estimated")
 """Those of the cells of an Overview."""
+
+_UNSOLVED = "unsolved"
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,9 @@ class Overview:
 
     state: why it stopped, "running", "cut short", or what is wrong with its files. error: the
     largest relative L2 error of an unknown, estimate: the largest that is estimated, nan where not
-    known. summary: all that the run ended with, empty before.
+    known; doubted: whether one of them is not to be trusted. unsolved: whether training ended
+    with a problem that does not seem to be solved. summary: all that the run ended with, empty
+    before.
     """
 
     directory: Path
@@ -34,6 +39,8 @@ class Overview:
     loss: float = math.nan
     error: float = math.nan
     estimate: float = math.nan
+    doubted: bool = False
+    unsolved: bool = False
     summary: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -56,21 +63,29 @@ class Overview:
         told = {**last, **summary} if state != "running" else last
         if summary and state != "running" and (summary.get("steps") or 0) >= last.get("step", 0):
             state = str(summary.get("stop_reason"))
-        estimate = summary.get("error_estimate") if told is not last else None
+        ended = summary if told is not last else {}
+        estimate = ended.get("error_estimate") or {}
         return cls(
             run.directory, state, steps=told.get("steps") or told.get("step", 0),
             seconds=_number(told.get("wall_s")), loss=_number(told.get("loss")),
             error=_largest(told.get("rel_l2")),
-            estimate=_largest((estimate or {}).get("relative_l2")), summary=summary,
+            estimate=_largest(estimate.get("relative_l2")), doubted=any(doubted_of(ended).values()),
+            unsolved=bool(ended.get("unsolved")), summary=summary,
         )  # fmt: skip
 
     @property
     def cells(self) -> tuple[str, ...]:
         """Its line in a table, see `table_of`."""
         return (
-            str(self.directory), self.state, f"{self.steps}", _shown(self.seconds, ".1f"),
-            _shown(self.loss, ".2e"), _shown(self.error, ".2e"), _shown(self.estimate, ".2e"),
+            str(self.directory), self.told_state, f"{self.steps}", _shown(self.seconds, ".1f"),
+            _shown(self.loss, ".2e"), _shown(self.error, ".2e"),
+            _shown(self.estimate, ".2e") + (f" {DOUBTED}" if self.doubted else ""),
         )  # fmt: skip
+
+    @property
+    def told_state(self) -> str:
+        """Its state, and that it is unsolved where that is so."""
+        return f"{self.state}, {_UNSOLVED}" if self.unsolved else self.state
 
 
 def overviews(folder: str | Path) -> list[Overview]:
@@ -79,9 +94,28 @@ def overviews(folder: str | Path) -> list[Overview]:
     return [Overview.of(directory) for directory in found]
 
 
-def table_of(runs: Iterable[Overview]) -> str:
-    """Return a table with a line for each run."""
-    return aligned([HEADINGS, *(run.cells for run in runs)], left=2)
+def table_of(runs: Sequence[Overview]) -> str:
+    """Return a table with a line for each run, and what the marks in it mean."""
+    table = aligned([HEADINGS, *(run.cells for run in runs)], left=2)
+    return "\n".join([table, *explained(runs)])
+
+
+def explained(runs: Sequence[Overview]) -> list[str]:
+    """Return what the marks in a table of runs mean, of those that are there."""
+    why = " (why: runs show RUN)"
+    found = []
+    if any(run.doubted for run in runs):
+        found.append(labelled(DOUBTED, f"the estimated error is not to be trusted{why}"))
+    if any(run.unsolved for run in runs):
+        found.append(labelled(_UNSOLVED, f"the problem does not seem to be solved{why}"))
+    return found
+
+
+def doubted_of(summary: Mapping[str, Any]) -> dict[str, bool]:
+    """Return which estimated errors in a summary are not to be trusted."""
+    estimate = summary.get("error_estimate") or {}
+    doubts = estimate.get("doubts") or ()
+    return {name: is_doubted(v, doubts) for name, v in (estimate.get("relative_l2") or {}).items()}
 
 
 def _number(value: Any) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinn.runs.overview import HEADINGS, Overview
+from pinn.runs.overview import HEADINGS, Overview, explained
 from pinn.runs.run import Run
 from pinn.text import aligned
 
@@ -39,16 +39,18 @@ class Sweep:
 
     def __str__(self) -> str:
         rows = [(*self.names, *HEADINGS[1:])]
-        for texts, directory, code, reason in zip(
-            self.values, self.directories, self.codes, self.reasons, strict=True
+        seen = [Overview.of(directory) for directory in self.directories]
+        for texts, one, code, reason in zip(
+            self.values, seen, self.codes, self.reasons, strict=True
         ):
-            state, *others = Overview.of(directory).cells[1:]
+            state, *others = one.cells[1:]
             if code and state in _UNSAID:
                 state = "failed"
             elif code is None and not reason and state == "running":
                 state = "interrupted"  # it was asked to end, and nobody waited for that
             rows.append((*texts, state, *others))
-        return "\n".join([aligned(rows, left=len(self.names) + 1), *self._told_reasons()])
+        table = aligned(rows, left=len(self.names) + 1)
+        return "\n".join([table, *explained(seen), *self._told_reasons()])
 
     def _told_reasons(self) -> list[str]:
         """Return each reason once, after the runs that it is of."""

@@ -71,7 +71,13 @@ def field_data(
     found = sampled(solution, unknown, fixed | meshed)
     if not found.inside.any():
         places = ", ".join(f"{name} = {value:.6g}" for name, value in fixed.items())
-        raise NothingThere(f"no point of the domain has {places}; hold them elsewhere")
+        beyond = ", ".join(
+            f"{name} goes from {bounds[name][0]:.6g} to {bounds[name][1]:.6g}"
+            for name, value in fixed.items()
+            if not bounds[name][0] <= value <= bounds[name][1]
+        )
+        remedy = beyond or "hold them elsewhere"
+        raise NothingThere(f"no point of the domain has {places}; {remedy}")
 
     def contains(places: np.ndarray) -> np.ndarray:
         at = {**fixed, **dict(zip(drawn, places.T, strict=True))}

@@ -49,14 +49,22 @@ class Recovery:
     data: dict[str, DataFit] = field(default_factory=dict)
     untrained: tuple[str, ...] = ()
 
-    def text(self, parameters: Mapping[str, float]) -> list[str]:
-        """Return each coefficient with its standard error: "k = 0.301 ± 0.004"."""
-        return [f"{name} = {value:.6g}{self._beside(name)}" for name, value in parameters.items()]
+    def text(self, parameters: Mapping[str, float], sure: bool = True) -> list[str]:
+        """Return each coefficient with its standard error: "k = 0.301 ± 0.004".
 
-    def _beside(self, name: str) -> str:
+        sure: whether the problem is solved, which the standard errors are those of.
+        """
+        doubt = "" if sure else ", not to be trusted"
+        return [
+            f"{name} = {value:.6g}{self._beside(name, doubt)}" for name, value in parameters.items()
+        ]
+
+    def _beside(self, name: str, doubt: str) -> str:
         if name in self.untrained:
             return " (not trained)"
-        return f" ± {self.standard_errors[name]:.2g}" if name in self.standard_errors else ""
+        if name not in self.standard_errors:
+            return ""
+        return f" ± {self.standard_errors[name]:.2g}{doubt}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data."""

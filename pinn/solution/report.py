@@ -32,9 +32,10 @@ class Report:
     error_estimate is how far the solution seems to be from the true one, found without a reference
     (pinn.estimates), and empty of runs that are cut short or take no longer than it would; recovery
     has the standard errors of the coefficients and the fit of the data; warnings are what was said
-    before training and after it. setbacks tell of numbers that were not finite, and of the steps to
-    which training went back after them; decisions of the stages that were chosen on the way, of
-    points that were drawn anew because they were overfitted, and why.
+    before training and after it; unsolved is whether a pinn.UnsolvedWarning is among them. setbacks
+    tell of numbers that were not finite, and of the steps to which training went back after them;
+    decisions of the stages that were chosen on the way, of points that were drawn anew because they
+    were overfitted, and why.
     """
 
     stop_reason: str
@@ -53,6 +54,7 @@ class Report:
     error_estimate: ErrorEstimate = ErrorEstimate()
     recovery: Recovery = Recovery()
     warnings: tuple[str, ...] = ()
+    unsolved: bool = field(default=False, metadata={"later": True})
     setbacks: tuple[Setback, ...] = ()
     decisions: tuple[Decision, ...] = ()
 
@@ -119,7 +121,7 @@ class Report:
             f"stopped: {self.stop_reason}",
             f"loss {self.loss:.3e}{fresh}",
             f"{steps} in {self.wall_seconds:.1f} s",
-            *self.recovery.text(self.parameters),
+            *self.recovery.text(self.parameters, sure=not self.unsolved),
             *(
                 f"relative L2 error of {name} {value:.2e} (max {self.max_error[name]:.2e})"
                 for name, value in self.rel_l2.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,15 @@ _LONGEST_NAME = 22
 
 # What stands beside an estimate that is not to be trusted.
 DOUBTED = "?"
+
+# From this share of the solution on an estimated error says that there is none, not how far it is.
+_NO_SOLUTION = 0.5
+
+# Of standard errors where training did not solve the problem.
+NOT_YET = (
+    "the standard errors are those of noise at a solution of the equations that fits the data, "
+    "which this is not yet"
+)
 
 # What stands in place of the standard error of a coefficient that no step has moved.
 NOT_TRAINED = "not trained"
@@ -38,6 +47,27 @@ class Table:
 def tables(report: Report) -> list[Table]:
     """Return the errors by unknown, and the coefficients; none of what is not known."""
     return [table for table in (_errors(report), _coefficients(report)) if table.rows]
+
+
+def is_doubted(relative: float | None, doubts: Sequence[str]) -> bool:
+    """Whether an estimate is not to be trusted: for its doubts, or as it is of no solution.
+
+    relative: the estimated relative L2 error; None where a file could not hold it.
+    """
+    return bool(doubts) or relative is None or not relative < _NO_SOLUTION
+
+
+def reasons(relative: Mapping[str, float | None], doubts: Sequence[str]) -> list[str]:
+    """Return why estimates are not to be trusted, a sentence each; relative: as of is_doubted."""
+    far = [name for name, value in relative.items() if is_doubted(value, ())]
+    if not far:
+        return list(doubts)
+    names, have = ", ".join(far), "have" if len(far) > 1 else "has"
+    return [
+        *doubts,
+        f"{names} {have} one of half the size or more, which is that of no solution, and the "
+        "maximum is no bound",
+    ]
 
 
 def facts(report: Report) -> list[tuple[str, str]]:
@@ -62,9 +92,11 @@ def facts(report: Report) -> list[tuple[str, str]]:
     estimate = report.error_estimate
     mark = DOUBTED if estimate.relative_l2 else "no estimate"
     said = "the estimated error is not to be trusted: " if estimate.relative_l2 else ""
-    for doubt in estimate.doubts:
-        found.append((mark, f"{said}{doubt}"))
+    for reason in reasons(estimate.relative_l2, estimate.doubts):
+        found.append((mark, f"{said}{reason}"))
         said = ""
+    if report.unsolved and report.recovery.standard_errors:
+        found.append((DOUBTED, NOT_YET))
     return found + [("note", remark) for remark in estimate.remarks]
 
 
@@ -83,19 +115,23 @@ def _errors(report: Report) -> Table:
     headings, columns = ["unknown"], []
     if report.rel_l2:
         headings += ["relative L2", "max error"]
-        columns += [(report.rel_l2, ".2e", ""), (report.max_error, ".2e", "")]
+        columns += [(report.rel_l2, ".2e", ()), (report.max_error, ".2e", ())]
     if estimate.relative_l2:
-        mark = "" if estimate.trusted else f" {DOUBTED}"
+        doubted = {n for n, v in estimate.relative_l2.items() if is_doubted(v, estimate.doubts)}
         headings += ["estimated L2", "estimated max"]
-        columns += [(estimate.relative_l2, ".1e", mark), (estimate.maximum, ".1e", mark)]
+        columns += [(estimate.relative_l2, ".1e", doubted), (estimate.maximum, ".1e", doubted)]
     rows = [
         (name, *(
-            format(values[name], form) + mark if name in values else ""
-            for values, form, mark in columns
+            _marked(format(values[name], form), name in doubted) if name in values else ""
+            for values, form, doubted in columns
         ))
         for name in names
     ]  # fmt: skip
     return Table(headings, rows)
+
+
+def _marked(text: str, doubted: bool) -> str:
+    return f"{text} {DOUBTED}" if doubted and text else text
 
 
 def _coefficients(report: Report) -> Table:
@@ -106,17 +142,18 @@ def _coefficients(report: Report) -> Table:
         return Table(["coefficient", "value"], [(name, f"{value:.6g}") for name, value in values])
     rows = [
         (name, f"{value:.6g}", NOT_TRAINED, "") if name in untrained
-        else (name, *_with_band(value, errors.get(name)))
+        else (name, *_with_band(value, errors.get(name), report.unsolved))
         for name, value in values
     ]  # fmt: skip
     return Table(["coefficient", "value", "standard error", "95 % interval"], rows)
 
 
-def _with_band(value: float, error: float | None) -> tuple[str, str, str]:
+def _with_band(value: float, error: float | None, doubted: bool) -> tuple[str, str, str]:
+    beside = _marked("" if error is None else f"{error:.2g}", doubted)
     if error is None or not math.isfinite(error) or error <= 0:
-        return f"{value:.6g}", "" if error is None else f"{error:.2g}", ""
+        return f"{value:.6g}", beside, ""
     low, high = value - _95 * error, value + _95 * error
     # As many digits as tell the ends apart.
     digits = math.ceil(math.log10(max(abs(low), abs(high)) / error)) + 2
     form = f".{min(max(digits, 3), 12)}g"
-    return f"{value:{form}}", f"{error:.2g}", f"{low:{form}} to {high:{form}}"
+    return f"{value:{form}}", beside, _marked(f"{low:{form}} to {high:{form}}", doubted)

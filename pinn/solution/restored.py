@@ -11,15 +11,18 @@ from typing import Any, get_args, get_origin, get_type_hints
 def restored(kind: Any, value: Any, place: str) -> Any:
     """Return a value of a declared type from its JSON; a number that JSON could not hold is nan.
 
-    Of a dataclass the fields without the metadata `stored: False`. Raises ValueError, naming the
+    Of a dataclass the fields without the metadata `stored: False`; files from before a field had
+    been thought of may lack one with the metadata `later: True`. Raises ValueError, naming the
     place, for anything else.
     """
     if is_dataclass(kind):
         hints = get_type_hints(kind)
         names = [one.name for one in fields(kind) if one.metadata.get("stored", True)]
-        if not isinstance(value, dict) or value.keys() != set(names):
+        later = {one.name for one in fields(kind) if one.metadata.get("later")}
+        if not isinstance(value, dict) or value.keys() | later != set(names):
             raise ValueError(f"{place}: expected an object of {', '.join(names)}")
-        parts = {name: restored(hints[name], value[name], f"{place}.{name}") for name in names}
+        parts = {name: restored(hints[name], value[name], f"{place}.{name}")
+                 for name in names if name in value}  # fmt: skip
         return kind(**parts)
     if kind is Any:
         return value

@@ -189,7 +189,7 @@ class Solution:
         objective = self.experiment.objective()
         objective.parameters.load(self.theta)
         with training_resources():
-            return error_estimate(self.experiment, objective, self.theta)
+            return error_estimate(self.experiment, objective, self.theta, self.report.residual)
 
     def plot_error(
         self, unknown: str | None = None, *, absolute: bool | None = None, **held: float
@@ -398,4 +398,4 @@ def _with_field_models(experiment: Experiment, models: Mapping[str, Any]) -> Exp
     fields = [
         dataclasses.replace(one, model=models.get(one.name, one.model)) for one in problem.fields
     ]
-    return dataclasses.replace(experiment, problem=dataclasses.replace(problem, fields=fields))
+    return dataclasses.replace(experiment, problem=problem.with_fields(fields))

@@ -40,6 +40,9 @@ class Callback:
     def on_stage_end(self, report: StageReport) -> None:
         """Called when a stage has ended, whatever the reason."""
 
+    def on_estimate(self, solution: Any) -> None:
+        """Called by pinn.solve after training, before it estimates the error of the solution."""
+
     def on_failure(self, error: BaseException) -> None:
         """Called by pinn.solve in place of on_end, before it passes an exception on."""
 
@@ -71,6 +74,9 @@ class Relayed(Callback):
 
     def on_stage_end(self, report: StageReport) -> None:
         self._tell("on_stage_end", report)
+
+    def on_estimate(self, solution: Any) -> None:
+        self._tell("on_estimate", solution)
 
     def on_failure(self, error: BaseException) -> None:
         if self._ranks.number == 0:  # there is nothing left to agree upon

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 from pinn.models.windows import Windows
 from pinn.objective import Objective
+from pinn.problem.uses import names_used
 from pinn.schema.errors import at, refuse
 from pinn.schema.kinds import Items, Names, Number
 from pinn.training.collocation import redrawing
@@ -34,8 +34,6 @@ _SHARE = 0.5
 # On the way a problem is solved well enough where so small a share is left of the loss of the first
 # one untrained: the next one begins there, and ends elsewhere.
 _ENOUGH = 1e-8
-
-_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def check_continuation(experiment: Experiment) -> None:
@@ -157,22 +155,5 @@ def _enough(first: Objective) -> float:
 
 def _uses(problem: Problem, name: str) -> bool:
     """Return whether a constant stands in an equation or a condition, or may: in a function."""
-    stated = (problem.equations, problem.conditions, problem.piecewise, problem.regions)
-    return any(text is None or name in _WORD.findall(text) for text in _texts(stated))
-
-
-def _texts(value: Any) -> Iterator[str | None]:
-    """Yield the texts in a declaration, None for a function."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _texts(one)
-    elif isinstance(value, Sequence):
-        for one in value:
-            yield from _texts(one)
-    elif dataclasses.is_dataclass(value):
-        for one in dataclasses.fields(value):
-            yield from _texts(getattr(value, one.name))
-    elif isinstance(value, Callable):
-        yield None
+    used = names_used([problem.equations, problem.conditions, problem.piecewise, problem.regions])
+    return used is None or name in used

@@ -100,7 +100,7 @@ class Experiment:
                 check_part(model, own, [one.name])
                 fields.append(one if model is one.model else replace(one, model=model))
         if tuple(fields) != self.problem.fields:
-            object.__setattr__(self, "problem", replace(self.problem, fields=tuple(fields)))
+            object.__setattr__(self, "problem", self.problem.with_fields(fields))
 
     @property
     def arguments(self) -> dict[str, Any]:

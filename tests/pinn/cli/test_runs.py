@@ -33,16 +33,52 @@ def cells(line):
 def test_list_has_a_line_for_each_run(several, capsys):
     capsys.readouterr()
     assert main(["runs", "list"]) == 0
-    head, *lines = capsys.readouterr().out.splitlines()
+    head, *lines, why = capsys.readouterr().out.splitlines()
     assert cells(head) == ["run", "state", "steps", "seconds", "loss", "error", "estimated"]
     assert [cells(line)[:3] for line in lines] == [
-        ["runs/a", "step limit", "17"], ["runs/b", "step limit", "25"],
+        ["runs/a", "step limit, unsolved", "17"], ["runs/b", "step limit, unsolved", "25"],
         ["runs/c", "cut short", "10"],
+    ]  # fmt: skip
+    assert cells(why) == [
+        "unsolved", "the problem does not seem to be solved (why: runs show RUN)"
     ]  # fmt: skip
     summary = json.loads(Path("runs/a/summary.json").read_text())
     assert cells(lines[0])[3:] == [
         f"{summary['wall_s']:.1f}", f"{summary['loss']:.2e}", f"{summary['rel_l2']['u']:.2e}"
     ]
+
+
+def with_estimate(directory, **estimate):
+    """Write an estimated error of u into the summary of a run."""
+    path = Path(directory, "summary.json")
+    summary = json.loads(path.read_text())
+    path.write_text(json.dumps({**summary, "error_estimate": estimate}))
+
+
+def test_estimates_that_are_not_to_be_trusted_are_marked_in_every_table(several, capsys):
+    with_estimate("runs/a", relative_l2={"u": 0.01}, doubts=["it jumps"])
+    with_estimate("runs/b", relative_l2={"u": 0.02}, doubts=[])
+    capsys.readouterr()
+    why = "the estimated error is not to be trusted (why: runs show RUN)"
+    assert main(["runs", "list"]) == 0
+    _, a, b, _, *said = map(cells, capsys.readouterr().out.splitlines())
+    assert (a[-1], b[-1]) == ("1.00e-02 ?", "2.00e-02") and ["?", why] in said
+    assert main(["runs", "compare", "runs/a", "runs/b"]) == 0
+    lines = [cells(line) for line in capsys.readouterr().out.splitlines()]
+    assert ["estimated error of u", "1.00e-02 ?", "2.00e-02"] in lines and ["?", why] in lines
+    assert ["state", "step limit, unsolved", "step limit, unsolved"] in lines
+    assert main(["runs", "show", "runs/a"]) == 0
+    out = capsys.readouterr().out
+    assert "the estimated error is not to be trusted: it jumps\n" in out
+    assert "warning: the problem does not seem to be solved" in out
+
+
+def test_an_estimate_as_large_as_the_solution_is_marked_without_a_doubt(several, capsys):
+    with_estimate("runs/a", relative_l2={"u": 1.3}, doubts=[])
+    capsys.readouterr()
+    assert main(["runs", "show", "runs/a"]) == 0
+    out = capsys.readouterr().out
+    assert "1.30e+00 ?" in out and "not to be trusted: u has one of half the size" in out
 
 
 def test_list_tells_of_damage_and_goes_on(several, capsys):
@@ -73,7 +109,7 @@ def test_show_has_results_stages_and_files(several, capsys):
     assert main(["runs", "show", "runs/a"]) == 0
     out = capsys.readouterr().out
     summary = json.loads(Path("runs/a/summary.json").read_text())
-    assert f"error of u  {summary['rel_l2']['u']:>10.2e}" in out
+    assert ["error of u", f"{summary['rel_l2']['u']:.2e}"] in map(cells, out.splitlines())
     assert "adam: all 12 steps done; loss " in out and "lbfgs: all 5 steps done; loss " in out
     assert "stopped: all 5 steps done" in out
     assert "runs/a/figures/field_u.png" in out and ".pinn-run" not in out

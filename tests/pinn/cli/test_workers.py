@@ -84,9 +84,12 @@ def test_workers_end_with_the_bits_of_runs_one_after_the_other(start, options, o
     assert process.returncode == 0, err
     assert "Traceback" not in err
     check_same("all", one_by_one)
-    head, *lines = (line.split() for line in out.splitlines())
+    head, *lines, why = (line.split() for line in out.splitlines())
     assert head == ["seed", "state", "steps", "seconds", "loss", "error", "estimated"]
-    assert [line[:4] for line in lines] == [[seed, "step", "limit", "17"] for seed in "01"]
+    assert [line[:5] for line in lines] == [
+        [seed, "step", "limit,", "unsolved", "17"] for seed in "01"
+    ]  # fmt: skip
+    assert why[0] == "unsolved"
     for number, seed in ((1, 0), (2, 1)):
         told = [line for line in err.splitlines() if line.startswith(f"all/seed={seed} ")]
         assert told[0] == f"all/seed={seed} ({number} of 2): begins"
@@ -212,8 +215,9 @@ def test_a_run_that_fails_ends_no_other_and_is_the_exit_code(start):
     )  # fmt: skip
     out, err = process.communicate(timeout=240)
     assert process.returncode == 3, err
-    _, *lines, reason = out.splitlines()
+    _, *lines, why, reason = out.splitlines()
     assert [line.split()[1] for line in lines] == ["step", "diverged", "step"]
+    assert why.startswith("unsolved ")
     assert reason.startswith("learning_rate=1e300: stopped: diverged; ")
 
 

@@ -12,7 +12,7 @@ from pinn.config import Override, load
 from pinn.diagnosis import CAUSES, Change, Examination, Finding, features
 from pinn.diagnosis.changes import of_model, of_training, short
 from pinn.diagnosis.contradictions import contradicting
-from pinn.diagnosis.examination import orders
+from pinn.diagnosis.examination import Trial, orders
 from pinn.diagnosis.finding import flow
 from pinn.diagnosis.statement import Statement
 from pinn.files import to_json
@@ -162,6 +162,18 @@ def test_of_a_good_solution_it_says_so_and_what_would_lower_the_error(fine, monk
     assert found.findings == ()
     assert "nothing holds it back: more steps" in re.sub(r"\s+", " ", str(found))
     assert "levenberg_marquardt" in found.further
+
+
+@pytest.mark.parametrize("after, lower", [(1.49e-13, False), (2e-13, False), (1.2e-13, True)])
+def test_a_fall_that_the_digits_do_not_show_is_no_progress(fine, monkeypatch, after, lower):
+    monkeypatch.setattr(features, "with_model", lambda experiment: choosing.Chosen(experiment))
+    stage = pinn.LevenbergMarquardt(steps=4)
+    trial = Trial(stage, 4, 1.51e-13, after, 1.51e-13, after)
+    monkeypatch.setattr(Examination, "trial", trial)
+    said = pinn.doctor(fine).further
+    told = "more steps lower it further (" if lower else "more steps do not lower it ("
+    assert said.startswith(f"{told}4 of levenberg_marquardt from here: 1.5e-13 to {after:.2g} ")
+    assert "a wider network with as many more points" in said
 
 
 def test_where_random_features_go_further_it_says_how_to_take_them(fine, tmp_path):

@@ -187,7 +187,10 @@ def test_a_function_that_returns_a_vector_is_refused_by_the_problem():
 @pytest.mark.parametrize(
     ("function", "error", "message"),
     [
-        (lambda s: np.sin(s.u), TypeError, r"s\.sin\(s\.u\) for np\.sin\(s\.u\): sin, cos"),
+        (lambda s: np.sin(s.u), TypeError, r"s\.sin\(s\.u\) for np\.sin\(s\.u\).*: sin, cos"),
+        (lambda s: np.where(s.u > 0, s.u, 0), TypeError, r"s\.where\(s\.x > 0, a, b\) for np\.wh"),
+        (lambda s: np.piecewise(s.x, [s.x > 0], [1, 0]), TypeError, "numpy's functions do not ta"),
+        (lambda s: np.mean(s.u), TypeError, "numpy's functions do not take"),
         (lambda s: s.diff(s.u**2, "x"), ValueError, r"diff: a value.*give text.*s\.diff\('u\*\*2'"),
         (lambda s: s.laplacian(s.u * s.v), ValueError, "laplacian: a value that a function has"),
         (lambda s: s.div(s.x * s.grad(s.u)), ValueError, "div: a value that a function has"),
@@ -209,6 +212,22 @@ def test_a_mistake_in_a_function_is_told_with_the_equation(function, error, mess
     with pytest.raises(error, match=message) as caught:
         evaluated(with_values(function))
     assert str(caught.value).startswith("equation 'heat': ")
+
+
+def test_numpys_where_in_a_run_is_told_the_one_of_the_namespace():
+    x = pinn.Interval("x", 0, 1)
+    step = pinn.Problem(
+        x, ["u"], {"e": lambda s: s.u_xx - np.where(s.x > 0.5, 1.0, 0.0)},
+        [pinn.Dirichlet("u", 0.0)],
+    )
+    with pytest.raises(TypeError, match=r"equation 'e': .*s\.where\(.*\) for np\.where"):
+        pinn.check(step, pinn.MLP(width=3, depth=1))
+
+
+def test_a_mistake_in_numpys_own_arguments_is_numpys():
+    with pytest.raises(TypeError, match="unsupported operand|ufunc") as caught:
+        evaluated(lambda s: s.u * np.linspace(0, None, 3))
+    assert "numpy's functions" not in str(caught.value)
 
 
 def test_a_mistake_of_python_has_a_note_with_the_equation():

@@ -32,6 +32,12 @@ def test_each_coefficient_has_a_panel_with_its_values_and_its_error():
     figure_png(figure, 40)
 
 
+def test_few_points_have_a_dot_each_and_many_are_a_line():
+    many = [{"step": step, "parameters": {"nu": 1.0}} for step in range(100)]
+    for records, marker in ((many[:3], "o"), (many, "None")):
+        assert plot_coefficients(records).axes[0].lines[0].get_marker() == marker
+
+
 def test_records_without_coefficients_are_refused():
     with pytest.raises(ValueError, match="no coefficients to draw"):
         plot_coefficients([{"step": 1, "stage": None}])

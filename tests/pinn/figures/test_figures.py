@@ -433,6 +433,12 @@ def test_steps_are_labelled_by_whole_numbers():
     assert all(float(tick).is_integer() for tick in axes.get_xticks())
 
 
+def test_one_step_has_one_tick():
+    axes = plot_history([{"step": 1, "loss": 1.0, "losses": {}}]).axes[0]
+    low, high = axes.get_xlim()
+    assert [tick for tick in axes.get_xticks() if low <= tick <= high] == [1]
+
+
 def test_history_marks_where_points_were_drawn_anew():
     records = [{**record, "draw": record["step"] // 251} for record in RECORDS]
     axes = plot_history(records).axes[0]

@@ -1,5 +1,6 @@
 """The page of a report, looked at without a browser."""
 
+import copy
 import dataclasses
 import re
 import shutil
@@ -9,12 +10,14 @@ from html.parser import HTMLParser
 import pytest
 
 import pinn
+from pinn.estimates import ErrorEstimate
 from pinn.files import DamagedFile
 from pinn.report import page as page_module
 from pinn.report import write_report
 from pinn.report.page import page, texts_of
 from pinn.report.subject import Subject
 from pinn.runs import Run
+from pinn.solution.recovery import Recovery
 
 from .conftest import HOSTILE, data_in, run_of
 
@@ -146,6 +149,22 @@ def test_a_solution_alone_has_a_page(pair, tmp_path):
     said = " ".join(Seen(text).text.split())
     assert "coefficient" in said and f"{pair.parameters['k']:.6g}"[:6] in said
     assert [one["name"] for one in data_in(text)["fields"]["groups"][0]["unknowns"]] == ["a", "b"]
+
+
+def test_numbers_that_are_not_to_be_trusted_are_marked(pair):
+    doubted = copy.copy(pair)
+    doubted.report = dataclasses.replace(
+        pair.report, unsolved=True, recovery=Recovery(standard_errors={"k": 0.0123}),
+        error_estimate=ErrorEstimate({"a": 1.3, "b": 0.02}, {"a": 0.018, "b": 0.03}),
+    )  # fmt: skip
+    told = page_module.texts_of(Subject.of_solution(doubted))
+    results, found = Seen(told["results-text"]).text, Seen(told["coefficients-text"]).text
+    assert "1.3 ?" in results and "0.018 ?" in results
+    assert "0.02 ?" not in results and "0.03 ?" not in results
+    assert "the maximum is no bound" in results
+    assert "0.0123 ?" in found and "which this is not yet" in found
+    curves = page_module.curves_of(Subject.of_solution(doubted))
+    assert all(panel["band"] is None for panel in curves["panels"])
 
 
 def test_the_history_of_a_loaded_file_may_be_anything(heat, tmp_path):

@@ -44,6 +44,22 @@ def test_an_empty_directory_is_taken_and_a_used_one_refused(tmp_path):
     assert contents(run.directory) == before
 
 
+@pytest.mark.parametrize(
+    ("reason", "goes_on"), [("step limit", False), ("interrupted", True), (None, True)]
+)
+def test_a_run_that_was_cut_short_may_be_gone_on_with(tmp_path, reason, goes_on):
+    run = finished(tmp_path / "run")
+    run.summary_path.unlink()
+    if reason is not None:
+        run.write_summary({"stop_reason": reason, "message": reason})
+    for ends in (goes_on, False):
+        with pytest.raises(RunExists, match="give .*--overwrite") as caught:
+            check_free(run.directory)
+        assert ("give --resume to go on with it, " in str(caught.value)) == ends
+        for checkpoint in (run.checkpoint_path, run.previous_checkpoint_path):
+            checkpoint.unlink(missing_ok=True)  # and without one there is nothing to go on from
+
+
 def test_check_free_changes_nothing(tmp_path):
     check_free(tmp_path / "new" / "deep")
     assert not (tmp_path / "new").exists()

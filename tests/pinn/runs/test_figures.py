@@ -5,6 +5,7 @@ import pytest
 from matplotlib.image import imread
 
 import pinn
+from pinn.figures.coefficients import plot_coefficients
 from pinn.runs import figures
 from pinn.runs.figures import Look, draw_animation, draw_at, draw_run
 from pinn.runs.recorder import Recorder
@@ -138,6 +139,33 @@ def test_a_run_whose_equations_no_file_holds_is_drawn_without_points(tmp_path):
     problem = pinn.Problem(TIME, ["u"], {"e": lambda s: s.u_t + s.u})
     solved(problem, tmp_path / "run")
     assert drawn(pinn.load(tmp_path / "run"), tmp_path / "run") == ["field_u.png", "history.png"]
+
+
+def test_coefficients_are_drawn_at_as_many_steps_as_are_known(tmp_path, monkeypatch):
+    """Logged are the first and the last; and no band is drawn about those of an unsolved run."""
+    asked = []
+
+    def plotted(*given):
+        asked.append(given)
+        return plot_coefficients(*given)
+
+    monkeypatch.setattr(figures, "plot_coefficients", plotted)
+    times = np.linspace(0, 1, 6)
+    problem = pinn.Problem(
+        TIME, ["u"], {"decay": "u_t + k*u"}, [pinn.Data("u", {"t": times, "u": np.exp(-times)})],
+        parameters=[pinn.Parameter("k", 5.0)],
+    )  # fmt: skip
+    recorder = Recorder(tmp_path / "run", "", log_every=100)
+    solution = pinn.solve(
+        problem, pinn.MLP(4, 1), pinn.Sampling(interior=20), [pinn.Adam(30)],
+        callbacks=[recorder], error_bars=False,
+    )  # fmt: skip
+    assert solution.report.unsolved and "k" in solution.report.recovery.standard_errors
+    recorder.write_results(solution)
+    figures.draw_training(recorder.run, solution, SMALL)
+    ((records, errors, _),) = asked
+    assert [record["step"] for record in recorder.run.metrics()] == [1, 30]
+    assert [record["step"] for record in records] == [1, 10, 20, 30] and errors == {}
 
 
 def test_places_that_are_asked_for_have_figures_of_their_own(tmp_path):

@@ -96,6 +96,8 @@ def test_results_are_those_of_the_report(tmp_path):
     summary = recorder.run.summary()
     assert (summary["loss"], summary["steps"]) == (solution.report.loss, 6)
     assert (summary["rel_l2"], summary["max_error"]) == ({}, {})
+    assert summary["error_estimate"]["trusted"] is False  # there is none
+    assert summary["unsolved"] is solution.report.unsolved
     assert np.array_equal(pinn.load(recorder.run.solution_path).theta, solution.theta)
 
 

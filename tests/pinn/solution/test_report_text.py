@@ -46,6 +46,31 @@ def test_an_estimate_that_is_not_to_be_trusted_has_a_mark_and_the_reason():
     assert "?           the estimated error is not to be trusted: it jumps" in rows(doubted)
 
 
+def test_an_estimate_as_large_as_the_solution_bounds_nothing():
+    """The scale of it is u + e, of the maximum none: 1.3 beside 0.018 where u has collapsed."""
+    far = replace(ESTIMATE, relative_l2={"u": 1.3, "pressure": 4e-3})
+    found = rows(replace(REPORT, error_estimate=far))
+    assert found[1].split()[-4:] == ["1.3e+00", "?", "1.1e-05", "?"]
+    assert found[2].split() == ["pressure", "4.0e-03", "2.0e-02"]
+    said = " ".join(" ".join(found).split())
+    assert "? the estimated error is not to be trusted: u has one of half the size" in said
+    assert "the maximum is no bound" in said
+
+
+def test_standard_errors_of_an_unsolved_problem_are_marked_and_explained():
+    recovery = Recovery(standard_errors={"z": 0.0042})
+    report = replace(REPORT, parameters={"z": 0.273385, "k": 2.0}, recovery=recovery)
+    for unsolved in (False, True):
+        found = rows(replace(report, unsolved=unsolved))
+        (z,) = [row.split() for row in found if row.startswith("z ")]
+        assert z.count("?") == (2 if unsolved else 0)
+        assert ("which this is not yet" in " ".join(found)) == unsolved
+        beside = "z = 0.273385 ± 0.0042" + ", not to be trusted" * unsolved + "; "
+        assert beside in replace(report, unsolved=unsolved).summary()
+        (k,) = [row.split() for row in found if row.startswith("k ")]
+        assert k == ["k", "2"]
+
+
 def test_coefficients_have_their_interval():
     report = replace(
         REPORT, parameters={"nu": 0.0031831, "k": 2.0},

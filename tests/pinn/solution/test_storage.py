@@ -180,6 +180,13 @@ def test_a_report_of_another_form_is_refused_or_read(path, solution):
     assert read > 0
 
 
+def test_a_file_from_before_runs_were_told_to_be_unsolved_is_read(path, solution):
+    report = json.loads(str(read_npz(path)["report"]))
+    del report["unsolved"]
+    altered(path, report=np.array(json.dumps(report)))
+    assert pinn.load(path).report.unsolved is False
+
+
 def test_no_losses_are_no_list(path):
     report = json.loads(str(read_npz(path)["report"]))
     report["losses"] = []

@@ -8,14 +8,20 @@ import numpy as np
 import pytest
 
 import pinn
+from pinn.estimates import ErrorEstimate
+from pinn.solution.report import Report
 from pinn.training import Training, train
 from pinn.training.experiment import Experiment
-from pinn.training.progress import Progress
+from pinn.training.progress import Progress, estimate_time
 
 DECAY = pinn.Problem(
     pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1.0)],
     reference={"u": "exp(-t)"},
 )
+ENDED = {
+    "stop_reason": "step limit", "message": "", "loss": 1.0, "losses": {}, "wall_seconds": 3.0,
+    "steps": 3,
+}  # fmt: skip
 SMALL = {"model": pinn.MLP(width=4, depth=1), "sampling": pinn.Sampling(interior=8)}
 
 
@@ -156,6 +162,35 @@ def test_a_run_ends_with_its_report():
         DECAY, **SMALL, training=[pinn.Adam(3)], callbacks=[Progress(stream, 60)]
     )
     assert stream.getvalue().endswith(f"{solution.report}\n")
+
+
+def test_an_error_estimate_is_announced_and_its_time_is_told(monkeypatch):
+    estimate = ErrorEstimate(relative_l2={"u": 1e-3}, maximum={"u": 1e-3}, seconds=20.04)
+    monkeypatch.setattr("pinn.solving._WORTH", 0)
+    monkeypatch.setattr("pinn.solving.error_estimate", lambda *_: estimate)
+    stream = io.StringIO()
+    solution = pinn.solve(
+        DECAY, **SMALL, training=[pinn.Adam(3)], callbacks=[Progress(stream, 60)]
+    )
+    lines = stream.getvalue().splitlines()
+    announced = [i for i, line in enumerate(lines) if line.startswith("estimating the error")]
+    stage, *_ = (i for i, line in enumerate(lines) if line.startswith("adam: "))
+    assert announced == [stage + 1]
+    trained = f"{solution.report.wall_seconds:.1f} s"
+    assert lines[-1] == f"the error estimate took 20.0 s, on top of the {trained} of training"
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), 0.5])
+def test_an_estimate_of_no_length_is_not_worth_a_word(seconds):
+    assert estimate_time(Report(error_estimate=ErrorEstimate(seconds=seconds), **ENDED)) is None
+
+
+def test_no_estimate_is_announced_where_none_is_made():
+    stream = io.StringIO()
+    pinn.solve(
+        DECAY, **SMALL, training=[pinn.Adam(3)], callbacks=[Progress(stream, 60)], error_bars=False
+    )
+    assert "estimat" not in stream.getvalue()
 
 
 def test_control_characters_reach_no_terminal():
