@@ -22,6 +22,7 @@ from pinn.cli.runs import show
 from pinn.files import DamagedFile, read_npz
 from pinn.runs import Run
 from pinn.runs.comparison import results
+from pinn.runs.overview import Overview
 from pinn.runs.recorder import Recorder
 from pinn.solution.checkpoint import read_checkpoint
 
@@ -75,7 +76,7 @@ def try_summary(data: bytes, path: Path) -> bool:
         run: str
 
     def show_it() -> None:
-        results([run])  # takes what is damaged for a state
+        results([Overview.of(run.directory)])  # takes what is damaged for a state
         with redirect_stdout(io.StringIO()):
             show(_Asked(str(run.directory)))
 
@@ -98,7 +99,7 @@ def try_metrics(data: bytes, path: Path) -> bool:
     run.metrics_path.write_bytes(data)
 
     def read_them() -> None:
-        results([run])
+        results([Overview.of(run.directory)])
         run.metrics()
 
     return attempt(read_them, DamagedFile)

@@ -51,8 +51,9 @@ def test_runs_have_the_bits_of_solve_and_a_directory_each():
         given = {"model": pinn.MLP(width=width, depth=1), "training": [pinn.Adam(steps=steps)]}
         alone = pinn.solve(heat(), **{**SETTINGS, **given})
         assert np.array_equal(pinn.load(run.directory).theta, alone.theta)
-    table = str(found).splitlines()
+    *table, mark = str(found).splitlines()
     assert [line.split()[:2] for line in table] == [["width", "steps"], *found.values]
+    assert mark.startswith("unsolved ")
     assert told[0] == "runs/heat-sweep/width=3_steps=2 (1 of 4): begins"
     assert len(told) == 8
 
