@@ -31,10 +31,9 @@ def compile(  # noqa: A001 - the field's name
               tensors and lists, tuples and dicts of them, and returns the same. It is recorded
               once for each value of its other arguments and of the numbers and texts that it reads
               from around itself, also in short lists and tuples, as attributes (`self.weight`)
-              and as entries of dicts (`weights["wall"]`) that its text names, and those that the
-              functions and methods read which it calls by name; and for each tensor and array
-              there. Pass a number that changes often as a tensor. Numbers that are written into
-              an array, and what is reached in other ways, are frozen for good.
+              and as entries of dicts (`weights["wall"]`) that its text names: pass a number that
+              changes often as a tensor. What the functions that it calls read, what is deeper
+              inside of objects, and arrays are frozen for good.
     points    names of the arguments that have a row a point, equally many. Results are then
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Iterator
 from functools import lru_cache
-from inspect import getattr_static
-from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import CodeType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,10 @@ from ..nn.module import Module
 from ..tensor import Tensor
 from .forms import PLAIN, Frozen, Same
 
-_MOST = 32  # items of a list or tuple that is looked into, and functions that are
-_DEEP = 3  # attributes and entries of each other
-_LIBRARIES = ("autograd", "numpy", "scipy", "cupy", "builtins")  # nothing of theirs changes
+_MOST = 32  # items of a list or tuple that is looked into
 
 # What is known as it is, or has nothing in its attributes that a function would branch on.
-_CLOSED = (*PLAIN, dict, list, tuple, FunctionType, type, np.ndarray, Tensor)
+_CLOSED = (*PLAIN, dict, list, tuple, ModuleType, FunctionType, type, np.ndarray, Tensor)
 
 Named = tuple[tuple[str, Hashable], ...]
 """What was found, each with the name that a reader of the function would give it."""
@@ -30,71 +27,24 @@ def surroundings(fn: Callable, owner: Any = None) -> Named:
     """Return what a recording of `fn` depends on besides its arguments.
 
     The numbers and texts that it reads from its closure and its module, in short lists and tuples
-    too, and those attributes and entries of dicts found there that its text names, also within each
-    other; which tensors and arrays are there; and of modules (it itself, or what it is a method of,
-    too) the parameters, the buffers and whether they are in training mode. The same of the
-    functions and methods found there that its text names, and so on: of what is the user's own.
-    owner: the object that it is called on, where it is not bound to one.
+    too, and those attributes and entries of dicts found there that its text names; which tensors
+    are there; and of modules (it itself, or what it is a method of, too) the parameters, the
+    buffers and whether they are in training mode. owner: the object that it is called on, where it
+    is not bound to one.
     """
     function, given = _function_of(fn)
     owner = getattr(function, "__self__", None) if owner is None else owner
-    found: dict[str, Any] = dict(given)
-    pending = [(getattr(function, "__func__", function), owner, "")]
-    seen: set[tuple[int, int]] = set()
-    while pending:
-        function, owner, place = pending.pop()
-        if (id(function), id(owner)) in seen:
-            continue
-        seen.add((id(function), id(owner)))
-        values = {} if owner is None else {"self": owner}
-        if isinstance(function, FunctionType):
-            names, texts = _named(function.__code__)
-            values.update(_read_by(function, names))
-            for name, value in [*given.items(), *values.items()]:
-                values.update(_inside(name, value, names, texts, _DEEP))
-            if len(seen) < _MOST:
-                pending += [
-                    (one, its, f" in {one.__name__}")
-                    for value in values.values() for one, its in _called(value, names)
-                ]  # fmt: skip
-        found.update((name + place, value) for name, value in values.items())
-        given = {}
-    known = ((name, _known(value)) for name, value in found.items())
-    return tuple((name, key) for name, key in known if key is not None)
-
-
-def _called(value: Any, names: tuple[str, ...]) -> Iterator[tuple[FunctionType, Any]]:
-    """Give the user's functions that a value has under some names, or is, each with its object."""
-    if isinstance(value, FunctionType):
-        methods = {"": value}
-        value = None
-    elif isinstance(value, MethodType):
-        methods, value = {"": value.__func__}, value.__self__
-    elif isinstance(value, ModuleType):
-        held = {} if _is_library(value.__name__) else vars(value)
-        methods, value = {name: held.get(name) for name in names}, None
-    elif isinstance(value, _CLOSED):
-        return
-    else:
-        methods = _methods(type(value), names)
-    for method in methods.values():
-        if isinstance(method, FunctionType) and not _is_library(method.__module__):
-            yield method, value
-
-
-def _is_library(module: str | None) -> bool:
-    return (module or "").partition(".")[0] in _LIBRARIES
-
-
-@lru_cache(maxsize=256)
-def _methods(kind: type, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return what runs when an object of a class is asked for some names, or is called."""
-    found = {}
-    asked = (*names, "forward") if issubclass(kind, Module) else (*names, "__call__")
-    for name in asked:
-        one = getattr_static(kind, name, None)
-        found[name] = one.fget if isinstance(one, property) else one
-    return found
+    function = getattr(function, "__func__", function)
+    values = given if owner is None else {**given, "self": owner}
+    if isinstance(function, FunctionType):
+        names, texts = _named(function.__code__)
+        values.update(_read_by(function, names))
+        for name, value in list(values.items()):
+            for part, inner in _parts(name, value, names, texts):
+                values[part] = inner
+                values.update(_entries(part, inner, texts))
+    found = ((name, _known(value)) for name, value in values.items())
+    return tuple((name, key) for name, key in found if key is not None)
 
 
 def _function_of(fn: Callable) -> tuple[Callable, dict[str, Any]]:
@@ -118,7 +68,7 @@ def _known(value: Any) -> Hashable | None:
         return Frozen(value)
     if isinstance(value, np.generic):
         return type(value), Frozen(value.item())
-    if isinstance(value, (Tensor, np.ndarray)):
+    if isinstance(value, Tensor):
         return Same(value)
     if isinstance(value, Module):
         held = (*value.parameters(), *value.buffers())
@@ -157,24 +107,12 @@ def _read_by(function: FunctionType, names: tuple[str, ...]) -> Iterator[tuple[s
     yield from ((name, known[name]) for name in names if name in known)
 
 
-def _inside(
-    name: str, value: Any, names: tuple[str, ...], texts: tuple[str, ...], deep: int
-) -> Iterator[tuple[str, Any]]:
-    """Give the attributes of an object, or the entries of a dict, that are named, and theirs."""
-    for part, inner in _parts(name, value, names, texts):
-        yield part, inner
-        if deep > 1 and inner is not value:
-            yield from _inside(part, inner, names, texts, deep - 1)
-
-
 def _parts(
     name: str, value: Any, names: tuple[str, ...], texts: tuple[str, ...]
 ) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        yield from ((f"{name}[{text!r}]", value[text]) for text in texts if text in value)
+    """Give the attributes of an object, or the entries of a dict, that are named."""
+    yield from _entries(name, value, texts)
     if isinstance(value, _CLOSED):
-        return
-    if isinstance(value, ModuleType) and _is_library(value.__name__):
         return
     held, shared = getattr(value, "__dict__", {}), _of_class(type(value), names)
     for one in names:
@@ -182,6 +120,11 @@ def _parts(
             yield f"{name}.{one}", held[one]
         elif one in shared and hasattr(value, one):
             yield f"{name}.{one}", getattr(value, one)
+
+
+def _entries(name: str, value: Any, texts: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from ((f"{name}[{text!r}]", value[text]) for text in texts if text in value)
 
 
 @lru_cache(maxsize=256)
