@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from pinn.equations.functions import NUMPY_FUNCTIONS
-from pinn.equations.leaves import Constant, Coordinate
+from pinn.equations.jumps import is_of_place
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.values import Values
-from pinn.expressions import Expression, Number, nodes
+from pinn.expressions import Expression
 from pinn.geometry.unit_cube import probes
 from pinn.problem import Problem
 
@@ -28,7 +28,7 @@ def empty_regions(problem: Problem) -> Iterator[str]:
     points = problem.domain.from_unit(probes(_TRIED, len(problem.domain.coordinates)))
     points = points[~np.isnan(points).any(axis=1)]
     trees = {name: problem.scope.definitions[name] for name in problem.regions}
-    within = {n: _within(problem, tree, points) for n, tree in trees.items() if _is_place(tree)}
+    within = {n: _within(problem, tree, points) for n, tree in trees.items() if is_of_place(tree)}
     bounds = ", ".join(f"{n} in [{a:g}, {b:g}]" for n, (a, b) in problem.domain.bounds.items())
     for name, inside in within.items():
         if not inside.any():
@@ -55,11 +55,6 @@ def _covered(constant: str, order: list[str], within: Mapping[str, np.ndarray]) 
             )
         taken = taken | inside
         before.append(region)
-
-
-def _is_place(tree: Expression) -> bool:
-    leaves = [node for node in nodes(tree) if not node.children]
-    return all(isinstance(leaf, Coordinate | Constant | Number) for leaf in leaves)
 
 
 def _within(problem: Problem, tree: Expression, points: np.ndarray) -> np.ndarray:

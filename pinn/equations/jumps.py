@@ -8,7 +8,6 @@ from pinn.equations.leaves import Constant, Coordinate, ParameterRef
 from pinn.expressions import Call, Expression, Number, nodes
 
 _JUMPING = ("where", "sign", "floor")
-_OF_PLACE = (Coordinate, Constant, ParameterRef, Number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +32,11 @@ def choices(tree: Expression) -> tuple[Call, ...]:
     return tuple(
         node
         for node in nodes(tree)
-        if isinstance(node, Call) and node.function in _JUMPING and _is_of_place(node)
+        if isinstance(node, Call) and node.function in _JUMPING and is_of_place(node, ParameterRef)
     )
 
 
-def _is_of_place(tree: Expression) -> bool:
-    leaves = [node for node in nodes(tree) if not node.children]
-    return all(isinstance(leaf, _OF_PLACE) for leaf in leaves)
+def is_of_place(tree: Expression, *also: type[Expression]) -> bool:
+    """Whether a tree is made of coordinates and numbers alone; also: other leaves that may be."""
+    known = (Coordinate, Constant, Number, *also)
+    return all(isinstance(node, known) for node in nodes(tree) if not node.children)

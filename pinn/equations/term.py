@@ -118,7 +118,7 @@ class Term:
                 raise TypeError(
                     f"{self.what}: numpy's functions do not take these values; use those of the "
                     "namespace, such as s.sin(s.u) for np.sin(s.u), s.where(s.x > 0, a, b) for "
-                    f"np.where(s.x > 0, a, b), s.max(a, b) for np.maximum(a, b): "
+                    "np.where(s.x > 0, a, b), s.max(a, b) for np.maximum(a, b): "
                     f"{', '.join(functions)}"
                 ) from error
             if isinstance(error, NotOneElement) or any(said in str(error) for said in _OF_ARRAYS):

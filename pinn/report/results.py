@@ -10,7 +10,7 @@ from pinn.markup import Html, element, facts, joined, table
 from pinn.report.fields import labelled
 from pinn.report.subject import Subject
 from pinn.solution.report import Report
-from pinn.solution.report_text import DOUBTED, NOT_TRAINED, NOT_YET, is_doubted, reasons
+from pinn.solution.report_text import DOUBTED, NOT_TRAINED, NOT_YET, is_doubted, marked, reasons
 
 
 def short(value: float | None) -> str:
@@ -135,11 +135,7 @@ def _errors(report: Report, names: Sequence[str]) -> Html:
 
 
 def _shown(values: Mapping[str, float], doubted: Collection[str] = ()) -> dict[str, str]:
-    return {name: _marked(short(value), name in doubted) for name, value in values.items()}
-
-
-def _marked(text: str, doubted: bool) -> str:
-    return f"{text} {DOUBTED}" if doubted else text
+    return {name: marked(short(value), name in doubted) for name, value in values.items()}
 
 
 def coefficients(subject: Subject) -> Html | None:
@@ -160,7 +156,7 @@ def coefficients(subject: Subject) -> Html | None:
                 [labelled(subject.solution.problem, name),
                  f"{value:.8g}".replace("-", "\N{MINUS SIGN}"),
                  NOT_TRAINED if name in recovery.untrained
-                 else _marked(short(errors.get(name)), report.unsolved and name in errors),
+                 else marked(short(errors.get(name)), report.unsolved and name in errors),
                  _share(errors.get(name), value)]
                 for name, value in values.items()
             ],

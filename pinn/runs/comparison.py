@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pinn.runs.overview import Overview, doubted_of, explained
-from pinn.solution.report_text import DOUBTED
+from pinn.solution.report_text import marked
 from pinn.text import aligned
 
 # Where a run is written is no part of what it is.
@@ -48,8 +48,8 @@ def results(seen: Sequence[Overview]) -> dict[str, list[str]]:
             ]
     for number, one in enumerate(seen):
         for name, doubted in doubted_of(one.summary).items():
-            if doubted:
-                rows[f"estimated error of {name}"][number] += f" {DOUBTED}"
+            row = rows[f"estimated error of {name}"]
+            row[number] = marked(row[number], doubted)
     return rows
 
 

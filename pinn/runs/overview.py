@@ -12,7 +12,7 @@ from typing import Any
 from pinn.files import DamagedFile, sentence_of
 from pinn.runs.claim import MARKER, RunExists, is_run
 from pinn.runs.run import Run
-from pinn.solution.report_text import DOUBTED, is_doubted
+from pinn.solution.report_text import DOUBTED, is_doubted, marked
 from pinn.text import aligned, labelled
 
 HEADINGS = ("run", "state", "steps", "seconds", "loss", "error", "estimated")
@@ -79,7 +79,7 @@ class Overview:
         return (
             str(self.directory), self.told_state, f"{self.steps}", _shown(self.seconds, ".1f"),
             _shown(self.loss, ".2e"), _shown(self.error, ".2e"),
-            _shown(self.estimate, ".2e") + (f" {DOUBTED}" if self.doubted else ""),
+            marked(_shown(self.estimate, ".2e"), self.doubted),
         )  # fmt: skip
 
     @property

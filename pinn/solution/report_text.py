@@ -122,7 +122,7 @@ def _errors(report: Report) -> Table:
         columns += [(estimate.relative_l2, ".1e", doubted), (estimate.maximum, ".1e", doubted)]
     rows = [
         (name, *(
-            _marked(format(values[name], form), name in doubted) if name in values else ""
+            marked(format(values[name], form), name in doubted) if name in values else ""
             for values, form, doubted in columns
         ))
         for name in names
@@ -130,7 +130,8 @@ def _errors(report: Report) -> Table:
     return Table(headings, rows)
 
 
-def _marked(text: str, doubted: bool) -> str:
+def marked(text: str, doubted: bool) -> str:
+    """Return a number in a table with the mark of what is not to be trusted, where it is not."""
     return f"{text} {DOUBTED}" if doubted and text else text
 
 
@@ -149,11 +150,11 @@ def _coefficients(report: Report) -> Table:
 
 
 def _with_band(value: float, error: float | None, doubted: bool) -> tuple[str, str, str]:
-    beside = _marked("" if error is None else f"{error:.2g}", doubted)
+    beside = marked("" if error is None else f"{error:.2g}", doubted)
     if error is None or not math.isfinite(error) or error <= 0:
         return f"{value:.6g}", beside, ""
     low, high = value - _95 * error, value + _95 * error
     # As many digits as tell the ends apart.
     digits = math.ceil(math.log10(max(abs(low), abs(high)) / error)) + 2
     form = f".{min(max(digits, 3), 12)}g"
-    return f"{value:{form}}", beside, _marked(f"{low:{form}} to {high:{form}}", doubted)
+    return f"{value:{form}}", beside, marked(f"{low:{form}} to {high:{form}}", doubted)

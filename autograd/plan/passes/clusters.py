@@ -294,12 +294,8 @@ class _Clusters:
 
     def _find_needed(self, loops: list[_Unit]) -> None:
         """Find what each unit writes, from the last to the first."""
-        outside = set(self.outputs)
-        for unit in self.units:
-            if unit.key is None:
-                outside.update(unit.instruction.values())
         for unit in loops:
-            unit.needed = {o for i in unit.home for o in i.outputs if o in outside}
+            unit.needed = {o for i in unit.home for o in i.outputs if o in self.stored}
         for unit in reversed(loops):
             for value in self._read(unit)[1]:
                 maker = self._maker_unit(value)
