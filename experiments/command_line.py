@@ -29,12 +29,15 @@ def parser(module: str, text: str, only: str = "these problems") -> argparse.Arg
     return made
 
 
-def add_runs(parser: argparse.ArgumentParser, budget: float, seeds: Sequence[int]) -> None:
+def add_runs(
+    parser: argparse.ArgumentParser, budgets: Sequence[float], seeds: Sequence[int]
+) -> None:
     """Add what runs of a case are told apart by, and how many there are at a time."""
-    parser.add_argument("--budget", type=positive, default=budget, metavar="SECONDS",
-                        help=f"limit of the training of each run ({budget:g})")
+    parser.add_argument("--budget", type=_budgets, default=list(budgets), metavar="SECONDS",
+                        help="limit of the training of each run, or several such as 20,60 "
+                        f"({listed(budgets)})")
     parser.add_argument("--seeds", type=_seeds, default=list(seeds), metavar="0,1,2",
-                        help=f"({','.join(map(str, seeds))})")
+                        help=f"({listed(seeds)})")
     parser.add_argument("--jobs", type=count, default=1, metavar="N",
                         help="so many runs side by side (1)")
     parser.add_argument("--threads", type=count, metavar="N",
@@ -72,6 +75,15 @@ def count(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text}")
     return value
+
+
+def listed(numbers: Iterable[float]) -> str:
+    """Return numbers as they are typed."""
+    return ",".join(f"{one:g}" for one in numbers)
+
+
+def _budgets(text: str) -> list[float]:
+    return [positive(one) for one in text.split(",")]
 
 
 def _seeds(text: str) -> list[int]:

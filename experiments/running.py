@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from experiments.bench.report import number
 from experiments.case import Case
-from experiments.command_line import interrupted
+from experiments.command_line import interrupted, listed
 from experiments.measure import measure
 from experiments.resumable import Rows
 from pinn.files import write_text
@@ -68,12 +68,13 @@ def fill(
     """
     threads = options.threads or (1 if options.jobs > 1 else None)
     tasks = [
-        Task(case, options.budget, seed, threads) for case in cases for seed in options.seeds
-        if options.anew or (case.name, options.budget, seed) not in results
+        Task(case, budget, seed, threads)
+        for budget in options.budget for case in cases for seed in options.seeds
+        if options.anew or (case.name, budget, seed) not in results
     ]  # fmt: skip
     command = (
-        f"python -m {module} --budget {options.budget:g} "
-        f"--seeds {','.join(map(str, options.seeds))} --jobs {options.jobs}"
+        f"python -m {module} --budget {listed(options.budget)} "
+        f"--seeds {listed(options.seeds)} --jobs {options.jobs}"
         + (f" --threads {options.threads}" if options.threads else "")
     )
     try:

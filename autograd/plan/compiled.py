@@ -8,14 +8,15 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Hashable, Iterable
+from types import FunctionType, MethodType
 from typing import Any
 
 from .. import modes
 from ..nn.module import Module
 from ..tensor import Tensor
-from .forms import Same, Unfit, hashable, put_together, taken_apart
+from .forms import PLAIN, Frozen, Same, Unfit, hashable, put_together, taken_apart
 from .recorded import OfTensors, Recorded, keep
-from .surroundings import Named, surroundings
+from .surroundings import Surroundings, surroundings
 
 
 def compile(  # noqa: A001 - the field's name
@@ -29,11 +30,12 @@ def compile(  # noqa: A001 - the field's name
 
     fn        any function, with `grad` inside or not: a loss, a gradient, a residual. It takes
               tensors and lists, tuples and dicts of them, and returns the same. It is recorded
-              once for each value of its other arguments and of the numbers and texts that it reads
-              from around itself, also in short lists and tuples, as attributes (`self.weight`)
-              and as entries of dicts (`weights["wall"]`) that its text names: pass a number that
-              changes often as a tensor. What the functions that it calls read, what is deeper
-              inside of objects, and arrays are frozen for good.
+              once for each value of its other arguments and of the numbers and texts that it, and
+              the functions and methods that it calls, read from around themselves, also in short
+              lists and tuples, as attributes (`self.weight`, an argument's too) and as entries of
+              dicts (`weights["wall"]`) that a text of theirs names: pass a number that changes
+              often as a tensor. Tensors, arrays and other objects count by which they are: what
+              is written into an array, or hidden behind a computed name, is not seen.
     points    names of the arguments that have a row a point, equally many. Results are then
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.
@@ -67,13 +69,22 @@ class _Recordings:
 
     def __init__(self) -> None:
         self.known: dict[Hashable, Recorded] = {}
-        self.own: set[str] = set()
+        self.own: frozenset[str] = frozenset()
+        self._around: dict[Hashable, Surroundings] = {}
         self._last: dict[str, Hashable] = {}
         self._changed: list[str] = []
         self._in_a_row = 0
 
-    def key(self, form: Hashable, around: Named) -> Hashable:
-        return form, tuple(pair for pair in around if pair[0] not in self.own)
+    def around(self, form: Hashable, roots: dict[str, Any]) -> Surroundings:
+        """Return what is read besides arguments of a form."""
+        found = surroundings(roots, self.own, self._around.get(form))
+        keep(self._around, form, found)
+        return found
+
+    def leave_out(self, written: Iterable[str]) -> None:
+        """Tell no recording from another by what has such names."""
+        self.own |= frozenset(written)
+        self._around.clear()
 
     def often(self, new: dict[str, Hashable]) -> str:
         """Return what a new recording is for another value of, once it was often; else ""."""
@@ -98,6 +109,8 @@ class Compiled:
         self._points = (points,) if isinstance(points, str) else points
         self._check_points()
         self._threads, self._executor = threads, executor
+        is_object = not isinstance(fn, (FunctionType, MethodType, functools.partial))
+        self._called = "self" if is_object else ""
         self._recorded = _Recordings()
         self._recorded_of: dict[int, _Recordings] = {}  # of objects, by their ids
         self._lock = threading.Lock()
@@ -156,28 +169,30 @@ class Compiled:
         leaves: list[Tensor] = []
         points: list[int] = []
         parts = []
+        roots = {self._called: self.fn}
         for name, value in given.arguments.items():
             first = len(leaves)
-            parts.append((name, self._form_of(name, value, leaves, instance)))
+            parts.append((name, self._form_of(name, value, leaves, roots, instance)))
             if name in self._points:
                 points += range(first, len(leaves))
         if modes.state.tracer is not None or any(t.__dispatch__ is not None for t in leaves):
             # a part of another recording, or of a forward sweep
             return self.fn(*given.args, **given.kwargs)
-        form, around = (dict, tuple(parts)), surroundings(self.fn, instance)
+        form = dict, tuple(parts)
         with self._lock:
-            key = recorded.key(form, around)
+            around = recorded.around(form, roots)
+            key = form, around
             found = recorded.known.get(key)
             new = found is None
             if new:
-                self._say_how_often(recorded, dict(parts) | dict(around), instance)
+                self._say_how_often(recorded, dict(parts) | dict(around.named), instance)
                 found = Recorded(
                     self._of_tensors(form), points, self._name, self._threads, self._executor
                 )
             keep(recorded.known, key, found)
         result = found(leaves)
         if new:
-            self._leave_out_its_own(recorded, form, around, instance)
+            self._leave_out_its_own(recorded, form, around, roots)
         return result
 
     def _say_how_often(
@@ -197,23 +212,36 @@ class Compiled:
             )  # fmt: skip
 
     def _leave_out_its_own(
-        self, recorded: _Recordings, form: Hashable, around: Named, instance: Any
+        self, recorded: _Recordings, form: Hashable, around: Surroundings, roots: dict[str, Any]
     ) -> None:
         """Keep a first recording under what the function itself did not write meanwhile."""
-        now = dict(surroundings(self.fn, instance))
-        written = {name for name, value in around if name in now and now[name] != value}
+        now = dict(surroundings(roots, recorded.own, around).named)
+        written = {name for name, value in around.named if name in now and now[name] != value}
         if written:
             with self._lock:
-                found = recorded.known.pop(recorded.key(form, around), None)
-                recorded.own |= written
+                found = recorded.known.pop((form, around), None)
+                recorded.leave_out(written)
                 if found is not None:
-                    keep(recorded.known, recorded.key(form, around), found)
+                    keep(recorded.known, (form, recorded.around(form, roots)), found)
 
-    def _form_of(self, name: str, value: Any, leaves: list[Tensor], instance: Any) -> Hashable:
-        if value is instance and instance is not None:
-            return Same(value)  # recordings do not keep the object that they belong to
+    def _form_of(
+        self,
+        name: str,
+        value: Any,
+        leaves: list[Tensor],
+        roots: dict[str, Any],
+        instance: Any,
+    ) -> Hashable:
+        """Return the form of an argument; its tensors go to `leaves`, its objects to `roots`."""
+
+        def frozen(part: Any) -> Frozen | Same:
+            if not isinstance(part, PLAIN):
+                roots[name if name not in roots else f"{name}[{len(roots)}]"] = part
+            # recordings do not keep the object that they belong to
+            return Same(part) if part is instance is not None else hashable(part)
+
         try:
-            return taken_apart(value, leaves, hashable)
+            return taken_apart(value, leaves, frozen)
         except Unfit as kind:
             raise TypeError(
                 f"{self._name}: argument {name!r} is of type {kind}; a compiled function takes "

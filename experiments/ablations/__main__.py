@@ -41,7 +41,7 @@ def by_name() -> dict[str, list[Ablation]]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what is missing; returns 0, 2 for wrong usage, 130 where it was interrupted."""
     made = parser(_MODULE, __doc__, "these problems of the suite, or changes of them")
-    add_runs(made, 60.0, (0,))
+    add_runs(made, (60.0,), (0,))
     options = made.parse_args(arguments)
     expected = f"some of {', '.join(CHANGES)}, or one of their changes such as burgers/order_1"
     try:

@@ -33,7 +33,7 @@ for _entry in ENTRIES:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what is missing; returns 0, 2 for wrong usage, 130 where it was interrupted."""
     made = parser(_MODULE, __doc__, "these problems, by name or number")
-    add_runs(made, BUDGET, (0, 1, 2))
+    add_runs(made, (BUDGET,), (0, 1, 2))
     options = made.parse_args(arguments)
     names = [entry.name for entry in ENTRIES]
     expected = f"some of {', '.join(names)}, or the numbers of problems"

@@ -1,0 +1,277 @@
+"""What a compiled function reads besides its arguments is looked at again at each call."""
+
+import enum
+import functools
+import gc
+import types
+import weakref
+from collections import deque
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import autograd as T
+from autograd.plan.surroundings import surroundings
+
+FACTOR = 2.0
+SETTINGS = types.ModuleType("settings_of_a_user")
+exec("GAIN = 2.0\ndef gained(x):\n    return x * GAIN\n", vars(SETTINGS))
+
+
+def scaled(x):
+    return x * FACTOR
+
+
+class Config:
+    viscosity = 2.0
+
+
+class Mode(enum.Enum):
+    FIRST, SECOND = 1.0, 2.0
+
+
+class Part:
+    def __init__(self, weight):
+        self.weight = weight
+
+    @property
+    def half(self):
+        return self.weight / 2
+
+    @functools.cached_property
+    def twice(self):
+        return self.weight * 2
+
+    @staticmethod
+    def of_config(x):
+        return x * Config.viscosity
+
+    def __call__(self, x):
+        return self.half * x
+
+
+class Loss:
+    def __init__(self):
+        self.points = T.ones(3)
+        self.options = {"wall": {"weight": 2.0}, "epoch": 0}
+        self.part = Part(2.0)
+        self.parts = [Part(1.0), Part(3.0)]
+        self.array = np.ones(3)
+        self.weights = {"a": 1.0, "b": 2.0}
+        self.mode = Mode.FIRST
+        self.ratio = Fraction(1, 2)
+        self.last = deque([1.0])
+        self.epoch = 0
+
+    def residual(self):
+        return self.weighted(self.points) + T.tensor(self.array) + self.of_parts()
+
+    def weighted(self, x):
+        return Part.of_config(x) * self.options["wall"]["weight"] * self.part.half
+
+    def of_parts(self):
+        total = sum(part(self.points) for part in self.parts)
+        total = total + sum(value for value in self.weights.values())
+        return total * float(self.ratio) * self.mode.value + self.last[0] * self.part.twice
+
+    def __call__(self):
+        return self.residual().sum()
+
+
+def same_as_eager(function, compiled, *arguments):
+    return compiled(*arguments).item() == function(*arguments).item()
+
+
+def points_and_array(loss):
+    loss.points, loss.array = T.ones(5) * 3, np.full(5, 4.0)
+
+
+CHANGES = {
+    "points": points_and_array,
+    "array": lambda loss: setattr(loss, "array", np.full(3, 4.0)),
+    "entry of an entry": lambda loss: loss.options["wall"].update(weight=5.0),
+    "attribute of an attribute": lambda loss: setattr(loss.part, "weight", 7.0),
+    "another object": lambda loss: setattr(loss, "part", Part(5.0)),
+    "object in a list": lambda loss: setattr(loss.parts[1], "weight", 5.0),
+    "longer list": lambda loss: loss.parts.append(Part(5.0)),
+    "entry that no text names": lambda loss: loss.weights.update(a=5.0),
+    "new entry": lambda loss: loss.weights.update(c=5.0),
+    "member of an enumeration": lambda loss: setattr(loss, "mode", Mode.SECOND),
+    "fraction": lambda loss: setattr(loss, "ratio", Fraction(1, 3)),
+    "deque": lambda loss: loss.last.appendleft(4.0),
+    "method that an object has for itself": lambda loss: setattr(
+        loss, "of_parts", lambda: loss.part.weight
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_methods_read_that_a_method_calls_is_looked_at_again(change):
+    loss = Loss()
+    compiled = T.compile(loss)
+    for _ in range(2):
+        assert same_as_eager(loss, compiled)
+    before = compiled().item()
+    CHANGES[change](loss)
+    for _ in range(2):
+        assert same_as_eager(loss, compiled) and compiled().item() != before
+
+
+def test_what_a_class_has_for_all(monkeypatch):
+    loss = Loss()
+    compiled = T.compile(loss)
+    before = compiled().item()
+    monkeypatch.setattr(Config, "viscosity", 5.0)
+    assert same_as_eager(loss, compiled) and compiled().item() != before
+
+
+def test_what_no_text_names_costs_no_recording():
+    loss = Loss()
+    compiled = T.compile(loss)
+    for epoch in range(3):
+        loss.epoch = loss.options["epoch"] = epoch
+        compiled()
+    known = len(compiled._recorded.known)
+    for epoch in range(3, 6):
+        loss.epoch = loss.options["epoch"] = epoch
+        loss.learned = epoch
+        compiled()
+    assert len(compiled._recorded.known) == known
+
+
+class Scaled(T.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain = 2.0
+        self.line = T.nn.Linear(1, 1)
+        self.register_buffer("offset", T.tensor(1.0))
+
+    def forward(self, x):
+        return x * self.gain + self.offset + self.line.weight.sum()
+
+
+def test_what_called_functions_and_modules_read_is_looked_at_again(monkeypatch):
+    net, x = Scaled(), T.ones(3)
+
+    def function(x):
+        return (net(scaled(x)) + SETTINGS.gained(x) * SETTINGS.GAIN).sum()
+
+    compiled = T.compile(function)
+    changes = [(net, "gain", 3.0), (SETTINGS, "GAIN", 3.0), (net, "offset", T.tensor(7.0)),
+               (net, "line", T.nn.Linear(1, 1))]  # fmt: skip
+    for owner, name, value in changes:
+        before = compiled(x).item()
+        monkeypatch.setattr(owner, name, value)
+        assert same_as_eager(function, compiled, x) and compiled(x).item() != before
+    before = compiled(x).item()
+    monkeypatch.setitem(globals(), "FACTOR", 5.0)
+    assert same_as_eager(function, compiled, x) and compiled(x).item() != before
+
+
+def test_what_an_argument_has_is_looked_at_again():
+    net, x = Scaled(), T.ones(3)
+
+    def loss(net, x, options=None):
+        return net(x).sum() if net.training else net(x).sum() * 100
+
+    compiled = T.compile(loss)
+    for _ in range(2):
+        assert same_as_eager(loss, compiled, net, x)
+        net.gain += 1.0
+    net.eval()
+    assert same_as_eager(loss, compiled, net, x)
+    other = Scaled()
+    assert [same_as_eager(loss, compiled, one, x) for one in (net, other, net, other)] == [True] * 4
+
+
+def test_a_decorated_function_and_one_that_is_compiled_are_looked_into():
+    factor = 2.0
+
+    def named(function):
+        @functools.wraps(function)
+        def wrapper(*args):
+            return function(*args)
+
+        return wrapper
+
+    @T.compile
+    @named
+    def inner(x):
+        return x * factor
+
+    def function(x):
+        return inner(x).sum()
+
+    compiled, x = T.compile(function), T.ones(3)
+    assert compiled(x).item() == 6.0
+    factor = 3.0
+    assert compiled(x).item() == 9.0
+
+
+def test_two_places_of_one_object_that_part():
+    part = Part(1.0)
+    pair = types.SimpleNamespace(one=part, other=part)
+    compiled, x = T.compile(lambda x: pair.one.weight * x + pair.other.weight * x), T.tensor(1.0)
+    assert compiled(x).item() == 2.0
+    pair.other = Part(4.0)
+    assert compiled(x).item() == 5.0
+    pair.other.weight = 5.0
+    assert compiled(x).item() == 6.0
+
+
+def test_what_comes_and_goes():
+    places = types.SimpleNamespace()
+    compiled = T.compile(lambda x: x * getattr(places, "factor", 1.0))
+    functions, x = [T.sin, T.cos], T.tensor(1.0)
+    assert compiled(x).item() == 1.0
+    places.factor = 3.0
+    assert compiled(x).item() == 3.0
+    del places.factor
+    assert compiled(x).item() == 1.0
+    chosen = T.compile(lambda x: functions[0](x))
+    assert chosen(x).item() == T.sin(x).item()
+    functions.reverse()
+    assert chosen(x).item() == T.cos(x).item()
+
+
+def test_functions_that_call_each_other_are_read_once():
+    def even(n):
+        return n == 0 or odd(n - 1)
+
+    def odd(n):
+        return n != 0 and even(n - 1)
+
+    names = [name for name, _ in surroundings({"": even}).named]
+    assert len(names) == len(set(names)) <= 5
+
+
+def test_the_library_is_not_looked_into():
+    net = T.nn.Linear(2, 1)
+
+    def function(x):
+        return net(T.nn.functional.relu(x)).sum() * np.pi
+
+    names = [name for name, _ in surroundings({"": function}).named]
+    assert names == ["", "net", "net.training", "net.weight", "net.bias"]
+
+
+def test_nothing_is_sought_where_nothing_has_changed_and_only_read_where_numbers_have():
+    loss = Loss()
+    first = surroundings({"self": loss})
+    assert surroundings({"self": loss}, last=first) is first
+    loss.part.weight = 7.0
+    second = first.again({"self": loss})
+    assert second == surroundings({"self": loss}) != first
+    loss.part = types.SimpleNamespace(weight=1.0)
+    assert second.again({"self": loss}) is None
+
+
+def test_what_was_found_keeps_no_object():
+    loss = Loss()
+    found = surroundings({"self": loss})
+    gone = [weakref.ref(one) for one in (loss, loss.part, loss.points, loss.array)]
+    del loss
+    gc.collect()
+    assert [one() for one in gone] == [None] * 4
+    assert found.again({"self": Loss()}) is not found
