@@ -9,6 +9,7 @@ from pinn.diagnosis.causes.causality import causality
 from pinn.diagnosis.causes.contradiction import contradiction
 from pinn.diagnosis.causes.front import front
 from pinn.diagnosis.causes.hard_value import hard_value
+from pinn.diagnosis.causes.long_time import long_time
 from pinn.diagnosis.causes.network import network
 from pinn.diagnosis.causes.points import points
 from pinn.diagnosis.causes.precision import precision
@@ -25,6 +26,7 @@ CAUSES["precision"] = precision
 CAUSES["units"] = units
 CAUSES["balance"] = balance
 CAUSES["hard_value"] = hard_value
+CAUSES["long_time"] = long_time
 CAUSES["causality"] = causality
 CAUSES["waves"] = waves
 CAUSES["front"] = front

@@ -295,3 +295,19 @@ def test_the_command_gives_the_bits_that_python_gives(finished, folder):
     experiment = load("heat.yaml").experiment
     theta = pinn.solve(**vars(experiment)).theta
     assert np.array_equal(pinn.load(finished / "solution.npz").theta, theta)
+
+
+def test_of_windows_of_time_two_are_tried_before_a_run_begins(folder, monkeypatch):
+    """All of them at once are more to compile than any step of their training."""
+    sizes, evaluated = [], Objective.value_and_gradient
+
+    def value_and_gradient(objective, theta):
+        sizes.append(len(theta))
+        return evaluated(objective, theta)
+
+    monkeypatch.setattr(Objective, "value_and_gradient", value_and_gradient)
+    given = ["model={windows: {count: 4, model: {mlp: {width: 3, depth: 1}}}}",
+             "training=[{adam: {steps: 1}}]", "output.figures=false"]  # fmt: skip
+    assert main(["train", "heat.yaml", "--quiet", *(f"--set={one}" for one in given)]) == 0
+    window = 3 * 3 + 3 + 1
+    assert sizes[0] == 2 * window and 4 * window not in sizes
