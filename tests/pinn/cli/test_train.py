@@ -307,7 +307,7 @@ def test_of_windows_of_time_two_are_tried_before_a_run_begins(folder, monkeypatc
 
     monkeypatch.setattr(Objective, "value_and_gradient", value_and_gradient)
     given = ["model={windows: {count: 4, model: {mlp: {width: 3, depth: 1}}}}",
-             "training=[{adam: {steps: 1}}]", "output.figures=false"]  # fmt: skip
+             "training=[{adam: {steps: 1}}]"]  # fmt: skip
     assert main(["train", "heat.yaml", "--quiet", *(f"--set={one}" for one in given)]) == 0
     window = 3 * 3 + 3 + 1
     assert sizes[0] == 2 * window and 4 * window not in sizes
