@@ -469,7 +469,9 @@ class Tensor(Operations):
     @property
     def data(self) -> Tensor:
         """The same memory as a leaf whose writes are not seen by the version check."""
-        return Tensor(self._data)
+        alias = Tensor(self._data)
+        alias._version = _Unchecked(self._version)
+        return alias
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -517,6 +519,21 @@ class Tensor(Operations):
 
 
 _new = object.__new__
+
+
+class _Unchecked(list[int]):
+    """The version counter of a tensor's `data`: of its own, so that no check fails of its writes.
+
+    The tensor's has a second number for them, by which what was recorded with its values is void.
+    """
+
+    def __init__(self, of: list[int]) -> None:
+        super().__init__([0])
+        self._of = of._of if isinstance(of, _Unchecked) else of
+
+    def __setitem__(self, index: Any, count: Any) -> None:
+        super().__setitem__(index, count)
+        self._of[1:] = [sum(self._of[1:]) + 1]
 
 
 def made_of(array: Any) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
 import threading
 import warnings
@@ -11,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable
 from types import FunctionType, MethodType
 from typing import Any
 
-from .. import modes
+from .. import dtypes, modes
 from ..nn.module import Module
 from ..tensor import Tensor
 from .forms import PLAIN, Frozen, Same, Unfit, hashable, put_together, taken_apart
@@ -35,7 +36,9 @@ def compile(  # noqa: A001 - the field's name
               lists and tuples, as attributes (`self.weight`, an argument's too) and as entries of
               dicts (`weights["wall"]`) that a text of theirs names: pass a number that changes
               often as a tensor. Tensors, arrays and other objects count by which they are: what
-              is written into an array, or hidden behind a computed name, is not seen.
+              is written into an array, or reached by a computed name, is not seen. What it does
+              besides (it prints, or keeps a tensor in an attribute) happens when it is recorded,
+              up to three times, and not again.
     points    names of the arguments that have a row a point, equally many. Results are then
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.
@@ -49,8 +52,8 @@ def compile(  # noqa: A001 - the field's name
     rounding; more are summed chunk by chunk, in an order that no number of threads changes.
     A decorator as well: `@compile` or `@compile(points="x")`.
     Warns (RuntimeWarning) where it is recorded again and again for other numbers. Raises
-    TraceError for what a recording cannot hold (a branch on a value, printing, random numbers,
-    writing, another thing at each call), MixesPoints (a ValueError) where a result cannot be
+    TraceError for what a recording cannot hold (a branch on a value, random numbers, writing into
+    tensors, another thing at each call), MixesPoints (a ValueError) where a result cannot be
     computed in chunks, and TypeError for arguments that are neither tensors nor hashable.
     """
     if fn is None:
@@ -59,6 +62,7 @@ def compile(  # noqa: A001 - the field's name
 
 
 _OFTEN = 8  # recordings in a row for another value of the same, when it is said
+_MANY_DROPPED = 8  # recordings that were dropped, when their memory is asked for
 
 
 class _Recordings:
@@ -68,18 +72,29 @@ class _Recordings:
     """
 
     def __init__(self) -> None:
-        self.known: dict[Hashable, Recorded] = {}
+        self.known: dict[tuple[Hashable, Surroundings], Recorded] = {}
         self.own: frozenset[str] = frozenset()
         self._around: dict[Hashable, Surroundings] = {}
+        self._dropped = 0
         self._last: dict[str, Hashable] = {}
         self._changed: list[str] = []
         self._in_a_row = 0
 
-    def around(self, form: Hashable, roots: dict[str, Any]) -> Surroundings:
-        """Return what is read besides arguments of a form."""
-        found = surroundings(roots, self.own, self._around.get(form))
-        keep(self._around, form, found)
+    def around(self, asked: Hashable, roots: dict[str, Any]) -> Surroundings:
+        """Return what is read besides arguments; asked: their form, and the usual dtype."""
+        found = surroundings(roots, self.own, self._around.get(asked))
+        keep(self._around, asked, found)
         return found
+
+    def drop_what_is_gone(self) -> None:
+        """Forget recordings that read what is not there any more: none can be replayed again."""
+        gone = [key for key in self.known if key[1].is_gone]
+        for key in gone:
+            del self.known[key]
+        self._dropped += len(gone)
+        if self._dropped >= _MANY_DROPPED:  # programs refer to each other, and hold large arrays
+            self._dropped = 0
+            gc.collect()
 
     def leave_out(self, written: Iterable[str]) -> None:
         """Tell no recording from another by what has such names."""
@@ -111,6 +126,7 @@ class Compiled:
         self._threads, self._executor = threads, executor
         is_object = not isinstance(fn, (FunctionType, MethodType, functools.partial))
         self._called = "self" if is_object else ""
+        self._told: set[str] = set()  # what is not seen
         self._recorded = _Recordings()
         self._recorded_of: dict[int, _Recordings] = {}  # of objects, by their ids
         self._lock = threading.Lock()
@@ -136,6 +152,16 @@ class Compiled:
     def __repr__(self) -> str:
         return f"compile({self._name})"
 
+    def __getattr__(self, name: str) -> Any:
+        """Return what the function has: `parameters()` of a network, for one."""
+        if name == "fn" or name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.fn, name)
+
+    def __reduce__(self) -> tuple:
+        """Copy and pickle the function; what was recorded of it is not taken along."""
+        return Compiled, (self.fn, self._points, self._threads, self._executor)
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Bind as a method does; each object has recordings of its own, which end with it."""
         return self if instance is None else functools.partial(self._call_on, instance)
@@ -154,10 +180,20 @@ class Compiled:
         with self._lock:
             recorded = self._recorded_of.get(id(instance))
             if recorded is None:
-                ended = weakref.finalize(instance, self._recorded_of.pop, id(instance), None)
+                ended = self._when_gone(instance)
                 ended.atexit = False
                 recorded = self._recorded_of[id(instance)] = _Recordings()
         return self._replay(given, recorded, instance)
+
+    def _when_gone(self, instance: Any) -> weakref.finalize:
+        try:
+            return weakref.finalize(instance, self._recorded_of.pop, id(instance), None)
+        except TypeError:
+            raise TypeError(
+                f"{self._name}: a {type(instance).__name__} cannot be referred to weakly, and its "
+                'recordings could not end with it; add "__weakref__" to its __slots__, or compile '
+                "a function that takes it as an argument"
+            ) from None
 
     def _replay(
         self,
@@ -179,20 +215,23 @@ class Compiled:
             # a part of another recording, or of a forward sweep
             return self.fn(*given.args, **given.kwargs)
         form = dict, tuple(parts)
+        asked = form, dtypes.get_default_dtype()
         with self._lock:
-            around = recorded.around(form, roots)
-            key = form, around
+            around = recorded.around(asked, roots)
+            key = asked, around
             found = recorded.known.get(key)
             new = found is None
             if new:
+                recorded.drop_what_is_gone()
                 self._say_how_often(recorded, dict(parts) | dict(around.named), instance)
+                self._say_what_is_not_seen(around)
                 found = Recorded(
                     self._of_tensors(form), points, self._name, self._threads, self._executor
                 )
             keep(recorded.known, key, found)
         result = found(leaves)
         if new:
-            self._leave_out_its_own(recorded, form, around, roots)
+            self._leave_out_its_own(recorded, asked, around, roots)
         return result
 
     def _say_how_often(
@@ -211,18 +250,28 @@ class Compiled:
                 RuntimeWarning, stacklevel=4,
             )  # fmt: skip
 
+    def _say_what_is_not_seen(self, around: Surroundings) -> None:
+        """Warn, once each, of what is too long to be looked into at each call."""
+        for name in [one for one in around.unseen if one not in self._told]:
+            self._told.add(name)
+            warnings.warn(
+                f"{self._name} reads {name}, which is too long to be looked at in each call: what "
+                "changes in it is not seen; give it as an argument, or make a tensor of it",
+                RuntimeWarning, stacklevel=4,
+            )  # fmt: skip
+
     def _leave_out_its_own(
-        self, recorded: _Recordings, form: Hashable, around: Surroundings, roots: dict[str, Any]
+        self, recorded: _Recordings, asked: Hashable, around: Surroundings, roots: dict[str, Any]
     ) -> None:
         """Keep a first recording under what the function itself did not write meanwhile."""
         now = dict(surroundings(roots, recorded.own, around).named)
         written = {name for name, value in around.named if name in now and now[name] != value}
         if written:
             with self._lock:
-                found = recorded.known.pop((form, around), None)
+                found = recorded.known.pop((asked, around), None)
                 recorded.leave_out(written)
                 if found is not None:
-                    keep(recorded.known, (form, recorded.around(form, roots)), found)
+                    keep(recorded.known, (asked, recorded.around(asked, roots)), found)
 
     def _form_of(
         self,

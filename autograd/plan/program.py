@@ -51,17 +51,17 @@ class Captured:
     tensor: weakref.ref
     data: Any
     version: list[int]  # shared by all tensors of that memory; counts the library's writes to it
-    count: int
+    count: tuple[int, ...]  # those that the version check does not see with it
 
     @classmethod
     def of(cls, tensor: Any) -> Captured:
         """Remember a tensor as it is now."""
-        return cls(weakref.ref(tensor), tensor._data, tensor._version, tensor._version[0])
+        return cls(weakref.ref(tensor), tensor._data, tensor._version, tuple(tensor._version))
 
     def is_current(self) -> bool:
         """Return whether the tensor has neither been written to nor been given other memory."""
         tensor = self.tensor()
-        return self.version[0] == self.count and (tensor is None or tensor._data is self.data)
+        return tuple(self.version) == self.count and (tensor is None or tensor._data is self.data)
 
 
 Argument = Value | int | float | complex | bool | None

@@ -25,6 +25,7 @@ from .trace import TraceError, trace
 
 _MOST = 64  # forms of arguments that are kept, the one used last the longest
 _FEW = 5  # points of the recording by which results are told apart: no multiple of what is common
+_MANY_NUMBERS = 16  # of points, each of which is tried
 _MOST_TRACED = 1 << 14  # points, to see whether many are treated as few are
 OfTensors = Callable[[list[Tensor], Tensor], Any]
 """What is recorded: of the arguments, and the share of all points that is among them."""
@@ -114,7 +115,7 @@ class Plan:
         self._places = {k: _place_for(t) for k, t in enumerate(leaves) if k not in self._points}
         self._count = _number_beside(leaves, 0.0)
         self._probes: tuple | None = None  # recordings with few points, which all others are like
-        self._checked = 0  # up to so many points they are
+        self._checked, self._numbers = 0, set[int]()  # up to so many points they are, and for these
         self._results = self._record(leaves)
         kinds = ["rows" if one.joined else "sum" for one in self._results]
         self._value = self._chunked(lambda rows: self._of_chunk(rows)[1], kinds)
@@ -155,11 +156,13 @@ class Plan:
         self._flags = [(weakref.ref(t), t._requires_grad) for t in known]
 
     def _check_many(self, tensors: Sequence[Tensor], points: int) -> None:
-        """Check, where there are more points than ever, that they are treated as few are."""
+        """Check, of the first numbers of points and of more than ever, that they are as few are."""
         points = min(points, _MOST_TRACED)
-        if self._probes is None or points <= self._checked:
+        is_known = points in self._numbers or len(self._numbers) >= _MANY_NUMBERS
+        if self._probes is None or (is_known and points <= self._checked):
             return
-        self._checked = 2 * points
+        self._numbers.add(points)
+        self._checked = max(self._checked, 2 * points)
         leaves = list(tensors[: len(self._requires_grad)])
         traced = self._trace(_few_points(leaves, self._points, points))
         try:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import inspect
 import os
 import sys
 import sysconfig
-from collections import deque
+from array import array
+from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import (
+    cached_property,
+    lru_cache,
+    partialmethod,
+    singledispatchmethod,
+)
 from numbers import Number
 from operator import attrgetter, is_, itemgetter
 from pathlib import Path
-from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import (
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,10 +36,22 @@ from ..nn.module import TABLES, Module
 from ..tensor import Tensor
 from .forms import PLAIN, Frozen, Same
 
-_SHORT = 32  # items of a list, or entries of a dict that is read whole
-_MOST = 1024  # places that are looked at, those near the function first
+_SHORT = 32  # entries of a dict up to which its keys are compared, not how many there are
+_LONG = 1024  # items of a list, or entries of a dict that is read whole
+_MOST = 8192  # places that are looked at, those near the function first
 
-_SEQUENCES = (list, tuple, set, frozenset, deque)
+_SEQUENCES = (list, tuple, set, frozenset, deque, array)
+_MAPPINGS = (dict, MappingProxyType)
+# What is looked into whatever the texts name: where objects of classes that wrap others have these.
+_ALWAYS = ("training", "__wrapped__", "forward")
+_HELD = {UserDict: ("data",), UserList: ("data",), ChainMap: ("maps",)}
+_WRAPPING = {
+    property: ("fget",), cached_property: ("func",), staticmethod: ("__func__",),
+    classmethod: ("__func__",), partialmethod: ("func", "args", "keywords"),
+    singledispatchmethod: ("func", "dispatcher"),
+}  # fmt: skip
+# Methods that Python calls without a name of theirs in the text.
+_UNNAMED = ("__call__", "forward", "__get__", "__getattr__")
 
 Named = tuple[tuple[str, Hashable], ...]
 """What was found, each with the name that a reader of the function would give it."""
@@ -41,9 +67,9 @@ def surroundings(
 
     Looked into are, from `roots` on: what functions find in their closures and modules; attributes
     of objects, modules and classes and entries of dicts that the text of any of these functions
-    names (of a short dict of which it names none, all); short lists and tuples; of networks all
-    parameters, buffers and whether they are in training mode; and the functions and methods that
-    are met on the way, but for those of the library and of installed packages. Numbers and texts
+    names (of a dict of which it names none, all); lists and tuples; of networks all parameters,
+    buffers and whether they are in training mode; and the functions and methods that are met on the
+    way, but for those of the library and of installed packages. Numbers and texts
     count by value, all that is not looked into by which object it is. Writing into an array is not
     seen. Nothing of it is kept alive but numbers, texts, types and code.
 
@@ -72,10 +98,15 @@ class _Place(NamedTuple):
 
 
 class Surroundings:
-    """Places that are read at each call, with what was found there; compared by its `named`."""
+    """Places that are read at each call, with what was found there; compared by its `named`.
 
-    def __init__(self, steps: list[_Step], places: list[_Place]) -> None:
-        self._steps, self._places = steps, places
+    unseen: what is too long to be looked into.
+    """
+
+    def __init__(
+        self, steps: list[_Step], places: list[_Place], unseen: tuple[str, ...] = ()
+    ) -> None:
+        self._steps, self._places, self.unseen = steps, places, unseen
         self.named: Named = tuple((p.name, p.key) for p in places if p.key is not None)
         self._hash = hash(self.named)
         self._of_kind = {
@@ -111,7 +142,12 @@ class Surroundings:
             if place is None or place.kind != places[k].kind:
                 return None  # an object, or a function: there may be other places in it
             places[k] = place
-        return Surroundings(self._steps, places)
+        return Surroundings(self._steps, places, self.unseen)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether some of it is not there any more: nothing will be like this again."""
+        return any(reference() is None for reference in self._of_kind["ref"][1])
 
     def _is_alike(self, values: list[Any]) -> bool:
         """Return whether objects are of the classes that they were, and functions of the code."""
@@ -195,8 +231,12 @@ def _given(holder: functools.partial, names: tuple[str, ...]) -> Iterable[Any]:
     return (*holder.args, *map(holder.keywords.__getitem__, names))
 
 
-def _globals(holder: FunctionType, names: tuple[str, ...]) -> Iterable[Any]:
-    return map(holder.__globals__.__getitem__, names)
+def _globals(holder: FunctionType, which: tuple[tuple[str, ...], tuple[str, ...]]) -> Iterable[Any]:
+    names, absent = which
+    known = holder.__globals__
+    if not known.keys().isdisjoint(absent):
+        raise _Changed
+    return map(known.__getitem__, names)
 
 
 def _cells(holder: FunctionType, which: tuple[int, ...]) -> Iterable[Any]:
@@ -207,8 +247,8 @@ def _asked(holder: Any, names: tuple[str, ...]) -> Iterable[Any]:
     return [getattr(holder, name) for name in names]
 
 
-def _of_its_class(holder: Any, functions: tuple[FunctionType, ...]) -> Iterable[Any]:
-    return functions
+def _of_its_class(holder: Any, which: tuple[tuple[type, str], ...]) -> Iterable[Any]:
+    return [kind.__dict__[name] for kind, name in which]
 
 
 # ---- finding the places
@@ -255,7 +295,7 @@ class _Search:
         while known != len(self._names) + len(self._texts):
             known = len(self._names) + len(self._texts)
             self._go_through()
-        return Surroundings(self._steps, self._places)
+        return Surroundings(self._steps, self._places, tuple(self._unseen))
 
     def _go_through(self) -> None:
         self._steps: list[_Step] = []
@@ -264,7 +304,8 @@ class _Search:
         self._called = list(self._roots)  # the names of the values
         self._seen: dict[int, int] = {}
         self._read: set[tuple[int, str]] = set()  # names of modules, by their dicts
-        self._fixed: dict[FunctionType, None] = {}  # of classes: they are not read again
+        self._of_classes: set[tuple[type, str]] = set()  # what is read of classes already
+        self._unseen: dict[str, None] = {}
         self._used: set[str] = set()
         for position, value in enumerate(self._values):  # which grow
             name = self._unique(self._called[position])
@@ -290,18 +331,19 @@ class _Search:
             return _Place(name, "alias", known, (Same, self._places[known].name))
         steps, through = len(self._steps), isinstance(value, Module)
         for read, which, names in self._ways_into(name, value):
-            may_come = read in (_attributes, _members, _entries)  # others than those that are there
-            if (names or may_come) and len(self._values) + len(names) <= _MOST:
+            may_come = read in (_attributes, _members, _entries, _globals)  # what is not there yet
+            if len(self._values) + len(names) > _MOST:
+                self._unseen[name or "a function"] = None
+            elif names or may_come:
                 through |= bool(names)
                 self._steps.append(_Step(position, read, which))
                 self._called += names
                 self._values += read(value, which)
         if isinstance(value, FunctionType) and not _is_library(value.__code__.co_filename):
-            kind = "any" if value in self._fixed else "code"
-            return _Place(name, kind, value.__code__, value.__code__)
+            return _Place(name, "code", value.__code__, value.__code__)
         if isinstance(value, _SEQUENCES):
             return _Place(name, "type", type(value), (type(value), len(value)))
-        if isinstance(value, dict):
+        if isinstance(value, _MAPPINGS):
             which = [step.which[0] for step in self._steps[steps:]]
             return _Place(name, "type", type(value), (type(value), *which))
         if through and not isinstance(value, (type, ModuleType)):
@@ -313,10 +355,12 @@ class _Search:
         if isinstance(value, FunctionType):
             yield from self._into_function(name, value)
         elif isinstance(value, _SEQUENCES):
-            if len(value) <= _SHORT:
+            if len(value) <= _LONG:
                 yield _items, len(value), [f"{name}[{k}]" for k in range(len(value))]
-        elif isinstance(value, dict):
-            keys = self._keys_of(value)
+            else:
+                self._unseen[name] = None
+        elif isinstance(value, _MAPPINGS):
+            keys = self._keys_of(name, value)
             yield _entries, (keys, _outline(value)), [f"{name}[{key!r}]" for key in keys]
         elif isinstance(value, functools.partial):
             yield _asked, ("func",), [name]
@@ -334,18 +378,22 @@ class _Search:
         code = function.__code__
         if _is_library(code.co_filename):
             return
-        names, texts = _named(code)
+        names, texts, loaded = _named(code)
         self._names |= dict.fromkeys(names)
         self._texts |= dict.fromkeys(texts)
         where = f" in {function.__name__}" if name else ""
         cells = [k for k, cell in enumerate(function.__closure__ or ()) if _is_given(cell)]
         yield _cells, tuple(cells), [code.co_freevars[k] + where for k in cells]
-        read = tuple(self._names_of_module(function.__globals__, names))
-        yield _globals, read, [one + where for one in read]
+        read = tuple(self._names_of_module(function.__globals__, loaded))
+        absent = tuple(one for one in loaded if one not in function.__globals__)
+        yield _globals, (read, absent), [one + where for one in read]
         given = tuple(one for one in ("__defaults__", "__kwdefaults__") if getattr(function, one))
         yield _asked, given, [f"arguments{where}" for _ in given]
-        if hasattr(function, "__wrapped__"):
-            yield _asked, ("__wrapped__",), [name]
+        held = vars(function)
+        named = tuple(one for one in held if one in self._names or one == "__wrapped__")
+        if held:
+            called = [f"{function.__name__}.{one}" for one in named]
+            yield _attributes, (named, len(held)), called
 
     def _names_of_module(self, held: dict[str, Any], names: tuple[str, ...]) -> Iterator[str]:
         """Give those that a module has, and that are not read yet; libraries stay what they are."""
@@ -355,30 +403,34 @@ class _Search:
                 if not _is_library_itself(held[name]):
                     yield name
 
-    def _keys_of(self, holder: dict) -> tuple:
-        """Return the keys of the entries that are read: those that a text names, or all of few."""
+    def _keys_of(self, name: str, holder: Mapping) -> tuple:
+        """Return the keys of the entries that are read: those that a text names, or all."""
         named = tuple(text for text in self._texts if text in holder)
-        return named or (tuple(holder) if len(holder) <= _SHORT else ())
+        if not named and len(holder) > _LONG:
+            self._unseen[name] = None
+            return ()
+        return named or tuple(holder)
 
     def _into_object(self, name: str, value: Any) -> Iterator[tuple[Callable, Any, list[str]]]:
         """Give the ways into an object, a class or a module of Python."""
         kind = value if isinstance(value, type) else type(value)
         held = getattr(value, "__dict__", {})
         if hasattr(value, "__dict__") and not isinstance(value, type):
-            named = [one for one in (self._names | self._texts) if one in held]
-            always = ("training", "__wrapped__")  # of networks, and of what a decorator has made
-            named += [one for one in always if one in held and one not in named]
+            always = next((of for kind, of in _HELD.items() if isinstance(value, kind)), ())
+            asked = self._names | self._texts | dict.fromkeys((*_ALWAYS, *always))
+            named = [one for one in asked if one in held]
             yield _attributes, (tuple(named), len(held)), [f"{name}.{one}" for one in named]
         if isinstance(value, Module):
             which = tuple((table, tuple(held[table]), len(held[table])) for table in TABLES)
             yield _members, which, [f"{name}.{one}" for _, names, _ in which for one in names]
         if isinstance(value, ModuleType):
             return
-        named = self._names | self._texts
-        functions, others = _of_class(kind, (*named, "__call__", "forward"))
-        functions = tuple(one for one in functions if one not in self._fixed)
-        self._fixed |= dict.fromkeys(functions)
-        yield _of_its_class, functions, [one.__name__ for one in functions]
+        wrapped = _WRAPPING.get(type(value), ())
+        yield _asked, wrapped, [f"{name}.{one}" for one in wrapped]
+        methods, others = _of_class(kind, (*(self._names | self._texts), *_UNNAMED))
+        methods = tuple(one for one in methods if one not in self._of_classes)
+        self._of_classes |= set(methods)
+        yield _of_its_class, methods, [f"{kind.__name__}.{one}" for kind, one in methods]
         asked = tuple(
             one for one in others
             if (one not in held or isinstance(value, type)) and hasattr(value, one)
@@ -395,9 +447,16 @@ def _is_given(cell: Any) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _named(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names and the texts in a function's code, and in that of functions within it."""
+def _named(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the names in a function's code, the texts, and which of the names are a module's.
+
+    Functions within it count as it does.
+    """
     names, texts = dict.fromkeys(code.co_names), {}
+    loaded = {
+        one.argval: None for one in dis.get_instructions(code)
+        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    }  # fmt: skip
     constants = list(code.co_consts)
     while constants:
         constant = constants.pop()
@@ -406,39 +465,41 @@ def _named(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
         elif isinstance(constant, (tuple, frozenset)):
             constants += constant
         elif isinstance(constant, CodeType):
-            inner, said = _named(constant)
-            names |= dict.fromkeys(inner)
-            texts |= dict.fromkeys(said)
-    return tuple(names), tuple(texts)
+            for found, within in zip((names, texts, loaded), _named(constant), strict=True):
+                found |= dict.fromkeys(within)
+    return tuple(names), tuple(texts), tuple(loaded)
 
 
 @lru_cache(maxsize=256)
 def _of_class(
     kind: type, names: tuple[str, ...]
-) -> tuple[tuple[FunctionType, ...], tuple[str, ...]]:
-    """Return what a class has under some names: its own functions, and the names of values."""
-    functions: dict[FunctionType, None] = {}
+) -> tuple[tuple[tuple[type, str], ...], tuple[str, ...]]:
+    """Return where a class and its bases have what runs, and the names of their values.
+
+    What runs are functions of the user's, and what is made of such: properties, descriptors.
+    """
+    running: list[tuple[type, str]] = []
     others: dict[str, None] = {}
     for one in kind.__mro__:
         for name in names:
             if name not in vars(one):
                 continue
             value = vars(one)[name]
-            function = _function_in(value)
-            if function is not None:
-                if not _is_library(function.__code__.co_filename):
-                    functions[function] = None
-            elif isinstance(value, MemberDescriptorType) or not hasattr(type(value), "__get__"):
+            if isinstance(value, MemberDescriptorType) or not hasattr(type(value), "__get__"):
                 others[name] = None
-    return tuple(functions), tuple(others)
+            elif _is_users(value):
+                running.append((one, name))
+    return tuple(running), tuple(others)
 
 
-def _function_in(value: Any) -> FunctionType | None:
-    """Return the function of a method, a property, or of what a decorator has made of one."""
+def _is_users(value: Any) -> bool:
+    """Return whether what a class has is of the user's: its function, or the class of it."""
     for name in ("fget", "__func__", "func", "__wrapped__"):
         value = getattr(value, name, None) or value
     value = inspect.unwrap(value) if callable(value) else value
-    return value if isinstance(value, FunctionType) else None
+    if isinstance(value, FunctionType):
+        return not _is_library(value.__code__.co_filename)
+    return not _is_library(_file_of(type(value).__module__))
 
 
 _LIBRARIES = (
@@ -461,6 +522,6 @@ def _is_library_itself(value: Any) -> bool:
 
 def _file_of(module: str) -> str:
     """Return where the text of a module is; that of what is built in is frozen."""
-    if module in sys.builtin_module_names:
+    if module in sys.builtin_module_names:  # builtins among them
         return "<frozen"
     return getattr(sys.modules.get(module), "__file__", None) or ""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import functools
 import itertools
+import pickle
 import weakref
 from collections import defaultdict
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -701,3 +703,74 @@ def test_gradients_that_are_asked_for_twice_do_not_share_memory(seed):
     first.zero_()
     (second,) = T.grad(value, x, given)
     assert second.numpy().tobytes() == (2 * seed * x.detach().numpy()).tobytes()
+
+
+def test_a_branch_on_the_number_of_points_is_refused_whatever_came_before():
+    compiled = T.compile(lambda x: x.sum() * (3.0 if len(x) == 64 else 1.0), points="x")
+    assert compiled(T.ones(100, 1)).item() == 100.0
+    with pytest.raises(T.MixesPoints):
+        compiled(T.ones(64, 1))
+
+
+def test_the_usual_dtype_counts():
+    compiled = T.compile(lambda: T.zeros(3))
+    usual = T.get_default_dtype()
+    assert compiled().dtype == usual
+    other = T.float64 if usual == T.float32 else T.float32
+    T.set_default_dtype(other)
+    try:
+        assert compiled().dtype == other
+    finally:
+        T.set_default_dtype(usual)
+
+
+@pytest.mark.parametrize("write", [
+    lambda weight: weight.data.fill_(5.0), lambda weight: weight.data.data.mul_(5.0),
+    lambda weight: weight.data.__setitem__(0, 5.0),
+])  # fmt: skip
+def test_what_is_written_past_the_version_check_is_seen(write):
+    """The weights of a frozen network that follow another's."""
+    weight = T.ones(1)
+    compiled, x = T.compile(lambda x: (weight * x).sum()), T.ones(1)
+    assert compiled(x).item() == 1.0
+    write(weight)
+    assert compiled(x).item() == 5.0
+
+
+def test_recordings_of_what_is_gone_are_dropped():
+    places = SimpleNamespace(points=T.ones(3))
+    compiled = T.compile(lambda: (places.points * 2).sum())
+    with pytest.warns(RuntimeWarning, match="8 times in a row"):
+        for k in range(20):
+            places.points = T.ones(3) * k
+            assert compiled().item() == 6.0 * k
+    assert len(compiled._recorded.known) <= 2
+
+
+def test_a_compiled_function_is_copied_and_pickled_without_what_was_recorded():
+    line = T.nn.Linear(2, 1)
+    holder = SimpleNamespace(line=line, fast=T.compile(line))
+    x = T.ones(1, 2)
+    holder.fast(x)
+    other = copy.deepcopy(holder)
+    assert other.fast.fn is other.line and other.fast.fn is not line
+    assert other.fast(x).item() == holder.fast(x).item()
+    again = pickle.loads(pickle.dumps(holder.fast))
+    assert again(x).item() == holder.fast(x).item()
+    assert [p is q for p, q in zip(holder.fast.parameters(), line.parameters(), strict=True)]
+    with pytest.raises(AttributeError, match="paramters"):
+        holder.fast.paramters  # noqa: B018
+
+
+def test_a_method_of_what_cannot_be_referred_to_weakly_is_refused_in_words():
+    class Slim:
+        __slots__ = ("factor",)
+
+        @T.compile
+        def times(self, x):
+            return x * self.factor
+
+    slim = Slim()
+    slim.factor = 2.0
+    with pytest.raises(TypeError, match='add "__weakref__" to its __slots__'):
+        slim.times(T.ones(1))

@@ -5,7 +5,8 @@ import functools
 import gc
 import types
 import weakref
-from collections import deque
+from array import array
+from collections import ChainMap, UserDict, UserList, deque
 from fractions import Fraction
 
 import numpy as np
@@ -275,3 +276,119 @@ def test_what_was_found_keeps_no_object():
     gc.collect()
     assert [one() for one in gone] == [None] * 4
     assert found.again({"self": Loss()}) is not found
+
+
+class Checked:
+    """A descriptor of a user's, which keeps the value under another name."""
+
+    def __get__(self, owner, kind=None):
+        return owner.__dict__["_kept"]
+
+    def __set__(self, owner, value):
+        owner.__dict__["_kept"] = value
+
+
+class Base:
+    checked = Checked()
+
+    def __init__(self):
+        self.checked = 1.0
+
+    @property
+    def gain(self):
+        return 1.0
+
+    def gained(self, x):
+        return x * self.gain
+
+    @staticmethod
+    def shifted(x):
+        return x + 1.0
+
+    def loss(self, x):
+        return (self.shifted(self.gained(x)) * self.checked).sum()
+
+
+class Derived(Base):
+    def gained(self, x):
+        return super().gained(x) * 2
+
+
+@pytest.mark.parametrize(("kind", "name", "other"), [
+    (Base, "gained", lambda self, x: x * 5), (Base, "gain", property(lambda self: 5.0)),
+    (Base, "shifted", staticmethod(lambda x: x + 5)), (Derived, "gained", lambda self, x: x),
+])  # fmt: skip
+def test_methods_of_a_class_that_take_each_others_place(monkeypatch, kind, name, other):
+    model, x = Derived(), T.ones(3)
+    compiled = T.compile(model.loss)
+    before = compiled(x).item()
+    monkeypatch.setattr(kind, name, other)
+    assert same_as_eager(model.loss, compiled, x) and compiled(x).item() != before
+
+
+def test_what_a_descriptor_keeps():
+    model, x = Base(), T.ones(3)
+    compiled = T.compile(model.loss)
+    before = compiled(x).item()
+    model.checked = 3.0
+    assert same_as_eager(model.loss, compiled, x) and compiled(x).item() != before
+
+
+HOLDERS = {
+    "a long list": ([1.0] * 100, 99), "a long dict": (dict.fromkeys(range(100), 1.0), 99),
+    "a user's dict": (UserDict(w=1.0), "w"), "a user's list": (UserList([1.0]), 0),
+    "a chain of dicts": (ChainMap({}, {"w": 1.0}), "w"),
+    "an array of numbers": (array("d", [1.0]), 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOLDERS)
+def test_holders_of_many_kinds(name):
+    holder, key = HOLDERS[name]
+    compiled, x = T.compile(lambda x: holder[key] * x), T.tensor(1.0)
+    assert compiled(x).item() == 1.0
+    holder[key] = 3.0
+    assert compiled(x).item() == 3.0
+
+
+def test_a_view_of_a_dict():
+    held = {"w": 1.0}
+    view = types.MappingProxyType(held)
+    compiled = T.compile(lambda x: x * view["w"])
+    assert compiled(T.tensor(1.0)).item() == 1.0
+    held["w"] = 3.0
+    assert compiled(T.tensor(1.0)).item() == 3.0
+
+
+def test_a_name_that_comes_later(monkeypatch):
+    def function(x):
+        try:
+            return x * COMES_LATER
+        except NameError:
+            return x
+
+    compiled, x = T.compile(function), T.tensor(1.0)
+    assert compiled(x).item() == 1.0
+    monkeypatch.setitem(globals(), "COMES_LATER", 4.0)
+    assert compiled(x).item() == 4.0
+    monkeypatch.delitem(globals(), "COMES_LATER")
+    assert compiled(x).item() == 1.0
+
+
+def test_an_attribute_of_a_function():
+    def helper(x):
+        return x * helper.gain
+
+    helper.gain = 2.0
+    compiled = T.compile(lambda x: helper(x))
+    assert compiled(T.tensor(1.0)).item() == 2.0
+    helper.gain = 3.0
+    assert compiled(T.tensor(1.0)).item() == 3.0
+
+
+def test_what_is_too_long_to_be_looked_into_is_said_once():
+    many = [1.0] * 5000
+    compiled, x = T.compile(lambda x: x * sum(many)), T.tensor(1.0)
+    with pytest.warns(RuntimeWarning, match="reads many, which is too long to be looked at"):
+        compiled(x)
+    assert compiled(T.ones(2)).tolist() == [5000.0, 5000.0]
