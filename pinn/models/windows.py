@@ -129,7 +129,8 @@ class _Meeting:
         """Return h_k."""
         start = self.edges[number]
         if self.order == 1:
-            return T.full(tuple(t.shape), start, dtype=t.dtype, device=t.device)
+            # A row a point, though all are alike: each has a row of the Jacobian.
+            return t.detach() * 0.0 + start
         return start + (t - start) * self._fade(number, t)
 
     def own(self, number: int, t: T.Tensor) -> T.Tensor:

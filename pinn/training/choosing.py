@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pinn.models import AutoModel
+from pinn.models import AutoModel, Windows
 from pinn.objective import Objective
 from pinn.objective.weighting import Fixed
 from pinn.optimizers import Diverged, GaussNewton
+from pinn.schema.errors import DeclarationError
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, judging_points, shares
+from pinn.training.marching import check_windows
 from pinn.training.plan import plan_of
 from pinn.training.watched import Watched
 
@@ -55,6 +57,9 @@ _COORDINATES = 3
 # From this limit in time on a fourth hidden layer, and more points, pay.
 _LONG = 120.0
 _LONG_POINTS = 8000
+
+# Windows of time are layers' way through a long time, and take so many seconds to compile alone.
+_WINDOWS_FROM = 20.0
 
 _GIVEN = "the numbers to start from are given, and random features are solved for"
 
@@ -165,7 +170,8 @@ def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
         f"that it had not seen{'; the limit in time cut it short' * late}"
     )
     if not best.left < resolved:
-        return _trained(experiment, auto, said)
+        told = math.isfinite(best.left) and not late  # that features do not follow the solution
+        return _trained(experiment, auto, said, told and _suits_windows(experiment))
     found = replace(
         _with_points(experiment, _POINTS * width), model=auto.random_features(width, *kind),
         continuation={},
@@ -200,11 +206,29 @@ def _not_tried(experiment: Experiment, auto: AutoModel) -> str:
     return ""
 
 
-def _trained(experiment: Experiment, auto: AutoModel, why: str) -> Chosen:
+def _suits_windows(experiment: Experiment) -> bool:
+    """Return whether equations in time alone are to be solved in one window after the other."""
+    domain, seconds = experiment.problem.domain, experiment.seconds
+    if domain.coordinates != (domain.time,) or experiment.continuation:
+        return False
+    try:
+        check_windows(experiment.problem, experiment.sampling, experiment.weighting)
+    except DeclarationError:
+        return False
+    return seconds is None or seconds >= _WINDOWS_FROM
+
+
+def _trained(
+    experiment: Experiment, auto: AutoModel, why: str, in_windows: bool = False
+) -> Chosen:
     long = experiment.seconds is not None and experiment.seconds >= _LONG
-    model = auto.trained(depth=4 if long else 3)
+    model = layers = auto.trained(depth=2 if in_windows else 4 if long else 3)
+    what = f"{layers.depth} trained hidden layers"
+    if in_windows:
+        model = Windows(model=layers)
+        what += f" in each of {model.count} windows of time"
     found = replace(_with_points(experiment, _LONG_POINTS) if long else experiment, model=model)
-    return Chosen(found, (Decision(0, f"model: {model.depth} trained hidden layers", why),))
+    return Chosen(found, (Decision(0, f"model: {what}", why),))
 
 
 def _with_points(experiment: Experiment, interior: int) -> Experiment:

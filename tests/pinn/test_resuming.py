@@ -373,12 +373,22 @@ def test_features_that_a_trial_chose_are_not_tried_again(tmp_path, monkeypatch):
 
 def test_layers_that_a_trial_chose_keep_their_points(tmp_path, monkeypatch):
     monkeypatch.setattr(choosing, "_LONG_POINTS", 2800)
+    monkeypatch.setattr(choosing, "_WINDOWS_FROM", np.inf)
     problem = decay(equations={"decay": "u_t + u - sin(3000*t)"}, reference=None)
     with pytest.warns(pinn.UnsolvedWarning):
         whole = same_from_every_checkpoint(
             tmp_path, [2], until=4, problem=problem, seconds=3600.0
         )
     assert "4 trained hidden layers" in str(whole.report.decisions[0])
+
+
+def test_windows_that_a_trial_chose(tmp_path):
+    problem = decay(equations={"decay": "u_t + u - sin(3000*t)"}, reference=None)
+    with pytest.warns(pinn.UnsolvedWarning):
+        whole = same_from_every_checkpoint(
+            tmp_path, [2], until=4, problem=problem, sampling=pinn.Sampling(**FEW)
+        )
+    assert "in each of 4 windows of time" in str(whole.report.decisions[0])
 
 
 def test_windows_of_time(tmp_path):

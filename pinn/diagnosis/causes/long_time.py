@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from pinn.diagnosis.changes import of_model
 from pinn.diagnosis.examination import Examination, unsolved_orders
 from pinn.diagnosis.finding import Change, Finding
 from pinn.diagnosis.wave_count import waves_along
-from pinn.models import Network
+from pinn.models import Network, Windows
 from pinn.schema.errors import DeclarationError
 from pinn.training.marching import check_windows
 
@@ -29,7 +30,8 @@ def long_time(seen: Examination) -> Iterator[Finding]:
     share = max(seen.shares.values(), default=0.0)
     if domain.time is None or len(domain.coordinates) > 1 or seen.overfit or seen.is_good:
         return
-    if not isinstance(experiment.model, Network) or not math.isfinite(share):
+    model = experiment.model
+    if not isinstance(model, (Network, Windows)) or not math.isfinite(share):
         return
     try:
         check_windows(seen.problem, experiment.sampling, experiment.weighting)
@@ -42,11 +44,19 @@ def long_time(seen: Examination) -> Iterator[Finding]:
     trial = seen.trial
     lower = trial.before / max(trial.after, 1e-300)
     windows = min(max(math.ceil(count), _LEAST), _MOST)
+    if isinstance(model, Windows):
+        if model.count >= _MOST:
+            return
+        windows = min(max(windows, 2 * model.count), _MOST)
+        change, what = of_model(model, count=windows), "few windows for a long time"
+    else:
+        change = Change("model", {"windows": {"count": windows, "model": _WINDOW}})
+        what = "one network for a long time"
     yield Finding(
-        "long_time", "one network for a long time",
+        "long_time", what,
         f"the solution has {count:.2g} waves in {domain.time}, a residual is off by {share:.2g} of "
         f"its terms, and {trial.steps} steps of {trial.stage.name} from the end lower the loss on "
         f"fresh points by a factor of {lower:.3g} only",
-        (Change("model", {"windows": {"count": windows, "model": _WINDOW}}),),
+        (change,),
         max(unsolved_orders(share), _ORDERS),
     )  # fmt: skip

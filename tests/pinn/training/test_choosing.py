@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import pinn
 import pinn.config
@@ -136,18 +137,46 @@ def test_trials_end_where_they_have_taken_their_share_of_the_time(monkeypatch):
     assert len(tried) == 1 + len(choosing._KINDS) + 1  # more of the best in the end
 
 
-def test_a_front_gets_hidden_layers_that_are_trained():
+def test_a_front_gets_hidden_layers_that_are_trained(monkeypatch):
     class Stopped(pinn.training.Callback):
         def on_stage_start(self, info):
             return True
 
-    solution = pinn.solve(FRONT, error_bars=False, callbacks=[Stopped()])
+    monkeypatch.setattr(choosing, "_WINDOWS_FROM", np.inf)
+    solution = pinn.solve(FRONT, error_bars=False, callbacks=[Stopped()], seconds=100.0)
     assert solution.experiment.model == pinn.MLP(depth=3)
     assert solution.report.decisions[0].what == "model: 3 trained hidden layers"
     long = Experiment(FRONT, pinn.AutoModel(), seconds=300.0)
     chosen = choosing.with_model(long).experiment
     assert chosen.model.depth == 4
     assert chosen.sampling.interior == 8000
+
+
+def test_in_time_alone_what_features_do_not_follow_is_solved_in_windows():
+    found, (decision,), *_ = choosing.with_model(Experiment(FRONT))
+    assert found.model == replace(pinn.Windows(4, pinn.MLP(depth=2)), order=found.model.order)
+    assert decision.what == "model: 2 trained hidden layers in each of 4 windows of time"
+    for given in ({"seconds": 19.0}, {"continuation": {"k": [0.5]}}):
+        problem = replace(
+            FRONT, constants={"k": 30.0}, equations={"relaxation": "u_tt - k*(1 - u**2)*u_t + u"}
+        )
+        assert isinstance(choosing.with_model(Experiment(problem, **given)).experiment.model,
+                          pinn.MLP)  # fmt: skip
+
+
+def test_windows_solve_a_pendulum():
+    """Against an integration by Runge and Kutta's method."""
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 6), ["u"], {"pendulum": "u_tt + sin(u)"},
+        [pinn.Initial("u", 3.0), pinn.Initial("u", 0, order=1)],
+    )  # fmt: skip
+    stages = [pinn.LevenbergMarquardt(steps=40)]
+    few, t = pinn.Sampling(interior=160), np.linspace(0, 6, 61)
+    right = solve_ivp(
+        lambda _, y: [y[1], -np.sin(y[0])], (0, 6), [3.0, 0.0], t_eval=t, rtol=1e-10, atol=1e-10
+    ).y[0]
+    found = pinn.solve(problem, pinn.Windows(2, pinn.MLP(width=8, depth=2)), few, stages)
+    assert np.abs(found.evaluate(t=t)["u"].ravel() - right).max() < 1e-3
 
 
 def test_what_the_network_is_to_see_stays():
