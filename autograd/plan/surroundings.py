@@ -239,6 +239,10 @@ def _globals(holder: FunctionType, which: tuple[tuple[str, ...], tuple[str, ...]
     return map(known.__getitem__, names)
 
 
+def _imported(holder: FunctionType, names: tuple[str, ...]) -> Iterable[Any]:
+    return map(sys.modules.__getitem__, names)
+
+
 def _cells(holder: FunctionType, which: tuple[int, ...]) -> Iterable[Any]:
     return [holder.__closure__[k].cell_contents for k in which]
 
@@ -387,6 +391,11 @@ class _Search:
         read = tuple(self._names_of_module(function.__globals__, loaded))
         absent = tuple(one for one in loaded if one not in function.__globals__)
         yield _globals, (read, absent), [one + where for one in read]
+        imported = tuple(
+            one for one in loaded
+            if one in sys.modules and not _is_library_itself(sys.modules[one])
+        )  # fmt: skip
+        yield _imported, imported, [one + where for one in imported]
         given = tuple(one for one in ("__defaults__", "__kwdefaults__") if getattr(function, one))
         yield _asked, given, [f"arguments{where}" for _ in given]
         held = vars(function)
@@ -455,7 +464,7 @@ def _named(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str,
     names, texts = dict.fromkeys(code.co_names), {}
     loaded = {
         one.argval: None for one in dis.get_instructions(code)
-        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "IMPORT_NAME")
     }  # fmt: skip
     constants = list(code.co_consts)
     while constants:

@@ -3,6 +3,7 @@
 import enum
 import functools
 import gc
+import sys
 import types
 import weakref
 from array import array
@@ -392,3 +393,17 @@ def test_what_is_too_long_to_be_looked_into_is_said_once():
     with pytest.warns(RuntimeWarning, match="reads many, which is too long to be looked at"):
         compiled(x)
     assert compiled(T.ones(2)).tolist() == [5000.0, 5000.0]
+
+
+def test_a_module_that_is_imported_within(monkeypatch):
+    monkeypatch.setitem(sys.modules, "settings_of_a_user", SETTINGS)
+
+    def function(x):
+        import settings_of_a_user
+
+        return x * settings_of_a_user.GAIN
+
+    compiled, x = T.compile(function), T.tensor(1.0)
+    assert compiled(x).item() == 2.0
+    monkeypatch.setattr(SETTINGS, "GAIN", 3.0)
+    assert compiled(x).item() == 3.0
