@@ -16,8 +16,9 @@ from .. import dtypes, modes
 from ..nn.module import Module
 from ..tensor import Tensor
 from .forms import PLAIN, Frozen, Same, Unfit, hashable, put_together, taken_apart
+from .reading import Surroundings
 from .recorded import OfTensors, Recorded, keep
-from .surroundings import Surroundings, surroundings
+from .surroundings import surroundings
 
 
 def compile(  # noqa: A001 - the field's name
