@@ -97,7 +97,7 @@ class _Search:
         self._called = list(self._roots)  # the names of the values
         self._seen: dict[int, int] = {}
         self._read: set[tuple[int, str]] = set()  # names of modules, by their dicts
-        self._of_classes: set[tuple[type, str]] = set()  # what is read of classes already
+        self._classes: set[type] = set()  # whose methods are read already
         self._unseen: dict[str, None] = {}
         self._used: set[str] = set()
         for position, value in enumerate(self._values):  # which grow
@@ -180,9 +180,9 @@ class _Search:
         where = f" in {function.__name__}" if name else ""
         cells = [k for k, cell in enumerate(function.__closure__ or ()) if _is_given(cell)]
         yield reading.cells, tuple(cells), [code.co_freevars[k] + where for k in cells]
-        read = tuple(self._names_of_module(function.__globals__, loaded))
-        absent = tuple(one for one in loaded if one not in function.__globals__)
-        yield reading.of_module, (read, absent), [one + where for one in read]
+        read, absent = self._names_of_module(function.__globals__, loaded)
+        if read or absent:
+            yield reading.of_module, (read, absent), [one + where for one in read]
         imported = tuple(
             one for one in loaded
             if one in sys.modules and not _is_library_itself(sys.modules[one])
@@ -196,13 +196,19 @@ class _Search:
             called = [f"{function.__name__}.{one}" for one in named]
             yield reading.attributes, (named, len(held)), called
 
-    def _names_of_module(self, held: dict[str, Any], names: tuple[str, ...]) -> Iterator[str]:
-        """Give those that a module has, and that are not read yet; libraries stay what they are."""
-        for name in names:
-            if name in held and (id(held), name) not in self._read:
-                self._read.add((id(held), name))
-                if not _is_library_itself(held[name]):
-                    yield name
+    def _names_of_module(
+        self, held: dict[str, Any], names: tuple[str, ...]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return those names that a module has, and those that it has not; none that are read yet.
+
+        Libraries stay what they are.
+        """
+        new = [name for name in names if (id(held), name) not in self._read]
+        self._read |= {(id(held), name) for name in new}
+        return (
+            tuple(one for one in new if one in held and not _is_library_itself(held[one])),
+            tuple(one for one in new if one not in held),
+        )
 
     def _keys_of(self, name: str, holder: Mapping) -> tuple:
         """Return the keys of the entries that are read: those that a text names, or all."""
@@ -223,19 +229,19 @@ class _Search:
             yield reading.attributes, (tuple(named), len(held)), [f"{name}.{one}" for one in named]
         if isinstance(value, Module) and all(table in held for table in TABLES):
             which = tuple((table, tuple(held[table]), len(held[table])) for table in TABLES)
-            yield (
-                reading.members,
-                which,
-                [f"{name}.{one}" for _, names, _ in which for one in names],
-            )
+            called = [f"{name}.{one}" for _, names, _ in which for one in names]
+            yield reading.members, which, called
         if isinstance(value, ModuleType):
             return
         wrapped = _WRAPPING.get(type(value), ())
         yield reading.asked, wrapped, [f"{name}.{one}" for one in wrapped]
         methods, others = _of_class(kind, (*(self._names | self._texts), *_UNNAMED))
-        methods = tuple(one for one in methods if one not in self._of_classes)
-        self._of_classes |= set(methods)
-        bases = tuple(one for one in kind.__mro__ if not _is_library(_file_of(one.__module__)))
+        methods = tuple(pair for pair in methods if pair[0] not in self._classes)
+        bases = tuple(
+            one for one in kind.__mro__
+            if one not in self._classes and not _is_library(_file_of(one.__module__))
+        )  # fmt: skip
+        self._classes |= set(bases)
         if bases:
             which = methods, bases, sum(len(vars(one)) for one in bases)
             yield reading.of_classes, which, [f"{kind.__name__}.{one}" for kind, one in methods]

@@ -407,3 +407,14 @@ def test_a_module_that_is_imported_within(monkeypatch):
     assert compiled(x).item() == 2.0
     monkeypatch.setattr(SETTINGS, "GAIN", 3.0)
     assert compiled(x).item() == 3.0
+
+
+def test_a_method_that_a_class_gets_over_that_of_its_base(monkeypatch):
+    class Own(Derived):
+        pass
+
+    model, x = Own(), T.ones(3)
+    compiled = T.compile(model.loss)
+    before = compiled(x).item()
+    monkeypatch.setattr(Own, "gained", lambda self, x: x * 7, raising=False)
+    assert same_as_eager(model.loss, compiled, x) and compiled(x).item() != before
