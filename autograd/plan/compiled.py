@@ -33,7 +33,7 @@ def compile(  # noqa: A001 - the field's name
     fn        any function, with `grad` inside or not: a loss, a gradient, a residual. It takes
               tensors and lists, tuples and dicts of them, and returns the same. It is recorded
               once for each value of its other arguments and of the numbers and texts that it, and
-              the functions and methods that it calls, read from around themselves, also in short
+              the functions and methods that it calls, read from around themselves, also in
               lists and tuples, as attributes (`self.weight`, an argument's too) and as entries of
               dicts (`weights["wall"]`) that a text of theirs names: pass a number that changes
               often as a tensor. Tensors, arrays and other objects count by which they are: what
@@ -52,7 +52,8 @@ def compile(  # noqa: A001 - the field's name
     and training mode. Without `points`, and for few of them, its numbers are those of `fn` to
     rounding; more are summed chunk by chunk, in an order that no number of threads changes.
     A decorator as well: `@compile` or `@compile(points="x")`.
-    Warns (RuntimeWarning) where it is recorded again and again for other numbers. Raises
+    Warns (RuntimeWarning) where it is recorded again and again for other numbers, and of lists and
+    dicts that it reads which are too long to be looked through at each call. Raises
     TraceError for what a recording cannot hold (a branch on a value, random numbers, writing into
     tensors, another thing at each call), MixesPoints (a ValueError) where a result cannot be
     computed in chunks, and TypeError for arguments that are neither tensors nor hashable.

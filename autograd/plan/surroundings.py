@@ -11,12 +11,7 @@ import sysconfig
 from array import array
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import (
-    cached_property,
-    lru_cache,
-    partialmethod,
-    singledispatchmethod,
-)
+from functools import cached_property, lru_cache, partialmethod, singledispatchmethod
 from pathlib import Path
 from types import (
     CodeType,
@@ -50,8 +45,13 @@ _WRAPPING = {
 _GROWING = (
     reading.attributes, reading.members, reading.entries, reading.of_module, reading.of_classes,
 )  # fmt: skip
-# Methods that Python calls without a name of theirs in the text.
-_UNNAMED = ("__call__", "forward", "__get__", "__getattr__")
+# Methods that Python calls without a name of theirs in the text are "forward" and the special ones,
+# but for those that make, describe and copy an object.
+_NOT_CALLED = {
+    "__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__", "__del__",
+    "__repr__", "__str__", "__dir__", "__reduce__", "__reduce_ex__", "__getstate__",
+    "__setstate__", "__copy__", "__deepcopy__", "__getnewargs__",
+}  # fmt: skip
 
 
 def surroundings(
@@ -153,11 +153,8 @@ class _Search:
                 self._unseen[name] = None
         elif isinstance(value, _MAPPINGS):
             keys = self._keys_of(name, value)
-            yield (
-                reading.entries,
-                (keys, reading.outline(value)),
-                [f"{name}[{key!r}]" for key in keys],
-            )
+            called = [f"{name}[{key!r}]" for key in keys]
+            yield reading.entries, (keys, reading.outline(value)), called
         elif isinstance(value, functools.partial):
             yield reading.asked, ("func",), [name]
             told = [f"argument {k} of the partial" for k in range(len(value.args))]
@@ -235,7 +232,7 @@ class _Search:
             return
         wrapped = _WRAPPING.get(type(value), ())
         yield reading.asked, wrapped, [f"{name}.{one}" for one in wrapped]
-        methods, others = _of_class(kind, (*(self._names | self._texts), *_UNNAMED))
+        methods, others = _of_class(kind, (*(self._names | self._texts), "forward"))
         methods = tuple(pair for pair in methods if pair[0] not in self._classes)
         bases = tuple(
             one for one in kind.__mro__
@@ -294,7 +291,7 @@ def _of_class(
     running: list[tuple[type, str]] = []
     others: dict[str, None] = {}
     for one in kind.__mro__:
-        for name in names:
+        for name in dict.fromkeys((*names, *_special(one))):
             if name not in vars(one):
                 continue
             value = vars(one)[name]
@@ -305,13 +302,28 @@ def _of_class(
     return tuple(running), tuple(others)
 
 
-def _is_users(value: Any) -> bool:
-    """Return whether what a class has is of the user's: its function, or the class of it."""
+def _special(kind: type) -> Iterator[str]:
+    """Give the special methods that a class has a text for: those of dataclasses are made."""
+    for name, value in vars(kind).items():
+        if name[:2] == name[-2:] == "__" and name not in _NOT_CALLED:
+            function = _function_in(value)
+            if function is not None and function.__code__.co_filename != "<string>":
+                yield name
+
+
+def _function_in(value: Any) -> FunctionType | None:
+    """Return the function of a method, of a property, or of what a decorator has made of one."""
     for name in ("fget", "__func__", "func", "__wrapped__"):
         value = getattr(value, name, None) or value
     value = inspect.unwrap(value) if callable(value) else value
-    if isinstance(value, FunctionType):
-        return not _is_library(value.__code__.co_filename)
+    return value if isinstance(value, FunctionType) else None
+
+
+def _is_users(value: Any) -> bool:
+    """Return whether what a class has is of the user's: its function, or the class of it."""
+    function = _function_in(value)
+    if function is not None:
+        return not _is_library(function.__code__.co_filename)
     return not _is_library(_file_of(type(value).__module__))
 
 

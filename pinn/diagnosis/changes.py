@@ -45,5 +45,9 @@ def short(stage: Stage) -> Any:
 def _short(family: Family, kind: Member, value: Any, changed: dict[str, Any]) -> dict[str, Any]:
     ((name, settings),) = kind.dump(value).items()
     usual = dump(family[name]())
-    given = {key: one for key, one in settings.items() if one != usual[key]}
+    given = {
+        key: _short(MODELS, ModelKind(MODELS), part, {})
+        if type(part := getattr(value, key)) in dict(MODELS.items()).values() else one
+        for key, one in settings.items() if one != usual[key]
+    }  # fmt: skip
     return {name: {**given, **changed}}

@@ -16,6 +16,7 @@ from pinn.diagnosis.finding import Finding
 from pinn.diagnosis.preflight import statement_of
 from pinn.diagnosis.scaled_residual import LARGE, scaled_residuals
 from pinn.diagnosis.statement import Statement
+from pinn.models import Windows
 from pinn.objective import Objective
 from pinn.optimizers import LBFGS, Diverged, LevenbergMarquardt, SSBroyden, Stage
 from pinn.residuals import Residual
@@ -78,13 +79,20 @@ class Examination:
         # What the causes before this one in the table have found.
         self.found: list[Finding] = []
 
+    def has_found(self, cause: str) -> bool:
+        """Return whether a cause before this one in the table was found."""
+        return any(one.cause == cause for one in self.found)
+
     # ---- losses
 
     @cached_property
     def objective(self) -> Objective:
-        """The objective at theta, at points such as training had last, under its last weights."""
+        """The objective at theta, at points such as training had last, under its last weights.
+
+        Of windows of time the last had points in itself alone: all are drawn again.
+        """
         experiment, solution = self.experiment, self.solution
-        last = solution.last
+        last = None if isinstance(experiment.model, Windows) else solution.last
         points = experiment.draw_points() if last is None or not last.points else last.points
         objective = Objective(
             self.problem, experiment.initial_parameters(), points, dtype=experiment.dtype,

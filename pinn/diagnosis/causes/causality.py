@@ -28,7 +28,7 @@ def causality(seen: Examination) -> Iterator[Finding]:
     weighting = seen.experiment.weighting
     if domain.time is None or share is None or seen.overfit or _is_causal(weighting):
         return
-    if any(one.cause == "long_time" for one in seen.found):
+    if seen.has_found("long_time"):
         return
     losses = np.zeros(_SLICES)
     for residual in seen.equations:

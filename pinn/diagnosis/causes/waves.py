@@ -25,8 +25,7 @@ _COUNT = 16
 def waves(seen: Examination) -> Iterator[Finding]:
     """Tell of an equation that does not hold; its residual has more waves than the solution."""
     model = seen.experiment.model
-    in_windows = any(one.cause == "long_time" for one in seen.found)
-    if seen.overfit or in_windows or not isinstance(model, Network):
+    if seen.overfit or seen.has_found("long_time") or not isinstance(model, Network):
         return
     for residual in seen.equations:
         share = seen.shares.get(residual.name, 0.0)

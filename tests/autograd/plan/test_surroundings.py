@@ -418,3 +418,23 @@ def test_a_method_that_a_class_gets_over_that_of_its_base(monkeypatch):
     before = compiled(x).item()
     monkeypatch.setattr(Own, "gained", lambda self, x: x * 7, raising=False)
     assert same_as_eager(model.loss, compiled, x) and compiled(x).item() != before
+
+
+class Offset:
+    def __init__(self):
+        self.bias, self.made = 1.0, 0
+
+    def __radd__(self, other):
+        return other + self.bias
+
+
+def test_special_methods_are_followed_and_what_makes_an_object_is_not():
+    offset, x = Offset(), T.tensor(1.0)
+    compiled = T.compile(lambda x: x.sum() * 1.0 + sum([offset], 0.0))
+    assert compiled(x).item() == 2.0
+    offset.bias = 3.0
+    assert compiled(x).item() == 4.0
+    known = len(compiled._recorded.known)
+    offset.made = 1
+    compiled(x)
+    assert len(compiled._recorded.known) == known

@@ -136,33 +136,42 @@ training: [{adam: {steps: 300, learning_rate: 0.005}}, {ssbroyden: {steps: 300}}
 """
 
 
+def check_oscillators(before, after, end, factor):
+    """Against the exact solution up to a time that both have: u = cos(10 t)."""
+    t = np.linspace(0, end, 301)
+    exact = np.cos(10 * t)
+    wrong, right = (np.abs(one.evaluate(t=t)["u"] - exact).max() for one in (before, after))
+    assert right * factor < wrong
+    assert after.report.fresh_loss * 10 < before.report.fresh_loss
+
+
 def test_a_long_time_is_named_and_windows_of_it_are_right(tmp_path):
-    """Against the exact solution: u = cos(10 t)."""
     short = OSCILLATOR.replace("[0, 6]", "[0, 3]").replace("steps: 300", "steps: 100")
     before = solved(tmp_path, short)
     (found, *others) = pinn.doctor(before).findings
     assert found.cause == "long_time"
     assert not {"causality", "waves"} & {one.cause for one in others}
     after = solved(tmp_path, short, [str(change) for change in found.changes])
-    t = np.linspace(0, 3, 301)
-    exact = np.cos(10 * t)
-    wrong, right = (np.abs(one.evaluate(t=t)["u"] - exact).max() for one in (before, after))
-    assert right * 30 < wrong
-    assert after.report.fresh_loss * 10 < before.report.fresh_loss
+    check_oscillators(before, after, 3, factor=30)
+
+
+def test_of_few_windows_more_are_advised(tmp_path):
+    two = "{windows: {count: 2, model: {mlp: {width: 4, depth: 1}}}}"
+    few = OSCILLATOR.replace("{mlp: {width: 20, depth: 2}}", two)
+    before = solved(tmp_path, few.replace("steps: 300", "steps: 40"))
+    (found,) = [one for one in pinn.doctor(before).findings if one.cause == "long_time"]
+    ((name, model),) = found.changes[0].value.items()
+    assert name == "windows" and model["count"] >= 4
+    assert model["model"] == {"mlp": {"width": 4, "depth": 1}}
 
 
 def test_late_times_before_early_ones_are_named_and_a_shorter_time_is_right(tmp_path, monkeypatch):
-    """Against the exact solution where both runs have one: u = cos(10 t)."""
     monkeypatch.delitem(CAUSES, "long_time")  # which says more of an equation in time alone
     before = solved(tmp_path, OSCILLATOR)
     (found, *_) = pinn.doctor(before).findings
     assert found.cause == "causality"
     after = solved(tmp_path, OSCILLATOR, [str(change) for change in found.changes])
-    t = np.linspace(0, 1.5, 301)
-    exact = np.cos(10 * t)
-    wrong, right = (np.abs(one.evaluate(t=t)["u"] - exact).max() for one in (before, after))
-    assert right * 3 < wrong
-    assert after.report.fresh_loss * 10 < before.report.fresh_loss
+    check_oscillators(before, after, 1.5, factor=3)
 
 
 @pytest.fixture(scope="module")
