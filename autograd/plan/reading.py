@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import sys
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from keyword import iskeyword
 from numbers import Number
-from operator import attrgetter, is_, itemgetter
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..nn.module import Module
 from ..tensor import Tensor
 from .forms import PLAIN, Frozen, Same
 
@@ -26,11 +25,12 @@ Roots = Mapping[str, Any]
 
 
 class Step(NamedTuple):
-    """How further values are read from one that has been read: `read(value, which)`."""
+    """How further values are read from one that has been read: in what way, which, how many."""
 
     parent: int
-    read: Callable[[Any, Any], Iterable[Any]]
+    way: Way
     which: Any
+    count: int
 
 
 class Place(NamedTuple):
@@ -40,6 +40,48 @@ class Place(NamedTuple):
     kind: str  # of the expectation: "is", "ref", "type", "code", "alias" or "any"
     expected: Any
     key: Hashable | None
+
+
+class Text:
+    """The text of a function of values v0, v1 ..., and what it takes from where it is made."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.constants: dict[str, Any] = {}
+
+    def add(self, line: str) -> None:
+        self.lines.append(line)
+
+    def require(self, condition: str) -> None:
+        """End with Changed where a condition does not hold."""
+        self.lines.append(f"if not ({condition}): raise Changed")
+
+    def constant(self, value: Any, name: str = "") -> str:
+        """Return what a value is called in the text: a name, or itself."""
+        if not name and type(value) in (str, int):
+            return repr(value)
+        name = name or f"c{len(self.constants)}"
+        self.constants[name] = value
+        return name
+
+    def made(self, values: int) -> Callable[..., Callable]:
+        """Return the function that takes the constants by name and returns that of the values."""
+        taken = ", ".join(f"v{k}" for k in range(values))
+        return _made("\n".join([
+            f"def make({', '.join(self.constants)}):", f" def read({taken}):",
+            *(f"  {line}" for line in self.lines), " return read",
+        ]))  # fmt: skip
+
+
+@functools.lru_cache(maxsize=1024)
+def _made(text: str) -> Callable[..., Callable]:
+    known = {"__builtins__": builtins, "Changed": Changed, "modules": sys.modules}
+    exec(text, known)  # noqa: S102 - of names and numbers as they are found
+    return known["make"]
+
+
+Way = Callable[[Text, str, Any], str]
+"""What writes how some further values (which) are read from a value of that name."""
 
 
 class Surroundings:
@@ -54,12 +96,6 @@ class Surroundings:
         self._steps, self._places, self.unseen = steps, places, unseen
         self.named: Named = tuple((p.name, p.key) for p in places if p.key is not None)
         self._hash = hash(self.named)
-        self._of_kind = {
-            kind: ([k for k, p in enumerate(places) if p.kind == kind],
-                   [p.expected for p in places if p.kind == kind])
-            for kind in ("is", "ref", "type", "code", "alias")
-        }  # fmt: skip
-        self._chosen = {kind: _chooser(where) for kind, (where, _) in self._of_kind.items()}
 
     def __hash__(self) -> int:
         return self._hash
@@ -69,96 +105,100 @@ class Surroundings:
 
     def again(self, roots: Roots) -> Surroundings | None:
         """Return what is there now, itself where nothing has changed; None: it has to be sought."""
-        values = list(roots.values())
-        extend = values.extend
         try:
-            for parent, read, which in self._steps:
-                extend(read(values[parent], which))
-            if len(values) != len(self._places) or not self._is_alike(values):
-                return None
+            values = self._read(*roots.values())
         except (Changed, LookupError, AttributeError, TypeError, ValueError):
             return None
-        changed = self._changed(values)
-        if not changed:
+        if values is None:
             return self
         places = list(self._places)
-        for k in changed:
-            place = leaf(places[k].name, values[k])
-            if place is None or place.kind != places[k].kind:
+        for k, (place, value) in enumerate(zip(self._places, values, strict=True)):
+            if place.kind not in _LEAVES or value is _LEAVES[place.kind](place.expected):
+                continue
+            found = leaf(place.name, value)
+            if found is None or found.kind != place.kind:
                 return None  # an object, or a function: there may be other places in it
-            places[k] = place
+            places[k] = found
         return Surroundings(self._steps, places, self.unseen)
 
     @property
     def is_gone(self) -> bool:
         """Whether some of it is not there any more: nothing will be like this again."""
-        return any(reference() is None for reference in self._of_kind["ref"][1])
+        return any(place.kind == "ref" and place.expected() is None for place in self._places)
 
-    def _is_alike(self, values: list[Any]) -> bool:
-        """Return whether objects are of the classes that they were, and functions of the code."""
-        chosen, of_kind = self._chosen, self._of_kind
-        return (
-            list(map(type, chosen["type"](values))) == of_kind["type"][1]
-            and all(map(is_, map(_CODE, chosen["code"](values)), of_kind["code"][1]))
-            and all(map(is_, chosen["alias"](values), map(values.__getitem__, of_kind["alias"][1])))
-        )
+    @functools.cached_property
+    def _read(self) -> Callable[..., tuple | None]:
+        """What reads all values, and returns them where a number, a text or a tensor is another.
 
-    def _changed(self, values: list[Any]) -> list[int]:
-        """Return the positions of numbers, texts and tensors that are not as they were."""
-        where, expected = self._of_kind["is"]
-        numbers = self._chosen["is"](values)
-        others, references = self._of_kind["ref"]
-        found = self._chosen["ref"](values)
-        there = [reference() for reference in references]
-        if all(map(is_, numbers, expected)) and all(map(is_, found, there)):
-            return []
-        return [
-            k for k, value, old in zip(
-                (*where, *others), (*numbers, *found), (*expected, *there), strict=True
-            ) if value is not old
-        ]  # fmt: skip
+        It ends with Changed where objects are not of the classes that they were, or functions not
+        of the code. One function is generated for all places, as one call for each way into an
+        object would take four times as long.
+        """
+        text, count = Text(), len(self._places) - sum(step.count for step in self._steps)
+        roots = count
+        for step in self._steps:
+            if step.count:
+                names = ", ".join(f"v{k}" for k in range(count, count + step.count))
+                text.add(f"{names}, = {step.way(text, f'v{step.parent}', step.which)}")
+            else:
+                step.way(text, f"v{step.parent}", step.which)
+            count += step.count
+        alike, same = [], []
+        for k, (_, kind, expected, _) in enumerate(self._places):
+            if kind in _ALIKE:
+                value = f"v{expected}" if kind == "alias" else text.constant(expected, f"x{k}")
+                alike.append(_ALIKE[kind].format(f"v{k}", value))
+            elif kind in _LEAVES:
+                called = "()" * (kind == "ref")
+                same.append(f"v{k} is {text.constant(expected, f'x{k}')}{called}")
+        if alike:
+            text.require(" and ".join(alike))
+        text.add(f"if {' and '.join(same) or True}: return None")
+        text.add(f"return {', '.join(f'v{k}' for k in range(count))},")
+        return text.made(roots)(**text.constants)
 
 
-_CODE = attrgetter("__code__")
-
-
-def _chooser(where: list[int]) -> Callable[[list[Any]], tuple]:
-    """Return what takes the values at some positions from a list."""
-    if len(where) > 1:
-        return itemgetter(*where)
-    return lambda values: tuple(values[k] for k in where)
+# What an object, a function and one that was met before are told by, and how.
+_ALIKE = {"type": "type({}) is {}", "code": "{}.__code__ is {}", "alias": "{} is {}"}
+# What numbers, texts and tensors are told by.
+_LEAVES = {"is": lambda expected: expected, "ref": lambda reference: reference()}
 
 
 class Changed(Exception):
     """There are other places than there were."""
 
 
-# ---- reading further values from one: each takes it, and what of it
+def read(value: Any, way: Way, which: Any) -> tuple:
+    """Return what is read from a value."""
+    text = Text()
+    text.add(f"return ({way(text, 'v0', which)})")
+    return text.made(1)(**text.constants)(value)
 
 
-def attributes(holder: Any, which: tuple[tuple[str, ...], int]) -> Iterable[Any]:
+# ---- ways from a value to further ones: each adds what there is to check to a text, and returns
+# ---- the expressions of what is read, each with a comma
+
+
+def attributes(text: Text, value: str, which: tuple[tuple[str, ...], int]) -> str:
     names, count = which
-    held = holder.__dict__
-    if len(held) != count:
-        raise Changed
-    return map(held.__getitem__, names)
+    text.add(f"held = {value}.__dict__")
+    text.require(f"len(held) == {count}")
+    return _of("held", names, text)
 
 
-def members(holder: Module, which: tuple[tuple, ...]) -> Iterable[Any]:
-    tables, found = holder.__dict__, []
-    for table, names, count in which:
-        held = tables[table]
-        if len(held) != count:
-            raise Changed
-        found += map(held.__getitem__, names)
-    return found
+def members(text: Text, value: str, which: tuple[tuple, ...]) -> str:
+    text.add(f"tables = {value}.__dict__")
+    for k, (table, _, count) in enumerate(which):
+        text.add(f"held{k} = tables[{table!r}]")
+        text.require(f"len(held{k}) == {count}")
+    return "".join(_of(f"held{k}", names, text) for k, (_, names, _) in enumerate(which))
 
 
-def entries(holder: Mapping, which: tuple[tuple, list | int]) -> Iterable[Any]:
+def entries(text: Text, value: str, which: tuple[tuple, list | int]) -> str:
     keys, known = which
-    if (list(holder) if type(known) is list else len(holder)) != known:
-        raise Changed
-    return map(holder.__getitem__, keys)
+    outline = f"list({value})" if type(known) is list else f"len({value})"
+    text.require(f"{outline} == {text.constant(known)}")
+    return _of(value, keys, text)
 
 
 def outline(holder: Mapping) -> list | int:
@@ -166,45 +206,51 @@ def outline(holder: Mapping) -> list | int:
     return list(holder) if len(holder) <= _SHORT else len(holder)
 
 
-def items(holder: Collection, count: int) -> Iterable[Any]:
-    if len(holder) != count:
-        raise Changed
-    return holder
+def items(text: Text, value: str, count: int) -> str:
+    text.require(f"len({value}) == {count}")
+    return f"*{value},"
 
 
-def given(holder: functools.partial, names: tuple[str, ...]) -> Iterable[Any]:
-    return (*holder.args, *map(holder.keywords.__getitem__, names))
+def given(text: Text, value: str, names: tuple[str, ...]) -> str:
+    return f"*{value}.args, {_of(f'{value}.keywords', names, text)}"
 
 
-def of_module(
-    holder: FunctionType, which: tuple[tuple[str, ...], tuple[str, ...]]
-) -> Iterable[Any]:
+def of_module(text: Text, value: str, which: tuple[tuple[str, ...], tuple[str, ...]]) -> str:
     names, absent = which
-    known = holder.__globals__
-    if not known.keys().isdisjoint(absent):
-        raise Changed
-    return map(known.__getitem__, names)
+    text.add(f"held = {value}.__globals__")
+    if absent:
+        text.require(f"held.keys().isdisjoint({text.constant(absent)})")
+    return _of("held", names, text)
 
 
-def imported(holder: FunctionType, names: tuple[str, ...]) -> Iterable[Any]:
-    return map(sys.modules.__getitem__, names)
+def imported(text: Text, value: str, names: tuple[str, ...]) -> str:
+    return _of("modules", names, text)
 
 
-def cells(holder: FunctionType, which: tuple[int, ...]) -> Iterable[Any]:
-    return [holder.__closure__[k].cell_contents for k in which]
+def cells(text: Text, value: str, which: tuple[int, ...]) -> str:
+    text.add(f"held = {value}.__closure__")
+    return "".join(f"held[{k}].cell_contents, " for k in which)
 
 
-def asked(holder: Any, names: tuple[str, ...]) -> Iterable[Any]:
-    return [getattr(holder, name) for name in names]
+def asked(text: Text, value: str, names: tuple[str, ...]) -> str:
+    return "".join(
+        f"{value}.{one}, " if one.isidentifier() and not iskeyword(one)
+        else f"getattr({value}, {one!r}), " for one in names
+    )  # fmt: skip
 
 
 def of_classes(
-    holder: Any, which: tuple[tuple[tuple[type, str], ...], tuple[type, ...], int]
-) -> Iterable[Any]:
+    text: Text, value: str, which: tuple[tuple[tuple[type, str], ...], tuple[type, ...], int]
+) -> str:
     pairs, bases, count = which
-    if sum([len(one.__dict__) for one in bases]) != count:
-        raise Changed
-    return [kind.__dict__[name] for kind, name in pairs]
+    classes = dict.fromkeys((*bases, *(kind for kind, _ in pairs)))
+    held = {kind: text.constant(kind.__dict__) for kind in classes}
+    text.require(f"{' + '.join(f'len({held[one]})' for one in bases)} == {count}")
+    return "".join(f"{held[kind]}[{name!r}], " for kind, name in pairs)
+
+
+def _of(holder: str, keys: Iterable[Hashable], text: Text) -> str:
+    return "".join(f"{holder}[{text.constant(key)}], " for key in keys)
 
 
 # ---- places in which nothing else is found

@@ -10,7 +10,7 @@ import sys
 import sysconfig
 from array import array
 from collections import ChainMap, UserDict, UserList, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache, partialmethod, singledispatchmethod
 from pathlib import Path
 from types import (
@@ -26,7 +26,7 @@ from typing import Any
 from ..nn.module import TABLES, Module
 from . import reading
 from .forms import Same
-from .reading import Place, Roots, Step, Surroundings, leaf, opaque
+from .reading import Place, Roots, Step, Surroundings, Way, leaf, opaque
 
 _LONG = 1024  # items of a list, or entries of a dict that is read whole
 _MOST = 8192  # places that are looked at, those near the function first
@@ -123,14 +123,14 @@ class _Search:
         if known != position:  # its parts are read there
             return Place(name, "alias", known, (Same, self._places[known].name))
         steps, through = len(self._steps), isinstance(value, Module)
-        for read, which, names in self._ways_into(name, value):
+        for way, which, names in self._ways_into(name, value):
             if len(self._values) + len(names) > _MOST:
                 self._unseen[name or "a function"] = None
-            elif names or read in _GROWING:
+            elif names or way in _GROWING:
                 through |= bool(names)
-                self._steps.append(Step(position, read, which))
+                self._steps.append(Step(position, way, which, len(names)))
                 self._called += names
-                self._values += read(value, which)
+                self._values += reading.read(value, way, which)
         if isinstance(value, FunctionType) and not _is_library(value.__code__.co_filename):
             return Place(name, "code", value.__code__, value.__code__)
         if isinstance(value, _SEQUENCES):
@@ -142,7 +142,7 @@ class _Search:
             return Place(name, "type", type(value), type(value))
         return opaque(name, value)
 
-    def _ways_into(self, name: str, value: Any) -> Iterator[tuple[Callable, Any, list[str]]]:
+    def _ways_into(self, name: str, value: Any) -> Iterator[tuple[Way, Any, list[str]]]:
         """Give how values are read from one, which, and what they are called."""
         if isinstance(value, FunctionType):
             yield from self._into_function(name, value)
@@ -167,7 +167,7 @@ class _Search:
 
     def _into_function(
         self, name: str, function: FunctionType
-    ) -> Iterator[tuple[Callable, Any, list[str]]]:
+    ) -> Iterator[tuple[Way, Any, list[str]]]:
         code = function.__code__
         if _is_library(code.co_filename):
             return
@@ -215,7 +215,7 @@ class _Search:
             return ()
         return named or tuple(holder)
 
-    def _into_object(self, name: str, value: Any) -> Iterator[tuple[Callable, Any, list[str]]]:
+    def _into_object(self, name: str, value: Any) -> Iterator[tuple[Way, Any, list[str]]]:
         """Give the ways into an object, a class or a module of Python."""
         kind = value if isinstance(value, type) else type(value)
         held = getattr(value, "__dict__", {})
