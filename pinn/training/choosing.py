@@ -15,11 +15,12 @@ from pinn.models import AutoModel, Windows
 from pinn.objective import Objective
 from pinn.objective.weighting import Fixed
 from pinn.optimizers import Diverged, GaussNewton
+from pinn.sampling import Points
 from pinn.schema.errors import DeclarationError
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, judging_points, shares
-from pinn.training.marching import check_windows
+from pinn.training.marching import check_windows, of_window, trained_network
 from pinn.training.plan import plan_of
 from pinn.training.watched import Watched
 
@@ -38,8 +39,10 @@ _DONE = 1e-20
 # that comes to more in all, a trial would take as long as a training. It takes no more points than
 # that, however many training is given.
 _FEW, _LEAST_FEW, _POINTS, _MOST_FEW = 600, 250, 4, 1500
-# Features after it; along a line half of them resolve as much.
-_MANY, _MANY_ON_A_LINE, _LEAST_MANY = 2000, 1000, 500
+# Features after it.
+_MANY, _LEAST_MANY = 2000, 500
+# Along a line so large a share of these resolves as much.
+_ON_A_LINE = 0.5
 # Random features are taken where the loss on points apart falls to less than this share of what it
 # is for a network that is zero. The smooth functions that they can follow go far below it.
 _RESOLVED = 1e-6
@@ -58,7 +61,11 @@ _COORDINATES = 3
 _LONG = 120.0
 _LONG_POINTS = 8000
 
-# Windows of time are layers' way through a long time, and take so many seconds to compile alone.
+# Through a long time random features go in so many windows, of which each has so many of them, of
+# this kind: in a window little happens.
+_WINDOWS, _IN_A_WINDOW, _KIND_IN_A_WINDOW = 8, 100, ("tanh", (1.0, 8.0))
+_PATIENT = 10  # so many further steps
+# Layers take fewer windows, and so many seconds to compile alone.
 _WINDOWS_FROM = 20.0
 
 _GIVEN = "the numbers to start from are given, and random features are solved for"
@@ -103,14 +110,15 @@ class _Clocked(Watched):
 class _Trial(NamedTuple):
     """What features left of the loss on points apart, the seconds of a step, and what was found.
 
-    found: the trained numbers by name. crept: whether steps fell short of what the features could
-    do, so that more features would not help.
+    found: the trained numbers by name; theta: as one vector. crept: whether steps fell short of
+    what the features could do, so that more features would not help.
     """
 
     left: float
     seconds: float
     found: Mapping[str, np.ndarray]
     crept: bool = False
+    theta: np.ndarray | None = None
 
     @property
     def is_hopeless(self) -> bool:
@@ -159,19 +167,23 @@ def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
         if trials[kind].left < _DONE or late:
             break
     kind, best = min(trials.items(), key=lambda item: item[1].left)
-    tried, resolved = few, _RESOLVED_IN_HASTE if late else _RESOLVED
+    in_time_alone = _may_have_windows(experiment)
+    if in_time_alone and not late and _RESOLVED <= best.left < math.inf:
+        chosen = _in_windows(experiment, auto, began, _said(few, best, late))
+        if chosen is not None:
+            return chosen
+        late = _is_late(experiment, began)
+    long = experiment.seconds is None or experiment.seconds >= _WINDOWS_FROM
+    in_windows = in_time_alone and long and math.isfinite(best.left)
+    tried, resolved = few, _RESOLVED_IN_HASTE if late and not in_windows else _RESOLVED
     width = _many(experiment, best.seconds)
     if not (best.left < resolved or best.is_hopeless or late or width == few):
         # What so many could not follow, more of them may.
         tried, best = width, _tried(experiment, auto, kind, width, began, best.found)
         late = _is_late(experiment, began)
-    said = (
-        f"a trial of {tried} random features left {best.left:.1g} of the loss on points "
-        f"that it had not seen{'; the limit in time cut it short' * late}"
-    )
+    said = _said(tried, best, late)
     if not best.left < resolved:
-        told = math.isfinite(best.left) and not late  # that features do not follow the solution
-        return _trained(experiment, auto, said, told and _suits_windows(experiment))
+        return _trained(experiment, auto, said, in_windows)
     found = replace(
         _with_points(experiment, _POINTS * width), model=auto.random_features(width, *kind),
         continuation={},
@@ -180,6 +192,13 @@ def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
         said += "; what was to be gone through before is left out"
     decisions = (Decision(0, f"model: {width} random features", said),)
     return Chosen(found, decisions, _widened(found, best.found))
+
+
+def _said(width: int, found: _Trial, late: bool) -> str:
+    return (
+        f"a trial of {width} random features left {found.left:.1g} of the loss on points "
+        f"that it had not seen{'; the limit in time cut it short' * late}"
+    )
 
 
 def _not_tried(experiment: Experiment, auto: AutoModel) -> str:
@@ -206,16 +225,39 @@ def _not_tried(experiment: Experiment, auto: AutoModel) -> str:
     return ""
 
 
-def _suits_windows(experiment: Experiment) -> bool:
-    """Return whether equations in time alone are to be solved in one window after the other."""
-    domain, seconds = experiment.problem.domain, experiment.seconds
+def _may_have_windows(experiment: Experiment) -> bool:
+    """Return whether equations are in time alone, and can be solved one window after the other."""
+    domain = experiment.problem.domain
     if domain.coordinates != (domain.time,) or experiment.continuation:
         return False
     try:
         check_windows(experiment.problem, experiment.sampling, experiment.weighting)
     except DeclarationError:
         return False
-    return seconds is None or seconds >= _WINDOWS_FROM
+    return True
+
+
+def _in_windows(
+    experiment: Experiment, auto: AutoModel, began: float, said: str
+) -> Chosen | None:
+    """Return the choice of random features in windows of time; None: in one they do not follow."""
+    width = min(_IN_A_WINDOW, _most(experiment))
+    model = Windows(_WINDOWS, auto.random_features(width, *_KIND_IN_A_WINDOW))
+    tried = replace(_with_points(experiment, _POINTS * width), model=model)
+    networks, thetas, left = [], [], []
+    for number in range(_WINDOWS):
+        objective, collocation, _ = of_window(tried, number, networks)
+        judging = collocation.fresh("judging")
+        trial = _fitted(objective, judging, objective.theta, experiment, began, _PATIENT)
+        if not trial.left < _RESOLVED:
+            return None
+        left.append(trial.left)
+        thetas.append(trial.theta)
+        objective.parameters.load(trial.theta)
+        networks.append(trained_network(objective))
+    what = f"model: {width} random features in each of {_WINDOWS} windows of time"
+    why = f"{said}; in windows {max(left):.1g} at most"
+    return Chosen(tried, (Decision(0, what, why),), np.concatenate(thetas))
 
 
 def _trained(
@@ -240,7 +282,12 @@ def _with_points(experiment: Experiment, interior: int) -> Experiment:
 
 def _few(experiment: Experiment) -> int:
     few = max(_FEW // len(experiment.problem.unknowns), _LEAST_FEW)
-    return min(few, _most(experiment))
+    return min(int(few * _share(experiment)), _most(experiment))
+
+
+def _share(experiment: Experiment) -> float:
+    """Return the share of features that resolves as much as all of them in the plane."""
+    return _ON_A_LINE if len(experiment.problem.domain.coordinates) == 1 else 1.0
 
 
 def _most(experiment: Experiment) -> int:
@@ -261,8 +308,7 @@ def _many(experiment: Experiment, seconds: float) -> int:
     By the points where their number is given, and by the clock where there is a limit.
     """
     few, count = _few(experiment), len(experiment.problem.unknowns)
-    line = len(experiment.problem.domain.coordinates) == 1
-    many = max((_MANY_ON_A_LINE if line else _MANY) // count, _LEAST_MANY)
+    many = max(int(_MANY * _share(experiment)) // count, _LEAST_MANY)
     many = min(many, _most(experiment))
     if experiment.seconds is not None:
         many = min(many, int(few * (_SHARE * experiment.seconds / seconds) ** (1 / 3)))
@@ -287,12 +333,27 @@ def _tried(
         sampling=replace(experiment.sampling, interior=points),
     )  # fmt: skip
     objective = tried.objective()
+    start = objective.theta if found is None else _widened(tried, found)
+    return _fitted(objective, judging_points(tried), start, experiment, begun)
+
+
+def _fitted(
+    objective: Objective,
+    points: Mapping[str, Points],
+    start: np.ndarray,
+    experiment: Experiment,
+    begun: float,
+    patience: int = 0,
+) -> _Trial:
+    """Take Gauss-Newton steps from a start as long as they get; points: by which it is judged.
+
+    patience: so many further steps are taken, and creeping ones too.
+    """
     limit = experiment.seconds
     function = _Clocked(objective, math.inf if limit is None else begun + _AT_MOST * limit)
-    apart = FreshLoss(objective, judging_points(tried))
+    apart, theta = FreshLoss(objective, points), start
     before = apart.losses(objective.theta)
-    start = theta = objective.theta if found is None else _widened(tried, found)
-    solver = GaussNewton(steps=_STEPS, least_fall=_FALLS)
+    solver = GaussNewton(steps=_STEPS + patience, least_fall=0.0 if patience else _FALLS)
     clock = experiment.ranks.clock
     began, seconds, losses, creeps = clock(), [], [], False
     try:
@@ -302,7 +363,7 @@ def _tried(
                 function.forget()
                 losses.append(step.loss)
                 seconds.append(clock() - began)
-                creeps = len(losses) >= 3 and losses[-1] > _FALLS * losses[-3]
+                creeps = not patience and len(losses) >= 3 and losses[-1] > _FALLS * losses[-3]
                 if creeps or _is_late(experiment, begun):
                     break
                 began = clock()
@@ -312,7 +373,7 @@ def _tried(
     # the first step compiles
     return _Trial(
         left, min(seconds, default=clock() - began),
-        objective.parameters.named(theta), creeps,
+        objective.parameters.named(theta), creeps, theta,
     )  # fmt: skip
 
 

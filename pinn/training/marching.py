@@ -96,8 +96,7 @@ def of_window(
 
     number: from 0. earlier: the trained networks of the windows before.
     """
-    domain = experiment.problem.domain
-    low, high = map(float, experiment.model.edges(domain)[number : number + 2])
+    low, high = experiment.model.times(experiment.problem.domain, number)
     problem = _during(experiment.problem, low, high, first=number == 0)
     collocation = Collocation(problem, _sampling(experiment.sampling, problem), experiment.seed)
     weighting = _weighting(experiment.weighting, problem)
@@ -110,14 +109,22 @@ def of_window(
     return objective, collocation, weighting
 
 
+def trained_network(objective: Objective) -> T.nn.Module:
+    """Return the network that a window has of its own, not to be trained any more."""
+    (window,) = (one for one in objective.parameters.module.modules() if isinstance(one, Window))
+    window.network.requires_grad_(False)
+    return window.network
+
+
 class March(Legs):
     """The training of a model of windows, one after the other.
 
     objective: that of all windows together. started: whether the objective's theta is where all
     windows begin, as that of an older solution; else each network begins as the one before it
-    ended. A window is trained as any problem is, with the stages, points and weights of the
-    experiment, on its own times; the networks before it stay as they are. The losses told are those
-    in the window; that at the end is the mean over windows.
+    ended, but for one that is solved for, which begins as it was drawn. A window is trained as any
+    problem is, with the stages, points and weights of the experiment, on its own times; the
+    networks before it stay as they are. The losses told are those in the window; that at the end is
+    the mean over windows.
     """
 
     leg = "window"
@@ -134,7 +141,8 @@ class March(Legs):
     def _prepared(self, number: int, resume: Resume | None) -> tuple[Objective, Training]:
         experiment = self._experiment
         objective, collocation, weighting = of_window(experiment, number, self._earlier)
-        begun = number if self._started or not number else number - 1
+        own = self._started or not number or experiment.model.linear
+        begun = number if own else number - 1
         objective.parameters.load(self._theta[self._place(begun)])
         left, to_come = self._left(self._leg_began), self.count - number
         sizes = collocation.batches
@@ -154,9 +162,7 @@ class March(Legs):
         )
 
     def _kept(self, objective: Objective) -> T.nn.Module:
-        own = _own(objective.parameters.module)
-        own.requires_grad_(False)
-        return own
+        return trained_network(objective)
 
     def _losses(self) -> tuple[float, Mapping[str, float]]:
         losses = {
@@ -184,12 +190,6 @@ class March(Legs):
             objective, *_ = of_window(self._experiment, number, self._earlier)
             objective.parameters.load(self._theta[self._place(number)])
             self._earlier.append(self._kept(objective))
-
-
-def _own(module: T.nn.Module) -> T.nn.Module:
-    """Return the network of its own that a window has, inside of what hard conditions need."""
-    (window,) = (one for one in module.modules() if isinstance(one, Window))
-    return window.network
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -19,8 +19,8 @@ from pinn.training.experiment import Experiment
 def few(monkeypatch):
     """A trial of a size that suits tests."""
     small = {
-        "_FEW": 60, "_LEAST_FEW": 30, "_MOST_FEW": 150, "_MANY": 150, "_MANY_ON_A_LINE": 120,
-        "_LEAST_MANY": 60,
+        "_FEW": 60, "_LEAST_FEW": 30, "_MOST_FEW": 150, "_MANY": 120,
+        "_LEAST_MANY": 60, "_ON_A_LINE": 1.0,
     }  # fmt: skip
     for name, value in small.items():
         monkeypatch.setattr(choosing, name, value)
@@ -142,7 +142,7 @@ def test_a_front_gets_hidden_layers_that_are_trained(monkeypatch):
         def on_stage_start(self, info):
             return True
 
-    monkeypatch.setattr(choosing, "_WINDOWS_FROM", np.inf)
+    monkeypatch.setattr(choosing, "_may_have_windows", lambda _: False)
     solution = pinn.solve(FRONT, error_bars=False, callbacks=[Stopped()], seconds=100.0)
     assert solution.experiment.model == pinn.MLP(depth=3)
     assert solution.report.decisions[0].what == "model: 3 trained hidden layers"
@@ -152,12 +152,33 @@ def test_a_front_gets_hidden_layers_that_are_trained(monkeypatch):
     assert chosen.sampling.interior == 8000
 
 
-def test_in_time_alone_what_features_do_not_follow_is_solved_in_windows(monkeypatch):
-    found, (decision,), *_ = choosing.with_model(Experiment(FRONT))
+def test_in_time_alone_features_go_in_windows_where_one_set_of_them_does_not_follow():
+    found, (decision,), theta, _ = choosing.with_model(Experiment(FRONT))
+    features = pinn.RandomFeatures(100, (1.0, 8.0))
+    assert found.model == replace(pinn.Windows(8, features), order=2)
+    assert found.sampling.interior == 4 * 100
+    assert decision.what == "model: 100 random features in each of 8 windows of time"
+    objective = found.objective()
+    objective.parameters.load(theta)  # training begins where the trial ended
+    assert objective.value(theta) < 1e-6 * objective.value(0 * theta)
+    right = solve_ivp(
+        lambda _, y: [y[1], 30 * (1 - y[0] ** 2) * y[1] - y[0]], (0, 8), [2.0, 0.0],
+        method="Radau", t_eval=[4.0, 8.0], rtol=1e-10, atol=1e-12,
+    ).y[0]  # fmt: skip
+    solution = pinn.solve(FRONT, found.model, found.sampling, error_bars=False)
+    assert solution.evaluate(t=np.array([4.0, 8.0]))["u"].ravel() == pytest.approx(right, rel=1e-7)
+
+
+def test_what_features_in_windows_do_not_follow_layers_do_in_fewer(monkeypatch):
+    jump = replace(
+        FRONT, equations={"jump": "u_t + u - tanh(500*(t - 3))"},
+        conditions=[pinn.Initial("u", 2, hard=True)],
+    )  # fmt: skip
+    found, (decision,), *_ = choosing.with_model(Experiment(jump))
     assert found.model == replace(pinn.Windows(4, pinn.MLP(depth=2)), order=found.model.order)
     assert decision.what == "model: 2 trained hidden layers in each of 4 windows of time"
     # a trial takes no time here: how long it takes depends on the machine
-    monkeypatch.setattr(choosing, "_tried", lambda *_: choosing._Trial(1.0, 1.0, {}))
+    monkeypatch.setattr(choosing, "_fitted", lambda *_: choosing._Trial(1.0, 1.0, {}))
     for given in ({"seconds": 19.0}, {"continuation": {"k": [0.5]}}):
         problem = replace(
             FRONT, constants={"k": 30.0}, equations={"relaxation": "u_tt - k*(1 - u**2)*u_t + u"}
@@ -165,7 +186,7 @@ def test_in_time_alone_what_features_do_not_follow_is_solved_in_windows(monkeypa
         assert isinstance(choosing.with_model(Experiment(problem, **given)).experiment.model,
                           pinn.MLP)  # fmt: skip
     windows = choosing.with_model(Experiment(FRONT, seconds=21.0)).experiment.model
-    assert isinstance(windows, pinn.Windows)
+    assert windows.model == pinn.MLP(depth=2)
 
 
 def test_windows_solve_a_pendulum():
@@ -369,7 +390,7 @@ def test_a_trial_gives_up_within_a_step_where_that_would_take_half_of_the_time(m
     monkeypatch.setattr(choosing.Watched, "values", slow)
     chosen = choosing.with_model(Experiment(FRONT, seconds=40.0))
     assert now[0] <= 30
-    assert isinstance(chosen.experiment.model, pinn.MLP)
+    assert chosen.experiment.model.model == pinn.MLP(depth=2)  # in windows
     assert "the limit in time cut it short" in chosen.decisions[0].why
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import pinn
 from pinn.config import load
@@ -56,6 +57,21 @@ def test_windows_of_random_features_are_solved_for():
     solution = pinn.solve(decay(), model, pinn.Sampling(160), error_bars=False, threads=1)
     assert {stage.name for stage in solution.report.stages} == {"gauss_newton"}
     assert solution.report.rel_l2["u"] < 1e-10
+
+
+def test_random_features_take_over_a_slope():
+    """Each window is trained as far as the next one asks it, where features would be anything."""
+    pendulum = decay(
+        domain=pinn.Time("t", 0, 6), equations={"pendulum": "u_tt + sin(u)"}, reference=None,
+        conditions=[pinn.Initial("u", 2.5, hard=True), pinn.Initial("u", 0, order=1, hard=True)],
+    )  # fmt: skip
+    t = np.linspace(0, 6, 25)
+    right = solve_ivp(
+        lambda _, y: [y[1], -np.sin(y[0])], (0, 6), [2.5, 0.0], t_eval=t, rtol=1e-11, atol=1e-12
+    ).y[0]
+    model = pinn.Windows(3, pinn.RandomFeatures(50, (1.0, 8.0)))
+    solution = pinn.solve(pendulum, model, pinn.Sampling(200), error_bars=False, threads=1)
+    np.testing.assert_allclose(solution.evaluate(t=t)["u"].ravel(), right, atol=1e-6)
 
 
 def test_a_limit_that_is_over_at_once_is_told_as_one():
