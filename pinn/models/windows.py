@@ -90,12 +90,13 @@ class Windows(Model):
     def times(self, domain: Shape, number: int) -> tuple[float, float]:
         """Return from when to when window `number` is trained.
 
-        Where a slope goes over the next window asks it a little beyond its end, and has to find
-        what fits the equation there too.
+        Where a slope goes over the next window asks it a little beyond its end. Layers are still
+        nearly what they were there; what is solved for may be anything where no point asks for the
+        equation, and is trained that far.
         """
         edges = self.edges(domain)
         low, high = map(float, edges[number : number + 2])
-        if self.order == 2:
+        if self.linear and self.order == 2:
             high = min(high + _SHARE / 2 * (high - low), float(edges[-1]))
         return low, high
 
@@ -129,8 +130,8 @@ class _Meeting:
         order 1:  h = t_k,                      B = e / L
         order 2:  h = t_k + e q,                B = z^2 q,    z = e / (L / 5), q = 1 / (1 + z^2)
 
-    h' is 1 at t_k, so value and slope go over; e q stays below L / 10, as far as the network before
-    is trained beyond its own times. No derivative of it is in the formula.
+    h' is 1 at t_k, so value and slope go over; e q stays below L / 10, so the network before is
+    hardly asked beyond its own times. No derivative of it is in the formula.
     """
 
     edges: tuple[float, ...]

@@ -61,11 +61,12 @@ def test_order_2_asks_the_window_before_no_further_than_a_tenth_beyond_its_end()
     assert asked.max() == pytest.approx(2.1, abs=1e-6)  # e q is largest at z = 1: L / 10
 
 
-def test_a_window_is_trained_as_far_as_the_next_one_asks_it():
-    model = pinn.Windows(3, SMALL, order=2)
-    times = [model.times(DOMAIN, number) for number in range(3)]
+def test_random_features_are_trained_as_far_as_the_next_window_asks_them():
+    features = pinn.RandomFeatures(8)
+    times = [pinn.Windows(3, features, order=2).times(DOMAIN, number) for number in range(3)]
     assert times == [(1.0, pytest.approx(2.1)), (2.0, pytest.approx(3.1)), (3.0, 4.0)]
-    assert pinn.Windows(3, SMALL, order=1).times(DOMAIN, 0) == (1.0, 2.0)
+    assert pinn.Windows(3, features, order=1).times(DOMAIN, 0) == (1.0, 2.0)
+    assert pinn.Windows(3, SMALL, order=2).times(DOMAIN, 0) == (1.0, 2.0)
 
 
 def test_points_take_the_window_that_they_are_in():
