@@ -138,12 +138,12 @@ def _further(seen: Examination) -> str:
     features = by_features(seen)
     if features is not None:
         return features
-    rows, size = seen.objective.rows, seen.objective.size
+    rows, numbers = seen.objective.rows, seen.numbers
     trial = seen.trial
     before, after = f"{trial.before:.2g}", f"{trial.after:.2g}"
     tried = f"({trial.steps} of {trial.stage.name} from here: {before} to {after} on fresh points)"
     wider = (
-        f"a wider network with as many more points (there are {rows} rows for {size} trainable "
+        f"a wider network with as many more points (there are {rows} rows for {numbers} trainable "
         "numbers)"
     )
     if float(after) >= float(before):

@@ -232,6 +232,12 @@ class Examination:
             return None
         return float(before.min() / after.min()), round(steps[-1] - half)
 
+    @property
+    def numbers(self) -> int:
+        """How many numbers are trained at once: those of one window, which has all rows too."""
+        model = self.experiment.model
+        return self.objective.size // (model.count if isinstance(model, Windows) else 1)
+
     @cached_property
     def trial(self) -> Trial:
         """A few steps of the solver that a network of this size is trained best with."""

@@ -24,7 +24,7 @@ def front(seen: Examination) -> Iterator[Finding]:
     Not where there are fewer rows than trained numbers: what lies between these is no scale of the
     problem.
     """
-    if seen.objective.rows < seen.objective.size:
+    if seen.objective.rows < seen.numbers:
         return
     for residual in seen.equations:
         squares = np.sort(seen.residuals[residual.name] ** 2)[::-1]

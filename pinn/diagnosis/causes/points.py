@@ -33,7 +33,7 @@ def points(seen: Examination) -> Iterator[Finding]:
         f"{_times(seen.fresh[r.name], seen.trained[r.name])} that on its {counts[r.name]}"
         for r in few
     )
-    numbers = seen.objective.size
+    numbers = seen.numbers
     evidence += f"; {seen.objective.rows} rows for {numbers} trainable numbers"
     changes: dict[str, Change] = {}
     for residual in few:

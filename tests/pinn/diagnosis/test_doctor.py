@@ -165,6 +165,17 @@ def test_of_few_windows_more_are_advised(tmp_path):
     assert model["model"] == {"mlp": {"width": 4, "depth": 1}}
 
 
+def test_of_windows_the_numbers_of_one_are_set_beside_the_points():
+    """Each window takes all of them."""
+    decay = pinn.Problem(
+        pinn.Time("t", 0, 2), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1, hard=True)]
+    )
+    model = pinn.Windows(4, pinn.RandomFeatures(20, (0.3, 2.0)))
+    solution = pinn.solve(decay, model, pinn.Sampling(60), error_bars=False, threads=1)
+    seen = Examination(solution)
+    assert (seen.objective.size, seen.objective.rows, seen.numbers) == (4 * 21, 60, 21)
+
+
 def test_late_times_before_early_ones_are_named_and_a_shorter_time_is_right(tmp_path, monkeypatch):
     # which says more of an equation in time alone; its place among the causes stays
     monkeypatch.setitem(CAUSES, "long_time", lambda seen: ())
