@@ -64,6 +64,7 @@ def compile(  # noqa: A001 - the field's name
 
 
 _OFTEN = 8  # recordings in a row for another value of the same, when it is said
+_NAMED = 3  # of what is not seen
 _MANY_DROPPED = 8  # recordings that were dropped, when their memory is asked for
 
 
@@ -253,14 +254,20 @@ class Compiled:
             )  # fmt: skip
 
     def _say_what_is_not_seen(self, around: Surroundings) -> None:
-        """Warn, once each, of what is too long to be looked into at each call."""
-        for name in [one for one in around.unseen if one not in self._told]:
-            self._told.add(name)
-            warnings.warn(
-                f"{self._name} reads {name}, which is too long to be looked at in each call: what "
-                "changes in it is not seen; give it as an argument, or make a tensor of it",
-                RuntimeWarning, stacklevel=4,
-            )  # fmt: skip
+        """Warn, once, of what is too long to be looked into at each call."""
+        new = [name for name in around.unseen if name not in self._told]
+        self._told |= set(new)
+        if not new:
+            return
+        more = len(new) - _NAMED
+        named = ", ".join(new[:_NAMED]) + f" and {more} more" * (more > 0)
+        one = len(new) == 1
+        warnings.warn(
+            f"{self._name} reads {named}, which {'is' if one else 'are'} too long to be looked at "
+            f"in each call: what changes in {'it' if one else 'them'} is not seen; give it as an "
+            "argument, or make a tensor of it",
+            RuntimeWarning, stacklevel=4,
+        )  # fmt: skip
 
     def _leave_out_its_own(
         self, recorded: _Recordings, asked: Hashable, around: Surroundings, roots: dict[str, Any]

@@ -208,12 +208,15 @@ class _Search:
         )
 
     def _keys_of(self, name: str, holder: Mapping) -> tuple:
-        """Return the keys of the entries that are read: those that a text names, or all."""
+        """Return the keys of the entries that are read: those that a text may name, or all."""
         named = tuple(text for text in self._texts if text in holder)
-        if not named and len(holder) > _LONG:
-            self._unseen[name] = None
-            return ()
-        return named or tuple(holder)
+        if len(holder) > _LONG:
+            if not named:
+                self._unseen[name] = None
+            return named
+        return tuple(
+            key for key in holder if not named or not isinstance(key, str) or key in self._texts
+        )
 
     def _into_object(self, name: str, value: Any) -> Iterator[tuple[Way, Any, list[str]]]:
         """Give the ways into an object, a class or a module of Python."""

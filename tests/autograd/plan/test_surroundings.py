@@ -395,6 +395,28 @@ def test_what_is_too_long_to_be_looked_into_is_said_once():
     assert compiled(T.ones(2)).tolist() == [5000.0, 5000.0]
 
 
+def test_keys_that_are_no_texts_are_read_beside_those_that_a_text_names():
+    weights = {"wall": 1.0, 1.5: 2.0, None: 3.0, "other": 4.0}
+    compiled, x = T.compile(lambda x: x * weights["wall"] * weights[1.5] * weights[None]), T.ones(1)
+    assert compiled(x).item() == 6.0
+    weights[1.5] = 5.0
+    assert compiled(x).item() == 15.0
+    weights[None] = 1.0
+    assert compiled(x).item() == 5.0
+    known = len(compiled._recorded.known)
+    weights["other"] = 7.0  # which nobody reads
+    compiled(x)
+    assert len(compiled._recorded.known) == known
+
+
+def test_of_much_that_is_not_seen_there_is_one_warning():
+    many = [[1.0] * 1025 for _ in range(6)]
+    with pytest.warns(RuntimeWarning) as said:
+        T.compile(lambda x: x * sum(one[0] for one in many))(T.ones(1))
+    (told,) = [str(one.message) for one in said]
+    assert "reads many[0], many[1], many[2] and 3 more, which are too long" in told
+
+
 def test_a_module_that_is_imported_within(monkeypatch):
     monkeypatch.setitem(sys.modules, "settings_of_a_user", SETTINGS)
 
