@@ -149,8 +149,8 @@ class Surroundings:
                 value = f"v{expected}" if kind == "alias" else text.constant(expected, f"x{k}")
                 alike.append(_ALIKE[kind].format(f"v{k}", value))
             elif kind in _LEAVES:
-                called = "()" * (kind == "ref")
-                same.append(f"v{k} is {text.constant(expected, f'x{k}')}{called}")
+                there = "() is not None" * (kind == "ref")  # None may be in place of what is gone
+                same.append(f"v{k} is {text.constant(expected, f'x{k}')}{there}")
         if alike:
             text.require(" and ".join(alike))
         text.add(f"if {' and '.join(same) or True}: return None")
@@ -160,12 +160,20 @@ class Surroundings:
 
 # What an object, a function and one that was met before are told by, and how.
 _ALIKE = {"type": "type({}) is {}", "code": "{}.__code__ is {}", "alias": "{} is {}"}
-# What numbers, texts and tensors are told by.
-_LEAVES = {"is": lambda expected: expected, "ref": lambda reference: reference()}
 
 
 class Changed(Exception):
     """There are other places than there were."""
+
+
+def _there(reference: Callable[[], Any]) -> Any:
+    """Return what is referred to; where it is gone, what is found nowhere."""
+    found = reference()
+    return Changed if found is None else found
+
+
+# What numbers, texts and tensors are told by.
+_LEAVES = {"is": lambda expected: expected, "ref": _there}
 
 
 def read(value: Any, way: Way, which: Any) -> tuple:

@@ -417,6 +417,16 @@ def test_of_much_that_is_not_seen_there_is_one_warning():
     assert "reads many[0], many[1], many[2] and 3 more, which are too long" in told
 
 
+def test_none_in_place_of_a_tensor_that_is_gone_is_seen():
+    model, x = Offset(), T.ones(3)
+    model.bias = T.ones(3) * 5
+    compiled = T.compile(lambda x: (x if model.bias is None else x + model.bias).sum())
+    assert compiled(x).item() == 18.0
+    model.bias = None
+    gc.collect()
+    assert compiled(x).item() == 3.0
+
+
 def test_a_module_that_is_imported_within(monkeypatch):
     monkeypatch.setitem(sys.modules, "settings_of_a_user", SETTINGS)
 
