@@ -62,9 +62,10 @@ _LONG = 120.0
 _LONG_POINTS = 8000
 
 # Through a long time random features go in so many windows, of which each has so many of them, of
-# this kind: in a window little happens.
+# this kind: in a window little happens. Its steps may creep before they get there, so there are
+# that many more of them.
 _WINDOWS, _IN_A_WINDOW, _KIND_IN_A_WINDOW = 8, 100, ("tanh", (1.0, 8.0))
-_PATIENT = 10  # so many further steps
+_PATIENCE = 10
 # Layers take fewer windows, and so many seconds to compile alone.
 _WINDOWS_FROM = 20.0
 
@@ -248,7 +249,7 @@ def _in_windows(
     for number in range(_WINDOWS):
         objective, collocation, _ = of_window(tried, number, networks)
         judging = collocation.fresh("judging")
-        trial = _fitted(objective, judging, objective.theta, experiment, began, _PATIENT)
+        trial = _fitted(objective, judging, objective.theta, experiment, began, _PATIENCE)
         if not trial.left < _RESOLVED:
             return None
         left.append(trial.left)
@@ -282,11 +283,11 @@ def _with_points(experiment: Experiment, interior: int) -> Experiment:
 
 def _few(experiment: Experiment) -> int:
     few = max(_FEW // len(experiment.problem.unknowns), _LEAST_FEW)
-    return min(int(few * _share(experiment)), _most(experiment))
+    return min(int(few * _share_of_features(experiment)), _most(experiment))
 
 
-def _share(experiment: Experiment) -> float:
-    """Return the share of features that resolves as much as all of them in the plane."""
+def _share_of_features(experiment: Experiment) -> float:
+    """Return the share of features that resolves as much as all of them in a plane."""
     return _ON_A_LINE if len(experiment.problem.domain.coordinates) == 1 else 1.0
 
 
@@ -308,7 +309,7 @@ def _many(experiment: Experiment, seconds: float) -> int:
     By the points where their number is given, and by the clock where there is a limit.
     """
     few, count = _few(experiment), len(experiment.problem.unknowns)
-    many = max(int(_MANY * _share(experiment)) // count, _LEAST_MANY)
+    many = max(int(_MANY * _share_of_features(experiment)) // count, _LEAST_MANY)
     many = min(many, _most(experiment))
     if experiment.seconds is not None:
         many = min(many, int(few * (_SHARE * experiment.seconds / seconds) ** (1 / 3)))

@@ -127,6 +127,18 @@ def test_points_that_are_given_limit_the_number_of_features():
     assert choosing._many(given, 1.0) == 90
 
 
+def test_along_a_line_half_of_the_features_do(monkeypatch):
+    monkeypatch.setattr(choosing, "_ON_A_LINE", 0.5)
+    monkeypatch.setattr(choosing, "_LEAST_MANY", 20)
+    square = replace(
+        SMOOTH, domain=pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1), reference=None,
+        equations={"poisson": "u_xx + u_yy + 1"},
+    )  # fmt: skip
+    line, plane = (Experiment(one, pinn.AutoModel()) for one in (SMOOTH, square))
+    assert (choosing._few(line), choosing._few(plane)) == (30, 60)
+    assert (choosing._many(line, 1.0), choosing._many(plane, 1.0)) == (60, 120)
+
+
 def test_trials_end_where_they_have_taken_their_share_of_the_time(monkeypatch):
     tried = []
     monkeypatch.setattr(choosing, "_tried", lambda experiment, auto, kind, *more: (
