@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 _sequence = itertools.count(1)
@@ -80,6 +80,17 @@ class AccumulateGrad(Node):
         super().__init__(())
         self.variable = variable
         self.lock = threading.Lock()
+
+
+def leaves_behind(edges: Iterable[tuple | None]) -> list[Any]:
+    """Return the leaf tensors that gradients arriving at some edges would flow to."""
+    left = [edge[0] for edge in edges if edge is not None]
+    seen = set(left)
+    for node in left:  # which grows
+        new = {edge[0] for edge in node.edges if edge is not None} - seen
+        seen |= new
+        left += new
+    return [node.variable for node in left if isinstance(node, AccumulateGrad)]
 
 
 class HookList:

@@ -15,10 +15,11 @@ from typing import Any
 from .. import dtypes, modes
 from ..nn.module import Module
 from ..tensor import Tensor
-from .forms import PLAIN, Frozen, Same, Unfit, hashable, put_together, taken_apart
+from .forms import PLAIN, Frozen, Itself, Same, Unfit, frozen, put_together, taken_apart
 from .reading import Surroundings
 from .recorded import OfTensors, Recorded, keep
 from .surroundings import surroundings
+from .trace import is_made_while_recording
 
 
 def compile(  # noqa: A001 - the field's name
@@ -38,8 +39,8 @@ def compile(  # noqa: A001 - the field's name
               dicts (`weights["wall"]`) that a text of theirs names: pass a number that changes
               often as a tensor. Tensors, arrays and other objects count by which they are: what
               is written into an array, or reached by a computed name, is not seen. What it does
-              besides (it prints, or keeps a tensor in an attribute) happens when it is recorded,
-              up to three times, and not again.
+              besides (it prints, or counts its calls) happens when it is recorded, up to three
+              times, and not again.
     points    names of the arguments that have a row a point, equally many. Results are then
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.
@@ -52,11 +53,12 @@ def compile(  # noqa: A001 - the field's name
     and training mode. Without `points`, and for few of them, its numbers are those of `fn` to
     rounding; more are summed chunk by chunk, in an order that no number of threads changes.
     A decorator as well: `@compile` or `@compile(points="x")`.
-    Warns (RuntimeWarning) where it is recorded again and again for other numbers, and of lists and
-    dicts that it reads which are too long to be looked through at each call. Raises
+    Warns (RuntimeWarning) where it is recorded again and again for other numbers, of tensors that
+    it keeps in attributes, lists and dicts, where they stay as they are, and of lists and dicts
+    that it reads which are too long to be looked through at each call. Raises
     TraceError for what a recording cannot hold (a branch on a value, random numbers, writing into
     tensors, another thing at each call), MixesPoints (a ValueError) where a result cannot be
-    computed in chunks, and TypeError for arguments that are neither tensors nor hashable.
+    computed in chunks, and TypeError for arrays, sets and the like among the arguments.
     """
     if fn is None:
         return functools.partial(compile, points=points, threads=threads, executor=executor)
@@ -234,7 +236,8 @@ class Compiled:
             keep(recorded.known, key, found)
         result = found(leaves)
         if new:
-            self._leave_out_its_own(recorded, asked, around, roots)
+            kept = self._leave_out_its_own(recorded, asked, around, roots)
+            self._say_what_is_kept(kept)
         return result
 
     def _say_how_often(
@@ -269,18 +272,40 @@ class Compiled:
             RuntimeWarning, stacklevel=4,
         )  # fmt: skip
 
+    def _say_what_is_kept(self, names: list[str]) -> None:
+        """Warn of tensors that the function writes somewhere."""
+        if not names:
+            return
+        named = ", ".join(names[:_NAMED])
+        more = len(names) - _NAMED
+        warnings.warn(
+            f"{self._name} keeps tensors in {named}" + f" and {more} more" * (more > 0) + ": "
+            "that happens while it is recorded and not at its calls, so what is kept stays as it "
+            "is now; return it as well",
+            RuntimeWarning, stacklevel=4,
+        )  # fmt: skip
+
     def _leave_out_its_own(
         self, recorded: _Recordings, asked: Hashable, around: Surroundings, roots: dict[str, Any]
-    ) -> None:
-        """Keep a first recording under what the function itself did not write meanwhile."""
+    ) -> list[str]:
+        """Keep a first recording under what the function itself did not write meanwhile.
+
+        Return where it has put tensors of the recording.
+        """
         now = dict(surroundings(roots, recorded.own, around).named)
         written = {name for name, value in around.named if name in now and now[name] != value}
+        kept = [
+            name for name, value in now.items()
+            if isinstance(value, Same) and is_made_while_recording(value.value)
+        ]  # fmt: skip
+        written.update(kept)
         if written:
             with self._lock:
                 found = recorded.known.pop((asked, around), None)
                 recorded.leave_out(written)
                 if found is not None:
                     keep(recorded.known, (asked, recorded.around(asked, roots)), found)
+        return kept
 
     def _form_of(
         self,
@@ -292,19 +317,19 @@ class Compiled:
     ) -> Hashable:
         """Return the form of an argument; its tensors go to `leaves`, its objects to `roots`."""
 
-        def frozen(part: Any) -> Frozen | Same:
+        def freeze(part: Any) -> Frozen | Itself | Same:
             if not isinstance(part, PLAIN):
                 roots[name if name not in roots else f"{name}[{len(roots)}]"] = part
             # recordings do not keep the object that they belong to
-            return Same(part) if part is instance is not None else hashable(part)
+            return Same(part) if part is instance is not None else frozen(part)
 
         try:
-            return taken_apart(value, leaves, frozen)
+            return taken_apart(value, leaves, freeze)
         except Unfit as kind:
             raise TypeError(
                 f"{self._name}: argument {name!r} is of type {kind}; a compiled function takes "
-                "tensors, lists, tuples and dicts of them, and what is hashable: "
-                "autograd.tensor(...) makes one of an array"
+                "tensors, lists, tuples and dicts of them, numbers, texts and objects with "
+                "attributes: autograd.tensor(...) makes a tensor of an array, dict(...) a dict"
             ) from None
 
     def _of_tensors(self, form: Hashable) -> OfTensors:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from typing import Any
 
 from ..tensor import Tensor
@@ -44,6 +44,21 @@ def _exact(value: Any) -> Any:
     return value
 
 
+class Itself:
+    """A value that is only equal to itself, whatever it holds: one that may change."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Itself) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
 class Same:
     """An object that is only equal to itself, also when it is gone and another has its address."""
 
@@ -65,15 +80,17 @@ class Same:
         return hash(self.address)
 
 
-_KEPT = (Frozen, Same)
+_KEPT = (Frozen, Itself, Same)
 
 
-def hashable(value: Any) -> Frozen:
-    """Freeze an argument; Unfit for what is not hashable."""
+def frozen(value: Any) -> Frozen | Itself:
+    """Freeze an argument; Unfit for arrays, sets and other collections that are not hashable."""
     try:
         hash(value)
     except TypeError:
-        raise Unfit(type(value).__name__) from None
+        if isinstance(value, Collection):
+            raise Unfit(type(value).__name__) from None
+        return Itself(value)  # of a dataclass, or a namespace
     return Frozen(value)
 
 
@@ -84,7 +101,9 @@ def plain(value: Any) -> Frozen:
     raise Unfit(type(value).__name__)
 
 
-def taken_apart(value: Any, leaves: list[Tensor], freeze: Callable[[Any], Frozen]) -> Hashable:
+def taken_apart(
+    value: Any, leaves: list[Tensor], freeze: Callable[[Any], Frozen | Itself | Same]
+) -> Hashable:
     """Append the tensors of a value to `leaves`, and return its form: all else that there is.
 
     freeze: what is made of a part that is no tensor, list, tuple or dict; may raise Unfit.

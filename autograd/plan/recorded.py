@@ -6,6 +6,7 @@ import functools
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Sequence
+from operator import and_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from .. import modes
 from ..devices import current, device_of, namespace_of, put
 from ..engine import grad
 from ..function import Function
+from ..graph import leaves_behind
 from ..ops.registry import cast
 from ..tensor import Tensor
 from .chunks import Chunked
@@ -85,11 +87,16 @@ class Recorded:
 
 
 class _Trace(NamedTuple):
-    """A recording of a whole call: its program, its results and the form around them."""
+    """A recording of a whole call: its program, its results and the form around them.
+
+    used: which arguments the results have a gradient in. behind: the leaves that they have one in.
+    """
 
     program: Program
     outputs: list[Tensor]
     form: Hashable
+    used: tuple[bool, ...]
+    behind: list[Tensor]
 
 
 def _differs(one: _Trace, other: _Trace) -> str | None:
@@ -102,7 +109,8 @@ class Plan:
     """A function of tensors as it was recorded for one shape and dtype of each.
 
     form: that of what it returns. parameters: the leaves that require gradients and are read
-    besides the arguments. differentiable: whether each result belongs to a graph.
+    besides the arguments. differentiable: whether each result belongs to a graph. used: whether
+    results have a gradient in each argument and parameter: not where it is read without grad mode.
     """
 
     def __init__(self, recorded: Recorded, leaves: list[Tensor]) -> None:
@@ -138,12 +146,12 @@ class Plan:
         self.form = traced.form
         self._is_number = [t._data.shape for t in traced.outputs] == [()]
         self.differentiable = [t._requires_grad for t in traced.outputs]
-        self._read(traced.program)
+        self._read(traced)
         return results
 
-    def _read(self, program: Program) -> None:
-        """Keep what a program reads besides its arguments; TraceError for what has a graph."""
-        tensors = [captured.tensor() for captured in program.captured]
+    def _read(self, traced: _Trace) -> None:
+        """Keep what is read besides the arguments; TraceError for what has a graph."""
+        tensors = [captured.tensor() for captured in traced.program.captured]
         known = [t for t in tensors if t is not None]
         self.parameters = [t for t in known if t._requires_grad]
         for tensor in self.parameters:
@@ -153,6 +161,8 @@ class Plan:
                     "computed outside of it and requires gradients; pass it as an argument, or "
                     "compute it inside"
                 )
+        behind = set(map(id, traced.behind))
+        self.used = (*traced.used, *(id(t) in behind for t in self.parameters))
         self._flags = [(weakref.ref(t), t._requires_grad) for t in known]
 
     def _check_many(self, tensors: Sequence[Tensor], points: int) -> None:
@@ -201,7 +211,9 @@ class Plan:
 
         with self._mode():
             program, outputs = trace(fn, inputs)
-        return _Trace(program, outputs, *forms)
+        behind = leaves_behind(t._edge() for t in outputs)
+        known = set(map(id, behind))
+        return _Trace(program, outputs, *forms, tuple(id(t) in known for t in inputs), behind)
 
     def _settled(self, leaves: list[Tensor]) -> _Trace:
         """Record a function that may make something at its first call, and nothing after that."""
@@ -357,7 +369,7 @@ class _Replay(Function):
 
     @staticmethod
     def forward(ctx: Any, plan: Plan, *tensors: Tensor) -> tuple[Tensor, ...]:
-        wanted = ctx.needs_input_grad[1:]
+        wanted = tuple(map(and_, ctx.needs_input_grad[1:], plan.used))
         arrays, ctx.gradients = plan.run(tensors, wanted if plan.grad_mode else ())
         ctx.plan, ctx.wanted = plan, wanted
         ctx.save_for_backward(*tensors)

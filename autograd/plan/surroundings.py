@@ -43,7 +43,8 @@ _WRAPPING = {
 }  # fmt: skip
 # Ways into what may get other members than it has.
 _GROWING = (
-    reading.attributes, reading.members, reading.entries, reading.of_module, reading.of_classes,
+    reading.items, reading.attributes, reading.members, reading.entries, reading.of_module,
+    reading.of_classes,
 )  # fmt: skip
 # Methods that Python calls without a name of theirs in the text are "forward" and the special ones,
 # but for those that make, describe and copy an object.

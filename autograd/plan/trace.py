@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +12,14 @@ from .. import modes
 from ..ops.registry import Op
 from ..tensor import Tensor
 from .program import COMPUTED, INPUT, Argument, Captured, Instruction, Program, Value
+
+# What recordings have computed from their inputs, as far as it is still there, by its id.
+_made: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
+
+
+def is_made_while_recording(tensor: Tensor) -> bool:
+    """Return whether a tensor was computed from the inputs of a recording, while that was made."""
+    return _made.get(id(tensor)) is tensor
 
 
 class TraceError(RuntimeError):
@@ -74,6 +83,7 @@ class Tracer:
             self._bind(tensor, value)
             if varies:
                 self.varying.add(value)
+                _made[id(tensor)] = tensor
             results.append(value)
         self.program.instructions.append(Instruction(op, inputs, dict(attributes), tuple(results)))
 

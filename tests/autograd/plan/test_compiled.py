@@ -6,8 +6,10 @@ import copy
 import functools
 import itertools
 import pickle
+import re
 import weakref
 from collections import defaultdict
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import numpy as np
@@ -597,6 +599,115 @@ def test_what_is_made_at_the_first_call_alone_is_recorded(points):
         return (x * made[0]).sum()
 
     assert T.compile(function, points=points)(T.ones((1, 3))).item() == pytest.approx(3)
+
+
+@pytest.mark.parametrize("points", [(), "x"])
+def test_an_empty_list_that_grows_is_seen(points):
+    factors = []
+
+    @T.compile(points=points)
+    def function(x: T.Tensor) -> T.Tensor:
+        total = x.sum()
+        for factor in factors:
+            total = total * factor
+        return total
+
+    assert function(T.ones(3)).item() == 3
+    factors.append(2.0)
+    assert function(T.ones(3)).item() == 6
+
+
+class _Keeping:
+    def __init__(self) -> None:
+        self.grid, self.calls, self.kept, self.history, self.by_name = None, 0, None, [], {}
+
+    @T.compile
+    def attribute(self, x: T.Tensor) -> T.Tensor:
+        self.kept = x * 2
+        return self.kept.sum()
+
+    @T.compile(points="x")
+    def item(self, x: T.Tensor) -> T.Tensor:
+        self.history.append(x * 2)
+        return self.history[-1].sum()
+
+    @T.compile
+    def entry(self, x: T.Tensor) -> T.Tensor:
+        self.by_name["r"] = x * 2
+        return self.by_name["r"].sum()
+
+    @T.compile
+    def nothing_of_x(self, x: T.Tensor) -> T.Tensor:
+        if self.grid is None:
+            self.grid = T.linspace(0, 1, 3) * 2
+        self.calls += 1
+        return (x * 2 + self.grid.sum()).sum()
+
+
+@pytest.mark.parametrize(
+    ("method", "where"),
+    [("attribute", "self.kept"), ("item", "self.history[0], "), ("entry", "self.by_name['r']")],
+)
+def test_a_tensor_that_it_keeps_is_warned_of_once(method, where):
+    keeping, x = _Keeping(), T.ones((20, 1))
+    function = getattr(keeping, method)
+    with pytest.warns(RuntimeWarning, match=re.escape(f"keeps tensors in {where}")) as caught:
+        first = function(x)
+    assert caught[0].filename == __file__
+    assert function(x).item() == first.item() == 40  # and no further warning, which is an error
+    assert keeping.nothing_of_x(x).item() == keeping.nothing_of_x(x).item() == 100
+
+
+def test_what_is_read_without_grad_mode_has_no_gradient():
+    T.manual_seed(0)
+    target, net = T.nn.Linear(1, 1), T.nn.Linear(1, 1)
+
+    def loss(x: T.Tensor, given: T.Tensor) -> T.Tensor:
+        with T.no_grad():
+            wanted = target(x) * given
+        (slope,) = T.grad(net(x).sum(), x, create_graph=True)
+        return ((slope - wanted) ** 2).mean()
+
+    def gradients(function) -> list:
+        x = T.ones((3, 1), requires_grad=True)
+        given = T.ones((3, 1), requires_grad=True)
+        read = [x, given, *target.parameters(), *net.parameters()]
+        for tensor in read:
+            tensor.grad = None
+        function(x, given).backward()
+        return [tensor.grad if tensor.grad is None else tensor.grad.tolist() for tensor in read]
+
+    assert gradients(T.compile(loss)) == gradients(loss)
+    with T.no_grad():
+        target.weight += 1  # is read anew all the same
+    compiled = T.compile(loss)
+    assert gradients(compiled) == gradients(loss)
+    with T.no_grad():
+        target.weight += 1
+    assert gradients(compiled) == gradients(loss)
+    assert gradients(loss).count(None) == 5
+
+
+@dataclass
+class _Settings:
+    factor: float = 2.0
+    names: dict = field(default_factory=lambda: {"wall": 3.0})
+
+
+@pytest.mark.parametrize(
+    "kind", [_Settings, lambda: SimpleNamespace(factor=2.0, names={"wall": 3.0})]
+)
+def test_an_argument_with_attributes_counts_by_these_and_by_which_it_is(kind):
+    @T.compile
+    def function(x: T.Tensor, settings) -> T.Tensor:
+        return (x * settings.factor * settings.names["wall"]).sum()
+
+    one, other, x = kind(), kind(), T.ones(1)
+    assert function(x, one).item() == 6
+    one.factor = 3.0
+    assert (function(x, one).item(), function(x, other).item()) == (9, 6)
+    one.names["wall"] = 1.0
+    assert (function(x, one).item(), function(x, other).item()) == (3, 6)
 
 
 def test_a_failure_with_few_points_says_that_they_are_few():
