@@ -11,6 +11,7 @@ import sysconfig
 from array import array
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
 from functools import cached_property, lru_cache, partialmethod, singledispatchmethod
 from pathlib import Path
 from types import (
@@ -31,7 +32,7 @@ from .reading import Place, Roots, Step, Surroundings, Way, leaf, opaque
 _LONG = 1024  # items of a list, or entries of a dict that is read whole
 _MOST = 8192  # places that are looked at, those near the function first
 
-_SEQUENCES = (list, tuple, set, frozenset, deque, array)
+_SEQUENCES = (list, tuple, set, frozenset, deque, array, bytearray)
 _MAPPINGS = (dict, MappingProxyType)
 # Attributes that are looked into whatever the texts name: of all, and of what stands for others.
 _ALWAYS = ("training", "__wrapped__", "forward")
@@ -139,7 +140,7 @@ class _Search:
         if isinstance(value, _MAPPINGS):
             which = [step.which[0] for step in self._steps[steps:]]
             return Place(name, "type", type(value), (type(value), *which))
-        if through and not isinstance(value, (type, ModuleType)):
+        if through and not isinstance(value, (type, ModuleType, Enum)):
             return Place(name, "type", type(value), type(value))
         return opaque(name, value)
 

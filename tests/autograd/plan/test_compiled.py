@@ -8,8 +8,9 @@ import itertools
 import pickle
 import re
 import weakref
-from collections import defaultdict
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
+from enum import Enum
 from types import SimpleNamespace
 
 import numpy as np
@@ -430,6 +431,45 @@ def test_a_number_is_seen_wherever_it_lies(kind):
         Places.of_all = 1.0
 
 
+class Kind(Enum):
+    LAMINAR, TURBULENT = 1, 2
+
+
+_CHANGES = {
+    "a first item": (list, lambda of: 1.0 + sum(of), lambda of: of.append(2.0)),
+    "a further item": (lambda: deque([1.0]), sum, lambda of: of.append(2.0)),
+    "an item of an inner list": (lambda: [[], []], lambda of: 1.0 + sum(of[1]),
+                                 lambda of: of[1].append(2.0)),
+    "an element": (set, lambda of: 1.0 + len(of), lambda of: of.add("wall")),
+    "a first entry": (dict, lambda of: of.get("wall", 1.0), lambda of: of.update(wall=2.0)),
+    "a further entry": (lambda: {"wall": 1.0}, lambda of: sum(of.values()),
+                        lambda of: of.update(inlet=2.0)),
+    "an attribute": (SimpleNamespace, lambda of: getattr(of, "wall", 1.0),
+                     lambda of: setattr(of, "wall", 2.0)),
+    "a member of an enumeration": (lambda: SimpleNamespace(kind=Kind.LAMINAR),
+                                   lambda of: 2.0 if of.kind is Kind.TURBULENT else 1.0,
+                                   lambda of: setattr(of, "kind", Kind.TURBULENT)),
+    "a byte": (lambda: bytearray(b"a"), lambda of: float(of[0]),
+               lambda of: of.__setitem__(0, 7)),
+    "a module": (T.nn.Sequential, lambda of: 1.0 + len(of),
+                 lambda of: of.append(T.nn.Tanh())),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", _CHANGES)
+def test_what_is_added_to_an_object_or_another_there_is_seen(change):
+    make, read, write = _CHANGES[change]
+    of = make()
+
+    @T.compile
+    def function(x: T.Tensor) -> T.Tensor:
+        return x * read(of)
+
+    before = function(T.ones(())).item()
+    write(of)
+    assert function(T.ones(())).item() == read(of) != before
+
+
 def test_numbers_that_change_their_places_are_told_apart():
     weights = {"wall": 2.0}
     compiled = T.compile(lambda x: (2 * weights.get("wall", 0) + 3 * weights.get("inlet", 0)) * x)
@@ -599,22 +639,6 @@ def test_what_is_made_at_the_first_call_alone_is_recorded(points):
         return (x * made[0]).sum()
 
     assert T.compile(function, points=points)(T.ones((1, 3))).item() == pytest.approx(3)
-
-
-@pytest.mark.parametrize("points", [(), "x"])
-def test_an_empty_list_that_grows_is_seen(points):
-    factors = []
-
-    @T.compile(points=points)
-    def function(x: T.Tensor) -> T.Tensor:
-        total = x.sum()
-        for factor in factors:
-            total = total * factor
-        return total
-
-    assert function(T.ones(3)).item() == 3
-    factors.append(2.0)
-    assert function(T.ones(3)).item() == 6
 
 
 class _Keeping:
