@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 
 import numpy as np
 
 import autograd as T
+from autograd.jets import choose_channels, read, sweep
 from pinn.equations.outputs import run_columns
 from pinn.geometry import AS_TIME, Shape, during
 from pinn.models.mlp import MLP
@@ -26,6 +29,7 @@ from pinn.schema.errors import at, refuse
 # The time in which a window that takes over a slope as well lets go of what was before, as a share
 # of its length.
 _SHARE = 0.2
+_SLOPE = choose_channels([(0,)])  # of a function of time alone
 
 
 @declared
@@ -90,13 +94,13 @@ class Windows(Model):
     def times(self, domain: Shape, number: int) -> tuple[float, float]:
         """Return from when to when window `number` is trained.
 
-        Where a slope goes over the next window asks it a little beyond its end. Layers are still
-        nearly what they were there; what is solved for may be anything where no point asks for the
-        equation, and is trained that far.
+        Of order 2 the next window asks it a little beyond its end where there are other coordinates
+        than time. Layers are still nearly what they were there; what is solved for may be anything
+        where no point asks for the equation, and is trained that far.
         """
         edges = self.edges(domain)
         low, high = map(float, edges[number : number + 2])
-        if self.linear and self.order == 2:
+        if self.linear and self.order == 2 and len(domain.coordinates) > 1:
             high = min(high + _SHARE / 2 * (high - low), float(edges[-1]))
         return low, high
 
@@ -117,34 +121,44 @@ class Windows(Model):
                 zip(edges, edges[1:], strict=False), rng.spawn(self.count), strict=True
             )
         ]
-        time = domain.coordinates.index(domain.time)
-        return WindowedNetwork(networks, _Meeting(edges, time, self.order or 1))
+        time, alone = domain.coordinates.index(domain.time), len(domain.coordinates) == 1
+        return WindowedNetwork(networks, _Meeting(edges, time, self.order or 1, alone))
 
 
 @dataclass(frozen=True)
 class _Meeting:
     """How windows meet: their edges, the number of the time coordinate, what goes over.
 
-    N_k = N_{k-1}(x, h_k(t)) + B_k(t) M_k with e = t - t_k and L the window's length:
+    N_k = A_k + B_k(t) M_k with e = t - t_k and L the window's length:
 
-        order 1:  h = t_k,                      B = e / L
-        order 2:  h = t_k + e q,                B = z^2 q,    z = e / (L / 5), q = 1 / (1 + z^2)
+        order 1:  A = N_{k-1}(x, t_k),                       B = e / L
+        order 2:  A = N_{k-1}(t_k) + e q N_{k-1}'(t_k),      B = z^2 q,  z = e / (L / 5),
+                  A = N_{k-1}(x, t_k + e q)  if there is x,  q = 1 / (1 + z^2)
 
-    h' is 1 at t_k, so value and slope go over; e q stays below L / 10, so the network before is
-    hardly asked beyond its own times. No derivative of it is in the formula.
+    (e q)' is 1 at t_k, so value and slope go over. Where there are other coordinates the slope
+    would be a derivative in the midst of those in x; e q stays below L / 10, so the network before
+    is hardly asked beyond its own times.
+
+    alone: whether there are no other coordinates.
     """
 
     edges: tuple[float, ...]
     time: int
     order: int
+    alone: bool
 
-    def before(self, number: int, t: T.Tensor) -> T.Tensor:
-        """Return h_k."""
-        start = self.edges[number]
-        if self.order == 1:
-            # A row a point, though all are alike: each has a row of the Jacobian.
-            return t.detach() * 0.0 + start
-        return start + (t - start) * self._fade(number, t)
+    @property
+    def at_edges(self) -> bool:
+        """Whether a window is asked at its end alone by the next one."""
+        return self.order == 1 or self.alone
+
+    def edge(self, number: int, t: T.Tensor) -> T.Tensor:
+        """Return t_k for each point, though all are alike: each has a row of the Jacobian."""
+        return t.detach() * 0.0 + self.edges[number]
+
+    def past(self, number: int, t: T.Tensor) -> T.Tensor:
+        """Return e q."""
+        return (t - self.edges[number]) * self._fade(number, t)
 
     def own(self, number: int, t: T.Tensor) -> T.Tensor:
         """Return B_k."""
@@ -163,22 +177,67 @@ class _Meeting:
         return 1 / (1 + z * z)
 
 
+@dataclass(frozen=True)
+class _Handed:
+    """What goes over to a window: values, and slopes in time of order 2, in pieces (n, k)."""
+
+    values: Sequence[T.Tensor]
+    slopes: Sequence[T.Tensor] = ()
+
+
+def _from(
+    network: T.nn.Module,
+    meeting: _Meeting,
+    number: int,
+    handed: _Handed | None,
+    columns: Sequence[T.Tensor],
+) -> list[T.Tensor]:
+    """Return N_k, (n, k) in pieces, from what goes over to it; None: nothing, k = 0."""
+    own = run_columns(network, columns)
+    if handed is None:
+        return list(own)
+    t = columns[meeting.time]
+    factor = meeting.own(number, t)
+    found = [a + factor * b for a, b in zip(handed.values, own, strict=True)]
+    if not handed.slopes:
+        return found
+    past = meeting.past(number, t)
+    return [a + past * slope for a, slope in zip(found, handed.slopes, strict=True)]
+
+
+def _each_handed(
+    networks: Sequence[T.nn.Module], meeting: _Meeting, columns: Sequence[T.Tensor]
+) -> Iterator[_Handed]:
+    """Yield what goes over from each window, where that is of its end alone."""
+    handed, time = None, meeting.time
+    for number, network in enumerate(networks):
+        end = list(columns)
+        end[time] = meeting.edge(number + 1, columns[time])
+        at_end = partial(_from, network, meeting, number, handed)
+        if meeting.order == 1:
+            handed = _Handed(at_end(end))
+        else:
+            found = sweep(lambda t, at_end=at_end: at_end([t]), end, _SLOPE)
+            handed = _Handed(
+                [one[()] for one in found], [read(one, (0,), one[()]) for one in found]
+            )
+        yield handed
+
+
 def _continued(
     networks: Sequence[T.nn.Module],
     meeting: _Meeting,
     number: int,
     columns: Sequence[T.Tensor],
 ) -> list[T.Tensor]:
-    """Return N_k, (n, k) in pieces, from a column (n, 1) for each coordinate."""
-    own = run_columns(networks[number], columns)
+    """Return N_k of order 2 where there are other coordinates: the networks before are asked on."""
     if number == 0:
-        return list(own)
+        return list(run_columns(networks[0], columns))
     t = columns[meeting.time]
     earlier = list(columns)
-    earlier[meeting.time] = meeting.before(number, t)
-    start = _continued(networks, meeting, number - 1, earlier)
-    factor = meeting.own(number, t)
-    return [a + factor * b for a, b in zip(start, own, strict=True)]
+    earlier[meeting.time] = meeting.edges[number] + meeting.past(number, t)
+    before = _Handed(_continued(networks, meeting, number - 1, earlier))
+    return _from(networks[number], meeting, number, before, columns)
 
 
 class WindowedNetwork(T.nn.Module):
@@ -208,13 +267,22 @@ class WindowedNetwork(T.nn.Module):
 
     def forward_columns(self, columns: Sequence[T.Tensor]) -> list[T.Tensor]:
         """Return the outputs in pieces from a column (n, 1) for each coordinate."""
-        networks, t = self.networks, columns[self._meeting.time]
-        found = _continued(networks, self._meeting, 0, columns)
-        for number in range(1, self._count):
-            here = t >= self._meeting.edges[number]
-            later = _continued(networks, self._meeting, number, columns)
+        found, *others = self._windows(columns)
+        for number, later in enumerate(others, 1):
+            here = columns[self._meeting.time] >= self._meeting.edges[number]
             found = [T.where(here, b, a) for a, b in zip(found, later, strict=True)]
         return found
+
+    def _windows(self, columns: Sequence[T.Tensor]) -> Iterator[list[T.Tensor]]:
+        """Yield the outputs of each window at all points."""
+        networks, meeting = self.networks, self._meeting
+        if not meeting.at_edges:
+            for number in range(self._count):
+                yield _continued(networks, meeting, number, columns)
+            return
+        handed = chain([None], _each_handed(networks[:-1], meeting, columns))
+        for number, (network, taken) in enumerate(zip(networks, handed, strict=True)):
+            yield _from(network, meeting, number, taken, columns)
 
 
 class Window(T.nn.Module):
@@ -230,14 +298,27 @@ class Window(T.nn.Module):
         self._earlier = tuple(earlier)
         self._meeting = meeting
         self.network = network
+        self._known: _Handed | None = None  # where it is the same at all points
+        if meeting.alone and earlier:
+            like = next(network.parameters())
+            row = T.zeros((1, 1), dtype=like.dtype, device=like.device)
+            with T.no_grad():
+                self._known = self._handed([row])
 
     def forward(self, points: T.Tensor) -> T.Tensor:
         return _side_by_side(self, points)
 
     def forward_columns(self, columns: Sequence[T.Tensor]) -> list[T.Tensor]:
         """Return the outputs in pieces from a column (n, 1) for each coordinate."""
-        networks = [*self._earlier, self.network]
-        return _continued(networks, self._meeting, len(self._earlier), columns)
+        number, meeting = len(self._earlier), self._meeting
+        if not meeting.at_edges:
+            return _continued([*self._earlier, self.network], meeting, number, columns)
+        handed = self._known or self._handed(columns)
+        return _from(self.network, meeting, number, handed, columns)
+
+    def _handed(self, columns: Sequence[T.Tensor]) -> _Handed | None:
+        """Return what goes over to this window; None to the first one."""
+        return [None, *_each_handed(self._earlier, self._meeting, columns)][-1]
 
 
 def _side_by_side(module: WindowedNetwork | Window, points: T.Tensor) -> T.Tensor:

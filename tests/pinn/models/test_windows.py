@@ -15,31 +15,35 @@ EDGES = (1.0, 2.0, 3.0, 4.0)
 SMALL = pinn.MLP(width=4, depth=1)
 
 
-def build(order: int):
+IN_TIME = pinn.Time("t", 1, 4)
+
+
+def build(order: int, domain=DOMAIN):
     model = pinn.Windows(3, SMALL, order=order)
-    return model.build(DOMAIN, ["u", "v"], np.random.default_rng(3), T.float64)
+    return model.build(domain, ["u", "v"], np.random.default_rng(3), T.float64)
 
 
-def windows(order: int):
+def windows(order: int, domain=DOMAIN):
     """The window modules, each with the networks before it."""
-    module = build(order)
+    module = build(order, domain)
     return [module.within(k, module.networks[:k]) for k in range(3)]
 
 
-def value_and_slope(module, x: float, t: float):
-    points = T.tensor([[x, t]], dtype=T.float64, requires_grad=True)
+def value_and_slope(module, *point: float):
+    points = T.tensor([point], dtype=T.float64, requires_grad=True)
     values = module(points)
-    slopes = [T.grad(values[0, j], points, retain_graph=True)[0].numpy()[0, 1] for j in range(2)]
+    slopes = [T.grad(values[0, j], points, retain_graph=True)[0].numpy()[0, -1] for j in range(2)]
     return values.detach().numpy()[0], np.array(slopes)
 
 
+@pytest.mark.parametrize("domain", [DOMAIN, IN_TIME])
 @pytest.mark.parametrize("order", [1, 2])
-def test_a_window_begins_where_the_one_before_ends(order):
-    modules = windows(order)
+def test_a_window_begins_where_the_one_before_ends(order, domain):
+    modules, x = windows(order, domain), (0.3,) * (len(domain.coordinates) - 1)
     for k in (1, 2):
-        before, slope_before = value_and_slope(modules[k - 1], 0.3, EDGES[k])
-        after, slope_after = value_and_slope(modules[k], 0.3, EDGES[k])
-        assert np.array_equal(before, after)
+        before, slope_before = value_and_slope(modules[k - 1], *x, EDGES[k])
+        after, slope_after = value_and_slope(modules[k], *x, EDGES[k])
+        np.testing.assert_allclose(before, after, rtol=1e-15)
         agree = np.abs(slope_before - slope_after) <= 1e-14 * (1 + np.abs(slope_before))
         assert agree.all() == (order == 2)
 
@@ -56,9 +60,29 @@ def test_order_1_is_the_end_of_the_window_before_and_a_ramp_times_the_network():
 def test_order_2_asks_the_window_before_no_further_than_a_tenth_beyond_its_end():
     meeting = windows(2)[0]._meeting
     t = T.tensor(np.linspace(2.0, 3.0, 1001)[:, None], dtype=T.float64)
-    asked = meeting.before(1, t).numpy()
-    assert asked.min() == 2.0
-    assert asked.max() == pytest.approx(2.1, abs=1e-6)  # e q is largest at z = 1: L / 10
+    past = meeting.past(1, t).numpy()
+    assert past.min() == 0.0
+    assert past.max() == pytest.approx(0.1, abs=1e-6)  # largest at z = 1: L / 10
+
+
+def test_order_2_in_time_alone_is_the_tangent_of_the_window_before_and_its_own_network():
+    module = build(2, IN_TIME)
+    first, second, _ = module.networks
+    value, slope = value_and_slope(first, 2.0)
+    t = np.linspace(2.0, 3.0, 7, endpoint=False)[:, None]
+    z = (t - 2) / 0.2
+    q = 1 / (1 + z**2)
+    own = second(T.tensor(t)).detach().numpy()
+    expected = value + (t - 2) * q * slope + z**2 * q * own
+    np.testing.assert_allclose(module(T.tensor(t)).detach().numpy(), expected, rtol=1e-14)
+
+
+def test_a_window_that_is_trained_does_not_depend_on_those_before():
+    *_, last = windows(2, IN_TIME)
+    points = T.tensor([[3.5], [3.7]], dtype=T.float64)
+    last(points).sum().backward()
+    assert all(p.grad is not None for p in last.network.parameters())
+    assert all(p.grad is None for one in last._earlier for p in one.parameters())
 
 
 def test_random_features_are_trained_as_far_as_the_next_window_asks_them():
@@ -66,16 +90,20 @@ def test_random_features_are_trained_as_far_as_the_next_window_asks_them():
     times = [pinn.Windows(3, features, order=2).times(DOMAIN, number) for number in range(3)]
     assert times == [(1.0, pytest.approx(2.1)), (2.0, pytest.approx(3.1)), (3.0, 4.0)]
     assert pinn.Windows(3, features, order=1).times(DOMAIN, 0) == (1.0, 2.0)
+    assert pinn.Windows(3, features, order=2).times(IN_TIME, 0) == (1.0, 2.0)
     assert pinn.Windows(3, SMALL, order=2).times(DOMAIN, 0) == (1.0, 2.0)
 
 
-def test_points_take_the_window_that_they_are_in():
-    module = build(2)
-    points = T.tensor(np.column_stack([np.linspace(-1, 1, 9), np.linspace(1, 4, 9)]))
+@pytest.mark.parametrize("domain", [DOMAIN, IN_TIME])
+@pytest.mark.parametrize("order", [1, 2])
+def test_points_take_the_window_that_they_are_in(order, domain):
+    module = build(order, domain)
+    places = np.column_stack([np.linspace(-1, 1, 9), np.linspace(1, 4, 9)])
+    points = T.tensor(places[:, -len(domain.coordinates) :])
     whole = module(points).detach().numpy()
     for row, point in zip(whole, points, strict=True):
-        k = min(int(point.numpy()[1] - 1), 2)
-        own = module.within(k, module.networks[:k])(point.reshape(1, 2)).detach().numpy()[0]
+        k = min(int(point.numpy()[-1] - 1), 2)
+        own = module.within(k, module.networks[:k])(point.reshape(1, -1)).detach().numpy()[0]
         np.testing.assert_allclose(row, own, atol=1e-14)
 
 
