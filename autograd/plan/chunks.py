@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
-from statistics import median_low
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
 from .pieces import even_pieces, l2_cache_bytes, lanes_of
+from .points_alone import kept_bytes
 from .pool import worker_pool
 from .program import Program, Value
 from .resized import resized
@@ -44,6 +45,7 @@ _LONG_BYTES = 1 << 18  # of the result of most calls of numpy
 _MOST_PROGRAMS = 12  # kept: points that grow step by step ask for another size each time
 _FEW_POINTS = 64  # below that, tiles are mostly empty, and nothing is saved by fewer points
 _FEW = 7  # points of the recording of which all others are made
+_MOST_APART, _MOST_KEPT = 64, 64 << 20  # chunks, and bytes, of which what points make is kept
 _DEVICE_CHUNK = 1 << 16  # rows a chunk on a GPU: large enough to fill it
 
 Kind = Literal["sum", "rows", "per_row"]
@@ -129,7 +131,8 @@ class Chunked:
         self._programs: dict[tuple, Program] = {}
         # Those with few points, and with twice as many, of which all others are made.
         self._few: dict[tuple, tuple[Program, Program] | None] = {}
-        self._bound: dict[tuple[Program, int], Any] = {}
+        self._bound: dict[tuple[Program, int, Any], Any] = {}
+        self._kept_bytes: WeakKeyDictionary[Program, int] = WeakKeyDictionary()
         self._tiles: dict[tuple, Tiled | Launched | None] = {}
         self._memory: list[Any] = []
 
@@ -158,13 +161,21 @@ class Chunked:
         outputs = programs[bounds[0][1] - bounds[0][0]].outputs
         joined = self._places(outputs, count, into, xp)
         workers = min(self.threads, len(mine)) if type(rows[0]) is np.ndarray else 1
-        executors = [  # bound before the threads start
-            {size: self._executor(program, slot, rows) for size, program in programs.items()}
-            for slot in range(workers)
-        ]
-        sums = _Sums(self.kinds, outputs, len(mine), xp)
         here = [[bounds[chunk] for chunk in lanes[k]] for k in mine]
-        self._run_lanes(rows, here, joined, sums, executors)
+        apart = self._are_apart(rows, programs, bounds)
+        executors: list[dict[Any, Any]] = []  # bound before the threads start
+        for slot in range(workers):
+            if apart:
+                own = [one for lane in here[slot::workers] for one in lane]
+                executors.append({
+                    one: self._executor(programs[one[1] - one[0]], slot, rows, one) for one in own
+                })  # fmt: skip
+            else:
+                executors.append({
+                    size: self._executor(program, slot, rows) for size, program in programs.items()
+                })  # fmt: skip
+        sums = _Sums(self.kinds, outputs, len(mine), xp)
+        self._run_lanes(rows, here, joined, sums, executors, apart)
         edges = [bounds[lane.start][0] for lane in lanes] + [count]
         whole = [j for j in joined if j is not None]
         totals = sums.split(self.ranks.exchange(sums.all, len(lanes), whole, edges))
@@ -322,7 +333,8 @@ class Chunked:
         Measured (experiments/bench): up to some five L2 caches cost nothing, as each layer's arrays
         are met twice; shorter calls lose more to the interpreter and its lock than caches give.
         Most of all with numpy alone, whose calls are single operations: threads that meet at the
-        lock every few microseconds may be slower than one (docs/decisions/0055-long-calls.md).
+        lock every few microseconds may be slower than one (docs/decisions/0055-long-calls.md). What
+        counts are the calls that most of the memory is written by.
         """
         # where the choice can be guessed, the program that it is made from is the one that is run
         guess = count if count <= _ONE_CHUNK else -(-count // 2)
@@ -340,7 +352,7 @@ class Chunked:
         if self._on_host == "numpy":
             calls = [v.nbytes // probe for i in program.instructions if i.op.ufunc
                      for v in i.outputs]  # fmt: skip
-            most = max(1, median_low(calls or [1]))
+            most = max(1, _half_is_in(calls or [1]))
             size, two = max(size, _LONG_BYTES // most), count * most >= _LONG_BYTES
         return min(size, -(-count // 2)) if two else size
 
@@ -349,13 +361,38 @@ class Chunked:
         own = [xp.zeros(value.shape, value.dtype) for value in program.inputs[: len(rows)]]
         return own + [s._data for s in self.shared]
 
-    def _executor(self, program: Program, slot: int, rows: Sequence[np.ndarray]) -> Any:
-        key = (program, slot)
+    def _are_apart(
+        self, rows: Sequence[Any], programs: dict[int, Program], bounds: list[tuple[int, int]]
+    ) -> bool:
+        """Return whether chunks keep, each for itself, what their points alone make.
+
+        As where a network's first layers are not trained: it is most of the work then.
+        """
+        if type(rows[0]) is not np.ndarray or len(bounds) > _MOST_APART:
+            return False
+        for program in programs.values():
+            if program not in self._kept_bytes:
+                self._kept_bytes[program] = kept_bytes(program, len(rows))
+        total = sum(self._kept_bytes[programs[b - a]] for a, b in bounds)
+        return 0 < total <= _MOST_KEPT
+
+    def _executor(
+        self, program: Program, slot: int, rows: Sequence[np.ndarray], chunk: Any = None
+    ) -> Any:
+        """Return what runs a program in a worker; chunk: the one that it keeps something for."""
+        key = (program, slot, chunk)
         if key not in self._bound:
-            name = self.executor
+            name, given = self.executor, self._given(program, rows)
             if name == "auto" and type(rows[0]) is not np.ndarray:
                 name = "cuda"
-            self._bound[key] = make_executor(name, program, self._given(program, rows))
+            points, beside = 0, None
+            if chunk is not None:
+                points = len(rows)
+                beside = next((
+                    executor for (of, at, other), executor in self._bound.items()
+                    if of is program and at == slot and other is not None
+                ), None)  # fmt: skip
+            self._bound[key] = make_executor(name, program, given, points, beside)
         return self._bound[key]
 
     def _forget_unused(self) -> None:
@@ -391,19 +428,26 @@ class Chunked:
         lanes: list[list[tuple[int, int]]],
         joined: list,
         sums: _Sums,
-        executors: list[dict[int, Any]],
+        executors: list[dict[Any, Any]],
+        apart: bool,
     ) -> None:
-        """Run the chunks (start, stop) of each lane of this rank."""
-        pending = iter(range(len(lanes)))
+        """Run the chunks (start, stop) of each lane of this rank.
+
+        apart: whether each chunk has an executor of its own, and so its worker.
+        """
+        pending = [iter(range(len(lanes)))] * len(executors)
+        if apart:
+            pending = [iter(range(k, len(lanes), len(executors))) for k in range(len(executors))]
         lock = threading.Lock()
 
         def work(slot: int) -> None:
             while True:
                 with lock:
-                    lane = next(pending, None)
+                    lane = next(pending[slot], None)
                 if lane is None:
                     return
-                self._run_lane(rows, lanes[lane], joined, sums.places(lane), executors[slot])
+                places = sums.places(lane)
+                self._run_lane(rows, lanes[lane], joined, places, executors[slot], apart)
 
         with one_blas_thread():
             others = [worker_pool().submit(work, slot) for slot in range(1, len(executors))]
@@ -421,13 +465,18 @@ class Chunked:
         bounds: list[tuple[int, int]],
         joined: list,
         sums: list,
-        executors: dict[int, Any],
+        executors: dict[Any, Any],
+        apart: bool,
     ) -> None:
         for start, stop in bounds:
-            executor = executors[stop - start]
-            for target, source in zip(executor.inputs, rows, strict=False):
-                target[...] = source[start:stop]
-            executor.run()
+            executor = executors[(start, stop) if apart else stop - start]
+            pairs = [(t, s[start:stop]) for t, s in zip(executor.inputs, rows, strict=False)]
+            if apart and all(_has_bits(*pair) for pair in pairs):
+                executor.run(known=True)
+            else:
+                for target, source in pairs:
+                    target[...] = source
+                executor.run()
             for whole, total, output in zip(joined, sums, executor.outputs, strict=True):
                 if total is None:
                     whole[start:stop] = output
@@ -435,6 +484,13 @@ class Chunked:
                     total[...] = output
                 else:
                     total += output
+
+
+def _half_is_in(sizes: list[int]) -> int:
+    """Return the size such that half of the sum is in larger ones."""
+    ordered, half = sorted(sizes, reverse=True), sum(sizes) / 2
+    totals = itertools.accumulate(ordered)
+    return next(size for size, total in zip(ordered, totals, strict=True) if total >= half)
 
 
 class _Sums:
@@ -469,6 +525,11 @@ class _Sums:
         return [
             numbers[a:b].reshape(shape) for (a, b), shape in zip(edges, self._shapes, strict=True)
         ]
+
+
+def _has_bits(array: np.ndarray, other: np.ndarray) -> bool:
+    """Return whether arrays are alike to the bit: 0 is not -0."""
+    return array.tobytes() == other.tobytes()
 
 
 def _place(given: Any, shape: tuple[int, ...], dtype: Any, xp: Any) -> Any:

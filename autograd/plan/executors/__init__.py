@@ -26,7 +26,9 @@ __all__ = [
 _warned = False
 
 
-def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any:
+def make_executor(
+    name: str, program: Program, given: Sequence[Any] = (), points: int = 0, beside: Any = None
+) -> Any:
     """Return an executor bound to `program`.
 
     name    "numpy"; "numba" (the extra `jit`); "cupy" (arrays on a GPU); "llvm" and "cuda", which
@@ -34,15 +36,17 @@ def make_executor(name: str, program: Program, given: Sequence[Any] = ()) -> Any
             for one chunk, as for what tiles do not hold; "auto", which is what `default_executor`
             returns.
     given   arrays for the inputs, in order; None or nothing where the executor makes its own.
+    points  on the host: how many inputs are those of points, for what these make alone to be kept.
+    beside  another executor of the program that runs at other times, whose arena is shared.
     Raises ExecutorError (a ValueError) for an unknown name and where numba may not compile,
     ImportError where numba is missing, DeviceError where there is no usable GPU.
     """
     if name == "auto":
         name = default_executor()
     if name == "numpy":
-        return NumpyExecutor(program, given)
+        return NumpyExecutor(program, given, points, beside)
     if name in ("numba", "llvm"):
-        return NumbaExecutor(program, given)
+        return NumbaExecutor(program, given, points, beside)
     if name in ("cupy", "cuda"):
         from .cupy_executor import CupyExecutor
 

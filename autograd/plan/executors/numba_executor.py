@@ -45,7 +45,13 @@ class NumbaExecutor(NumpyExecutor):
     installed, ExecutorError where it may not compile.
     """
 
-    def __init__(self, program: Program, given: Sequence[Any] = ()) -> None:
+    def __init__(
+        self,
+        program: Program,
+        given: Sequence[Any] = (),
+        points: int = 0,
+        beside: NumpyExecutor | None = None,
+    ) -> None:
         if not numba_is_installed():
             raise ImportError(
                 "executor 'numba': numba is not installed; install the extra `jit` "
@@ -56,8 +62,8 @@ class NumbaExecutor(NumpyExecutor):
                 "executor 'numba': NUMBA_DISABLE_JIT is set, so that nothing can be compiled; "
                 "unset it, or use the executor 'numpy'"
             )
-        self._kept: list[Any] = []
-        super().__init__(program, given)
+        self._held: list[Any] = []
+        super().__init__(program, given, points, beside)
 
     @classmethod
     def prepared(cls, program: Program) -> Program:
@@ -110,7 +116,7 @@ class NumbaExecutor(NumpyExecutor):
         self, run: Callable[[int], None], size: tuple[int, int], arrays: list[np.ndarray]
     ) -> None:
         table = np.array([*size, *(a.ctypes.data for a in arrays)], np.int64)
-        self._kept += [table, *arrays]
+        self._held += [table, *arrays]
         self.steps.append(partial(run, table.ctypes.data))
 
 

@@ -10,12 +10,15 @@ import numpy as np
 
 from ...devices import CPU, put
 from ..passes.arena import Memory, joined_places, plan_memory
+from ..points_alone import points_first
 from ..program import CONSTANT, Instruction, Program, Value
 
 
 class NumpyExecutor:
     """A program bound to memory.
 
+    points   how many inputs are those of points, for what they make alone to be kept.
+    beside   an executor of the same program that runs at other times: its arena is shared.
     inputs   arrays to fill before `run`, in the program's order (those given, or own).
     outputs  arrays that hold the results after `run`; the next `run` writes over them.
     xp       the array library.
@@ -28,11 +31,24 @@ class NumpyExecutor:
         """Return the program as it is bound, such as with its loops fused."""
         return program
 
-    def __init__(self, program: Program, given: Sequence[Any] = ()) -> None:
-        program = self.prepared(program)
-        self.program = program
-        self.memory = plan_memory(program)
-        self._arena = self._bytes(self.memory.arena_bytes)
+    def __init__(
+        self,
+        program: Program,
+        given: Sequence[Any] = (),
+        points: int = 0,
+        beside: NumpyExecutor | None = None,
+    ) -> None:
+        if beside is None:
+            program, self._first = points_first(self.prepared(program), points)
+            self.program = program
+            self.memory = plan_memory(program, self._first)
+            self._arena = self._bytes(self.memory.arena_bytes)
+        else:
+            self.program = program = beside.program
+            self._first = beside._first
+            self.memory, self._arena = beside.memory, beside._arena
+        self._kept = self._bytes(self.memory.kept_bytes)
+        self._has_run = False
         self._arrays: dict[Value, Any] = {}
         for position, value in enumerate(program.inputs):
             array = given[position] if position < len(given) else None
@@ -50,8 +66,13 @@ class NumpyExecutor:
             if not array.flags.c_contiguous:  # its views are planned as those of dense memory
                 self._arrays[value] = self.xp.empty(value.shape, value.dtype)
                 self.steps.append(partial(self.xp.copyto, self._arrays[value], array))
-        for instruction in program.instructions:
+        copies = len(self.steps)
+        for instruction in program.instructions[: self._first]:
             self._bind(instruction, self.memory)
+        after = len(self.steps)
+        for instruction in program.instructions[self._first :]:
+            self._bind(instruction, self.memory)
+        self._others = [*self.steps[:copies], *self.steps[after:]]
         self.outputs = [self.array(v) for v in program.outputs]
 
     def _bytes(self, size: int) -> Any:
@@ -71,14 +92,17 @@ class NumpyExecutor:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the arena."""
-        return self.memory.arena_bytes
+        """The bytes of the arenas."""
+        return self.memory.arena_bytes + self.memory.kept_bytes
 
-    def run(self) -> None:
-        """Compute the outputs from the inputs."""
+    def run(self, known: bool = False) -> None:
+        """Compute the outputs from the inputs; known: whose points are as they were last time."""
+        steps = self._others if known and self._has_run else self.steps
+        self._has_run = False
         with np.errstate(all="ignore"):
-            for step in self.steps:
+            for step in steps:
                 step()
+        self._has_run = True
 
     def array(self, value: Value) -> Any:
         """Return the array of a value."""
@@ -100,8 +124,9 @@ class NumpyExecutor:
             slot = memory.slots[value]
             array = self.array(slot.parent)[(*slot.key, ...)]  # a view, of one number too
         else:
+            arena = self._kept if value in memory.kept else self._arena
             start = memory.offsets[value]
-            array = self._arena[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
+            array = arena[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
         self._arrays[value] = array
         return array
 

@@ -37,6 +37,7 @@ class Memory:
     shifts  view -> bytes from the start of its input, for the views that are dense.
     slots   value -> its place inside a joined value.
     offsets value -> byte offset of its block in the arena; `arena_bytes` is the arena's size.
+    kept    values whose blocks are in another arena, of `kept_bytes`, which outlasts a run.
     """
 
     views: dict[Value, Instruction] = field(default_factory=dict)
@@ -44,14 +45,19 @@ class Memory:
     slots: dict[Value, Slot] = field(default_factory=dict)
     offsets: dict[Value, int] = field(default_factory=dict)
     arena_bytes: int = 0
+    kept: set[Value] = field(default_factory=set)
+    kept_bytes: int = 0
 
 
-def plan_memory(program: Program) -> Memory:
-    """Return where every computed value of `program` lies."""
+def plan_memory(program: Program, first: int = 0) -> Memory:
+    """Return where every computed value of `program` lies.
+
+    first: what so many instructions make, and others read, is kept from one run to the next.
+    """
     memory = Memory()
     _find_views(program, memory)
     _place_joined(program, memory)
-    _assign_blocks(program, memory)
+    _assign_blocks(program, memory, first)
     return memory
 
 
@@ -128,7 +134,7 @@ def joined_places(instruction: Instruction) -> list[tuple]:
     return instruction.op.joins(shapes, instruction.attributes)
 
 
-def _assign_blocks(program: Program, memory: Memory) -> None:
+def _assign_blocks(program: Program, memory: Memory, kept: int) -> None:
     first: dict[Value, int] = {}
     last: dict[Value, int] = {}
     for number, instruction in enumerate(program.instructions):
@@ -144,7 +150,13 @@ def _assign_blocks(program: Program, memory: Memory) -> None:
     starting: dict[int, list[Value]] = {}
     ending: dict[int, list[Value]] = {}
     for root, number in first.items():
-        if root.kind == COMPUTED:
+        if root.kind != COMPUTED:
+            continue
+        if number < kept <= last[root]:
+            memory.kept.add(root)
+            memory.offsets[root] = memory.kept_bytes
+            memory.kept_bytes += _rounded(root)
+        else:
             starting.setdefault(number, []).append(root)
             ending.setdefault(last[root], []).append(root)
     free: dict[int, list[int]] = {}

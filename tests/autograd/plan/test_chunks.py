@@ -505,7 +505,7 @@ def test_points_of_many_sizes_keep_few_programs():
         recorded([X[:n], Y[:n], np.ones((n, 1))])
         assert len(recorded._programs) <= chunks._MOST_PROGRAMS + 2
         kept = set(map(id, recorded._programs.values()))
-        assert {id(program) for program, _ in recorded._bound} <= kept
+        assert {id(program) for program, *_ in recorded._bound} <= kept
     first, again = (recorded([X[:20], Y[:20], np.ones((20, 1))]) for _ in range(2))
     for a, b in zip(first, again, strict=True):
         np.testing.assert_array_equal(a, b)
