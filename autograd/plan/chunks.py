@@ -23,7 +23,7 @@ from ..devices import CPU, Device, current, device_of, namespace_of, put
 from ..ranks import ALONE, Ranks
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
-from .executors import arena_bytes, default_executor, make_executor
+from .executors import default_executor, make_executor, memory_of
 from .lanes.cuda.launched import Held, Launched
 from .lanes.prepared import few_points, tiled_or_none
 from .lanes.tiled import Tiled
@@ -57,7 +57,7 @@ class Cost:
 
     chunks   it is replayed so often.
     workers  threads that replay it side by side.
-    nbytes   of the arenas of all workers, which are kept from call to call.
+    nbytes   of the arenas of all workers and chunks, which are kept from call to call.
     flops    floating point operations of all chunks.
     """
 
@@ -246,10 +246,13 @@ class Chunked:
             on_host = type(rows[0]) is np.ndarray
             name = "cuda" if self.executor == "auto" and not on_host else self.executor
             workers = min(self.threads, len(lanes_of(len(bounds), count))) if on_host else 1
+            kept = len(rows) if self._are_apart(rows, programs, bounds) else 0
+            memory = {size: memory_of(name, one, kept) for size, one in programs.items()}
             return Cost(
                 chunks=len(bounds),
                 workers=workers,
-                nbytes=workers * sum(arena_bytes(name, p) for p in programs.values()),
+                nbytes=workers * sum(one.arena_bytes for one in memory.values())
+                + sum(sizes[size] * one.kept_bytes for size, one in memory.items()),
                 flops=sum(sizes[size] * p.work()[1] for size, p in programs.items()),
             )
 
@@ -342,7 +345,7 @@ class Chunked:
         if count * self.spread > _TWO_CHUNKS:
             probe = min(guess, max(1, int(_PROBE_ROWS / self.spread)))
         program = self.program(rows, probe)
-        nbytes = arena_bytes(self.executor, program)
+        nbytes = memory_of(self.executor, program).arena_bytes
         width = max(
             (v.size // probe for i in program.instructions if i.op.ufunc for v in i.outputs),
             default=1,

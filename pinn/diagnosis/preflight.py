@@ -12,6 +12,7 @@ from pinn.diagnosis.contradictions import contradictions, not_finite
 from pinn.diagnosis.held import HeldByModel
 from pinn.diagnosis.jumps import jumps
 from pinn.diagnosis.missing import missing, underdetermined
+from pinn.diagnosis.multiples import multiples
 from pinn.diagnosis.network import network_values, other_parameters
 from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.regions import empty_regions
@@ -30,13 +31,13 @@ _MOST_POINTS = 5000
 def preflight(objective: Objective) -> list[str]:
     """Return a sentence for each thing that seems wrong; an empty list is no proof of anything.
 
-    Looked for are missing conditions, unknowns and coefficients that nothing determines, equations
-    and conditions that contradict each other or have no value, equations that run the wrong way in
-    time, initial values that change with time, regions without a point, derivatives across a jump,
-    coordinates that the precision does not resolve, and a model without the second derivatives that
-    are asked for. Takes some milliseconds for each residual, and looks at no more than 100 of them,
-    in at most 12 coordinates. The objective is left as it was; the random numbers are a stream of
-    their own.
+    Looked for are missing conditions, unknowns and coefficients that nothing determines, or up to a
+    factor alone, equations and conditions that contradict each other or have no value, equations
+    that run the wrong way in time, initial values that change with time, regions without a point,
+    derivatives across a jump, coordinates that the precision does not resolve, and a model without
+    the second derivatives that are asked for. Takes some milliseconds for each residual, and looks
+    at no more than 100 of them, in at most 12 coordinates. The objective is left as it was; the
+    random numbers are a stream of their own.
     """
     statement = statement_of(objective.problem)
     if statement is None:
@@ -55,6 +56,7 @@ def preflight(objective: Objective) -> list[str]:
         *backward(statement),
         *underdetermined(statement),
         *_idle_coefficients(objective),
+        *multiples(statement),
         *empty_regions(objective.problem),
         *jumps(objective.problem),
         *_unresolved(objective),

@@ -89,7 +89,20 @@ class Statement:
             second = self._linear(residual, points, 2)
         return first, second
 
-    def _linear(self, residual: Residual, points: Points, state: int) -> Linear | None:
+    def value(
+        self, stated: Stated, state: int, coefficients: Mapping[str, float]
+    ) -> np.ndarray | None:
+        """Return a residual, (n,), in a state with other coefficients; None where none is known."""
+        found = self._linear(stated.residual, stated.points, state, coefficients)
+        return None if found is None else found.value
+
+    def _linear(
+        self,
+        residual: Residual,
+        points: Points,
+        state: int,
+        coefficients: Mapping[str, float] | None = None,
+    ) -> Linear | None:
         def values(leaf: Leaf, n: int) -> np.ndarray:
             key = (leaf, state, n)
             if key not in self._values:
@@ -100,7 +113,8 @@ class Statement:
                 )
             return self._values[key]
 
-        coefficients = self._coefficients[min(state, 1)]
+        if coefficients is None:
+            coefficients = self._coefficients[min(state, 1)]
         elsewhere = residual.name not in self.problem.equations
         return linear(residual, self.problem.scope, points, values, coefficients, elsewhere)
 

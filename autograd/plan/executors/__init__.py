@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..lanes.host import host
-from ..passes.arena import plan_memory
+from ..passes.arena import Memory, plan_memory
+from ..points_alone import points_first
 from ..program import Program
 from . import numba_executor
 from .numba_executor import ExecutorError, NumbaExecutor
@@ -18,9 +19,9 @@ __all__ = [
     "ExecutorError",
     "NumbaExecutor",
     "NumpyExecutor",
-    "arena_bytes",
     "default_executor",
     "make_executor",
+    "memory_of",
 ]
 
 _warned = False
@@ -56,10 +57,10 @@ def make_executor(
     )
 
 
-def arena_bytes(name: str, program: Program) -> int:
-    """Return the bytes of the arena of a program's executor, which is not made.
+def memory_of(name: str, program: Program, points: int = 0) -> Memory:
+    """Return the memory that a program's executor would have, which is not made.
 
-    name: as for `make_executor`.
+    name, points: as for `make_executor`.
     """
     if name == "auto":
         name = default_executor()
@@ -68,7 +69,7 @@ def arena_bytes(name: str, program: Program) -> int:
         executor = NumbaExecutor
     if name in ("cupy", "cuda"):
         from .cupy_executor import CupyExecutor as executor
-    return plan_memory(executor.prepared(program)).arena_bytes
+    return plan_memory(*points_first(executor.prepared(program), points))
 
 
 def default_executor() -> str:

@@ -119,3 +119,14 @@ def test_a_network_whose_first_layer_is_trained_keeps_nothing():
     program, _ = trace(function, [T.tensor(points(7)), first, last])
     assert kept_bytes(program, 1) == points_first(program, 1)[1] == 0
     assert kept_bytes(program, 2) > 0  # were the first layer's weights points as well
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_its_memory_is_counted(threads):
+    _, step = made(threads=threads, chunk=100)
+    cost = step.cost([points()])
+    step([points()])
+    executors = list(step._bound.values())
+    arenas = {id(one._arena): len(one._arena) for one in executors}
+    assert cost.nbytes == sum(arenas.values()) + sum(len(one._kept) for one in executors)
+    assert len(arenas) == threads < len(executors) == 4

@@ -81,13 +81,13 @@ def test_memory_and_operations_are_those_of_a_step(monkeypatch, threads, precisi
     bound, operations = [], []
     really_make, really_run = NumpyExecutor.__init__, NumpyExecutor.run
 
-    def make(self, program, given=()):
-        really_make(self, program, given)
+    def make(self, *arguments):
+        really_make(self, *arguments)
         bound.append(self)
 
-    def run(self):
+    def run(self, known=False):
         operations.append(self.program.work()[1])
-        really_run(self)
+        really_run(self, known)
 
     monkeypatch.setattr(NumpyExecutor, "__init__", make)
     monkeypatch.setattr(NumpyExecutor, "run", run)
