@@ -63,9 +63,11 @@ _LONG_POINTS = 8000
 
 # Through a long time random features go in so many windows, of which each has so many of them, of
 # this kind: in a window little happens. Its steps may creep before they get there, so there are
-# that many more of them.
-_WINDOWS, _IN_A_WINDOW, _KIND_IN_A_WINDOW = 8, 100, ("tanh", (1.0, 8.0))
-_PATIENCE = 10
+# that many more of them. Twice as many windows leave less than this share where more of them help.
+_WINDOWS, _IN_A_WINDOW, _KIND_IN_A_WINDOW = (8, 16, 32), 100, ("tanh", (1.0, 8.0))
+_PATIENCE, _OF_TWICE = 10, 0.1
+# Their share of a limit in time is larger: training begins where they end.
+_SHARE_OF_WINDOWS = 0.9
 # Layers take fewer windows, and so many seconds to compile alone.
 _WINDOWS_FROM = 20.0
 
@@ -159,21 +161,21 @@ def with_model(experiment: Experiment, started: bool = False) -> Chosen:
 
 def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
     began, few, late = experiment.ranks.clock(), _few(experiment), False
+    in_time_alone = _may_have_windows(experiment)
     trials: dict[Kind, _Trial] = {}
     for kind in _KINDS:
-        if len(trials) == 2 and all(one.is_hopeless for one in trials.values()):
-            break
         trials[kind] = _tried(experiment, auto, kind, few, began)
-        late = _is_late(experiment, began)
-        if trials[kind].left < _DONE or late:
+        best, late = min(trials.values(), key=_left), _is_late(experiment, began)
+        first_two = len(trials) == 2
+        if in_time_alone and (first_two or late) and _RESOLVED <= best.left < math.inf:
+            chosen = _in_windows(experiment, auto, began, _said(few, best, late))
+            if chosen is not None:
+                return chosen
+            late = _is_late(experiment, began)
+        hopeless = first_two and all(one.is_hopeless for one in trials.values())
+        if trials[kind].left < _DONE or late or hopeless:
             break
     kind, best = min(trials.items(), key=lambda item: item[1].left)
-    in_time_alone = _may_have_windows(experiment)
-    if in_time_alone and not late and _RESOLVED <= best.left < math.inf:
-        chosen = _in_windows(experiment, auto, began, _said(few, best, late))
-        if chosen is not None:
-            return chosen
-        late = _is_late(experiment, began)
     long = experiment.seconds is None or experiment.seconds >= _WINDOWS_FROM
     in_windows = in_time_alone and long and math.isfinite(best.left)
     tried, resolved = few, _RESOLVED_IN_HASTE if late and not in_windows else _RESOLVED
@@ -193,6 +195,10 @@ def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
         said += "; what was to be gone through before is left out"
     decisions = (Decision(0, f"model: {width} random features", said),)
     return Chosen(found, decisions, _widened(found, best.found))
+
+
+def _left(trial: _Trial) -> float:
+    return trial.left
 
 
 def _said(width: int, found: _Trial, late: bool) -> str:
@@ -241,24 +247,50 @@ def _may_have_windows(experiment: Experiment) -> bool:
 def _in_windows(
     experiment: Experiment, auto: AutoModel, began: float, said: str
 ) -> Chosen | None:
-    """Return the choice of random features in windows of time; None: in one they do not follow."""
-    width = min(_IN_A_WINDOW, _most(experiment))
-    model = Windows(_WINDOWS, auto.random_features(width, *_KIND_IN_A_WINDOW))
-    tried = replace(_with_points(experiment, _POINTS * width), model=model)
-    networks, thetas, left = [], [], []
-    for number in range(_WINDOWS):
+    """Return the choice of random features in windows of time; None: they do not follow there.
+
+    Where they do not in one of some windows, more are tried, unless twice as many have not helped.
+    """
+    width, before = min(_IN_A_WINDOW, _most(experiment)), math.inf
+    for count in _WINDOWS:
+        if _is_late(experiment, began, _AT_MOST):
+            return None
+        model = Windows(count, auto.random_features(width, *_KIND_IN_A_WINDOW))
+        tried = replace(_with_points(experiment, _POINTS * width), model=model)
+        trials = list(_each_window(tried, began))
+        worst = max(map(_left, trials))
+        if worst < _RESOLVED and len(trials) == count:
+            what = f"model: {width} random features in each of {count} windows of time"
+            why = f"{said}; in windows {worst:.1g} at most"
+            theta = np.concatenate([one.theta for one in trials])
+            return Chosen(tried, (Decision(0, what, why),), theta)
+        if worst < _RESOLVED or not worst < _OF_TWICE * before:
+            return None
+        before = worst
+    return None
+
+
+def _each_window(tried: Experiment, began: float) -> Iterator[_Trial]:
+    """Yield what is found in each window in turn, up to one that features do not follow.
+
+    They end where all of them would take too much of a limit in time as well.
+    """
+    limit, clock, networks = tried.seconds, tried.ranks.clock, []
+    start, count = clock(), tried.model.count
+    for number in range(count):
         objective, collocation, _ = of_window(tried, number, networks)
         judging = collocation.fresh("judging")
-        trial = _fitted(objective, judging, objective.theta, experiment, began, _PATIENCE)
+        trial = _fitted(
+            objective, judging, objective.theta, tried, began, _PATIENCE, _SHARE_OF_WINDOWS
+        )
+        yield trial
         if not trial.left < _RESOLVED:
-            return None
-        left.append(trial.left)
-        thetas.append(trial.theta)
+            return
+        end = start + (clock() - start) * count / (number + 1)
+        if limit is not None and end - began > _SHARE_OF_WINDOWS * limit and number + 1 < count:
+            return
         objective.parameters.load(trial.theta)
         networks.append(trained_network(objective))
-    what = f"model: {width} random features in each of {_WINDOWS} windows of time"
-    why = f"{said}; in windows {max(left):.1g} at most"
-    return Chosen(tried, (Decision(0, what, why),), np.concatenate(thetas))
 
 
 def _trained(
@@ -297,10 +329,10 @@ def _most(experiment: Experiment) -> int:
     return sys.maxsize if interior is None else max(1, interior // 2)
 
 
-def _is_late(experiment: Experiment, began: float) -> bool:
+def _is_late(experiment: Experiment, began: float, share: float = _SHARE) -> bool:
     """Whether trials have taken their share of a limit in time."""
     limit = experiment.seconds
-    return limit is not None and experiment.ranks.clock() - began > _SHARE * limit
+    return limit is not None and experiment.ranks.clock() - began > share * limit
 
 
 def _many(experiment: Experiment, seconds: float) -> int:
@@ -345,13 +377,14 @@ def _fitted(
     experiment: Experiment,
     begun: float,
     patience: int = 0,
+    share: float = _SHARE,
 ) -> _Trial:
     """Take Gauss-Newton steps from a start as long as they get; points: by which it is judged.
 
-    patience: so many further steps are taken, and creeping ones too.
+    patience: so many further steps are taken, and creeping ones too. share: of a limit in time.
     """
-    limit = experiment.seconds
-    function = _Clocked(objective, math.inf if limit is None else begun + _AT_MOST * limit)
+    limit, most = experiment.seconds, max(_AT_MOST, share)
+    function = _Clocked(objective, math.inf if limit is None else begun + most * limit)
     apart, theta = FreshLoss(objective, points), start
     before = apart.losses(objective.theta)
     solver = GaussNewton(steps=_STEPS + patience, least_fall=0.0 if patience else _FALLS)
@@ -365,7 +398,7 @@ def _fitted(
                 losses.append(step.loss)
                 seconds.append(clock() - began)
                 creeps = not patience and len(losses) >= 3 and losses[-1] > _FALLS * losses[-3]
-                if creeps or _is_late(experiment, begun):
+                if creeps or _is_late(experiment, begun, share):
                     break
                 began = clock()
     except (Diverged, _TimeIsUp):

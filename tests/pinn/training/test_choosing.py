@@ -181,6 +181,43 @@ def test_in_time_alone_features_go_in_windows_where_one_set_of_them_does_not_fol
     assert solution.evaluate(t=np.array([4.0, 8.0]))["u"].ravel() == pytest.approx(right, rel=1e-7)
 
 
+@pytest.mark.parametrize(("left", "count"), [
+    ({1.0: 1e-3, 0.5: 1e-9}, 16),
+    ({1.0: 1e-3, 0.5: 1e-5, 0.25: 1e-9}, 32),
+    ({1.0: 1e-3, 0.5: 9e-4, 0.25: 1e-9}, 4),  # twice as many have not helped: layers
+])  # fmt: skip
+def test_more_windows_are_tried_as_long_as_they_help(left, count, monkeypatch):
+    lengths = []
+
+    def found(objective, points, start, *_):
+        low, high = objective.problem.domain.bounds["t"]
+        lengths.append(high - low)
+        return choosing._Trial(left.get(high - low, 1e-3), 1.0, {}, False, start)
+
+    monkeypatch.setattr(choosing, "_fitted", found)
+    monkeypatch.setattr(choosing, "_tried", lambda *_: choosing._Trial(1e-3, 1.0, {}))
+    assert choosing.with_model(Experiment(FRONT)).experiment.model.count == count
+    expected = [length for length in left for _ in range(1 if left[length] > 1e-6 else count)]
+    assert lengths == (expected if count > 4 else [1.0, 0.5])
+
+
+def test_windows_are_not_begun_that_would_not_end_in_time(monkeypatch):
+    """On a machine where a fit takes two seconds, of which eight are too many in 12."""
+    now, counts = [0.0], []
+
+    def slow(objective, points, start, *_):
+        now[0] += 2
+        return choosing._Trial(1e-3 if now[0] <= 4 else 1e-9, 1.0, {}, False, start)
+
+    monkeypatch.setattr(ranks, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(choosing, "_fitted", slow)
+    for limit in (12.0, 30.0):
+        now[0] = 0.0
+        counts.append(getattr(choosing.with_model(Experiment(FRONT, seconds=limit))
+                              .experiment.model, "count", 0))  # fmt: skip
+    assert counts == [0, 8]
+
+
 def test_what_features_in_windows_do_not_follow_layers_do_in_fewer(monkeypatch):
     jump = replace(
         FRONT, equations={"jump": "u_t + u - tanh(500*(t - 3))"},
@@ -260,6 +297,7 @@ def test_a_trial_ends_where_it_has_taken_its_share_of_the_time():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(choosing, "GaussNewton", Counting)
         patch.setattr(choosing, "_AT_MOST", 1e9)
+        patch.setattr(choosing, "_may_have_windows", lambda _: False)
         chosen = choosing.with_model(Experiment(FRONT, pinn.AutoModel(), seconds=1e-6))
     assert taken == [1]
     assert isinstance(chosen.experiment.model, pinn.MLP)
