@@ -38,9 +38,6 @@ _AT_BOUND = 1e-6
 # The part of a coefficient in a direction that nothing determines, to be named for it.
 _INVOLVED = 0.1
 _UNLIKELY = 1e-3
-# What changes where a coefficient moves by its reach is no sign of its value below so many times
-# what is left of the equations: it may be no more than that itself.
-_UNTOLD = 10.0
 
 
 @dataclass(frozen=True)
@@ -115,8 +112,7 @@ def _analysed(
     _, sizes, transposed = np.linalg.svd(np.vstack([left, follow]), full_matrices=False)
     values, vectors = sizes**2, transposed.T
     scale = max(network.norm, float(np.linalg.norm(sizes)))
-    least = max(noise, _UNTOLD * _left_of_equations(objective, data))
-    certain = values > max(least, (_RANK * scale) ** 2)
+    certain = values > max(noise, (_RANK * scale) ** 2)
     safe = np.where(certain, values, 1.0)
     fits, meat = {}, np.zeros((len(free), len(free)))
     for one in data:
@@ -128,7 +124,7 @@ def _analysed(
     inner = vectors.T @ meat @ vectors / np.outer(safe, safe)
     inner[~certain] = inner[:, ~certain] = 0.0
     with np.errstate(divide="ignore"):
-        inner[~certain, ~certain] = least / values[~certain].clip(0.0)
+        inner[~certain, ~certain] = noise / values[~certain].clip(0.0)
     errors, correlations = _errors(free, vectors, inner)
     statement = statement_of(objective.problem)
     endless = free_coefficients(statement) & set(errors) if statement else ()
@@ -139,16 +135,6 @@ def _analysed(
         *map(ProblemWarning, _not_ended(network)),
         *map(UnsolvedWarning, _misfits(fits)),
     ]
-
-
-def _left_of_equations(objective: Objective, data: list[Noisy]) -> float:
-    """Return the sum of squares of all weighted rows but those of data."""
-    measured = {one.block.name for one in data}
-    rows = objective.residuals(objective.theta)
-    return sum(
-        float(np.sum((rows[block.name] * block.row_scale()) ** 2))
-        for block in objective.blocks if block.name not in measured
-    )  # fmt: skip
 
 
 def eliminated(

@@ -27,7 +27,7 @@ from pinn.estimates.correction import AS_GOOD, Correction, Witness, plausible
 from pinn.estimates.error_field import ErrorField
 from pinn.estimates.extension import Extension
 from pinn.estimates.linearised import Linearised, Ridge
-from pinn.estimates.record import ErrorEstimate
+from pinn.estimates.record import ErrorEstimate, of_no_solution
 from pinn.evaluation import Evaluation
 from pinn.evaluation.test_grid import test_points
 from pinn.objective import Objective
@@ -271,12 +271,15 @@ class _Estimation:
                     f"{name} is next to nothing, {_rms(u):.2g}, where the equations and conditions "
                     f"ask for about {size:.2g}: a trivial solution"
                 )
+        far = [name for name, error in relative.items() if of_no_solution({name: error})]
         remains = self._remains(best)
         hidden = tuple(name for name, error in relative.items() if error < _ROUNDED)
         if remains.near_rounding and len(hidden) == len(relative):
             doubts, remarks = tuple(_noise_doubts(remains)), (_near_rounding(hidden),)
         else:
             doubts = tuple(self._doubts(remains, spread, hidden))
+            if 0 < len(far) < len(relative):  # what is no solution takes the others with it
+                doubts += tuple(of_no_solution(relative))
             fits = self._fits_points if remains.only_rounding else ()
             remarks = (*plain.remarks, *fits, *remains.remarks())
         return dataclasses.replace(

@@ -12,6 +12,23 @@ import numpy as np
 
 from pinn.estimates.error_field import ErrorField
 
+# From this share of the solution on an estimated error says that there is none, not how far it is.
+_NO_SOLUTION = 0.5
+
+
+def of_no_solution(relative: Mapping[str, float | None]) -> list[str]:
+    """Return a sentence where estimated relative errors are as large as those of no solution.
+
+    relative: by name; None where a file could not hold it.
+    """
+    far = [name for name, one in relative.items() if one is None or not one < _NO_SOLUTION]
+    if not far:
+        return []
+    return [
+        f"{', '.join(far)} {'have' if len(far) > 1 else 'has'} one of half the size or more, which "
+        "is that of no solution, and the maximum is no bound"
+    ]
+
 
 @dataclass(frozen=True)
 class ErrorEstimate:

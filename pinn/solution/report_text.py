@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pinn.estimates.record import of_no_solution
 from pinn.text import aligned, labelled, shortened
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ _LONGEST_NAME = 22
 
 # What stands beside an estimate that is not to be trusted.
 DOUBTED = "?"
-
-# From this share of the solution on an estimated error says that there is none, not how far it is.
-_NO_SOLUTION = 0.5
 
 # Of standard errors where training did not solve the problem.
 NOT_YET = (
@@ -54,20 +52,12 @@ def is_doubted(relative: float | None, doubts: Sequence[str]) -> bool:
 
     relative: the estimated relative L2 error; None where a file could not hold it.
     """
-    return bool(doubts) or relative is None or not relative < _NO_SOLUTION
+    return bool(doubts) or bool(of_no_solution({"": relative}))
 
 
 def reasons(relative: Mapping[str, float | None], doubts: Sequence[str]) -> list[str]:
     """Return why estimates are not to be trusted, a sentence each; relative: as of is_doubted."""
-    far = [name for name, value in relative.items() if is_doubted(value, ())]
-    if not far:
-        return list(doubts)
-    names, have = ", ".join(far), "have" if len(far) > 1 else "has"
-    return [
-        *doubts,
-        f"{names} {have} one of half the size or more, which is that of no solution, and the "
-        "maximum is no bound",
-    ]
+    return [*doubts, *(one for one in of_no_solution(relative) if one not in doubts)]
 
 
 def facts(report: Report) -> list[tuple[str, str]]:

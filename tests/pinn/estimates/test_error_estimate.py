@@ -519,3 +519,19 @@ def test_few_long_steps_are_judged_too():
     assert step.report.error_estimate.relative_l2
     step = pinn.solve(problem, pinn.RandomFeatures(400), few, [pinn.Adam(steps=1)])
     assert not step.report.error_estimate.relative_l2
+
+
+def test_an_unknown_that_is_no_solution_takes_the_others_with_it():
+    """People who are not infected are known to a thousandth where the epidemic was missed."""
+    epidemic = pinn.Problem(
+        pinn.Time("t", 0, 60), ["S", "I"], {"s": "S_t + S*I/2000", "i": "I_t - S*I/2000 + I/7"},
+        [pinn.Initial("S", 999), pinn.Initial("I", 1)],
+    )  # fmt: skip
+    with pytest.warns(pinn.UnsolvedWarning):
+        solution = pinn.solve(
+            epidemic, pinn.MLP(8, 2), pinn.Sampling(interior=200),
+            [pinn.LevenbergMarquardt(steps=3)], error_bars=False,
+        )  # fmt: skip
+    estimate = solution.error_estimate()
+    assert estimate.relative_l2["S"] < 1e-2 < 1 < estimate.relative_l2["I"]
+    assert any("I has one of half the size or more" in doubt for doubt in estimate.doubts)
