@@ -25,7 +25,7 @@ from .trace import is_made_while_recording
 def compile(  # noqa: A001 - the field's name
     fn: Callable | None = None,
     *,
-    points: str | Iterable[str] = (),
+    points: str | Iterable[str] | None = (),
     threads: int | None = None,
     executor: str = "auto",
 ) -> Any:
@@ -53,9 +53,9 @@ def compile(  # noqa: A001 - the field's name
     and training mode. Without `points`, and for few of them, its numbers are those of `fn` to
     rounding; more are summed chunk by chunk, in an order that no number of threads changes.
     A decorator as well: `@compile` or `@compile(points="x")`.
-    Warns (RuntimeWarning) where it is recorded again and again for other numbers, of tensors that
-    it keeps in attributes, lists and dicts, where they stay as they are, and of lists and dicts
-    that it reads which are too long to be looked through at each call. Raises
+    Warns (RuntimeWarning) where it is recorded again and again for other numbers, of tensors and
+    numbers that it writes into attributes, lists and dicts, where they stay as they are, and of
+    lists and dicts that it reads which are too long to be looked through at each call. Raises
     TraceError for what a recording cannot hold (a branch on a value, random numbers, writing into
     tensors, another thing at each call), MixesPoints (a ValueError) where a result cannot be
     computed in chunks, and TypeError for arrays, sets and the like among the arguments.
@@ -115,18 +115,23 @@ class _Recordings:
         return ", ".join(changed) if self._in_a_row == _OFTEN else ""
 
 
+def _is_number(key: Hashable) -> bool:
+    """Return whether what a place is told by is a number, and no truth value."""
+    return isinstance(key, Frozen) and type(key.value) in (int, float)
+
+
 class Compiled:
     """A function that is recorded at its first call; see `compile`."""
 
     def __init__(
-        self, fn: Callable, points: str | Iterable[str], threads: int | None, executor: str
+        self, fn: Callable, points: str | Iterable[str] | None, threads: int | None, executor: str
     ) -> None:
         if not callable(fn):
             raise TypeError(f"compile: expected a function of tensors, got {type(fn).__name__}")
         functools.update_wrapper(self, fn, updated=())
         self.fn = fn
         self._signature = inspect.signature(fn.forward if isinstance(fn, Module) else fn)
-        self._points = (points,) if isinstance(points, str) else points
+        self._points = (points,) if isinstance(points, str) else () if points is None else points
         self._check_points()
         self._threads, self._executor = threads, executor
         is_object = not isinstance(fn, (FunctionType, MethodType, functools.partial))
@@ -236,8 +241,7 @@ class Compiled:
             keep(recorded.known, key, found)
         result = found(leaves)
         if new:
-            kept = self._leave_out_its_own(recorded, asked, around, roots)
-            self._say_what_is_kept(kept)
+            self._say_what_is_written(self._leave_out_its_own(recorded, asked, around, roots))
         return result
 
     def _say_how_often(
@@ -272,16 +276,16 @@ class Compiled:
             RuntimeWarning, stacklevel=4,
         )  # fmt: skip
 
-    def _say_what_is_kept(self, names: list[str]) -> None:
-        """Warn of tensors that the function writes somewhere."""
+    def _say_what_is_written(self, names: list[str]) -> None:
+        """Warn of tensors and numbers that the function writes somewhere."""
         if not names:
             return
         named = ", ".join(names[:_NAMED])
         more = len(names) - _NAMED
         warnings.warn(
-            f"{self._name} keeps tensors in {named}" + f" and {more} more" * (more > 0) + ": "
-            "that happens while it is recorded and not at its calls, so what is kept stays as it "
-            "is now; return it as well",
+            f"{self._name} writes {named}" + f" and {more} more" * (more > 0) + ": that happens "
+            "while it is recorded and not at its calls, so what is there stays as it is now; "
+            "return it as well, or write it outside of the function",
             RuntimeWarning, stacklevel=4,
         )  # fmt: skip
 
@@ -290,22 +294,25 @@ class Compiled:
     ) -> list[str]:
         """Keep a first recording under what the function itself did not write meanwhile.
 
-        Return where it has put tensors of the recording.
+        Return where it has put tensors of the recording, and numbers that it counts with.
         """
         now = dict(surroundings(roots, recorded.own, around).named)
-        written = {name for name, value in around.named if name in now and now[name] != value}
+        changed = {name: old for name, old in around.named if now.get(name, old) != old}
+        counted = [
+            name for name, old in changed.items() if _is_number(old) and _is_number(now[name])
+        ]  # fmt: skip
         kept = [
             name for name, value in now.items()
             if isinstance(value, Same) and is_made_while_recording(value.value)
         ]  # fmt: skip
-        written.update(kept)
+        written = {*changed, *kept}
         if written:
             with self._lock:
                 found = recorded.known.pop((asked, around), None)
                 recorded.leave_out(written)
                 if found is not None:
                     keep(recorded.known, (asked, recorded.around(asked, roots)), found)
-        return kept
+        return [*kept, *counted]
 
     def _form_of(
         self,

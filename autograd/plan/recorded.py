@@ -246,7 +246,9 @@ class Plan:
         except Exception as error:
             error.add_note(
                 f"{self.recorded.name} was being recorded with {count} points, first of all: what "
-                "else has a row a point has to be an argument that `points` names too"
+                "else has a row a point has to be an argument that `points` names too, and what "
+                "asks for a certain number of them (reshape to a grid, topk) cannot be computed "
+                "in chunks: leave out `points` then"
             )
             raise
 

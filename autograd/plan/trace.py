@@ -13,13 +13,13 @@ from ..ops.registry import Op
 from ..tensor import Tensor
 from .program import COMPUTED, INPUT, Argument, Captured, Instruction, Program, Value
 
-# What recordings have computed from their inputs, as far as it is still there, by its id.
-_made: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
+# What recordings have computed from their inputs, as far as it is still there: arrays by their ids.
+_made: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
-def is_made_while_recording(tensor: Tensor) -> bool:
-    """Return whether a tensor was computed from the inputs of a recording, while that was made."""
-    return _made.get(id(tensor)) is tensor
+def is_made_while_recording(value: Any) -> bool:
+    """Return whether it is a tensor that a recording has computed from its inputs."""
+    return isinstance(value, Tensor) and _made.get(id(value._data)) is value._data
 
 
 class TraceError(RuntimeError):
@@ -83,7 +83,7 @@ class Tracer:
             self._bind(tensor, value)
             if varies:
                 self.varying.add(value)
-                _made[id(tensor)] = tensor
+                _made[id(tensor._data)] = tensor._data
             results.append(value)
         self.program.instructions.append(Instruction(op, inputs, dict(attributes), tuple(results)))
 

@@ -77,6 +77,7 @@ class Grid:
         if repeated:
             raise Misuse(f"--grid {repeated[0]}: it is given twice; write all values after one =")
         self._axes = axes
+        self.keys = keys
         self.names = _short_names(keys)
         """The keys, as they are called in a table."""
 

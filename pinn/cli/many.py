@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pinn.runs.executors import Workers
     from pinn.runs.jobs import Ended, Job
     from pinn.runs.sweep import Sweep
+    from pinn.training.experiment import Experiment
 
 
 class GridRuns:
@@ -41,6 +42,7 @@ class GridRuns:
         self._grid = grid
         self.configs = _configs(grid, made, folder)
         """By directory."""
+        _check_constants(grid, next(iter(self.configs.values())).experiment)
         self._before: dict[Path, End] = {}
         """How those had ended that stay as they are."""
         for directory, config in self.configs.items():
@@ -108,6 +110,19 @@ class GridRuns:
             self._grid.names, values, list(self.configs), list(self._codes.values()),
             list(self._reasons.values()),
         )  # fmt: skip
+
+
+def _check_constants(grid: Grid, experiment: Experiment) -> None:
+    """Raise Misuse for a constant that nothing uses: the runs would be the same one each time."""
+    from pinn.training.unused import unused_constants
+
+    unused = unused_constants(experiment)
+    for key in grid.keys:
+        sentence = next((
+            one for one in unused if one.startswith(f"{key.removeprefix('problem.')} is used")
+        ), None)  # fmt: skip
+        if sentence is not None:
+            raise Misuse(f"--grid {key}: {sentence}")
 
 
 def _configs(

@@ -38,7 +38,7 @@ _ROWS = (5, 7)
 def export(
     solution: Solution,
     path: str | os.PathLike[str],
-    sizes: GridSizes,
+    sizes: GridSizes | int,
     held: Mapping[str, float],
     overwrite: bool = False,
 ) -> list[Path]:
@@ -46,13 +46,20 @@ def export(
 
     See `Solution.export`.
     """
-    path = Path(path)
+    path, domain = Path(path), solution.problem.domain
+    if isinstance(sizes, int):
+        sizes = dict.fromkeys(Grid.of(domain, {}, held).axes, sizes)
+    if not isinstance(sizes, Mapping):
+        raise TypeError(
+            f"grid: expected a number of points, or a mapping from coordinates to these such as "
+            f"{{{domain.coordinates[0]!r}: 101}}, got {sizes!r:.60}"
+        )
     known = [suffix for suffixes in FORMATS.values() for suffix in suffixes]
     if path.suffix not in known:
         raise ValueError(f"expected a file name that ends in {', '.join(known)}, got {str(path)!r}")
     if path.suffix == ".py":
         return _export_module(solution, path, sizes or held, overwrite)
-    grid = Grid.of(solution.problem.domain, sizes, held)
+    grid = Grid.of(domain, sizes, held)
     if path.suffix in VTK:
         return _Field(solution, grid, dict(sizes)).write(path, overwrite)
     _prepare([path], overwrite)

@@ -288,7 +288,7 @@ class Solution:
         self,
         path: str | os.PathLike[str],
         *,
-        grid: Mapping[str, int | Sequence[float]] | None = None,
+        grid: Mapping[str, int | Sequence[float]] | int | None = None,
         overwrite: bool = False,
         **held: float,
     ) -> list[Path]:
@@ -305,12 +305,12 @@ class Solution:
         u_error, which is u - u_reference. In VTK files the components of a vector are one as well
         (problem.vectors).
 
-        grid: coordinate -> how many points from bound to bound, or the points themselves. held:
-        coordinates at one value. The rest is chosen: up to three coordinates in space and the time
-        have a grid, others and families are held in the middle. Raises FileExistsError for what is
-        there already, unless `overwrite`; ValueError for another ending, coordinates that are not
-        there or do not fit to the ending, and a model that numpy alone cannot repeat; OSError from
-        the disk.
+        grid: coordinate -> how many points from bound to bound, or the points themselves; a number
+        is how many there are of each. held: coordinates at one value. The rest is chosen: up to
+        three coordinates in space and the time have a grid, others and families are held in the
+        middle. Raises FileExistsError for what is there already, unless `overwrite`; ValueError for
+        another ending, coordinates that are not there or do not fit to the ending, and a model that
+        numpy alone cannot repeat; OSError from the disk.
         """
         return export(self, path, grid or {}, held, overwrite)
 

@@ -43,6 +43,14 @@ def test_each_combination_has_its_run_and_a_line(folder, capsys):
     assert len(losses) == 4
 
 
+def test_values_of_a_constant_that_nothing_uses_are_refused(folder, capsys):
+    grid = ["--grid", "problem.constants.nuu=0.1,0.2"]
+    assert main(["sweep", "heat.yaml", "--out", "all", *grid]) == 2
+    said = capsys.readouterr().err
+    assert "--grid problem.constants.nuu: constants.nuu is used nowhere" in said
+    assert not Path("all").exists()
+
+
 def test_what_is_there_is_not_trained_again(folder, capsys):
     assert main(SWEEP) == 0
     times = {path: path.stat().st_mtime_ns for path in Path("all").rglob("solution.npz")}

@@ -53,6 +53,14 @@ def test_csv_has_values_reference_and_signed_error(heat, tmp_path):
     np.testing.assert_array_equal(error, u - reference)
 
 
+def test_one_number_is_that_of_the_points_in_each_coordinate(heat, tmp_path):
+    heat.export(tmp_path / "a.csv", grid=5)
+    heat.export(tmp_path / "b.csv", grid=dict.fromkeys(heat.problem.domain.coordinates, 5))
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    with pytest.raises(TypeError, match=r"grid: expected a number of points, or a mapping .*, got"):
+        heat.export(tmp_path / "c.csv", grid=[5, 5])
+
+
 def test_csv_has_the_points_in_the_domain_alone(tmp_path):
     disk = solution_of(pinn.Disk((0, 0), 1))
     disk.export(tmp_path / "a.csv", grid={"x": 9, "y": 9})
