@@ -22,6 +22,13 @@ def is_made_while_recording(value: Any) -> bool:
     return isinstance(value, Tensor) and _made.get(id(value._data)) is value._data
 
 
+def _remember(array: Any) -> None:
+    try:
+        _made[id(array)] = array
+    except TypeError:  # not all libraries' arrays can be referred to weakly
+        pass
+
+
 class TraceError(RuntimeError):
     """Something that a recorded program cannot hold was done while recording."""
 
@@ -83,7 +90,7 @@ class Tracer:
             self._bind(tensor, value)
             if varies:
                 self.varying.add(value)
-                _made[id(tensor._data)] = tensor._data
+                _remember(tensor._data)
             results.append(value)
         self.program.instructions.append(Instruction(op, inputs, dict(attributes), tuple(results)))
 
