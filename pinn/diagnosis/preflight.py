@@ -17,7 +17,6 @@ from pinn.diagnosis.network import network_values, other_parameters
 from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.regions import empty_regions
 from pinn.diagnosis.statement import MOST_COORDINATES, MOST_RESIDUALS, Statement
-from pinn.diagnosis.trivial import trivial
 from pinn.equations.leaves import At, Derivative
 from pinn.objective import Objective
 from pinn.problem import Problem
@@ -34,11 +33,11 @@ def preflight(objective: Objective) -> list[str]:
 
     Looked for are missing conditions, unknowns and coefficients that nothing determines, or up to a
     factor alone, equations and conditions that contradict each other or have no value, equations
-    that run the wrong way in time, unknowns that may vanish altogether, initial values that change
-    with time, regions without a point, derivatives across a jump, coordinates that the precision
-    does not resolve, and a model without the second derivatives that are asked for. Takes some
-    milliseconds for each residual, and looks at no more than 100 of them, in at most 12
-    coordinates. The objective is left as it was; the random numbers are a stream of their own.
+    that run the wrong way in time, initial values that change with time, regions without a point,
+    derivatives across a jump, coordinates that the precision does not resolve, and a model without
+    the second derivatives that are asked for. Takes some milliseconds for each residual, and looks
+    at no more than 100 of them, in at most 12 coordinates. The objective is left as it was; the
+    random numbers are a stream of their own.
     """
     statement = statement_of(objective.problem)
     if statement is None:
@@ -56,7 +55,6 @@ def preflight(objective: Objective) -> list[str]:
         *_unasked(statement),
         *backward(statement),
         *underdetermined(statement),
-        *trivial(statement),
         *_idle_coefficients(objective),
         *multiples(statement),
         *empty_regions(objective.problem),

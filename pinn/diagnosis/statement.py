@@ -22,7 +22,6 @@ MOST_COORDINATES = 12
 
 _INSIDE, _ON_A_FACE = 24, 24
 _AT_A_BOUND = 3
-_ZERO = 3  # the state in which unknowns vanish
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +89,6 @@ class Statement:
             second = self._linear(residual, points, 2)
         return first, second
 
-    def at_zero(self, stated: Stated) -> np.ndarray | None:
-        """Return a residual, (n,), where all unknowns vanish; None where none is known."""
-        found = self._linear(stated.residual, stated.points, _ZERO)
-        return None if found is None else found.value
-
     def value(
         self, stated: Stated, state: int, coefficients: Mapping[str, float]
     ) -> np.ndarray | None:
@@ -117,8 +111,6 @@ class Statement:
                 self._values[key] = (
                     2 * rng.standard_normal(n) if both_signs else rng.uniform(0.2, 0.9, n)
                 )
-                if state == _ZERO and leaf.unknown in self.problem.unknowns:
-                    self._values[key] = np.zeros(n)
             return self._values[key]
 
         if coefficients is None:
