@@ -89,7 +89,7 @@ class _Recorded:
 
     def bound(self) -> tuple[Any, int]:
         """Return one executor, filled with points, and its number of rows; for profiling."""
-        (program, _), executor = next(iter(self.chunked._bound.items()))
+        (program, *_), executor = next(iter(self.chunked._bound.items()))
         count = program.inputs[0].shape[0]
         for target, source in zip(executor.inputs, self._rows, strict=False):
             target[...] = source[:count]
