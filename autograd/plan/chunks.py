@@ -31,7 +31,7 @@ from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
 from .pieces import even_pieces, l2_cache_bytes, lanes_of
-from .points_alone import kept_bytes
+from .points_alone import has_bits, kept_bytes
 from .pool import worker_pool
 from .program import Program, Value
 from .resized import resized
@@ -474,7 +474,7 @@ class Chunked:
         for start, stop in bounds:
             executor = executors[(start, stop) if apart else stop - start]
             pairs = [(t, s[start:stop]) for t, s in zip(executor.inputs, rows, strict=False)]
-            if apart and all(_has_bits(*pair) for pair in pairs):
+            if apart and all(has_bits(*pair) for pair in pairs):
                 executor.run(known=True)
             else:
                 for target, source in pairs:
@@ -528,11 +528,6 @@ class _Sums:
         return [
             numbers[a:b].reshape(shape) for (a, b), shape in zip(edges, self._shapes, strict=True)
         ]
-
-
-def _has_bits(array: np.ndarray, other: np.ndarray) -> bool:
-    """Return whether arrays are alike to the bit: 0 is not -0."""
-    return array.tobytes() == other.tobytes()
 
 
 def _place(given: Any, shape: tuple[int, ...], dtype: Any, xp: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .program import COMPUTED, CONSTANT, Program, Value, flops
 
 _WORTH = 0.2  # of a program's operations, from which it is kept
@@ -12,6 +14,8 @@ def points_first(program: Program, points: int) -> tuple[Program, int]:
 
     With how many instructions these are; 0 where they are too few of the operations.
     """
+    if not points:
+        return program, 0
     alone: set[Value] = set(program.inputs[:points])
     first, others = [], []
     for instruction in program.instructions:
@@ -32,3 +36,10 @@ def kept_bytes(program: Program, points: int) -> int:
     made = {v for one in first for v in one.outputs if v.kind == COMPUTED}
     read = {v for one in others for v in one.values()} | set(program.outputs)
     return sum(v.nbytes for v in made & read)
+
+
+def has_bits(array: np.ndarray, known: np.ndarray) -> bool:
+    """Return whether an array has the bits of another: 0 is not -0, and NaN is itself."""
+    bits = f"u{min(array.itemsize, 8)}"
+    one, other = (np.ascontiguousarray(a).view(bits) for a in (array, known))
+    return np.array_equal(one, other)

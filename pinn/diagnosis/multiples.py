@@ -56,10 +56,22 @@ def _free(statement: Statement) -> Iterator[tuple[dict[str, float], list[Stated]
     columns = [*used, *range(len(names), matrix.shape[1])]
     _, sizes, directions = np.linalg.svd(matrix[:, columns])
     free = directions[np.count_nonzero(sizes > _ROUNDING * sizes[0]) :, : len(used)]
-    for direction in free:
+    for direction in _reduced(free):
         found = {names[k]: part for k, part in zip(used, direction, strict=True)
                  if abs(part) > _INVOLVED * np.abs(direction).max()}  # fmt: skip
         yield found, [one for one in involved if _coefficients(one) & set(found)]
+
+
+def _reduced(directions: np.ndarray) -> np.ndarray:
+    """Return directions, (n, coefficients), that span the same and have few coefficients each."""
+    found = directions.copy()
+    for row in range(len(found)):
+        column = int(np.argmax(np.abs(found[row])))
+        found[row] /= found[row, column]
+        for other in range(len(found)):
+            if other != row:
+                found[other] -= found[other, column] * found[row]
+    return found
 
 
 def _coefficients(stated: Stated) -> frozenset[str]:

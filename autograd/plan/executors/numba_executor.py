@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -45,13 +45,7 @@ class NumbaExecutor(NumpyExecutor):
     installed, ExecutorError where it may not compile.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        given: Sequence[Any] = (),
-        points: int = 0,
-        beside: NumpyExecutor | None = None,
-    ) -> None:
+    def __init__(self, *arguments: Any) -> None:
         if not numba_is_installed():
             raise ImportError(
                 "executor 'numba': numba is not installed; install the extra `jit` "
@@ -63,7 +57,7 @@ class NumbaExecutor(NumpyExecutor):
                 "unset it, or use the executor 'numpy'"
             )
         self._held: list[Any] = []
-        super().__init__(program, given, points, beside)
+        super().__init__(*arguments)
 
     @classmethod
     def prepared(cls, program: Program) -> Program:

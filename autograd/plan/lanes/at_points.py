@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.registry import REGISTRY
+from ..points_alone import has_bits
 from ..program import CONSTANT, INPUT, Argument, Instruction, Program, Value
 from .places import CannotCompile, broadcast, inner_size, moved, moves, points_of_constant
 
@@ -195,7 +196,7 @@ class AtPoints:
             return []
         given = [rows[k] for k in self._needed]
         known = self._given is not None and all(
-            _has_bits(a, b) for a, b in zip(given, self._given, strict=True)
+            has_bits(a, b) for a, b in zip(given, self._given, strict=True)
         )
         if not known:
             self._given = None  # not the points of what may fail
@@ -234,12 +235,6 @@ class AtPoints:
             operands = [fetched(*one) for one in step.operands]
             found = step.instruction.op.forward(np, *operands, **step.instruction.attributes)
             arrays[step.array] = np.broadcast_to(found, (self._sizes[step.array], count))
-
-
-def _has_bits(array: np.ndarray, known: np.ndarray) -> bool:
-    """Return whether an array has the bits of another: 0 is not -0, and NaN is itself."""
-    bits = f"u{array.itemsize}"
-    return np.array_equal(array.view(bits), known.view(bits))
 
 
 def _is_held(instruction: Instruction, held: Collection[str]) -> bool:

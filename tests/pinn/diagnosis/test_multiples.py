@@ -47,6 +47,14 @@ def test_nothing_is_said_of_others(equations, parameters):
     assert list(multiples(found)) == []
 
 
+def test_sets_that_have_nothing_to_do_with_each_other_are_told_apart():
+    equations = {"d": "k*u_xx + q", "e": "a*v_xx + b*v + a"}
+    parameters = {"k": 0.5, "q": 1.0, "a": 2.0, "b": 3.0}
+    said = list(multiples(stated(equations, parameters, unknowns=("u", "v"))))
+    assert sorted(one[one.index("'") : one.index(":")] for one in said) == ["'a', 'b'", "'k', 'q'"]
+    assert all("more than the ratios" in one for one in said)
+
+
 def test_a_condition_with_one_of_them_tells_it():
     flux = [pinn.Neumann("u", "q", on="x=1"), pinn.Dirichlet("u", 0, on="x=0")]
     assert free_coefficients(stated({"d": "k*u_xx + q"}, {"k": 1.0, "q": 2.0}, flux)) == set()

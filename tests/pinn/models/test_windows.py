@@ -43,7 +43,10 @@ def test_a_window_begins_where_the_one_before_ends(order, domain):
     for k in (1, 2):
         before, slope_before = value_and_slope(modules[k - 1], *x, EDGES[k])
         after, slope_after = value_and_slope(modules[k], *x, EDGES[k])
-        np.testing.assert_allclose(before, after, rtol=1e-15)
+        if order == 2 and domain is IN_TIME:  # the value comes out of a sweep
+            np.testing.assert_allclose(before, after, rtol=1e-15)
+        else:
+            assert np.array_equal(before, after)
         agree = np.abs(slope_before - slope_after) <= 1e-14 * (1 + np.abs(slope_before))
         assert agree.all() == (order == 2)
 
