@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from pinn.diagnosis.advice import advice
-from pinn.diagnosis.preflight import preflight, statement_of
+from pinn.diagnosis.preflight import preflight
+from pinn.diagnosis.statement import statement_of
 from pinn.models.in_words import in_words
 from pinn.objective import Evaluation, Objective
 from pinn.objective.block import Block

@@ -16,10 +16,9 @@ from pinn.diagnosis.multiples import multiples
 from pinn.diagnosis.network import network_values, other_parameters
 from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.regions import empty_regions
-from pinn.diagnosis.statement import MOST_COORDINATES, MOST_RESIDUALS, Statement
+from pinn.diagnosis.statement import Statement, statement_of
 from pinn.equations.leaves import At, Derivative
 from pinn.objective import Objective
-from pinn.problem import Problem
 from pinn.sampling import stream
 
 _PROBES = 16
@@ -62,14 +61,6 @@ def preflight(objective: Objective) -> list[str]:
         *_unresolved(objective),
         *_straight(objective, statement),
     ]
-
-
-def statement_of(problem: Problem) -> Statement | None:
-    """Return a problem as the checks see it; None for one that they would take too long for."""
-    count = len(problem.residuals) + len(problem.conditions)
-    if count > MOST_RESIDUALS or len(problem.domain.coordinates) > MOST_COORDINATES:
-        return None
-    return Statement(problem)
 
 
 def _unasked(statement: Statement) -> Iterator[str]:

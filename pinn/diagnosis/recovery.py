@@ -24,8 +24,8 @@ import numpy as np
 import autograd as T
 from pinn.diagnosis.elimination import Elimination
 from pinn.diagnosis.multiples import free_coefficients
-from pinn.diagnosis.preflight import statement_of
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
+from pinn.diagnosis.statement import statement_of
 from pinn.objective import Block, Objective
 from pinn.residuals import Measured
 from pinn.solution.recovery import DataFit, Recovery

@@ -165,3 +165,11 @@ class Statement:
                 moved = p.raw_initial + (0.2 * rng.standard_normal() if number else 0.0)
                 states[-1][p.name] = p.value(T.tensor(moved, dtype=T.float64)).item()
         return states
+
+
+def statement_of(problem: Problem) -> Statement | None:
+    """Return a problem as the checks see it; None for one that they would take too long for."""
+    count = len(problem.residuals) + len(problem.conditions)
+    if count > MOST_RESIDUALS or len(problem.domain.coordinates) > MOST_COORDINATES:
+        return None
+    return Statement(problem)

@@ -9,7 +9,7 @@ import pytest
 
 import pinn
 from pinn.diagnosis.multiples import free_coefficients, multiples
-from pinn.diagnosis.preflight import statement_of
+from pinn.diagnosis.statement import statement_of
 
 X, TIME = pinn.Interval("x", 0, 1), pinn.Time("t", 0, 2)
 
