@@ -21,6 +21,7 @@ from .memory import keep_freed_memory as _keep_freed_memory
 from .modes import (
     detect_anomaly,
     enable_grad,
+    inference_mode,
     is_anomaly_enabled,
     is_grad_enabled,
     no_grad,
@@ -35,6 +36,7 @@ from .ops.compare import *
 from .ops.complex import *
 from .ops.create import *
 from .ops.cumulative import *
+from .ops.distance import *
 from .ops.einsum import *
 from .ops.extrema import *
 from .ops.gamma import *
@@ -51,6 +53,8 @@ from .ops.reduce import *
 from .ops.shape import *
 from .ops.smooth import *
 from .ops.softmax import *
+from .ops.trapezoid import *
+from .ops.vander import *
 from .plan.compiled import compile
 from .plan.number_of_points import MixesPoints
 from .plan.trace import TraceError

@@ -10,6 +10,7 @@ from .graph import Node
 from .modes import (
     detect_anomaly,
     enable_grad,
+    inference_mode,
     is_grad_enabled,
     no_grad,
     set_detect_anomaly,
@@ -32,6 +33,7 @@ __all__ = [
     "gradcheck",
     "gradgradcheck",
     "graph",
+    "inference_mode",
     "is_grad_enabled",
     "no_grad",
     "once_differentiable",

@@ -108,6 +108,10 @@ class HookList:
         self.hooks[key] = hook
         return RemovableHandle(self, key)
 
+    def remove(self, key: int) -> None:
+        """Let go of a hook, if it is still there."""
+        self.hooks.pop(key, None)
+
     def __call__(self, grad: Any) -> Any:
         for hook in tuple(self.hooks.values()):
             replacement = hook(grad)
@@ -128,11 +132,11 @@ class HookList:
 
 
 class RemovableHandle:
-    """What `register_hook` returns: `remove()` takes the hook away; also a context manager."""
+    """What registering a hook returns: `remove()` takes it away; also a context manager."""
 
     __slots__ = ("_hooks", "_key")
 
-    def __init__(self, hooks: HookList, key: int) -> None:
+    def __init__(self, hooks: Any, key: int) -> None:
         self._hooks = weakref.ref(hooks)
         self._key = key
 
@@ -140,7 +144,7 @@ class RemovableHandle:
         """Take the hook away; a second call does nothing."""
         hooks = self._hooks()
         if hooks is not None:
-            hooks.hooks.pop(self._key, None)
+            hooks.remove(self._key)
 
     def __enter__(self) -> RemovableHandle:
         return self

@@ -16,7 +16,7 @@ from . import modes
 from .devices import current, namespace_of, overlaps_itself, write, zeros
 from .ops.arithmetic import add, div, mul, operand, sub
 from .ops.index import index_put_op, normal_index
-from .ops.piecewise import clamp
+from .ops.piecewise import clamp, nan_to_num
 from .ops.registry import Op, link
 from .tensor import Tensor, as_tensor, method
 
@@ -211,6 +211,7 @@ _define("sub_", sub, saves_self=False)
 _define("mul_", mul)
 _define("div_", div)
 _define("clamp_", clamp)
+_define("nan_to_num_", nan_to_num)
 
 
 def _like(value: Any, x: Tensor) -> Tensor:

@@ -128,6 +128,31 @@ class enable_grad(_BareDecoratorMode):  # noqa: N801 - the field's name
     value = True
 
 
+class inference_mode(_Mode):  # noqa: N801 - the field's name
+    """Record nothing inside, as `no_grad`; `mode=False` records inside, as `enable_grad`.
+
+    PyTorch keeps no version counters for what is made inside, and refuses to record or to write
+    with it afterwards.  Here results are ordinary leaves, as those of `no_grad`: what PyTorch
+    refuses is allowed.  `enable_grad` inside records, which it does not in PyTorch.
+    """
+
+    @overload
+    def __new__(cls, mode: bool = True) -> Self: ...
+
+    @overload
+    def __new__(cls, mode: _Function) -> _Function: ...
+
+    def __new__(cls, mode: bool | Callable = True) -> Any:
+        return cls()(mode) if callable(mode) else super().__new__(cls)
+
+    def __init__(self, mode: bool | Callable = True) -> None:
+        super().__init__()
+        self.value = not mode
+
+    def clone(self) -> inference_mode:
+        return type(self)(not self.value)
+
+
 class _SetMode(_Mode):
     """A switch to a given value: at once as a statement, and until the end as a context."""
 

@@ -82,9 +82,15 @@ class Signature:
         self.kinds = {p.name: self._kind(p) for p in self.parameters}
 
     def _public_names(self) -> dict[str, str]:
-        """Return what PyTorch calls the tensors of a function: `input`, and `other` after it."""
-        tensors = [p.name for p in self.parameters if p.name in ("x", "y")]
-        return dict(zip(tensors, ("input", "other"), strict=False))
+        """Return what PyTorch calls the tensors of a function: `input`, and `other` after it.
+
+        Where x may be left out after y, they are the points of values, and keep their names.
+        """
+        tensors = [p for p in self.parameters if p.name in ("x", "y")]
+        names = [p.name for p in tensors]
+        if names == ["y", "x"] and tensors[1].default is None:
+            return {}
+        return dict(zip(names, ("input", "other"), strict=False))
 
     def _aliases(self) -> dict[str, str]:
         known = set(self.signature.parameters)

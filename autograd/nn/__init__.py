@@ -15,7 +15,7 @@ from .activations import (
     Softplus,
     Tanh,
 )
-from .containers import ModuleDict, ModuleList, ParameterList, Sequential
+from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .linear import Linear
 from .loss import HuberLoss, L1Loss, MSELoss, SmoothL1Loss
 from .module import Module
@@ -35,6 +35,7 @@ __all__ = [
     "ModuleDict",
     "ModuleList",
     "Parameter",
+    "ParameterDict",
     "ParameterList",
     "ReLU",
     "SELU",

@@ -1,4 +1,4 @@
-"""Modules that hold modules or parameters: Sequential, ModuleList, ModuleDict, ParameterList."""
+"""Modules that hold modules or parameters, as lists and as dictionaries."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .parameter import Parameter
 _Member = TypeVar("_Member", Module, Parameter)
 
 
-class _Numbered(Module, Generic[_Member]):
-    """What the list-like containers share: members of one table, named "0", "1", ..."""
+class _Holder(Module, Generic[_Member]):
+    """What all containers share: members of one table, each under a name."""
 
     _table: str
     _kind: type
@@ -29,6 +29,13 @@ class _Numbered(Module, Generic[_Member]):
     def _members(self) -> dict[str, Any]:
         return self.__dict__[self._table]
 
+    def __len__(self) -> int:
+        return len(self._members())
+
+
+class _Numbered(_Holder[_Member]):
+    """What the list-like containers share: members named "0", "1", ..."""
+
     def _renumber(self, members: list) -> None:
         table = self._members()
         table.clear()
@@ -43,9 +50,6 @@ class _Numbered(Module, Generic[_Member]):
                 f"index {position} is out of range for a {type(self).__name__} of {size}"
             )
         return position % size
-
-    def __len__(self) -> int:
-        return len(self._members())
 
     def __iter__(self) -> Iterator[_Member]:
         return iter(list(self._members().values()))
@@ -92,6 +96,71 @@ class _Numbered(Module, Generic[_Member]):
         return self
 
 
+class _Named(_Holder[_Member]):
+    """What the dictionary-like containers share: members under names of their own."""
+
+    def __getitem__(self, key: str) -> _Member:
+        if key not in self._members():
+            raise KeyError(f"{key!r}; this {type(self).__name__} has {list(self._members())}")
+        return self._members()[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        raise NotImplementedError(f"{type(self).__name__} defines no __setitem__")
+
+    def __delitem__(self, key: str) -> None:
+        del self._members()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members())
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._members()
+
+    def keys(self) -> Any:
+        """Return the names."""
+        return self._members().keys()
+
+    def values(self) -> Any:
+        """Return the members."""
+        return self._members().values()
+
+    def items(self) -> Any:
+        """Return (name, member) pairs."""
+        return self._members().items()
+
+    def pop(self, key: str) -> _Member:
+        """Remove a member and return it."""
+        member = self[key]
+        del self[key]
+        return member
+
+    def clear(self) -> None:
+        """Remove all members."""
+        self._members().clear()
+
+    def update(self, members: Mapping[str, Any] | Iterable) -> None:
+        """Add members from a dictionary or from (name, member) pairs, in their order."""
+        for key, member in dict(members).items():
+            self[key] = member
+
+
+class _OfParameters:
+    """What the containers of parameters share: tensors become Parameters when they are added."""
+
+    _table: str = "_parameters"
+    _kind: type = Parameter
+
+    def _adopt(self, value: Any) -> Parameter:
+        return value if isinstance(value, Parameter) else Parameter(value)
+
+    def __repr__(self) -> str:
+        lines = [
+            f"  ({name}): {p.dtype} of shape {list(p.shape)}"
+            for name, p in self.__dict__["_parameters"].items()
+        ]
+        return f"{type(self).__name__}(" + ("\n" + "\n".join(lines) + "\n)" if lines else ")")
+
+
 class Sequential(_Numbered[Module]):
     """Modules called one after the other; each takes the output of the one before.
 
@@ -130,78 +199,79 @@ class ModuleList(_Numbered[Module]):
         self.extend(() if modules is None else modules)
 
 
-class ModuleDict(Module):
+class ModuleDict(_Named[Module]):
     """A dictionary whose values are registered modules; it has no forward of its own."""
+
+    _table = "_modules"
+    _kind = Module
 
     def __init__(self, modules: Mapping[str, Module] | Iterable | None = None) -> None:
         super().__init__()
         if modules is not None:
             self.update(modules)
 
-    def __getitem__(self, key: str) -> Module:
-        if key not in self._modules:
-            raise KeyError(f"{key!r}; this ModuleDict has {list(self._modules)}")
-        return self._modules[key]
-
     def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)
 
-    def __delitem__(self, key: str) -> None:
-        del self._modules[key]
 
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._modules
-
-    def keys(self) -> Any:
-        """Return the names."""
-        return self._modules.keys()
-
-    def values(self) -> Any:
-        """Return the modules."""
-        return self._modules.values()
-
-    def items(self) -> Any:
-        """Return (name, module) pairs."""
-        return self._modules.items()
-
-    def pop(self, key: str) -> Module:
-        """Remove a module and return it."""
-        module = self[key]
-        del self[key]
-        return module
-
-    def clear(self) -> None:
-        """Remove all modules."""
-        self._modules.clear()
-
-    def update(self, modules: Mapping[str, Module] | Iterable) -> None:
-        """Add modules from a dictionary or from (name, module) pairs."""
-        for key, module in dict(modules).items():
-            self[key] = module
-
-
-class ParameterList(_Numbered[Parameter]):
+class ParameterList(_OfParameters, _Numbered[Parameter]):
     """A list of registered parameters; tensors become Parameters when they are added."""
-
-    _table = "_parameters"
-    _kind = Parameter
 
     def __init__(self, values: Iterable[Tensor] | None = None) -> None:
         super().__init__()
         self.extend(() if values is None else values)
 
-    def _adopt(self, value: Any) -> Parameter:
-        return value if isinstance(value, Parameter) else Parameter(value)
 
-    def __repr__(self) -> str:
-        lines = [
-            f"  ({name}): {p.dtype} of shape {list(p.shape)}"
-            for name, p in self._parameters.items()
-        ]
-        return "ParameterList(" + ("\n" + "\n".join(lines) + "\n)" if lines else ")")
+class ParameterDict(_OfParameters, _Named[Parameter]):
+    """A dictionary of registered parameters; tensors become Parameters when they are added.
+
+    They are in the order in which they were added, those of a dictionary too.  TypeError for what
+    is no Tensor; KeyError for a name that is empty, has a dot or is that of a method.
+    """
+
+    def __init__(self, parameters: Mapping[str, Tensor] | Iterable | None = None) -> None:
+        super().__init__()
+        if parameters is not None:
+            self.update(parameters)
+
+    def __setitem__(self, key: str, parameter: Tensor) -> None:
+        self.register_parameter(key, self._adopt(parameter))
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._parameters)
+
+    def __or__(self, other: Mapping[str, Tensor] | ParameterDict) -> ParameterDict:
+        both = self.copy()
+        both.update(other)
+        return both
+
+    def __ror__(self, other: Mapping[str, Tensor] | ParameterDict) -> ParameterDict:
+        both = ParameterDict(other)
+        both.update(self)
+        return both
+
+    def __ior__(self, other: Mapping[str, Tensor] | ParameterDict) -> Self:
+        self.update(other)
+        return self
+
+    def copy(self) -> ParameterDict:
+        """Return another ParameterDict of the same parameters."""
+        return ParameterDict(self._parameters)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a parameter, or `default` where there is none of that name."""
+        return self._parameters.get(key, default)
+
+    def setdefault(self, key: str, default: Tensor) -> Parameter:
+        """Return a parameter, which is made of `default` where there is none of that name."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def popitem(self) -> tuple[str, Parameter]:
+        """Remove the parameter that was added last, and return its name and itself."""
+        return self._parameters.popitem()
+
+    def fromkeys(self, keys: Iterable[str], default: Tensor) -> ParameterDict:
+        """Return a ParameterDict with a parameter made of `default` under each name."""
+        return ParameterDict((key, default) for key in keys)

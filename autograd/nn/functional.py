@@ -10,6 +10,7 @@ from typing import Any
 
 from ..inplace import in_place
 from ..ops.activations import elu, gelu, leaky_relu, logsigmoid, mish, relu, selu, silu, softplus
+from ..ops.arrange import pad
 from ..ops.matmul import linear
 from ..ops.piecewise import clamp
 from ..ops.smooth import sigmoid, sin, tanh
@@ -28,6 +29,7 @@ __all__ = [
     "logsigmoid",
     "mish",
     "mse_loss",
+    "pad",
     "relu",
     "selu",
     "sigmoid",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 
 from .. import devices, dtypes, modes
+from ..graph import RemovableHandle
 from ..ops.registry import NoTaylorRule
 from ..tensor import Tensor
+from .hooks import Hook, Hooks, called
 from .parameter import Parameter
 
 _Inputs = ParamSpec("_Inputs")
@@ -28,6 +31,9 @@ class IncompatibleKeys(NamedTuple):
 class _Forward(Protocol[_Inputs, _Output]):
     """What has a `forward`: calling a module takes its arguments and gives its result."""
 
+    _forward_pre_hooks: Any
+    _forward_hooks: Any
+
     def forward(self, *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output: ...
 
 
@@ -38,6 +44,9 @@ class Module:
     `register_buffer` does the same for tensors that are no parameters.  A subclass that defines
     `__init__` calls `super().__init__()` first.
     """
+
+    _forward_pre_hooks: Any = MappingProxyType({})  # a module that has hooks has its own
+    _forward_hooks: Any = MappingProxyType({})
 
     def __init__(self) -> None:
         self.__dict__["_parameters"] = {}
@@ -57,6 +66,8 @@ class Module:
         self: _Forward[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs
     ) -> _Output:
         try:
+            if self._forward_pre_hooks or self._forward_hooks:
+                return called(self, args, kwargs)
             return self.forward(*args, **kwargs)
         except NoTaylorRule as error:
             error.layers.append(self)
@@ -163,6 +174,44 @@ class Module:
         setattr(self, name, module)
 
     register_module = add_module
+
+    # ---- hooks
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Let `hook(module, args)` be called before each forward, and return what removes it.
+
+        What it returns, if it is not None, takes the place of the arguments: a tuple of them, or
+        one.
+
+        prepend      call it before the other hooks, not after them.
+        with_kwargs  call hook(module, args, kwargs), which returns None or (args, kwargs);
+                     RuntimeError for anything else.
+        """
+        return self._hooks("_forward_pre_hooks").add(Hook(hook, with_kwargs), prepend)
+
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Let `hook(module, args, output)` be called after each forward; return what removes it.
+
+        What it returns, if it is not None, takes the place of the output.
+
+        prepend      call it before the other hooks, not after them.
+        with_kwargs  call hook(module, args, kwargs, output).
+        always_call  call it after an error too, with the output that there is by then, or None.
+        """
+        return self._hooks("_forward_hooks").add(Hook(hook, with_kwargs, always_call), prepend)
+
+    def _hooks(self, name: str) -> Hooks:
+        self._check_initialised(name)
+        return self.__dict__.setdefault(name, Hooks())
 
     # ---- walking
 

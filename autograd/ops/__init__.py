@@ -10,6 +10,7 @@ from . import (
     complex,
     create,
     cumulative,
+    distance,
     einsum,
     extrema,
     gamma,
@@ -31,6 +32,8 @@ from . import (
     softmax,
     svd,
     towers,
+    trapezoid,
+    vander,
 )
 
 __all__ = [
@@ -43,6 +46,7 @@ __all__ = [
     "complex",
     "create",
     "cumulative",
+    "distance",
     "einsum",
     "extrema",
     "gamma",
@@ -64,4 +68,6 @@ __all__ = [
     "softmax",
     "svd",
     "towers",
+    "trapezoid",
+    "vander",
 ]

@@ -288,7 +288,7 @@ def pad(
             "and circular"
         )
     if mode != "constant" and value is not None:
-        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument, got {value}')
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument, got {value}')
     widths = [(0, 0)] * (x.ndim - len(counts) // 2) + [
         (counts[k], counts[k + 1]) for k in range(len(counts) - 2, -1, -2)
     ]
@@ -309,7 +309,8 @@ def pad(
 
 def _pad_positions(size: int, before: int, after: int, mode: str, axis: int) -> list[int]:
     """Return the source position of each element along a padded dimension."""
-    limit = {"reflect": size - 1, "circular": size, "replicate": None}[mode]
+    left = size + min(before, 0) + min(after, 0)
+    limit = {"reflect": size - 1, "circular": size if left > 0 else 0, "replicate": None}[mode]
     if size == 0 or (limit is not None and max(before, after) > limit):
         raise RuntimeError(
             f"Padding size should be less than the corresponding input dimension for mode "
@@ -318,6 +319,7 @@ def _pad_positions(size: int, before: int, after: int, mode: str, axis: int) -> 
     wanted = range(-before, size + after)
     if mode == "replicate":
         return [min(max(k, 0), size - 1) for k in wanted]
-    if mode == "circular":
-        return [k % size for k in wanted]
+    if mode == "circular":  # what is taken away is not wrapped around
+        first = max(-before, 0)
+        return [first + (k - first) % left for k in wanted]
     return [abs(k) if k < size else 2 * (size - 1) - k for k in wanted]

@@ -10,6 +10,8 @@ from __future__ import annotations
 import builtins
 from typing import Any, overload
 
+import numpy as np
+
 from .. import dtypes, modes
 from ..tensor import Tensor, as_tensor, method
 from .arithmetic import add, mul_op, operands, sub, zeros_rule
@@ -30,6 +32,7 @@ __all__ = [
     "lerp",
     "maximum",
     "minimum",
+    "nan_to_num",
     "round",
     "sgn",
     "sign",
@@ -107,6 +110,32 @@ def where(condition: Tensor, x: Any = None, y: Any = None) -> Any:
 def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     """Return this tensor where `condition` is true and `other` elsewhere."""
     return where(condition, self, other)
+
+
+@method
+def nan_to_num(
+    x: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """Return `x` with numbers in place of NaN (0 by default) and the infinities.
+
+    These are replaced by the largest and the least number of the dtype unless `posinf`, `neginf`
+    are given.  No gradient flows where a number was put in.
+    """
+    if x.is_complex():
+        parts = [nan_to_num(REGISTRY[part](x), nan, posinf, neginf) for part in ("real", "imag")]
+        return add(parts[0], mul_op(parts[1], 1j))
+    if x.dtype.kind != "f":
+        return REGISTRY["clone"](x)
+    limits = np.finfo(x.dtype)
+    numbers = {
+        "isnan": 0.0 if nan is None else nan,
+        "isposinf": float(limits.max) if posinf is None else posinf,
+        "isneginf": float(limits.min) if neginf is None else neginf,
+    }
+    result = x
+    for test, number in numbers.items():
+        result = where(REGISTRY[test](x), number, result)
+    return result
 
 
 # ---- abs, sign

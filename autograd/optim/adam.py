@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import devices
 from ..tensor import Tensor
+from .moments import average, average_squares, decay
 from .optimizer import Optimizer, zeros_like
 
 
@@ -60,21 +61,9 @@ class Adam(Optimizer):
         step = state["step"]
         mean, square = state["exp_avg"]._data, state["exp_avg_sq"]._data
         work, decayed = self._workspace(values, 2)
-        decay = group["weight_decay"]
-        if group["maximize"]:
-            grad = self._uphill(grad, decayed)
-        if decay and self.decoupled:
-            values *= 1 - group["lr"] * decay
-        elif decay:
-            xp.multiply(values, decay, out=work)
-            grad = xp.add(grad, work, out=decayed)
-        mean *= beta1
-        xp.multiply(grad, 1 - beta1, out=work)
-        mean += work
-        square *= beta2
-        xp.multiply(grad, grad, out=work)
-        work *= 1 - beta2
-        square += work
+        grad = decay(values, grad, group, self.decoupled, work, decayed)
+        average(mean, grad, beta1, work)
+        average_squares(square, grad, beta2, work)
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"]._data
             xp.maximum(largest, square, out=largest)

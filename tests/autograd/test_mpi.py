@@ -43,7 +43,7 @@ def test_a_process_by_itself_is_alone():
 def test_without_mpi4py_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     mpi.world.cache_clear()
-    with pytest.raises(ImportError, match=r'needs mpi4py .* pip install mpi4py mpich'):
+    with pytest.raises(ImportError, match=r"needs mpi4py .* pip install mpi4py mpich"):
         ranks_of("ranks")
 
 

@@ -177,8 +177,20 @@ assert_type(net.state_dict(), dict[str, T.Tensor])
 assert_type([p for p in net.parameters()], list[nn.Parameter])
 net(T.rand(5, 2), 3)  # type: ignore[call-arg]
 
+constants = nn.ParameterDict({"nu": T.tensor(0.1)})
+assert_type(constants["nu"], nn.Parameter)
+with net.register_forward_hook(lambda module, args, output: 2 * output), T.inference_mode():
+    net(T.rand(5, 2))
+assert_type(T.trapezoid(T.sin(a), x=a, dim=0), T.Tensor)
+assert_type(T.cdist(T.rand(5, 2), T.rand(3, 2), p=1.0), T.Tensor)
+
 adam = optim.Adam(net.parameters(), lr=1e-3)
-rate = optim.lr_scheduler.StepLR(adam, step_size=10)
+rate = optim.lr_scheduler.SequentialLR(
+    adam,
+    [optim.lr_scheduler.LinearLR(adam), optim.lr_scheduler.CosineAnnealingLR(adam, T_max=100)],
+    milestones=[5],
+)
+assert_type(rate.get_last_lr(), list[float])
 for _ in range(3):
     adam.zero_grad()
     loss = ((net(T.rand(5, 2)) - 1) ** 2).mean()

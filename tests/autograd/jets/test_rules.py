@@ -97,6 +97,7 @@ CASES = {
     "minimum": lambda x, t: T.minimum(x * t, T.tensor(1.0, dtype=T.float64)),
     "clamp": lambda x, t: T.clamp(x * t, 0.5, 1.2),
     "where": lambda x, t: T.where(x > t, x * t, x * x) + T.where(x > t, 2.0, t * t),
+    "nan_to_num": lambda x, t: T.nan_to_num((x * t) ** 3, nan=1.0),
     "atan2": lambda x, t: T.atan2(x * x, t),
     "hypot": lambda x, t: T.hypot(x * x, t),
     "fmod": lambda x, t: T.fmod(3 * x * t, 1.25),
@@ -118,9 +119,13 @@ CASES = {
     "max": lambda x, t: T.max(three(x, t), dim=1)[0].reshape(-1, 1) ** 2,
     "sort": lambda x, t: last(T.sort(three(x, t), dim=1)[0] ** 2),
     "vector_norm": lambda x, t: T.linalg.vector_norm(three(x, t), dim=1, keepdim=True),
+    "cdist": lambda x, t: last(T.cdist(three(x, t).reshape(N, 1, 3), M)),
     "norm of order 3": lambda x, t: T.linalg.vector_norm(three(x, t), 3, dim=1, keepdim=True),
     "cumsum": lambda x, t: last(T.cumsum(three(x, t), dim=1) ** 2),
     "cumprod": lambda x, t: last(T.cumprod(three(x, t), dim=1)),
+    "trapezoid": lambda x, t: T.trapezoid(three(x, t) ** 2, three(t, x)).reshape(-1, 1)
+    + last(T.cumulative_trapezoid(three(x, t) ** 2, dx=0.3)),
+    "vander": lambda x, t: last(T.vander((x * t).reshape(-1), 4)),
     "reshape": lambda x, t: last(three(x, t).reshape(3, N).T.reshape(N, 3) ** 2) * 0
     + last(three(x, t).reshape(N, 1, 3) ** 2),
     "permute": lambda x, t: last(three(x, t).reshape(N, 1, 3).permute(0, 2, 1) ** 2),

@@ -55,3 +55,64 @@ def test_parameter_list_makes_parameters():
     assert values[0].shape == (4,)
     with pytest.raises(TypeError, match="expected a Tensor"):
         values.append(3.0)
+
+
+def test_parameter_dict_is_a_dictionary_of_parameters():
+    constants = nn.ParameterDict({"nu": T.tensor(0.1), "a": nn.Parameter(T.zeros(3))})
+    constants["mu"] = T.ones(1)
+    assert list(constants) == ["nu", "a", "mu"] and list(reversed(constants)) == ["mu", "a", "nu"]
+    assert all(isinstance(p, nn.Parameter) and p.requires_grad for p in constants.values())
+    assert [name for name, _ in constants.named_parameters()] == ["nu", "a", "mu"]
+    assert constants.get("nu") is constants["nu"] and constants.get("none", 3) == 3
+    constants["nu"] = T.tensor(0.2)
+    assert list(constants.keys()) == ["nu", "a", "mu"] and constants.nu.item() == T.tensor(0.2)
+    assert constants.setdefault("nu", T.zeros(1)) is constants["nu"]
+    assert constants.setdefault("new", T.zeros(1)).shape == (1,)
+    name, last = constants.popitem()
+    assert name == "new" and last.shape == (1,) and "new" not in constants
+    assert constants.pop("mu").item() == 1.0 and len(constants) == 2
+    del constants["a"]
+    assert dict(constants.items()) == {"nu": constants["nu"]}
+    constants.clear()
+    assert len(constants) == 0 and repr(constants) == "ParameterDict()"
+
+
+def test_parameter_dicts_join_and_share_what_they_hold():
+    first = nn.ParameterDict([("u", T.ones(2))])
+    second = first.copy()
+    assert second["u"] is first["u"] and second is not first
+    both = first | {"v": T.zeros(1)}
+    assert list(both) == ["u", "v"] and both["u"] is first["u"] and list(first) == ["u"]
+    assert list({"v": T.zeros(1)} | first) == ["v", "u"]
+    first |= second.fromkeys(["w", "x"], T.ones(1))
+    assert list(first) == ["u", "w", "x"]
+    assert repr(first.copy()).splitlines()[1] == "  (u): float32 of shape [2]"
+
+
+def test_a_module_saves_and_trains_what_a_parameter_dict_holds():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.constants = nn.ParameterDict({"nu": T.tensor(2.0)})
+
+        def forward(self, x):
+            return x * self.constants["nu"]
+
+    net, other = Net(), Net()
+    net(T.tensor(3.0)).backward()
+    T.optim.SGD(net.parameters(), lr=0.1).step()
+    other.load_state_dict(net.state_dict())
+    assert list(net.state_dict()) == ["constants.nu"]
+    assert other.constants["nu"].item() == pytest.approx(1.7)
+
+
+def test_what_a_parameter_dict_does_not_take():
+    constants = nn.ParameterDict()
+    with pytest.raises(TypeError, match="expected a Tensor, got float"):
+        constants["nu"] = 0.1
+    with pytest.raises(KeyError, match="must not be empty or contain '.'"):
+        constants["a.b"] = T.ones(1)
+    with pytest.raises(KeyError, match="attribute 'values' of ParameterDict already exists"):
+        constants["values"] = T.ones(1)
+    with pytest.raises(KeyError, match="'nu'; this ParameterDict has"):
+        constants["nu"]

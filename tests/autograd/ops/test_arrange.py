@@ -123,6 +123,12 @@ CASES = [
         [((2, 3),)],
         reference=_pad(((1, 2), (3, 1)), "wrap"),
     ),
+    OpCase(  # as PyTorch 2.13 does: what is cropped does not come back
+        "crop and wrap",
+        lambda x: A.pad(x, (-1, 2), mode="circular"),
+        [((2, 4),)],
+        reference=lambda x: np.pad(x[:, 1:], ((0, 0), (0, 2)), mode="wrap"),
+    ),
 ]
 
 
@@ -175,7 +181,8 @@ def test_diagonal_is_a_writable_view():
         (lambda x: A.pad(x, (-2, -2)), RuntimeError, "negative output size"),
         (lambda x: A.pad(x, (3, 0), mode="reflect"), RuntimeError, "less than the corresponding"),
         (lambda x: A.pad(x, (1, 1), mode="mirror"), NotImplementedError, "Unrecognised"),
-        (lambda x: A.pad(x, (1, 1), mode="reflect", value=1), ValueError, "doesn't take in value"),
+        (lambda x: A.pad(x, (1, -3), mode="circular"), RuntimeError, "less than the corresponding"),
+        (lambda x: A.pad(x, (1, 1), mode="reflect", value=1), RuntimeError, "doesn't take in val"),
     ],
 )
 def test_bad_arguments_are_refused(call, error, message):

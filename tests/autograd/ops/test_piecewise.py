@@ -46,6 +46,7 @@ TERNARY = [((), (), ()), ((2, 3), (3,), ()), ((2, 1), (1, 3), (2, 3)), ((0, 3), 
             reference=lambda x: x / np.abs(x),
             order=3,
         ),
+        OpCase("nan_to_num", piecewise.nan_to_num, reference=np.nan_to_num, complex=True, order=3),
         OpCase("floor", piecewise.floor, make=apart, reference=np.floor),
         OpCase("ceil", piecewise.ceil, make=apart, reference=np.ceil),
         OpCase("trunc", piecewise.trunc, make=apart, reference=np.trunc),
@@ -236,3 +237,39 @@ def test_lerp_with_complex_weights():
     np.testing.assert_allclose(autograd.lerp(start, end, weight).numpy(), expected)
     leaves = tuple(t.requires_grad_() for t in (start, end, weight))
     assert autograd.gradcheck(autograd.lerp, leaves)
+
+
+# ---- nan_to_num
+
+
+BAD = [math.nan, math.inf, -math.inf, 1.5]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+@pytest.mark.parametrize(
+    "options", [{}, {"nan": 2.0}, {"posinf": 3.0, "neginf": -1.0}, {"nan": math.inf}]
+)
+def test_nan_to_num_replaces_what_is_not_finite(dtype, options):
+    found = autograd.nan_to_num(Tensor(np.array(BAD, dtype)), **options)
+    expected = np.nan_to_num(np.array(BAD, dtype), **options)
+    assert found.dtype == dtype and found.numpy().tolist() == expected.tolist()
+
+
+def test_nan_to_num_lets_the_gradient_through_finite_elements_alone():
+    x = leaf(BAD)
+    y = autograd.nan_to_num(x, posinf=4.0, neginf=-3.0)
+    assert y.tolist() == [0.0, 4.0, -3.0, 1.5]
+    (slope,) = autograd.grad((y**3).sum(), x, create_graph=True)
+    assert slope.tolist() == [0.0, 0.0, 0.0, 6.75]
+    (bend,) = autograd.grad(slope.sum(), x)
+    assert bend.tolist() == [0.0, 0.0, 0.0, 9.0]
+
+
+def test_nan_to_num_of_other_dtypes_and_in_place():
+    whole = autograd.tensor([1, 2])
+    same = autograd.nan_to_num(whole)
+    assert same.tolist() == [1, 2] and same.data_ptr() != whole.data_ptr()
+    parts = Tensor(np.array([complex(math.nan, 1.0), complex(2.0, math.inf)]))
+    assert parts.nan_to_num(posinf=9.0).tolist() == [1j, 2 + 9j]
+    x = Tensor(np.array(BAD))
+    assert x.nan_to_num_(posinf=1.0, neginf=-1.0) is x and x.tolist() == [0.0, 1.0, -1.0, 1.5]

@@ -15,7 +15,8 @@ from autograd.strict import strict_cuda
 A0 = np.array([[1.2, -0.7], [0.3, 2.0]])
 B0 = np.array([0.5, -1.0])
 
-# Parameters after that many steps on `objective` by PyTorch 2.13 on the CPU in float64.
+# Parameters after that many steps on `objective` by PyTorch 2.13 on the CPU in float64. That is the
+# default dtype too, in which NAdam keeps its product of momenta.
 RECORDED = {
     "sgd": (
         25,
@@ -149,6 +150,94 @@ RECORDED = {
             -0.44409342365837867,
         ],
     ),
+    "radam": (
+        25,
+        [
+            0.9709515084288862,
+            1.71032758994669,
+            0.6087733965832942,
+            0.5050322715391781,
+            0.9577115181250595,
+            -0.5499944474680455,
+        ],
+    ),
+    "radam with decay": (
+        25,
+        [
+            0.8547170378384501,
+            1.5010559382798825,
+            0.5813950943651743,
+            0.7089817851807378,
+            0.6186671203926605,
+            -0.33155174407745214,
+        ],
+    ),
+    "radam, decoupled": (
+        25,
+        [
+            0.8230259714118613,
+            1.3626975317339751,
+            0.6356088031936242,
+            0.6658415165132724,
+            0.49358014432912606,
+            -0.250027344140933,
+        ],
+    ),
+    "nadam": (
+        25,
+        [
+            0.35967921032311817,
+            0.07245435315044113,
+            0.7051917781527585,
+            1.3038093122273613,
+            1.1134984334356257,
+            -0.39105099502686524,
+        ],
+    ),
+    "nadam with decay": (
+        25,
+        [
+            0.38439503622865145,
+            0.11902362165863489,
+            0.6065455249839171,
+            1.2679784405111152,
+            1.076990741776262,
+            -0.39951444915663537,
+        ],
+    ),
+    "nadam, decoupled": (
+        25,
+        [
+            0.38447043116463225,
+            0.0904889193231315,
+            0.6558332776115814,
+            1.148310412340851,
+            0.9923647878992241,
+            -0.3375900755437442,
+        ],
+    ),
+    "adamax": (
+        25,
+        [
+            0.2721774783911583,
+            0.05610512804997447,
+            0.8299083142168616,
+            1.2916843183709303,
+            1.1446552235134633,
+            -0.32694474664325035,
+        ],
+    ),
+    "adamax with decay": (
+        25,
+        [
+            0.3681124702438316,
+            0.29423116747046046,
+            0.5400374078633801,
+            1.1498269082130241,
+            1.0205290307988544,
+            -0.41440567093517644,
+        ],
+    ),
     "lbfgs": (
         5,
         [
@@ -203,6 +292,24 @@ MAKERS = {
     ),
     "adagrad": lambda p: optim.Adagrad(
         p, lr=0.1, lr_decay=0.01, weight_decay=0.1, initial_accumulator_value=0.1
+    ),
+    "radam": lambda p: optim.RAdam(p, lr=0.05),
+    "radam with decay": lambda p: optim.RAdam(
+        p, lr=0.05, betas=(0.8, 0.95), weight_decay=0.1, eps=1e-3
+    ),
+    "radam, decoupled": lambda p: optim.RAdam(
+        p, lr=0.05, betas=(0.8, 0.9), weight_decay=0.1, decoupled_weight_decay=True
+    ),
+    "nadam": lambda p: optim.NAdam(p, lr=0.05),
+    "nadam with decay": lambda p: optim.NAdam(
+        p, lr=0.05, betas=(0.8, 0.95), weight_decay=0.1, momentum_decay=0.05, eps=1e-3
+    ),
+    "nadam, decoupled": lambda p: optim.NAdam(
+        p, lr=0.05, weight_decay=0.1, decoupled_weight_decay=True
+    ),
+    "adamax": lambda p: optim.Adamax(p, lr=0.05),
+    "adamax with decay": lambda p: optim.Adamax(
+        p, lr=0.05, betas=(0.8, 0.95), weight_decay=0.1, eps=1e-3
     ),
     "lbfgs": lambda p: optim.LBFGS(p, lr=0.1, max_iter=4),
     "lbfgs, short memory": lambda p: optim.LBFGS(
@@ -419,6 +526,9 @@ def test_step_returns_the_closures_loss_also_inside_no_grad():
         (lambda a, b: optim.Adam([a], betas=(0.9, 1.0)), ValueError, "at index 1: 1.0"),
         (lambda a, b: optim.SGD([a], nesterov=True), ValueError, "requires a momentum"),
         (lambda a, b: optim.RMSprop([a], alpha=2.0), ValueError, "invalid alpha"),
+        (lambda a, b: optim.NAdam([a], momentum_decay=-1.0), ValueError, "invalid momentum_decay"),
+        (lambda a, b: optim.RAdam([a], betas=(1.0, 0.9)), ValueError, "invalid beta .* index 0"),
+        (lambda a, b: optim.Adamax([a], eps=-1.0), ValueError, "invalid eps"),
         (lambda a, b: optim.Adagrad([a], lr_decay=-1.0), ValueError, "invalid lr_decay"),
         (lambda a, b: optim.SGD([{"params": [a], "rate": 1}]), ValueError, r"options \['rate'\]"),
         (lambda a, b: optim.LBFGS([{"params": [a]}, {"params": [b]}]), ValueError, "per-parameter"),
@@ -460,6 +570,18 @@ def test_training_with_the_collector_off_makes_no_garbage():
         gc.enable()
 
 
+ALL = [
+    optim.SGD,
+    optim.Adam,
+    optim.AdamW,
+    optim.Adamax,
+    optim.NAdam,
+    optim.RAdam,
+    optim.RMSprop,
+    optim.Adagrad,
+]
+
+
 def trajectory(make, sign=1.0, steps=5):
     p = T.tensor(B0, requires_grad=True)
     optimizer = make([p])
@@ -470,14 +592,14 @@ def trajectory(make, sign=1.0, steps=5):
     return p.detach().numpy()
 
 
-@pytest.mark.parametrize("make", [optim.SGD, optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad])
+@pytest.mark.parametrize("make", ALL)
 def test_maximize_climbs_what_minimizing_the_negative_climbs(make):
     options = {"lr": 0.01, "weight_decay": 0.1}
     up = trajectory(lambda p: make(p, maximize=True, **options))
     np.testing.assert_array_equal(up, trajectory(lambda p: make(p, **options), sign=-1.0))
 
 
-@pytest.mark.parametrize("make", [optim.SGD, optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad])
+@pytest.mark.parametrize("make", ALL)
 def test_the_step_may_be_a_tensor(make):
     lr = T.tensor(0.25, dtype=T.float64)
     np.testing.assert_array_equal(
@@ -492,6 +614,8 @@ def test_choices_between_implementations_are_accepted():
     for options in ({"foreach": True}, {"fused": True}, {"foreach": False, "fused": None}):
         chosen = trajectory(lambda p, o=options: optim.Adam(p, lr=0.1, **o))
         np.testing.assert_array_equal(chosen, plain)
+    for make in (optim.RAdam, optim.NAdam, optim.Adamax):
+        make([T.zeros(1, requires_grad=True)], foreach=True)
     for make in (optim.SGD, optim.Adagrad):
         make([T.zeros(1, requires_grad=True)], foreach=True, fused=False)
     optim.RMSprop([T.zeros(1, requires_grad=True)], foreach=True)

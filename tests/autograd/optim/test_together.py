@@ -14,6 +14,9 @@ MAKERS = {
     "sgd": lambda p: optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.1),
     "adam": lambda p: optim.Adam(p, lr=0.1, weight_decay=0.1, amsgrad=True),
     "adamw uphill": lambda p: optim.AdamW(p, lr=0.1, maximize=True),
+    "adamax": lambda p: optim.Adamax(p, lr=0.1, weight_decay=0.1),
+    "nadam": lambda p: optim.NAdam(p, lr=0.1, weight_decay=0.1),
+    "radam uphill": lambda p: optim.RAdam(p, lr=0.1, betas=(0.9, 0.9), maximize=True),
     "rmsprop": lambda p: optim.RMSprop(p, lr=0.1, momentum=0.5, centered=True),
     "adagrad": lambda p: optim.Adagrad(p, lr=0.1, lr_decay=0.1, initial_accumulator_value=0.2),
 }

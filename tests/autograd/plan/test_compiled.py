@@ -124,6 +124,33 @@ def test_rows_sums_and_further_results_in_any_form(points):
     close(all_of(found), all_of(expected))
 
 
+NODES = T.linspace(0, 1, 7, dtype=T.float64)
+COMPOSED = {
+    "cdist": lambda x: (T.cdist(x, NODES.reshape(-1, 1).expand(7, 2)) ** 3).sum(1),
+    "trapezoid": lambda x: T.trapezoid(T.sin(x[:, :1] * NODES) * x[:, 1:], NODES),
+    "cumulative_trapezoid": lambda x: (
+        T.cumulative_trapezoid(T.sin(x[:, :1] * NODES), dx=0.2) ** 2
+    ).sum(1),
+    "vander": lambda x: (T.vander(x[:, 0], 5) * x[:, 1:]).sum(1),
+    "nan_to_num": lambda x: T.nan_to_num(x.log(), neginf=0.0).sum(1) ** 2,
+    "pad": lambda x: (T.nn.functional.pad(x, (2, 1), mode="circular") ** 3).sum(1),
+}
+WAYS = [(name, points) for name in COMPOSED for points in (None, "x")]
+WAYS.remove(("pad", "x"))  # elements that are taken by an index, which no chunk does
+
+
+@pytest.mark.parametrize(("name", "points"), WAYS)
+def test_functions_that_are_compositions_and_their_derivatives(name, points):
+    def loss(x):
+        (slope,) = T.grad(COMPOSED[name](x).sum(), x, create_graph=True)
+        return (slope**2).mean()
+
+    x = places()
+    value, replayed = loss(x), T.compile(loss, points=points)(x)
+    close([replayed.item()], [value.item()])
+    close([T.grad(replayed, x)[0].numpy()], [T.grad(value, x)[0].numpy()])
+
+
 def test_a_method_reads_its_own_object():
     class Model:
         def __init__(self, factor: float) -> None:

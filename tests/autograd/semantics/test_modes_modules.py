@@ -98,6 +98,46 @@ def test_row_085_enable_grad_inside_no_grad(dtype):
     assert z.requires_grad is False
 
 
+def test_inference_mode_records_nothing_and_leaves_ordinary_leaves():
+    x = T.tensor(3.0, requires_grad=True)
+    with T.inference_mode():
+        y = x * x
+        assert not T.is_grad_enabled()
+        with T.inference_mode(mode=False):
+            assert (x * x).requires_grad
+    assert T.is_grad_enabled() and y.is_leaf and not y.requires_grad
+    # PyTorch refuses both of these
+    y += 1.0
+    (x * y).backward()
+    assert x.grad.item() == 10.0
+
+
+def test_inference_mode_decorates_with_and_without_parentheses():
+    x = T.tensor(3.0, requires_grad=True)
+
+    @T.inference_mode
+    def bare():
+        return x * x
+
+    @T.inference_mode()
+    def called():
+        return x * x
+
+    @T.inference_mode(False)
+    def recorded():
+        return x * x
+
+    @T.inference_mode
+    def steps():
+        yield x * x
+
+    assert not bare().requires_grad and not called().requires_grad
+    assert not next(steps()).requires_grad
+    with T.no_grad():
+        assert recorded().requires_grad
+    assert T.is_grad_enabled() and bare.__name__ == "bare"
+
+
 def test_row_086_set_grad_enabled_as_context_and_statement():
     try:
         T.set_grad_enabled(False)

@@ -1,0 +1,84 @@
+"""Distances between points, against scipy's."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist as scipy_cdist
+
+import autograd as T
+from autograd.testing import OpCase, check_op
+
+
+def batched(p):
+    def reference(x1, x2):
+        difference = np.abs(x1[..., :, None, :] - x2[..., None, :, :])
+        if p == math.inf:
+            return difference.max(-1)
+        return (difference**p).sum(-1) ** (1 / p)
+
+    return reference
+
+
+CASES = [
+    OpCase(
+        "cdist", T.cdist, [((4, 3), (2, 3)), ((1, 1), (3, 1)), ((0, 2), (3, 2))], order=3,
+        reference=scipy_cdist,
+    ),
+    OpCase("batches", T.cdist, [((2, 1, 3, 2), (2, 4, 2))], reference=batched(2)),
+    *(
+        OpCase(
+            f"cdist of order {p}",
+            lambda a, b, p=p: T.cdist(a, b, p),
+            [((3, 3), (2, 3))],
+            reference=batched(p),
+        )
+        for p in (1.0, 1.5, 3.0, math.inf)
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_values_and_derivatives(case):
+    check_op(case)
+
+
+def test_where_points_meet_distances_are_exact_and_derivatives_zero():
+    x = T.tensor([[1e8, 1.0], [0.0, 1e-8]], dtype=T.float64, requires_grad=True)
+    near = x.detach() + T.tensor([0.0, 1e-8], dtype=T.float64)
+    assert T.cdist(x, near).diagonal().tolist() == pytest.approx([1e-8, 1e-8], rel=1e-7)
+    same = T.cdist(x, x.detach())
+    (slope,) = T.grad(same.diagonal().sum(), x, create_graph=True)
+    (bend,) = T.grad(slope.sum(), x)
+    assert slope.tolist() == bend.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_counts_of_coordinates_that_differ_and_points_without_any():
+    x, y = T.tensor([[1.0, 2.0, 3.0]]), T.tensor([[1.0, 0.0, 0.0], [1.0, 2.0, 3.0]])
+    assert T.cdist(x, y, p=0).tolist() == [[2.0, 0.0]]
+    for p in (0, 1, 2, math.inf):
+        assert T.cdist(T.ones(2, 0), T.ones(3, 0), p).tolist() == [[0.0] * 3] * 2
+
+
+def test_the_choice_of_a_mode_changes_nothing():
+    x, y = T.rand(30, 2), T.rand(40, 2)
+    mode = "donot_use_mm_for_euclid_dist"
+    assert T.equal(T.cdist(x, y), T.cdist(x, y, compute_mode=mode))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x: T.cdist(x[0], x), RuntimeError, "at least 2D tensors, X1 got: 1D"),
+        (lambda x: T.cdist(x, x[:, 1:]), RuntimeError, "number of columns. X1: 3 X2: 2"),
+        (lambda x: T.cdist(x, x.long()), RuntimeError, "floating-point dtypes, X2 got: int64"),
+        (lambda x: T.cdist(x, x.double()), RuntimeError, "float32 != float64"),
+        (lambda x: T.cdist(x, x, -1.0), RuntimeError, "non-negative p values, got -1"),
+        (lambda x: T.cdist(x, x, math.nan), RuntimeError, "non-negative p values, got nan"),
+        (lambda x: T.cdist(x, x, compute_mode="mm"), ValueError, "'mm' is not a valid value"),
+        (lambda x: T.cdist(x, 3.0), TypeError, "'x2' .* must be Tensor, not float"),
+    ],
+)
+def test_bad_arguments_are_refused(call, error, words):
+    with pytest.raises(error, match=words):
+        call(T.ones(2, 3))
