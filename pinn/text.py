@@ -27,6 +27,18 @@ def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
     return "\n".join(_GAP.join(line(cells)).rstrip() for cells in rows)
 
 
+def split_outside(text: str) -> list[str]:
+    """Return the parts of a text, apart by those commas that no brackets are around."""
+    found, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return found
+
+
 def labelled(label: str, text: str) -> str:
     """Return a text beside its label, in lines of WIDTH columns that begin below each other."""
     return textwrap.fill(

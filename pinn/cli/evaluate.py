@@ -115,13 +115,7 @@ def _values(
 
 
 def _listed(texts: list[str]) -> list[str]:
-    """Return the expressions of texts, apart by those commas that no brackets are around."""
-    found = [""]
-    depth = 0
-    for letter in ",".join(texts):
-        depth += (letter in "([") - (letter in ")]")
-        if letter == "," and not depth:
-            found.append("")
-        else:
-            found[-1] += letter
-    return list(dict.fromkeys(text.strip() for text in found if text.strip()))
+    """Return the expressions of texts, each once."""
+    from pinn.text import split_outside
+
+    return list(dict.fromkeys(one.strip() for one in split_outside(",".join(texts)) if one.strip()))

@@ -26,14 +26,18 @@ class Axis:
 
     @classmethod
     def parse(cls, text: str) -> Axis:
-        """Read "key.path=value,value"; Misuse, or ConfigError, for another text."""
+        """Read "key.path=value,value", in which values may be ranges (pinn.cli.ranges).
+
+        Misuse, or ConfigError, for another text.
+        """
+        from pinn.cli.ranges import written_out
         from pinn.config import Override
         from pinn.config.yaml_tree import parse_yaml
         from pinn.schema.tree import Place, Sequence
 
         source = f"--grid {text}"
         key, equals, values = text.partition("=")
-        tree = parse_yaml(f"[{values}]", source, line=None)
+        tree = parse_yaml(f"[{written_out(values, source)}]", source, line=None)
         if not equals or not isinstance(tree, Sequence) or not tree.items:
             raise Misuse(f"{source}: expected key.path=value,value, such as seed=0,1,2")
         keys = Override.parse(f"{key}=0", source).keys

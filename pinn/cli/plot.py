@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pinn.cli.destination import Destination
 from pinn.cli.output import say
 from pinn.cli.saved import opened, solution_of
 from pinn.cli.verdict import DONE, Misuse
@@ -17,14 +18,18 @@ if TYPE_CHECKING:
 
 _ABOUT = """\
 Draw the figures of a run, or of the last checkpoint of one that is running, into its
-figures/. Without options all of them are drawn again.
+figures/, or where --out says. Without options all of them are drawn again.
 """
 _EPILOG = """\
 examples:
   python -m pinn plot runs/burgers-0 --format pdf
   python -m pinn plot runs/burgers-0 --unknown u --at t=0,0.5,1
+  python -m pinn plot runs/burgers-0 --unknown u_x --unknown "u*u_x - nu*u_xx"
+  python -m pinn plot runs/burgers-0 --unknown u_x --at t=0,0.5,1 --out slopes.pdf
   python -m pinn plot runs/heat-0 --animate mp4
 """
+
+_STILLS, _FILMS = ("png", "pdf", "svg"), ("gif", "mp4")
 
 
 def add_parser(commands: Any) -> None:
@@ -38,22 +43,39 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("run", metavar="RUN", help="a run directory such as runs/burgers-0")
     parser.add_argument(
-        "--unknown", action="append", metavar="NAME", help="this one alone; may be repeated"
-    )
+        "--unknown", action="append", metavar="u|u_x|u*u_x",
+        help="this one alone, or a derivative or any expression of unknowns; may be repeated",
+    )  # fmt: skip
     parser.add_argument(
-        "--at", action="append", metavar="NAME=VALUE", default=[],
+        "--at",
+        action="append",
+        metavar="NAME=VALUE",
+        default=[],
         help="hold a coordinate, such as t=0.5, or one of them at several values, t=0,0.5,1",
     )
     parser.add_argument(
-        "--animate", nargs="?", choices=("gif", "mp4"), const="gif",
+        "--animate",
+        nargs="?",
+        choices=_FILMS,
+        const=True,
         help="draw what moves through time as one file (gif; mp4 needs ffmpeg), and nothing else",
     )
     parser.add_argument("--log", action="store_true", help="fields on a logarithmic scale")
     parser.add_argument(
         "--error", choices=("signed", "absolute"), help="how errors are drawn, where not as usual"
     )
-    parser.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="(png)")
+    parser.add_argument(
+        "--format", choices=_STILLS, help="(png, or what the name in --out ends in)"
+    )
     parser.add_argument("--dpi", type=_dpi, default=150, help="pixels an inch (150)")
+    parser.add_argument(
+        "--out", metavar="FILE|FOLDER",
+        help="where to, in place of the run's figures/: a folder for all, or a name that ends in "
+        ".png, .pdf or .svg (.gif or .mp4 with --animate) for one figure of what --unknown names",
+    )  # fmt: skip
+    parser.add_argument(
+        "--overwrite", action="store_true", help="write over files in --out that are there"
+    )
     parser.set_defaults(command=plot)
 
 
@@ -64,8 +86,9 @@ def plot(arguments: argparse.Namespace) -> int:
     run = opened(arguments.run, "plot")
     solution = solution_of(run)
     unknowns = _unknowns(arguments.unknown, solution)
+    out, ending = _destination(arguments)
     try:
-        for path in _draw(arguments, run, solution, unknowns, _places(arguments.at)):
+        for path in _draw(arguments, run, solution, unknowns, _places(arguments.at), out, ending):
             say(str(path))
     except NoFilm as error:
         raise Misuse(str(error)) from error
@@ -78,36 +101,57 @@ def _draw(
     solution: Solution,
     unknowns: list[str] | None,
     at: dict[str, float | list[float]],
+    out: Destination | None,
+    ending: str,
 ) -> list[Path]:
     from pinn.runs.figures import Look, draw_animation, draw_at, draw_run
 
     absolute = None if arguments.error is None else arguments.error == "absolute"
-    look = Look(arguments.format, arguments.dpi, arguments.log, absolute)
-    if arguments.animate is None and not at:
-        return draw_run(run, solution, look, unknowns)
+    look = Look(ending, arguments.dpi, arguments.log, absolute)
+    place = None if out is None else out.path
+    alone = out is not None and out.is_file
+    if arguments.animate is None and not at and not alone:
+        return draw_run(run, solution, look, unknowns, place)
     names = list(solution.problem.solved) if unknowns is None else unknowns
+    if alone and len(names) > 1:
+        raise Misuse(
+            f"--out: {out.given} is one figure, of one of {', '.join(names)}: name it with "
+            "--unknown, or give a folder"
+        )
     try:
         if arguments.animate is None:
-            return [draw_at(run, solution, name, at, look) for name in names]
+            return [draw_at(run, solution, name, at, look, place) for name in names]
         several = [name for name, value in at.items() if isinstance(value, list)]
         if several:
             raise Misuse(f"--animate: expected one value of {several[0]}, got several")
-        return [
-            draw_animation(run, solution, name, arguments.animate, at, look) for name in names
-        ]
+        return [draw_animation(run, solution, name, ending, at, look, place) for name in names]
     except ValueError as error:  # a coordinate that is not there, an unknown that does not move
         raise Misuse(str(error)) from error
 
 
-def _unknowns(asked: list[str] | None, solution: Solution) -> list[str] | None:
-    from pinn.checks import nearest
+def _destination(arguments: argparse.Namespace) -> tuple[Destination | None, str]:
+    """Return where figures go, None for the run's own folder, and what their names end in."""
+    still = arguments.animate is None
+    endings, option = (_STILLS, "--format") if still else (_FILMS, "--animate")
+    asked = arguments.format if still else arguments.animate
+    asked = None if asked is True else asked  # --animate, of no kind
+    if arguments.out is None:
+        return None, asked or endings[0]
+    out = Destination.of(arguments.out, endings, arguments.overwrite)
+    ending = out.given.suffix[1:] if out.is_file else asked or endings[0]
+    if asked not in (None, ending):
+        raise Misuse(
+            f"--out: expected a name that ends in .{asked}, as {option} says, got {out.given}"
+        )
+    return out, ending
 
-    known = solution.problem.solved
+
+def _unknowns(asked: list[str] | None, solution: Solution) -> list[str] | None:
     for name in asked or ():
-        if name not in known:
-            raise Misuse(
-                f"--unknown: expected one of {', '.join(known)}, got {name!r}{nearest(name, known)}"
-            )
+        try:
+            solution.domain_of(name)
+        except ValueError as error:
+            raise Misuse(f"--unknown: {error}") from error
     return asked
 
 

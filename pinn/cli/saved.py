@@ -31,8 +31,19 @@ def opened(directory: str, command: str, instead: str = "") -> Run:
     try:
         return Run.open(directory)
     except FileNotFoundError as error:
-        told = _folder_of_runs(directory, command)
+        told = _folder_of_runs(directory, command) or _config(directory)
         raise Misuse(told or f"{error}{instead}") from error
+
+
+def _config(given: str) -> str | None:
+    """Return what to say of a config file; None for others."""
+    if not (Path(given).is_file() and Path(given).suffix in (".yaml", ".yml")):
+        return None
+    named = shlex.quote(given)
+    return (
+        f"{given}: expected a run directory, got a config; python -m pinn train {named} makes a "
+        f"run of it, and python -m pinn check {named} says what seems wrong with it before that"
+    )
 
 
 def _folder_of_runs(directory: str, command: str) -> str | None:

@@ -28,11 +28,13 @@ of a run that is not 0.
 _EPILOG = """\
 examples:
   python -m pinn sweep burgers --grid model.width=20,40 --grid seed=0,1,2 --seconds 60
-  python -m pinn sweep burgers --grid seed=0,1,2,3 --jobs 4
+  python -m pinn sweep burgers --grid "problem.constants.nu=geomspace(0.001, 0.1, 5)"
+  python -m pinn sweep burgers --grid "seed=range(4)" --jobs 4
   mpiexec -n 5 python -m pinn sweep burgers --grid seed=0,1,2,3 --executor mpi
   python -m pinn sweep burgers --grid seed=0,1,2,3 --executor dask:tcp://host:8786
   python -m pinn sweep burgers --grid seed=0,1,2,3 --executor slurm:partition=long,timeout_min=60
 """
+
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
@@ -46,20 +48,26 @@ def add_parser(commands: Any) -> None:
     add_config(parser)
     parser.add_argument(
         "--grid", metavar="KEY.PATH=VALUE,VALUE", action="append", required=True,
-        help="the values that one key of the config has in turn; may be given many times",
+        help="the values that one key of the config has in turn, or ranges of them as numpy writes "
+        'them, in quotes: "linspace(0.01, 0.1, 5)" are 5 at even distances, "geomspace(0.001, 0.1, '
+        '3)" 3 by even factors, both ends included, "range(5)" 0 to 4; may be given many times',
     )  # fmt: skip
     parser.add_argument("--out", metavar="DIR", help="the folder of the runs (runs/NAME-sweep)")
     parser.add_argument(
-        "--jobs", metavar="N", type=_count,
+        "--jobs",
+        metavar="N",
+        type=_count,
         help="so many runs at a time, each in a process with its share of the cores",
     )
     parser.add_argument(
-        "--executor", metavar="processes|mpi|dask[:ADDRESS]|slurm[:KEY=VALUE,...]",
+        "--executor",
+        metavar="processes|mpi|dask[:ADDRESS]|slurm[:KEY=VALUE,...]",
         help="who does the runs: processes of this machine, those that mpiexec started, the "
         "workers of Dask, a job array of Slurm",
     )
     parser.add_argument(
-        "--extend", action="store_true",
+        "--extend",
+        action="store_true",
         help="go on with runs that have ended, with the higher limits that are now given",
     )
     add_track(parser)

@@ -17,6 +17,7 @@ from pinn.cli.configured import (
     mistakes_of,
     read_config,
 )
+from pinn.cli.other_settings import OtherSettings
 from pinn.cli.output import QuietStream, hush, say, tell
 from pinn.cli.verdict import DISK_OR_DEVICE, DIVERGED, DONE, INTERRUPTED, Misuse
 
@@ -59,11 +60,13 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--out", metavar="DIR", help="the run directory")
     parser.add_argument("--overwrite", action="store_true", help="replace the run that is there")
     parser.add_argument(
-        "--resume", action="store_true",
+        "--resume",
+        action="store_true",
         help="go on with the run that is in its directory and was cut short, bit for bit",
     )
     parser.add_argument(
-        "--extend", action="store_true",
+        "--extend",
+        action="store_true",
         help="go on with a run that has ended, with the higher limits that are now given",
     )
     add_track(parser)
@@ -109,9 +112,7 @@ def train_config(
         return DONE, ""
     if ranks.size > 1 and not arguments.quiet:
         tell(f"{ranks.size} processes share the points")
-    return _run(
-        config, checkpoint, overwrite, arguments.quiet, callbacks, ranks, let_others_go
-    )
+    return _run(config, checkpoint, overwrite, arguments.quiet, callbacks, ranks, let_others_go)
 
 
 def _ranks() -> Ranks:
@@ -135,9 +136,7 @@ def _take_part(arguments: argparse.Namespace, ranks: Ranks) -> int:
     return DONE
 
 
-def _begin(
-    config: Config, arguments: argparse.Namespace
-) -> tuple[Path | None, bool, str | None]:
+def _begin(config: Config, arguments: argparse.Namespace) -> tuple[Path | None, bool, str | None]:
     """Return what to go on from, whether to overwrite, and why there is nothing to do."""
     from pinn.runs import check_free
 
@@ -177,7 +176,8 @@ def _run(
         for tracker in config.output.tracking
     ]
     with recorder, Interrupts(ranks) as interrupts:
-        told = [_Rehearsal(), recorder, *trackers, *shown, *callbacks, interrupts]
+        others = [OtherSettings(config, one.tell) for one in shown]
+        told = [_Rehearsal(), *others, recorder, *trackers, *shown, *callbacks, interrupts]
         try:
             solution = _solve(config, ranks, recorder, told, quiet, checkpoint)
         except BaseException as error:
@@ -191,9 +191,7 @@ def _run(
         return _finish(recorder, interrupts, solution, trackers, quiet)
 
 
-def _left_there(
-    config: Config, arguments: argparse.Namespace
-) -> tuple[Path | None, str | None]:
+def _left_there(config: Config, arguments: argparse.Namespace) -> tuple[Path | None, str | None]:
     """Return the run directory to go on in, None to begin one; and why there is nothing to do."""
     from pinn.runs import Run, is_run
 
@@ -205,9 +203,10 @@ def _left_there(
         return None, None
     run, end = Run(directory), ended_there(config)
     if end is not None and not arguments.extend:
+        others = f" (other limits: {end.other_limits})" if end.other_limits else ""
         return None, (
-            f"the run in {directory} has ended: {end.why}; --extend goes on with it where a limit "
-            "is raised, such as --seconds"
+            f"the run in {directory} has ended: {end.why}{others}; --extend goes on with it where "
+            "a limit is raised, such as --seconds"
         )
     if end is not None and not end.raised:
         raise Misuse(
@@ -287,9 +286,7 @@ def _solve(
         return _solved(config, ranks, callbacks, checkpoint)
 
 
-def _solved(
-    config: Config, ranks: Ranks, callbacks: list, checkpoint: Path | None
-) -> Solution:
+def _solved(config: Config, ranks: Ranks, callbacks: list, checkpoint: Path | None) -> Solution:
     import pinn
 
     arguments = config.experiment.arguments
@@ -420,8 +417,10 @@ def _about_divergence(solution: Solution, directory: Any, quiet: bool) -> str:
     report = solution.report
     remedy = ". A smaller learning_rate of adam or other weighting may help"
     untold = report.setbacks if quiet else ()  # else they were told when they came
-    return "\n".join([
-        *(f"went back: {setback}" for setback in untold),
-        f"training diverged: {report.message}; its last good state is in {directory}"
-        f"{remedy if report.steps else ''}",
-    ])
+    return "\n".join(
+        [
+            *(f"went back: {setback}" for setback in untold),
+            f"training diverged: {report.message}; its last good state is in {directory}"
+            f"{remedy if report.steps else ''}",
+        ]
+    )

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 from pinn.config.errors import ConfigError
 from pinn.config.overrides import Override
+from pinn.config.stages import fill_stages
 from pinn.config.yaml_text import dump_yaml
 from pinn.config.yaml_tree import parse_yaml, read_yaml
 from pinn.models import MLP, MODELS
-from pinn.optimizers import STAGES
 from pinn.sampling import Sampling
 from pinn.schema import Count, NonNegative, declared, dump
 from pinn.schema.arrays import with_texts
@@ -23,7 +23,6 @@ from pinn.schema.kinds import Items
 from pinn.schema.reader import INVALID, Complaint, Reader
 from pinn.schema.tree import Mapping, Node, Place, Scalar, tree_of
 from pinn.tracking import TRACKERS, Tracker
-from pinn.training.auto import default_training
 from pinn.training.experiment import Experiment
 
 _OUTPUT = "output"
@@ -134,17 +133,14 @@ def _name_by_file(root: Mapping, path: Path) -> None:
         problem.put("name", Scalar(name, problem.place, quoted=True), problem.place)
 
 
-def _fill_defaults(root: Mapping, overrides: Iterable[Override]) -> None:
+def _fill_defaults(root: Mapping, overrides: list[Override]) -> None:
     """Add the sections that the file leaves out, before the overrides: they may reach into them.
 
-    A model and stages that the overrides name are these; of stages that are chosen on the way
-    otherwise those that are foreseen for a small model.
+    A model and stages that the overrides name are these.
     """
     place = Place(f"{root.place.source} (defaults)")
-    for key, value, named in (
-        ("model", MLP(), _model_named), ("sampling", Sampling(), None),
-        ("training", default_training(0), _stages_named),
-    ):  # fmt: skip
+    fill_stages(root, overrides, place)
+    for key, value, named in (("model", MLP(), _model_named), ("sampling", Sampling(), None)):
         below = [override.keys[1:] for override in overrides if override.keys[0] == key]
         if key not in root.entries and any(below):
             default = sections()[key].kind.dump(value)
@@ -155,15 +151,3 @@ def _model_named(below: Iterable[tuple[str, ...]], default: Any) -> Any:
     """Return the model that overrides name, if that is not the default."""
     names = [keys[0] for keys in below if keys and keys[0] in MODELS and keys[0] not in default]
     return {names[0]: {}} if names else None
-
-
-def _stages_named(below: Iterable[tuple[str, ...]], default: Any) -> Any:
-    """Return the stages that overrides name one by one, if these are not those of the default."""
-    names = {keys[0]: keys[1] for keys in below if len(keys) > 1 and keys[1] in STAGES}
-    places = [str(number) for number in range(len(names))]
-    if set(names) != set(places):
-        return None
-    stages = [{names[place]: {}} for place in places]
-    kinds = zip(stages, default, strict=False)
-    is_default = len(stages) <= len(default) and all(one.keys() <= of.keys() for one, of in kinds)
-    return None if is_default else stages

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from pinn.diagnosis.missing import surplus
+from pinn.diagnosis.model_scale import scale_advice
 from pinn.diagnosis.orders import parts_of
+from pinn.diagnosis.sizes import given_size
 from pinn.diagnosis.statement import Stated, Statement
 
 # Sizes that are further apart than this are told of.
@@ -21,13 +24,15 @@ _LEAST_WEIGHT = 1e-6
 _ROUNDING = 1e-20
 
 
-def advice(statement: Statement, losses: Mapping[str, float]) -> list[str]:
+def advice(statement: Statement, model: Any, losses: Mapping[str, float]) -> list[str]:
     """Return a sentence for each thing that a network will find hard, and what helps.
 
-    losses: of each block, at the start. Looked for are constants, terms of an equation and losses
-    that are a million times apart, and more conditions than an equation takes.
+    losses: of each block, at the start. Looked for are unknowns whose size is far from what the
+    model begins with, constants, terms of an equation and losses that are a million times apart,
+    and more conditions than an equation takes.
     """
     return [
+        *scale_advice(statement, model),
         *_constants_apart(statement),
         *_terms_apart(statement),
         *_losses_apart(statement, losses),
@@ -97,13 +102,13 @@ def _balanced(statement: Statement, small: str, large: str, ratio: float) -> str
     for condition in statement.conditions:
         unknown = condition.residual.gives
         if unknown is not None and condition.is_finite:
-            size = _given_size(condition)
+            size = given_size(condition)
             if size and _is_far(size):
                 units.append(f"{condition.name} gives {unknown} values of about {size:.1g}")
     if units:
         return (
             f"that comes from the units ({', '.join(units)}), so it is the network to scale and "
-            'not the losses to weigh: let its scale and offset be those of the unknowns (scale: '
+            "not the losses to weigh: let its scale and offset be those of the unknowns (scale: "
             f"data, or numbers), or {_how(statement)}"
         )
     weight = max(_LEAST_WEIGHT, 10.0 ** round(math.log10(ratio)))
@@ -115,13 +120,6 @@ def _balanced(statement: Statement, small: str, large: str, ratio: float) -> str
 
 def _is_far(size: float) -> bool:
     return not 1 / _FAR < size < _FAR
-
-
-def _given_size(condition: Stated) -> float:
-    """Return the rms of the values that a condition gives to an unknown."""
-    (found, *_) = condition.linear
-    rest = found.value - sum(found.slopes[leaf] * found.leaves[leaf] for leaf in found.slopes)
-    return float(np.sqrt(np.mean(np.square(rest))))
 
 
 def _how(statement: Statement) -> str:

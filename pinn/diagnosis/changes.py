@@ -13,7 +13,7 @@ from pinn.schema import Family, dump
 from pinn.schema.declared import Member
 
 
-def of_model(model: Any, **settings: Any) -> Change:
+def of_model(model: Any, /, **settings: Any) -> Change:
     """Return the change of settings of a model; settings: plain data.
 
     It names the whole model: the config may say "auto", which has none of them. A class that no

@@ -127,7 +127,7 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
     The loss and its gradient are evaluated a few times at the start, as training would; nothing is
     trained, and nothing is written.
     """
-    problem, theta = experiment.problem, objective.theta
+    problem, model, theta = experiment.problem, experiment.model, objective.theta
     began, seconds = _timed(objective, theta)
     errors = [*_without_value(objective, began), *_mixed_rows(objective)]
     costs = objective.costs()
@@ -138,7 +138,9 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
     held = max((stage.memory_bytes or 0 for stage in stages), default=0)
     item = np.dtype(experiment.precision).itemsize
     said = [
-        *preflight(objective), *unused_constants(experiment), *experiment.check_stages(objective)
+        *preflight(objective),
+        *unused_constants(experiment),
+        *experiment.check_stages(objective),
     ]
     statement = statement_of(problem)
     return Check(
@@ -146,7 +148,7 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
         unknowns=problem.unknowns,
         bounds=dict(problem.domain.bounds),
         constants=dict(problem.constants),
-        model=in_words(experiment.model),
+        model=in_words(model),
         parameters=objective.size,
         coefficients=tuple(parameter.name for parameter in problem.parameters),
         hard=_hard_names(experiment),
@@ -166,7 +168,7 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
         seconds=seconds,
         errors=tuple(errors),
         warnings=tuple(said),
-        advice=tuple(advice(statement, began.losses) if statement and not errors else ()),
+        advice=() if statement is None or errors else tuple(advice(statement, model, began.losses)),
     )
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 import autograd as T
-from pinn.diagnosis.linear import Leaf, Linear, linear
+from pinn.diagnosis.linear import Leaf, Linear, State, linear
 from pinn.diagnosis.planes import Plane, planes_of
 from pinn.problem.problem import Problem
 from pinn.residuals import Residual, Source
@@ -95,6 +95,13 @@ class Statement:
         """Return a residual, (n,), in a state with other coefficients; None where none is known."""
         found = self._linear(stated.residual, stated.points, state, coefficients)
         return None if found is None else found.value
+
+    def value_where(self, stated: Stated, values: State) -> np.ndarray:
+        """Return a residual that is known, (n,), where its leaves have given values."""
+        elsewhere = stated.name not in self.problem.equations
+        scope, coefficients = self.problem.scope, self._coefficients[0]
+        found = linear(stated.residual, scope, stated.points, values, coefficients, elsewhere)
+        return found.value
 
     def _linear(
         self,

@@ -51,8 +51,19 @@ class Evaluation:
         self._parameters = parameters
 
     def sees(self, name: str) -> set[str]:
-        """Return the coordinates that an unknown, field or quantity depends on."""
-        return set(self._problem.scope.inputs_of(name))
+        """Return the coordinates that an unknown, field or quantity, or an expression, depends on.
+
+        Raises ExpressionError for a text without a meaning.
+        """
+        if name in self._problem.solved:
+            return set(self._problem.scope.inputs_of(name))
+        return self._needed(self._term(name))
+
+    def made_of(self, name: str) -> set[str]:
+        """Return the unknowns in an expression; of a name that has values of its own, that name."""
+        if name in self._problem.solved:
+            return {name}
+        return {leaf.unknown for leaf in self._term(name).leaves}
 
     def evaluate(
         self, coordinates: Mapping[str, Any], stacklevel: int | None = None
@@ -100,8 +111,7 @@ class Evaluation:
 
         Those coordinates that nothing depends on may be left out. stacklevel: as in `evaluate`.
         """
-        scope = self._problem.scope
-        terms = [Term("derivative", expression, scope) for expression in expressions]
+        terms = list(map(self._term, expressions))
         return self.terms(terms, coordinates, stacklevel and stacklevel + 1)
 
     def terms(
@@ -148,6 +158,9 @@ class Evaluation:
         named = zip(self._parameters.layout.parts, self._parameters.tensors, strict=True)
         held |= {part.name: tensor for part, tensor in named}
         return Recorded(program, names, {name: tensor._data for name, tensor in held.items()})
+
+    def _term(self, expression: str) -> Term:
+        return Term("derivative", expression, self._problem.scope)
 
     def _terms(self, terms: Sequence[Term], points: np.ndarray) -> list[np.ndarray]:
         scope, run = self._problem.scope, self._experiment
@@ -204,7 +217,5 @@ class Evaluation:
         with T.no_grad():
             # At least one pass, so that no points at all have a result of the right width.
             for start in range(0, max(len(points), 1), _CHUNK):
-                chunk = T.tensor(
-                    points[start : start + _CHUNK], dtype=run.dtype, device=run.device
-                )
+                chunk = T.tensor(points[start : start + _CHUNK], dtype=run.dtype, device=run.device)
                 yield self._parameters.module(chunk).detach().cpu().numpy()

@@ -1,4 +1,4 @@
-"""One unknown on a grid, ready to draw."""
+"""One unknown, or an expression of them, on a grid, ready to draw."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pinn.checks import is_name
 from pinn.figures.rim import rim_of, rim_of_mask
-from pinn.figures.style import held, label, short, symbol
+from pinn.figures.style import held, label, plain, short, symbol
 
 if TYPE_CHECKING:
     from matplotlib.path import Path
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 class FieldData:
     """One unknown on a grid, ready to draw.
 
-    unknown      its name
+    unknown      its name, or the expression that is drawn
     coordinates  name -> strictly increasing grid, shape (n1,) or (n1,), (n2,): one or two of them
     values       float array of shape (n1,) or (n1, n2), in the order of `coordinates`
     reference    the known solution on the same grid, nan where it is not known; None for none
@@ -143,7 +144,12 @@ class FieldData:
         return largest if math.isnan(relative) else f"relative L2 {short(relative)},  {largest}"
 
     def title(self) -> str:
-        """Return the unknown with its coordinates, such as u(x, t, y = 0.5), as mathematics."""
+        """Return the unknown with its coordinates, such as u(x, t, y = 0.5), as mathematics.
+
+        Of an expression, whose name has no room for them, what is held alone: u*u_x, y = 0.5.
+        """
+        if not is_name(self.unknown):
+            return ", ".join([plain(self.unknown), *self.held()])
         names = [*map(symbol, self.coordinates), *self.held()]
         return f"{symbol(self.unknown)}({', '.join(names)})"
 

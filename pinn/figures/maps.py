@@ -240,7 +240,8 @@ def _single_map(data: FieldData, values: np.ndarray, what: str, scale: Scale) ->
 def _draw_map(axes: Axes, data: FieldData, values: np.ndarray, scale: Scale, title: str) -> Any:
     mesh = draw_mesh(axes, data, values, scale)
     # Arrows at the ends tell that values lie visibly beyond the scale.
-    note = f"   ({scale.note})" if scale.note else ""
+    # An expression fills a line of its own, and both ends of what was cut off another.
+    note = f"\n({scale.note})".replace("; ", ";\n") if scale.note else ""
     colour_bar(axes, mesh, f"{data.label()}{note}", scale, scale.beyond(values))
     axes.set_title(title, fontsize=12, loc="left")
     return mesh

@@ -9,21 +9,22 @@ from pinn.runs.overview import Overview, doubted_of, explained
 from pinn.solution.report_text import marked
 from pinn.text import aligned
 
-# Where a run is written is no part of what it is.
-_NOT_COMPARED = ("output",)
+# Where a run is written, and how often, is no part of what it is.
+_NOT_COMPARED = "output"
 _LONGEST = 40
 
 
-def differences(configs: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
+def differences(
+    configs: Sequence[Mapping[str, str]], but: str = _NOT_COMPARED
+) -> dict[str, list[str]]:
     """Return the keys in which configs differ, with the value in each ("-": it has none).
 
-    configs: values as texts, by dotted keys. Where a run is written does not count.
+    configs: values as texts, by dotted keys. but: a key that does not count, nor what is below it.
     """
     keys = dict.fromkeys(key for one in configs for key in one)
-    found = {key: [_shown(one.get(key, "-")) for one in configs] for key in keys}
     return {
-        key: values for key, values in found.items()
-        if len(set(values)) > 1 and key.partition(".")[0] not in _NOT_COMPARED
+        key: [_shown(one.get(key, "-")) for one in configs] for key in keys
+        if len({one.get(key) for one in configs}) > 1 and not f"{key}.".startswith(f"{but}.")
     }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -47,6 +47,12 @@ _LINES = 500
 Values = Mapping[str, float | Sequence[float]]
 """What coordinates are held at, some of them at several values."""
 
+Place = Callable[[str, str], Path]
+"""(name, suffix) of a figure -> where it goes."""
+
+# Of an expression in the name of a file, where no system takes its signs.
+_SIGNS = {"**": "^", "*": "-times-", "/": "-over-", "<": "-below-", ">": "-above-", " ": ""}
+
 
 @dataclass(frozen=True)
 class Look:
@@ -64,7 +70,11 @@ class Look:
 
 
 def draw_run(
-    run: Run, solution: Solution, look: Look | None = None, only: Sequence[str] | None = None
+    run: Run,
+    solution: Solution,
+    look: Look | None = None,
+    only: Sequence[str] | None = None,
+    place: Place | None = None,
 ) -> list[Path]:
     """Draw all that a solution has values for, and the run's own history, into figures/.
 
@@ -74,40 +84,49 @@ def draw_run(
     and the like (problem.vectors); points with the residual where the equations were trained;
     history when steps were logged, and coefficients where there are some; animation_U.gif of two
     coordinates of space and time, where that takes no longer than a few seconds. only: the
-    unknowns to draw, without the figures of the run as a whole. Returns the paths. Raises OSError
-    from the disk, DamagedFile for metrics that cannot be read.
+    unknowns, or expressions of them, to draw, without the figures of the run as a whole. place:
+    where they go instead. Returns the paths. Raises OSError from the disk, DamagedFile for metrics
+    that cannot be read.
     """
-    look = look or Look()
+    look, place = look or Look(), place or run.figure_path
     unknowns = solution.problem.solved if only is None else tuple(only)
     paths = [
-        _write_figure(run, solution, name, figure, look)
+        _write_figure(place, solution, name, figure, look)
         for name, figure in _of_fields(solution, unknowns, look)
     ]
     if look.format == "png":
-        paths += _unasked(run, solution, unknowns, look)
-    return paths if only is not None else paths + draw_training(run, solution, look)
+        paths += _unasked(place, solution, unknowns, look)
+    return paths if only is not None else paths + draw_training(run, solution, look, place)
 
 
-def draw_training(run: Run, solution: Solution, look: Look | None = None) -> list[Path]:
+def draw_training(
+    run: Run, solution: Solution, look: Look | None = None, place: Place | None = None
+) -> list[Path]:
     """Draw how training went: points, coefficients and history; as `draw_run` does."""
-    look = look or Look()
+    look, place = look or Look(), place or run.figure_path
     return [
-        _write_figure(run, solution, name, figure, look)
+        _write_figure(place, solution, name, figure, look)
         for name, figure in _of_training(run, solution)
     ]
 
 
 def draw_at(
-    run: Run, solution: Solution, unknown: str, at: Values, look: Look | None = None
+    run: Run,
+    solution: Solution,
+    unknown: str,
+    at: Values,
+    look: Look | None = None,
+    place: Place | None = None,
 ) -> Path:
     """Draw an unknown where coordinates are held, into figures/U_at_t=0.5.png or the like.
 
-    Raises as Solution.plot does, and OSError from the disk.
+    place: where it goes instead. Raises as Solution.plot does, and OSError from the disk.
     """
     look = look or Look()
     figure = solution.plot(unknown, log=look.log, absolute=look.absolute, **at)
     data = figure_bytes(figure, look.format, look.dpi)
-    return _write(run, f"{unknown}_at_{_places(at)}", look.format, data)
+    name = f"{_in_a_name(unknown)}_at_{_places(at)}"
+    return _write(place or run.figure_path, name, look.format, data)
 
 
 def draw_animation(
@@ -117,21 +136,24 @@ def draw_animation(
     kind: Literal["gif", "mp4"] = "gif",
     at: Mapping[str, float] | None = None,
     look: Look | None = None,
+    place: Place | None = None,
 ) -> Path:
     """Draw an unknown moving through time, into figures/animation_U.gif or .mp4.
 
-    at: where other coordinates are held. Raises ValueError for an unknown that does not move,
-    pinn.figures.NoFilm where an mp4 cannot be written, OSError from the disk.
+    at: where other coordinates are held. place: where it goes instead. Raises ValueError for an
+    unknown that does not move, pinn.figures.NoFilm where an mp4 cannot be written, OSError from the
+    disk.
     """
     look = look or Look()
     fields = list(frames(solution, unknown, _FRAMES, at or {}))
     moving = animation(fields, log=look.log, absolute=look.absolute)
-    name = f"animation_{unknown}{f'_at_{_places(at)}' if at else ''}"
-    return _write(run, name, kind, moving.gif() if kind == "gif" else moving.mp4())
+    name = f"animation_{_in_a_name(unknown)}{f'_at_{_places(at)}' if at else ''}"
+    data = moving.gif() if kind == "gif" else moving.mp4()
+    return _write(place or run.figure_path, name, kind, data)
 
 
 def _unasked(
-    run: Run, solution: Solution, unknowns: Sequence[str], look: Look
+    place: Place, solution: Solution, unknowns: Sequence[str], look: Look
 ) -> Iterator[Path]:
     """Write animations of what moves in a plane, as far as the time for that goes."""
     domain = solution.problem.domain
@@ -152,21 +174,26 @@ def _unasked(
         data = moving.gif(end - time.thread_time())
         if data is None:
             return
-        yield _write(run, f"animation_{unknown}", "gif", data)
+        yield _write(place, f"animation_{_in_a_name(unknown)}", "gif", data)
 
 
-def _write_figure(
-    run: Run, solution: Solution, name: str, figure: Figure, look: Look
-) -> Path:
+def _write_figure(place: Place, solution: Solution, name: str, figure: Figure, look: Look) -> Path:
     if solution.warning_of_figures:
         headline(figure, solution.warning_of_figures)
-    return _write(run, name, look.format, figure_bytes(figure, look.format, look.dpi))
+    return _write(place, name, look.format, figure_bytes(figure, look.format, look.dpi))
 
 
-def _write(run: Run, name: str, suffix: str, data: bytes) -> Path:
-    path = run.figure_path(name, suffix)
+def _write(place: Place, name: str, suffix: str, data: bytes) -> Path:
+    path = place(name, suffix)
     write_bytes(path, data)
     return path
+
+
+def _in_a_name(unknown: str) -> str:
+    """Return an unknown, or an expression, for the name of a file: u-times-u_x for u*u_x."""
+    for sign, word in _SIGNS.items():
+        unknown = unknown.replace(sign, word)
+    return unknown
 
 
 def _places(at: Values) -> str:
@@ -197,21 +224,22 @@ def _of_fields(
 
 def _of_field(solution: Solution, data: FieldData, look: Look) -> Iterator[tuple[str, Figure]]:
     unknown, absolute = data.unknown, bool(look.absolute)
-    yield f"field_{unknown}", plot_field(data, log=look.log, absolute=look.absolute)
+    named = _in_a_name(unknown)
+    yield f"field_{named}", plot_field(data, log=look.log, absolute=look.absolute)
     if len(data.coordinates) == 1:
         return
     if data.reference is not None:
-        yield f"reference_{unknown}", plot_reference(data, log=look.log)
-        yield f"error_{unknown}", plot_error(data, absolute=look.absolute)
+        yield f"reference_{named}", plot_reference(data, log=look.log)
+        yield f"error_{named}", plot_error(data, absolute=look.absolute)
     at_times = instants(solution, unknown)
     if at_times:
-        yield f"slices_{unknown}", plot_maps(at_times, log=look.log, absolute=absolute)
+        yield f"slices_{named}", plot_maps(at_times, log=look.log, absolute=absolute)
     else:
         lines = look.absolute is not False
-        yield f"slices_{unknown}", plot_slices(data, log=look.log, absolute=lines)
+        yield f"slices_{named}", plot_slices(data, log=look.log, absolute=lines)
     across = planes(solution, unknown)
     if across:
-        yield f"planes_{unknown}", plot_maps(across, log=look.log, absolute=absolute)
+        yield f"planes_{named}", plot_maps(across, log=look.log, absolute=absolute)
 
 
 def _of_training(run: Run, solution: Solution) -> Iterator[tuple[str, Figure]]:

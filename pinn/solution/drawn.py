@@ -64,7 +64,11 @@ def error_drawn(
     axes = np.meshgrid(*data.coordinates.values(), indexing="ij")
     grid = dict(zip(data.coordinates, axes, strict=True))
     places = {**middles_of(solution.problem.domain), **data.fixed, **grid}
-    error = solution.error_estimate().evaluate(**places)[name]
+    estimate = solution.error_estimate()
+    if name in solution.problem.solved:
+        error = estimate.evaluate(**places)[name]
+    else:
+        error = estimate.derivative(name, **places)
     better = replace(data, reference=data.values + error, errors=None)
     return _with_warning(plot_error(better, absolute=absolute, name="estimated error"), solution)
 

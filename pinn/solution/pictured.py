@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pinn.checks import nearest
-from pinn.equations.leaves import Derivative
 from pinn.figures.field_data import FieldData
 from pinn.figures.points import PointsData
 from pinn.geometry import Shape
@@ -45,12 +44,12 @@ class NothingThere(ValueError):
 def field_data(
     solution: Solution, unknown: str, held: Mapping[str, float], *, frame: bool = False
 ) -> FieldData:
-    """Return an unknown on an even grid; see Solution.field_data.
+    """Return an unknown or an expression on an even grid; see Solution.field_data.
 
     frame: on a coarser one, for one of many pictures.
     """
     problem = solution.problem
-    domain = _domain_of(solution, unknown)
+    domain = solution.domain_of(unknown)
     bounds = domain.bounds
     for name in held:
         if name not in bounds:
@@ -110,7 +109,7 @@ def instants(solution: Solution, unknown: str) -> list[FieldData]:
 
     None either of an unknown that does not see the time, and where a moving shape is elsewhere.
     """
-    domain = _domain_of(solution, unknown)
+    domain = solution.domain_of(unknown)
     if domain.time is None or len(domain.space) < 2:
         return []
     low, high = domain.bounds[domain.time]
@@ -123,7 +122,7 @@ def planes(solution: Solution, unknown: str) -> list[FieldData]:
 
     Of more than three coordinates of space the first three; none where there are fewer.
     """
-    domain = _domain_of(solution, unknown)
+    domain = solution.domain_of(unknown)
     held = middles_of(domain)
     across = list(combinations(domain.space[:3], 2)) if len(domain.space) > 2 else []
     at = ({n: value for n, value in held.items() if n not in plane} for plane in across)
@@ -137,7 +136,7 @@ def frames(
 
     held: where other coordinates are held, as in `field_data`.
     """
-    domain = _domain_of(solution, unknown)
+    domain = solution.domain_of(unknown)
     if domain.time is None or not domain.space:
         raise ValueError(f"{unknown!r} does not move: it needs a coordinate of space and the time")
     if domain.time in held:
@@ -240,17 +239,6 @@ def window_of(solution: Solution, data: PointsData) -> str:
 # ---- helpers
 
 
-def _domain_of(solution: Solution, unknown: str) -> Shape:
-    """Return the domain of an unknown; ValueError for one that is not there."""
-    solved = solution.problem.solved
-    if unknown not in solved:
-        raise ValueError(
-            f"expected one of the unknowns {', '.join(solved)}, got {unknown!r}"
-            f"{nearest(unknown, solved)}"
-        )
-    return solution.domain_of(unknown)
-
-
 def _maps(
     solution: Solution, unknown: str, each: Iterator[Mapping[str, float]]
 ) -> Iterator[FieldData]:
@@ -264,14 +252,15 @@ def _maps(
 def measured_at(
     problem: Problem, unknown: str, drawn: Sequence[str], fixed: Mapping[str, float]
 ) -> np.ndarray | None:
-    """Return the places (n, len(drawn)) of the data of an unknown or field; None for too many.
+    """Return the places (n, len(drawn)) of the data of what is drawn; None for too many.
 
     fixed: the coordinates that are held, and where; data elsewhere do not belong to the picture.
     """
     bounds, names = problem.domain.bounds, problem.domain.coordinates
+    tree = problem.scope.resolve(unknown)
     found = []
     for residual in problem.residuals:
-        if not isinstance(residual.source, Measured) or residual.left.tree != Derivative(unknown):
+        if not isinstance(residual.source, Measured) or residual.left.tree != tree:
             continue
         try:
             points = residual.source.points

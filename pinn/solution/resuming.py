@@ -101,9 +101,7 @@ def other_limits(path: str | os.PathLike[str], asked: Experiment) -> OtherLimits
     return OtherLimits(_told(list(differing)), any(differing.values()))
 
 
-def _of_the_same_run(
-    path: str | os.PathLike[str], asked: Experiment
-) -> tuple[Path, Checkpoint]:
+def _of_the_same_run(path: str | os.PathLike[str], asked: Experiment) -> tuple[Path, Checkpoint]:
     """Return a checkpoint and its file; ValueError where it is of another run than is asked for."""
     path, found = _found(Path(path))
     if found.writer != pinn.__version__:
@@ -120,8 +118,9 @@ def _of_the_same_run(
         raise DamagedFile(f"{path}: its declaration is nested too deeply") from None
     if different:
         raise ValueError(
-            f"resume: {path} is of another run: {_told(different)}; give the run's own settings, "
-            "or begin a new one"
+            f"resume: {path} is of another run: {_told(different)}; only what says how long a run "
+            f"goes on may change ({', '.join(_LIMITS)}, {' and '.join(_OF_STAGES)} of a stage that "
+            "has not ended): give the run's own settings for the rest, or begin a new one elsewhere"
         )
     return path, found
 
@@ -166,9 +165,7 @@ def _found(path: Path) -> tuple[Path, Checkpoint]:
         return before, found
 
 
-def _differences(
-    there: Any, here: Any, path: tuple[str, ...], ended: int | None
-) -> Iterator[str]:
+def _differences(there: Any, here: Any, path: tuple[str, ...], ended: int | None) -> Iterator[str]:
     """Give each place at which two declarations differ, with what is there and here.
 
     ended: how many stages have, so that their limits cannot grow; None where no limit may differ.

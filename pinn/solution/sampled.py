@@ -1,9 +1,9 @@
-"""An unknown at places of its domain, with its reference there and which of them lie inside."""
+"""An unknown, or an expression, at places, with its reference and which of them lie inside."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,18 +28,19 @@ class Sampled(NamedTuple):
 
 
 def sampled(solution: Solution, unknown: str, places: Mapping[str, np.ndarray]) -> Sampled:
-    """Return an unknown, field or quantity at places of its domain.
+    """Return an unknown, field or quantity, or an expression of them, at places of its domain.
 
     places: an array or a number for each coordinate that it depends on; they broadcast. A reference
-    that is a table is what lies between its points (pinn.Table.between). Inside is the domain or,
-    where some of the places lie there, the part of it that all equations of the unknown hold in.
+    that is a table is what lies between its points (pinn.Table.between); an expression has none.
+    Inside is the domain or, where some of the places lie there, the part of it that all equations
+    of the unknown hold in; of an expression what one of its unknowns has.
     """
     domain = solution.domain_of(unknown)
     names = domain.coordinates
     arrays = np.broadcast_arrays(*(np.asarray(places[n], dtype=np.float64) for n in names))
     points = np.stack([array.reshape(-1) for array in arrays], axis=1)
     inside = domain.contains(points)
-    region = region_of(solution.problem, unknown, names)
+    region = _region(solution, unknown, names)
     held_back = region is not None and (inside & region(points)).any()
     if held_back:
         inside &= region(points)
@@ -52,12 +53,11 @@ def sampled(solution: Solution, unknown: str, places: Mapping[str, np.ndarray]) 
         inside = inside.reshape(arrays[0].shape)
         return Sampled(np.full(inside.shape, np.nan), None, inside, contains)
     there = dict(zip(names, points[inside].T, strict=True))
-    table = solution.problem.reference_tables.get(unknown)
-    if table is None:
-        anywhere = dict.fromkeys(solution.problem.domain.coordinates, np.array(math.nan))
-        exact = (solution.problem.exact(anywhere | there) or {}).get(unknown)
+    if unknown in solution.problem.solved:
+        values = solution.evaluate_anywhere(**there)[unknown]
+        exact = _exact(solution, unknown, there)
     else:
-        exact = table.between(np.stack([there[name] for name in table.over], axis=1))
+        values, exact = solution.derivative_anywhere(unknown, **there), None
 
     def whole(values: np.ndarray) -> np.ndarray:
         found = np.full(len(points), np.nan)
@@ -65,8 +65,27 @@ def sampled(solution: Solution, unknown: str, places: Mapping[str, np.ndarray]) 
         return found.reshape(arrays[0].shape)
 
     return Sampled(
-        whole(solution.evaluate_anywhere(**there)[unknown]),
+        whole(values),
         None if exact is None else whole(exact),
         inside.reshape(arrays[0].shape),
         contains,
     )
+
+
+def _exact(solution: Solution, unknown: str, places: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """Return the reference of an unknown at places, (n,) each; None where there is none."""
+    table = solution.problem.reference_tables.get(unknown)
+    if table is not None:
+        return table.between(np.stack([places[name] for name in table.over], axis=1))
+    anywhere = dict.fromkeys(solution.problem.domain.coordinates, np.array(math.nan))
+    return (solution.problem.exact({**anywhere, **places}) or {}).get(unknown)
+
+
+def _region(
+    solution: Solution, unknown: str, names: Sequence[str]
+) -> Callable[[np.ndarray], np.ndarray] | None:
+    """Return what tells which points one of the unknowns belongs to; None for all."""
+    regions = [region_of(solution.problem, one, names) for one in solution.made_of(unknown)]
+    if not regions or None in regions:
+        return None
+    return lambda points: np.logical_or.reduce([region(points) for region in regions])

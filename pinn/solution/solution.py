@@ -108,8 +108,22 @@ class Solution:
         return {name: c.item() for name, c in self._parameters.coefficients().items()}
 
     def domain_of(self, unknown: str) -> Shape:
-        """Return the domain in the coordinates that an unknown, field or quantity depends on."""
-        return projection(self.problem.domain, self._evaluation.sees(unknown))
+        """Return the domain in the coordinates that an unknown, field or quantity depends on.
+
+        unknown: or an expression of them, as of `derivative`. Raises ValueError for a text without
+        a meaning, and where it is the same everywhere.
+        """
+        seen = self._evaluation.sees(unknown)
+        if not seen:
+            raise ValueError(
+                f"{unknown!r} is the same everywhere, and no field; expected an unknown "
+                f"({', '.join(self.problem.solved)}) or an expression with one in it"
+            )
+        return projection(self.problem.domain, seen)
+
+    def made_of(self, unknown: str) -> set[str]:
+        """Return the unknowns in an expression, and of an unknown, field or quantity itself."""
+        return self._evaluation.made_of(unknown)
 
     def evaluate(self, *points: Any, **coordinates: Any) -> dict[str, np.ndarray]:
         """Return every unknown and field at points: solution.evaluate(x=xs, t=ts)["u"].
@@ -142,6 +156,10 @@ class Solution:
         caret under the place, for a text without a meaning.
         """
         return self._evaluation.expressions([expression], coordinates, stacklevel=2)[0]
+
+    def derivative_anywhere(self, expression: str, **coordinates: Any) -> np.ndarray:
+        """Return what `derivative` does, without a warning of points outside of the domain."""
+        return self._evaluation.expressions([expression], coordinates)[0]
 
     def derivatives(self, expressions: Iterable[str], **coordinates: Any) -> list[np.ndarray]:
         """Return several derivatives or expressions at points, from one run of the network.
@@ -197,21 +215,21 @@ class Solution:
         """Return a matplotlib figure of the estimated error, drawn as that against a reference.
 
         It is u - (u + e), where u + e is the better solution of `error_estimate`. unknown: whose,
-        of a field or quantity too; of the first unknown where left out. absolute: as in `plot`.
+        as in `plot`; of the first unknown where left out. absolute: as in `plot`.
         held: as in field_data. Raises ValueError, saying why, where no error can be estimated.
         """
         return error_drawn(self, unknown, held, absolute)
 
     def field_data(self, unknown: str, **held: float) -> FieldData:
-        """Return an unknown or a field on an even grid, ready for pinn.figures.
+        """Return an unknown, a field or an expression on an even grid, ready for pinn.figures.
 
         A problem in one or two coordinates is taken whole. Of more, the first two are drawn and the
         others held at the middle of their bounds, unless `held` says which are held and where.
         Families are held in the middle of their range, or drawn where nothing else is left.
         Points of the grid outside of the domain, or of the part of it that all equations of the
         unknown hold in, are marked as such and have no value. A reference that is a table is what
-        lies between its points (pinn.Table.between). Raises ValueError for names that are not there
-        and where no point lies in the domain.
+        lies between its points (pinn.Table.between); an expression has none. Raises ValueError for
+        names that are not there and where no point lies in the domain.
         """
         return field_data(self, unknown, held)
 
@@ -227,8 +245,9 @@ class Solution:
     ) -> Figure:
         """Return a matplotlib figure of an unknown: field, reference and error, or a line.
 
-        unknown: where left out all of them if they are curves of one coordinate, else the first;
-        a list draws several over each other, where one coordinate is left to draw, and the
+        unknown: or a derivative or expression such as "u_x" or "u*u_x - nu*u_xx", as of
+        `derivative`; where left out all of them if they are curves of one coordinate, else the
+        first; a list draws several over each other, where one coordinate is left to draw, and the
         components of a vector (problem.vectors) as its lines over its size. held: as in
         field_data; a list of values of one coordinate, as in plot("u", t=[0, 0.5, 1]), draws a line
         or a map for each. vmin, vmax: the ends of the colours or of the vertical axis. log: whether
@@ -369,7 +388,7 @@ def load(
             raise
         raise DeviceError(
             f"{path} was trained on {experiment.device!r}: {error}; "
-            f"pinn.load({str(path)!r}, device=\"cpu\") evaluates it on the CPU"
+            f'pinn.load({str(path)!r}, device="cpu") evaluates it on the CPU'
         ) from error
     except SIGNS_OF_DAMAGE as error:
         raise DamagedFile(f"{path}: its parts do not fit together ({error})") from error

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pinn.diagnosis.changes import of_model
 from pinn.diagnosis.examination import Examination
 from pinn.diagnosis.finding import Finding
-from pinn.models import Network
+from pinn.diagnosis.model_scale import scaled, scales_of
+from pinn.diagnosis.sizes import stated_sizes
 from pinn.residuals import Interior
 from pinn.sampling import Sampling, stream
 from pinn.training.given import given_values
@@ -22,33 +22,38 @@ _POINTS = Sampling(interior=500)
 def units(seen: Examination) -> Iterator[Finding]:
     """Tell of unknowns that are many times larger or smaller than the outputs of the network.
 
-    Their size is the root mean square of what conditions give and, where the problem is solved, of
-    the solution; the larger one.
+    Their size is the larger one of what conditions give and what the solution has, where the
+    problem is solved, and else what equations and conditions state (pinn.diagnosis.sizes).
     """
-    model = seen.experiment.model
-    if not isinstance(model, Network):
+    scale = scales_of(seen.experiment.model, seen.problem.unknowns)
+    if not scale:
         return
     given = given_values(seen.problem, seen.experiment.draw_points)
-    rng = stream(0, "units")
-    places = Interior(seen.problem.domain).draw(_POINTS, rng).coordinates.T
-    columns = dict(zip(seen.problem.domain.coordinates, places, strict=True))
-    found = seen.solution.evaluate_anywhere(**columns)
-    sizes = {n: _rms(given(n)) for n in seen.problem.unknowns}
-    if seen.unsolved is None:
-        sizes = {n: max(size, _rms(found[n])) for n, size in sizes.items()}
-    scale = {n: model.scale.get(n, 1.0) for n in seen.problem.unknowns}
+    sizes = {name: _rms(given(name)) for name in scale}
+    others = _of_solution(seen) if seen.unsolved is None else _of_statement(seen)
+    sizes = {name: max(size, others.get(name, 0.0)) for name, size in sizes.items()}
     far = {n: s for n, s in sizes.items() if s > 0 and not 1 / _FAR < s / scale[n] < _FAR}
     if not far:
         return
     told = ", ".join(f"{n} is about {s:.2g}" for n, s in far.items())
-    better = {**dict(model.scale), **{n: 10.0 ** round(math.log10(s)) for n, s in far.items()}}
     worst = max(abs(math.log10(s / scale[n])) for n, s in far.items())
     yield Finding(
         "units", "unknowns far from the size that the network gives",
         f"{told}, where the network begins with values of about "
         f"{', '.join(f'{scale[n]:g}' for n in far)}",
-        (of_model(model, scale=better),), 2 * worst,
+        (scaled(seen.experiment.model, far),), 2 * worst,
     )  # fmt: skip
+
+
+def _of_solution(seen: Examination) -> dict[str, float]:
+    places = Interior(seen.problem.domain).draw(_POINTS, stream(0, "units")).coordinates.T
+    columns = dict(zip(seen.problem.domain.coordinates, places, strict=True))
+    return {name: _rms(one) for name, one in seen.solution.evaluate_anywhere(**columns).items()}
+
+
+def _of_statement(seen: Examination) -> dict[str, float]:
+    stated = {} if seen.statement is None else stated_sizes(seen.statement)
+    return {name: size.value for name, size in stated.items()}
 
 
 def _rms(values: np.ndarray) -> float:

@@ -50,13 +50,19 @@ def test_it_refuses_what_is_no_run(folder, capsys, run):
     assert "expected a run directory" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["doctor", "plot", "report"])
+def test_of_a_config_it_says_what_is_for_it(folder, capsys, command):
+    assert main([command, "heat.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert "heat.yaml: expected a run directory, got a config; python -m pinn train heat" in said
+    assert "python -m pinn check heat.yaml says what seems wrong with it before that" in said
+
+
 @pytest.mark.parametrize("command, options", [
     ("doctor", ""), ("plot", ""), ("report", ""), ("runs show", ""), ("runs compare", "nowhere"),
     ("evaluate", "--points p.csv"), ("export", "--format csv"),
 ])  # fmt: skip
-def test_in_place_of_a_sweep_one_of_its_runs_is_named(
-    finished, folder, capsys, command, options
-):
+def test_in_place_of_a_sweep_one_of_its_runs_is_named(finished, folder, capsys, command, options):
     for seed in (0, 1):
         shutil.copytree(finished, f"all of them/seed={seed}")
     Path("all of them/notes").mkdir()

@@ -158,6 +158,34 @@ def test_a_checkpoint_of_another_config_is_refused(folder, capsys, change, said)
     assert left_files() == before
 
 
+def test_what_a_run_goes_on_with_other_than_before_is_said_in_one_line(folder, whole, capsys):
+    loud = [part for part in TRAIN if part != "--quiet"]
+    cut_short()
+    changed = ["--seconds", "600", "--set", "output.log_every=5", "--threads", "1"]
+    changed += ["--set", "training.1.lbfgs.steps=12"]
+    assert main([*loud, *changed, "--resume"]) == 0
+    (line,) = (one for one in capsys.readouterr().err.splitlines() if "other settings" in one)
+    assert line == (
+        "run: goes on with other settings: training.1.lbfgs.steps 12 (15 before), "
+        "seconds 600 (null before), threads 1 (null before), output.log_every 5 (1 before)"
+    )
+    assert "log_every: 5" in Path("run/config.yaml").read_text()
+
+
+@pytest.mark.parametrize("change", [[], ["--out", "./run"], ["--quiet"]])
+def test_of_equal_settings_nothing_is_said(folder, capsys, change):
+    cut_short()
+    assert main([*(part for part in TRAIN if part != "--quiet"), *change, "--resume"]) == 0
+    assert "other settings" not in capsys.readouterr().err
+
+
+def test_a_config_that_is_damaged_keeps_no_run_from_going_on(folder, whole):
+    cut_short()
+    Path("run/config.yaml").write_text("a: [")
+    assert main([*TRAIN, "--resume"]) == 0
+    assert left("run") == whole
+
+
 def left_files():
     return {path.name: path.read_bytes() for path in Path("run").iterdir() if path.is_file()}
 
@@ -177,6 +205,10 @@ def test_a_run_that_has_ended_is_extended_only_when_asked(folder, whole, capsys)
     before = left_files()
     assert main([*TRAIN, *fewer, "--resume"]) == 0
     assert "has ended: all 6 steps done; --extend goes on" in capsys.readouterr().out
+    assert main([*TRAIN, "--resume"]) == 0
+    assert "(other limits: training.1.lbfgs.steps is 6 there and 15 here)" in (
+        capsys.readouterr().out
+    )
     assert left_files() == before
     assert main([*TRAIN, "--extend"]) == 0
     extended = left("run")

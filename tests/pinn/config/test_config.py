@@ -138,7 +138,38 @@ def test_overrides_name_a_model_and_stages_in_place_of_the_defaults(loaded):
 
 def test_a_stage_named_alone_beyond_the_defaults_is_refused(refused):
     (message,) = refused(HEAT, "training.7.adam.steps=20")
-    assert "training: this is a list of 2 items; expected an item's number (0, 1)" in message
+    assert message == (
+        "--set training.7.adam.steps=20: training: the stages are chosen while it runs (auto), and "
+        "there is none to change; write stages of your own in the file, as in training: "
+        "[{adam: {steps: 20}}], or name them here, as in --set training.0.adam.steps=20"
+    )
+
+
+@pytest.mark.parametrize("training", ["", "training: auto\n", "training:\n"])
+@pytest.mark.parametrize("change, said", [
+    ("training.0.learning_rate=1e-3",
+     "training: [{adam: {learning_rate: 1e-3}}], or name them here, as in --set "
+     "training.0.adam.learning_rate=1e-3 (learning_rate is a setting of adam, "),
+    ("training.learning_rate=1e-3", "--set training.0.adam.learning_rate=1e-3"),
+    ("training.adam.learning_rate=1e-3", "--set training.0.adam.learning_rate=1e-3"),
+    ("training.0.memory=7", "--set training.0.lbfgs.memory=7"),
+    ("training.0.learning_rat=1", "(no stage has a setting 'learning_rat'; did you mean "
+                                  "'learning_rate'?)"),
+    ("training.first=adam", "--set training.0.adam.steps=2000"),
+])  # fmt: skip
+def test_a_setting_of_stages_that_are_chosen_is_refused_with_how_to_write_some(
+    refused, training, change, said
+):
+    (message,) = refused(HEAT + training, change)
+    assert "training: the stages are chosen while it runs (auto)" in message
+    assert message.startswith(f"--set {change}: ") and said in message
+
+
+def test_stages_may_be_named_where_the_file_says_auto(loaded):
+    experiment = loaded(HEAT + "training: auto\n", "training.0.adam.steps=20").experiment
+    assert experiment.training == (pinn.Adam(steps=20),)
+    experiment = loaded(HEAT, "training=[adam, lbfgs]", "training.1.memory=7").experiment
+    assert experiment.training == (pinn.Adam(), pinn.LBFGS(memory=7))
 
 
 @pytest.mark.parametrize("source", [BURGERS.read_text(), HEAT], ids=["burgers", "heat"])

@@ -106,9 +106,7 @@ def test_the_size_of_the_error_alone_is_on_a_logarithmic_scale():
     error = np.abs(BURGERS.values - EXACT)
     assert isinstance(mesh(axes).norm, LogNorm) and bar.get_ylabel() == "absolute error"
     assert (mesh(axes).norm.vmin, mesh(axes).norm.vmax) == (1e-4 * error.max(), error.max())
-    np.testing.assert_array_equal(
-        mesh(axes).get_array(), np.maximum(error, 1e-4 * error.max())
-    )
+    np.testing.assert_array_equal(mesh(axes).get_array(), np.maximum(error, 1e-4 * error.max()))
 
 
 def test_units_stand_at_axes_colour_bars_and_what_is_held():
@@ -258,7 +256,7 @@ def test_a_singular_corner_is_cut_off_and_the_colour_bar_says_so():
     figure = plot_field(FieldData("p", {"x": X, "y": T}, values))
     assert mesh(figure.axes[0]).norm.vmax < 0.05 * values.max()
     label = figure.axes[1].get_ylabel()
-    assert label == f"$p$   (colours: 2 % to 98 % of the values; largest {values.max():.3g})"
+    assert label == f"$p$\n(colours: 2 % to 98 % of the values;\nlargest {values.max():.3g})"
 
 
 ROUND = np.hypot(X[:, None], 2 * T - 1) < 0.81

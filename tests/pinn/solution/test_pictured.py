@@ -36,6 +36,14 @@ def test_an_unknown_is_drawn_where_its_equations_hold(solution):
     assert data.contains(np.array([[0.5, 0.5], [0.0, 0.5]])).tolist() == [True, False]
 
 
+def test_an_expression_is_drawn_where_one_of_its_unknowns_belongs(solution):
+    x, y = np.meshgrid(*solution.field_data("a").coordinates.values(), indexing="ij")
+    np.testing.assert_array_equal(solution.field_data("a_x + a**2").inside, x < 0)
+    right = solution.field_data("b").inside
+    np.testing.assert_array_equal(solution.field_data("a_x*b").inside, (x < 0) | right)
+    assert solution.field_data("x*y").inside.all()
+
+
 def test_where_it_was_measured_is_drawn_on_the_map(solution):
     data = solution.field_data("a")
     np.testing.assert_array_equal(data.measured, np.stack([PLACES["x"], PLACES["y"]], axis=1))

@@ -189,6 +189,31 @@ def test_a_cut_through_a_solution(solution):
     assert type(solution.plot("u", t=0.25)).__name__ == "Figure"
 
 
+def test_derivatives_and_expressions_are_drawn_as_unknowns_are(solution):
+    data = solution.field_data("u_x")
+    x, t = data.coordinates["x"], data.coordinates["t"]
+    u = solution.evaluate(x=x[:, None], t=t)["u"]
+    slopes = np.gradient(u, x, axis=0, edge_order=2)
+    np.testing.assert_allclose(data.values, slopes, atol=1e-3 * np.abs(slopes).max())
+    assert data.reference is None and data.title() == "$u_{\\mathrm{x}}$($x$, $t$)"
+    data = solution.field_data("u*u_x - v", t=0.25)
+    expected = solution.derivative("u*u_x - v", x=data.coordinates["x"], t=0.25)
+    np.testing.assert_array_equal(data.values, expected)
+    assert data.title() == "u*u_x - v, $t$ = 0.25"
+    axes = solution.plot(["u", "u_x"], t=0.25).axes[0]
+    assert axes.get_ylabel() == "$u$, $u_{\\mathrm{x}}$"
+    assert type(solution.plot("u_t", t=[0, 0.5])).__name__ == "Figure"
+
+
+def test_an_expression_is_drawn_over_the_coordinates_that_it_depends_on(solution):
+    data = solution.field_data("integral(u, x, 0, 1)")
+    t = data.coordinates["t"]
+    assert list(data.coordinates) == ["t"]
+    x, weights = np.polynomial.legendre.leggauss(20)
+    u = solution.evaluate(x=(x[:, None] + 1) / 2, t=t)["u"]
+    np.testing.assert_allclose(data.values, weights @ u / 2, rtol=1e-7)
+
+
 def test_lines_over_each_other(solution):
     axes = solution.plot("v", t=[0, 0.25, 0.5]).axes[0]
     assert [line.get_label() for line in axes.get_lines()] == [
@@ -277,8 +302,13 @@ def test_bad_plots_are_refused(solution):
         solution.plot("u", x=[0, 1], t=[0, 1])
     with pytest.raises(ValueError, match="no point of the domain has t = 7; t goes from 0 to 0.5$"):
         solution.plot("u", t=7)
-    with pytest.raises(ValueError, match="expected one of the unknowns u, v, got 'w'"):
+    with pytest.raises(ValueError, match="unknown name 'w'; the names here are u, v, x, t,"):
         solution.plot("w")
+    with pytest.raises(ValueError, match=r"'2\*pi' is the same everywhere, and no field; expected "
+                       r"an unknown \(u, v.*\) or an expression"):  # fmt: skip
+        solution.plot("2*pi")
+    with pytest.raises(ValueError, match="the expression is a vector of 1 comp"):
+        solution.plot("grad(u)")
     with pytest.raises(ValueError, match="expected coordinates out of x, t, got 'y'"):
         solution.plot("u", y=0)
     with pytest.raises(ValueError, match="every coordinate is held"):
