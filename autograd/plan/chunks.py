@@ -76,6 +76,8 @@ class Chunked:
     shared  the Tensors that `fn` reads besides (parameters).  They are read anew at each call.
             Other tensors that it meets are constants; it is recorded again when the library writes
             to one (writes through `.data` or a shared numpy array are not seen).
+    steady  how many of these, the first, are written to as rarely as there are other points: what
+            they make with points alone is kept as well (points_alone.py).
     kinds   one an output: "sum" (added over chunks), "rows" (joined along the first dimension) or
             "per_row": `fn` returns a sum over rows; what is joined are the rows' own shares
             (passes/per_row.py).  `fn` sees a chunk: a mean over its points is no sum, is not
@@ -107,6 +109,7 @@ class Chunked:
         shared: Sequence[Tensor],
         kinds: Sequence[Kind],
         *,
+        steady: int = 0,
         threads: int | None = None,
         chunk: int | None = None,
         spread: float = 1,
@@ -117,6 +120,7 @@ class Chunked:
     ) -> None:
         self.fn = fn
         self.shared = list(shared)
+        self.steady = steady
         self.kinds = tuple(kinds)
         self.threads = threads or workers()
         self.chunk = chunk
@@ -246,7 +250,7 @@ class Chunked:
             on_host = type(rows[0]) is np.ndarray
             name = "cuda" if self.executor == "auto" and not on_host else self.executor
             workers = min(self.threads, len(lanes_of(len(bounds), count))) if on_host else 1
-            kept = len(rows) if self._are_apart(rows, programs, bounds) else 0
+            kept = self._alone(rows) if self._are_apart(rows, programs, bounds) else 0
             memory = {size: memory_of(name, one, kept) for size, one in programs.items()}
             return Cost(
                 chunks=len(bounds),
@@ -364,6 +368,10 @@ class Chunked:
         own = [xp.zeros(value.shape, value.dtype) for value in program.inputs[: len(rows)]]
         return own + [s._data for s in self.shared]
 
+    def _alone(self, rows: Sequence[Any]) -> int:
+        """Return how many inputs, the first, are those of points and what changes as rarely."""
+        return len(rows) + self.steady
+
     def _are_apart(
         self, rows: Sequence[Any], programs: dict[int, Program], bounds: list[tuple[int, int]]
     ) -> bool:
@@ -375,7 +383,7 @@ class Chunked:
             return False
         for program in programs.values():
             if program not in self._kept_bytes:
-                self._kept_bytes[program] = kept_bytes(program, len(rows))
+                self._kept_bytes[program] = kept_bytes(program, self._alone(rows))
         total = sum(self._kept_bytes[programs[b - a]] for a, b in bounds)
         return 0 < total <= _MOST_KEPT
 
@@ -390,7 +398,7 @@ class Chunked:
                 name = "cuda"
             points, beside = 0, None
             if chunk is not None:
-                points = len(rows)
+                points = self._alone(rows)
                 beside = next((
                     executor for (of, at, other), executor in self._bound.items()
                     if of is program and at == slot and other is not None
@@ -438,6 +446,7 @@ class Chunked:
 
         apart: whether each chunk has an executor of its own, and so its worker.
         """
+        written = tuple(s._version[0] for s in self.shared[: self.steady])
         pending = [iter(range(len(lanes)))] * len(executors)
         if apart:
             pending = [iter(range(k, len(lanes), len(executors))) for k in range(len(executors))]
@@ -450,7 +459,8 @@ class Chunked:
                 if lane is None:
                     return
                 places = sums.places(lane)
-                self._run_lane(rows, lanes[lane], joined, places, executors[slot], apart)
+                own = executors[slot]
+                self._run_lane(rows, lanes[lane], joined, places, own, written if apart else None)
 
         with one_blas_thread():
             others = [worker_pool().submit(work, slot) for slot in range(1, len(executors))]
@@ -469,17 +479,23 @@ class Chunked:
         joined: list,
         sums: list,
         executors: dict[Any, Any],
-        apart: bool,
+        written: tuple[int, ...] | None,
     ) -> None:
+        """Run chunks one after the other; written: how often what is steady was, if they keep it.
+
+        Each then has an executor of its own.
+        """
         for start, stop in bounds:
-            executor = executors[(start, stop) if apart else stop - start]
+            executor = executors[stop - start if written is None else (start, stop)]
             pairs = [(t, s[start:stop]) for t, s in zip(executor.inputs, rows, strict=False)]
-            if apart and all(has_bits(*pair) for pair in pairs):
+            same = written is not None and executor.written == written
+            if same and all(has_bits(*pair) for pair in pairs):
                 executor.run(known=True)
             else:
                 for target, source in pairs:
                     target[...] = source
                 executor.run()
+                executor.written = written
             for whole, total, output in zip(joined, sums, executor.outputs, strict=True):
                 if total is None:
                     whole[start:stop] = output

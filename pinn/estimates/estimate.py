@@ -24,15 +24,16 @@ import autograd as T
 from pinn.equations.leaves import derivatives_in
 from pinn.estimates.corrected import Corrected
 from pinn.estimates.correction import AS_GOOD, Correction, Witness, plausible
+from pinn.estimates.differences import differences, rms
 from pinn.estimates.error_field import ErrorField
 from pinn.estimates.extension import Extension
 from pinn.estimates.linearised import Linearised, Ridge
-from pinn.estimates.record import ErrorEstimate, of_no_solution
+from pinn.estimates.record import ErrorEstimate, partly_of_no_solution
+from pinn.estimates.second_solution import second_solution
 from pinn.evaluation import Evaluation
 from pinn.evaluation.test_grid import test_points
 from pinn.objective import Objective
 from pinn.problem import Problem
-from pinn.problem.belonging import region_of
 from pinn.residuals import Measured, Residual
 from pinn.sampling import Points, stream
 from pinn.training.collocation import Collocation
@@ -69,8 +70,6 @@ _OVERFIT, _FAR_OVERFIT = 3.0, 10.0
 # Errors of so small a share of a field are those of rounding in it and in its residual, which hides
 # how large they are.
 _ROUNDED = 1e-13
-# A field this small beside what its correction makes of it has collapsed.
-_COLLAPSED = 0.05
 
 
 def error_estimate(
@@ -89,7 +88,9 @@ def error_estimate(
     began = time.perf_counter()
     experiment, objective = _in_float64(experiment, objective)
     with one_blas_thread(), np.errstate(all="ignore"):
-        found = _Estimation(experiment, objective, theta, scaled or {}).result()
+        found = second_solution(experiment, objective, theta)
+        if found is None:
+            found = _Estimation(experiment, objective, theta, scaled or {}).result()
         objective.parameters.load(theta)
     return dataclasses.replace(found, seconds=time.perf_counter() - began)
 
@@ -174,9 +175,9 @@ class _Estimation:
     # ---- the correction
 
     def result(self) -> ErrorEstimate:
-        fresh = {name: _rms(rows) for name, rows in self._before.items()}
+        fresh = {name: rms(rows) for name, rows in self._before.items()}
         present = self._trained.residuals(self._theta)
-        trained = {name: _rms(rows) for name, rows in present.items()}
+        trained = {name: rms(rows) for name, rows in present.items()}
         fits = dict(self._overfits(fresh, trained))
         self._fits_points = [said for said, ratio in fits.items() if ratio > _FAR_OVERFIT]
         remarks = tuple(said for said in fits if said not in self._fits_points)
@@ -253,38 +254,20 @@ class _Estimation:
         spread = self._spread(better, part, places[some], best, plausible(tried, best))
         self._corrected.move(best.direction)
         moved = better.at(places)
-        relative, maximum, where, collapsed = {}, {}, {}, []
-        names = problem.domain.coordinates
-        for name, u in values.items():
-            region = region_of(problem, name, names)
-            here = np.flatnonzero(np.ones(len(places), bool) if region is None else region(places))
-            if not len(here):
-                continue
-            u, other = u[here], moved[name][here]
-            size = _rms(other)
-            relative[name] = _rms(other - u) / size if size else np.nan
-            worst = int(np.abs(other - u).argmax())
-            maximum[name] = float(np.abs(other - u)[worst])
-            where[name] = dict(zip(names, places[here[worst]].tolist(), strict=True))
-            if name in problem.outputs and _rms(u) < _COLLAPSED * size:
-                collapsed.append(
-                    f"{name} is next to nothing, {_rms(u):.2g}, where the equations and conditions "
-                    f"ask for about {size:.2g}: a trivial solution"
-                )
-        far = [name for name, error in relative.items() if of_no_solution({name: error})]
+        apart = differences(problem, places, values, moved)
+        relative = apart.relative
         remains = self._remains(best)
         hidden = tuple(name for name, error in relative.items() if error < _ROUNDED)
         if remains.near_rounding and len(hidden) == len(relative):
             doubts, remarks = tuple(_noise_doubts(remains)), (_near_rounding(hidden),)
         else:
             doubts = tuple(self._doubts(remains, spread, hidden))
-            if 0 < len(far) < len(relative):  # what is no solution takes the others with it
-                doubts += tuple(of_no_solution(relative))
+            doubts += tuple(partly_of_no_solution(relative))
             fits = self._fits_points if remains.only_rounding else ()
             remarks = (*plain.remarks, *fits, *remains.remarks())
         return dataclasses.replace(
-            plain, relative_l2=relative, maximum=maximum, where=where,
-            unexplained=remains.share, doubts=doubts, remarks=(*remarks, *collapsed),
+            plain, relative_l2=relative, maximum=apart.maximum, where=apart.where,
+            unexplained=remains.share, doubts=doubts, remarks=(*remarks, *apart.collapsed),
             error=ErrorField(better, present),
         )  # fmt: skip
 
@@ -302,7 +285,7 @@ class _Estimation:
         for one in {id(one): one for one in (best, *others)}.values():
             self._corrected.move(one.direction)
             moved = better.at(places, asked)
-            sizes.append([_rms(moved[name] - values[name]) for name in asked])
+            sizes.append([rms(moved[name] - values[name]) for name in asked])
         least, most = np.min(sizes, axis=0), np.max(sizes, axis=0)
         apart = np.divide(most, least, out=np.ones(len(asked)), where=least > 0)
         return float(apart.max()), asked[int(apart.argmax())]
@@ -313,13 +296,13 @@ class _Estimation:
         rounding = rounding_of_blocks(self._nonlinear, self._corrected.theta, self._fresh)
         judged, shares, before, rest, at_floor, near, noisy = [], [], [], [], [], [], []
         for residual in self._experiment.problem.residuals:
-            name, size = residual.name, _rms(self._before[residual.name])
+            name, size = residual.name, rms(self._before[residual.name])
             if self._is_noise(residual):
                 noisy.append(name)
             elif size > 0:
                 judged.append(name)
-                share = _rms(after[name]) / size
-                if _rms(after[name]) <= _AT_FLOOR * rounding[name]:
+                share = rms(after[name]) / size
+                if rms(after[name]) <= _AT_FLOOR * rounding[name]:
                     at_floor.append(name)
                     share = 0.0
                 if size <= _NEAR_FLOOR * rounding[name]:
@@ -330,7 +313,7 @@ class _Estimation:
                 rest.append(scale * after[name])
         only_rounding = bool(judged) and len(at_floor) == len(judged)
         near_rounding = not only_rounding and bool(judged) and len(near) == len(judged)
-        share = _rms(np.array(shares)) if shares else 0.0
+        share = rms(np.array(shares)) if shares else 0.0
         if not only_rounding and best.left > _GOOD:
             share = max(share, best.left)
         confirmed = only_rounding or bool(judged) and (
@@ -349,15 +332,15 @@ class _Estimation:
         bent, straight = [], []
         for name in names:
             before = self._before[name]
-            line, size = (little[name] - before) / _LITTLE, _rms(before)
-            bent.append(_rms(after[name] - before - line) / size)
-            straight.append(_rms(line) / size)
+            line, size = (little[name] - before) / _LITTLE, rms(before)
+            bent.append(rms(after[name] - before - line) / size)
+            straight.append(rms(line) / size)
         return float(np.linalg.norm(bent) / np.linalg.norm(straight))
 
     def _is_noise(self, residual: Residual) -> bool:
         """Return whether a residual is of data that are fitted as well as their noise allows."""
         noise = residual.source.noise
-        return noise is not None and _rms(self._before[residual.name]) <= _NOISE * noise
+        return noise is not None and rms(self._before[residual.name]) <= _NOISE * noise
 
     def _noisy(self) -> np.ndarray:
         """Return which rows are those of noise, (rows,)."""
@@ -484,7 +467,3 @@ def _noise_doubts(remains: _Remains) -> Iterator[str]:
             f"{name} is fitted as well as its noise allows: what the noise has moved is not in "
             "the estimate; standard errors have it, at points those of pinn.standard_errors"
         )
-
-
-def _rms(values: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(np.square(values))))

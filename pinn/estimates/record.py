@@ -30,6 +30,12 @@ def of_no_solution(relative: Mapping[str, float | None]) -> list[str]:
     ]
 
 
+def partly_of_no_solution(relative: Mapping[str, float]) -> list[str]:
+    """Return the same where others are smaller: what is no solution takes these with it."""
+    far = [name for name, one in relative.items() if of_no_solution({name: one})]
+    return of_no_solution(relative) if len(far) < len(relative) else []
+
+
 @dataclass(frozen=True)
 class ErrorEstimate:
     """How far a solution seems to be from the true one; printed, a table.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
+from typing import Annotated
 
 import numpy as np
 
@@ -25,16 +26,23 @@ from pinn.models.model import (
 )
 from pinn.schema import Count, Few, declared
 from pinn.schema.errors import at, refuse
+from pinn.schema.kinds import Items, Number
+
+Breaks = Annotated[
+    Sequence[float], Items(Number(), "increasing times, such as [0.01, 0.1, 1]", least=1)
+]
 
 # The time in which a window that takes over a slope as well lets go of what was before, as a share
 # of its length.
 _SHARE = 0.2
 _SLOPE = choose_channels([(0,)])  # of a function of time alone
+# How many windows there are where neither their number nor their breaks are given.
+_COUNT = 4
 
 
 @declared
 class Windows(Model):
-    """A network for each of `count` equal windows of time, trained one after the other.
+    """A network for each of some windows of time, trained one after the other.
 
     For times that are long beside what happens in them: one network over all of them finds other
     solutions late that fit the equation and not the start, and has to be large. Each window starts
@@ -45,19 +53,39 @@ class Windows(Model):
     where order is 1. For order 2 the slope in time is taken over as well (see WindowedNetwork).
     Hard conditions are built around all of it, as around any network.
 
-    model: the network M_k of a window. order: how many of u, u_t, ... go over from window to
-    window; where left out, as many as the problem has initial conditions for an unknown. A window
-    is trained with all points in it, all stages and an equal share of the time that is left.
-    Raises DeclarationError, once it is used, for a problem without time.
+    count: how many windows of equal length, 4 where left out. breaks: the times where windows meet
+    instead, increasing and within those of the problem, for windows that are short where much
+    happens. model: the network M_k of a window. order: how many of u, u_t, ... go over from window
+    to window; where left out, as many as the problem has initial conditions for an unknown. A
+    window is trained with all points in it, all stages and an equal share of the time that is left.
+    Raises DeclarationError for breaks that do not increase or are another number of windows than
+    `count` and, once it is used, for a problem without time and breaks outside of it.
     """
 
-    count: Few = 4
+    count: Few | None = None
     model: AnyModel = MLP()
     order: Count | None = None
+    breaks: Breaks | None = None
 
     def __post_init__(self) -> None:
         if self.order is not None and self.order > 2:
             refuse(f"expected 1 or 2, got {self.order}", "order")
+        count = _COUNT
+        if self.breaks is not None:
+            count = len(self.breaks) + 1
+            for before, after in pairwise(self.breaks):
+                if not before < after:
+                    refuse(
+                        f"expected each time after the one before, got {after:g} after {before:g}",
+                        "breaks",
+                    )
+        if self.count is None:
+            object.__setattr__(self, "count", count)
+        elif self.breaks is not None and self.count != count:
+            refuse(
+                f"expected {count}, one more than there are breaks, or nothing of it; "
+                f"got {self.count}", "count",
+            )  # fmt: skip
 
     @property
     def linear(self) -> bool:
@@ -68,6 +96,10 @@ class Windows(Model):
         """Raise DeclarationError, with the key, for what does not go with a problem."""
         if domain.time is None:
             refuse(f"expected a problem with a time coordinate, got none; {AS_TIME}")
+        low, high = domain.bounds[domain.time]
+        for one in self.breaks or ():
+            if not low < one < high:
+                refuse(f"expected times between {low:g} and {high:g}, got {one:g}", "breaks")
         with at("model"):
             if isinstance(self.model, Windows):
                 refuse("expected a network that has no windows itself")
@@ -89,7 +121,10 @@ class Windows(Model):
 
     def edges(self, domain: Shape) -> np.ndarray:
         """Return where windows begin and end, (count + 1,)."""
-        return np.linspace(*domain.bounds[domain.time], self.count + 1)
+        low, high = domain.bounds[domain.time]
+        if self.breaks is not None:
+            return np.array([low, *self.breaks, high], np.float64)
+        return np.linspace(low, high, self.count + 1)
 
     def times(self, domain: Shape, number: int) -> tuple[float, float]:
         """Return from when to when window `number` is trained.
@@ -114,15 +149,54 @@ class Windows(Model):
     ) -> T.nn.Module:
         """Return the network (n, coordinates) -> (n, unknowns); that of window k is "windowK."."""
         self.check(domain, unknowns)
+        built = self._networks(range(self.count), domain, unknowns, rng, dtype, device)
+        return WindowedNetwork(list(built), self._meeting(domain))
+
+    def in_window(self, number: int, earlier: Sequence[T.nn.Module]) -> InWindow:
+        """Return the model of what a window has to train; earlier: the trained networks before."""
+        return InWindow(self, number, tuple(earlier))
+
+    def _networks(
+        self,
+        numbers: Iterable[int],
+        domain: Shape,
+        unknowns: Sequence[str],
+        rng: np.random.Generator,
+        dtype: T.dtype,
+        device: str,
+    ) -> Iterator[T.nn.Module]:
+        """Yield the networks of some windows: each has a stream of its own."""
+        edges, streams = self._meeting(domain).edges, rng.spawn(self.count)
+        for number in numbers:
+            own = during(domain, *edges[number : number + 2])
+            yield build_module(self.model, own, unknowns, streams[number], dtype, device)
+
+    def _meeting(self, domain: Shape) -> _Meeting:
         edges = tuple(map(float, self.edges(domain)))
-        networks = [
-            build_module(self.model, during(domain, *ends), unknowns, stream, dtype, device)
-            for ends, stream in zip(
-                zip(edges, edges[1:], strict=False), rng.spawn(self.count), strict=True
-            )
-        ]
         time, alone = domain.coordinates.index(domain.time), len(domain.coordinates) == 1
-        return WindowedNetwork(networks, _Meeting(edges, time, self.order or 1, alone))
+        return _Meeting(edges, time, self.order or 1, alone)
+
+
+@dataclass(frozen=True)
+class InWindow(Model):
+    """The model of what one of some windows has to train: its network, after those before."""
+
+    windows: Windows
+    number: int
+    earlier: tuple[T.nn.Module, ...]
+
+    def build(
+        self,
+        domain: Shape,
+        unknowns: Sequence[str],
+        rng: np.random.Generator,
+        dtype: T.dtype,
+        device: str = "cpu",
+    ) -> Window:
+        """Return the window, whose own network is as that of all windows has it."""
+        arguments = domain, unknowns, rng, dtype, device
+        (own,) = self.windows._networks([self.number], *arguments)
+        return Window(self.earlier, own, self.windows._meeting(domain))
 
 
 @dataclass(frozen=True)
@@ -156,25 +230,35 @@ class _Meeting:
         """Return t_k for each point, though all are alike: each has a row of the Jacobian."""
         return t.detach() * 0.0 + self.edges[number]
 
-    def past(self, number: int, t: T.Tensor) -> T.Tensor:
-        """Return e q."""
-        return (t - self.edges[number]) * self._fade(number, t)
+    def times(self, number: int) -> _Times:
+        """Return the times of window k."""
+        start, end = self.edges[number : number + 2]
+        return _Times(start, 1 / (end - start), 1 / (_SHARE * (end - start)))
 
-    def own(self, number: int, t: T.Tensor) -> T.Tensor:
+    def own(self, times: _Times, t: T.Tensor) -> T.Tensor:
         """Return B_k."""
-        start, end = self.edges[number : number + 2]
         if self.order == 1:
-            return (t - start) * (1 / (end - start))
-        z = self._scaled(number, t)
-        return z * z * self._fade(number, t)
+            return (t - times.start) * times.over_length
+        z = (t - times.start) * times.over_share
+        return z * z * times.fade(t)
 
-    def _scaled(self, number: int, t: T.Tensor) -> T.Tensor:
-        start, end = self.edges[number : number + 2]
-        return (t - start) * (1 / (_SHARE * (end - start)))
 
-    def _fade(self, number: int, t: T.Tensor) -> T.Tensor:
-        z = self._scaled(number, t)
+@dataclass(frozen=True)
+class _Times:
+    """When a window begins, one over its length, and over L / 5: numbers, or tensors of them."""
+
+    start: float | T.Tensor
+    over_length: float | T.Tensor
+    over_share: float | T.Tensor
+
+    def fade(self, t: T.Tensor) -> T.Tensor:
+        """Return q."""
+        z = (t - self.start) * self.over_share
         return 1 / (1 + z * z)
+
+    def past(self, t: T.Tensor) -> T.Tensor:
+        """Return e q."""
+        return (t - self.start) * self.fade(t)
 
 
 @dataclass(frozen=True)
@@ -188,7 +272,7 @@ class _Handed:
 def _from(
     network: T.nn.Module,
     meeting: _Meeting,
-    number: int,
+    times: _Times,
     handed: _Handed | None,
     columns: Sequence[T.Tensor],
 ) -> list[T.Tensor]:
@@ -197,11 +281,11 @@ def _from(
     if handed is None:
         return list(own)
     t = columns[meeting.time]
-    factor = meeting.own(number, t)
+    factor = meeting.own(times, t)
     found = [a + factor * b for a, b in zip(handed.values, own, strict=True)]
     if not handed.slopes:
         return found
-    past = meeting.past(number, t)
+    past = times.past(t)
     return [a + past * slope for a, slope in zip(found, handed.slopes, strict=True)]
 
 
@@ -213,7 +297,7 @@ def _each_handed(
     for number, network in enumerate(networks):
         end = list(columns)
         end[time] = meeting.edge(number + 1, columns[time])
-        at_end = partial(_from, network, meeting, number, handed)
+        at_end = partial(_from, network, meeting, meeting.times(number), handed)
         if meeting.order == 1:
             handed = _Handed(at_end(end))
         else:
@@ -233,11 +317,10 @@ def _continued(
     """Return N_k of order 2 where there are other coordinates: the networks before are asked on."""
     if number == 0:
         return list(run_columns(networks[0], columns))
-    t = columns[meeting.time]
-    earlier = list(columns)
-    earlier[meeting.time] = meeting.edges[number] + meeting.past(number, t)
+    times, earlier = meeting.times(number), list(columns)
+    earlier[meeting.time] = times.start + times.past(columns[meeting.time])
     before = _Handed(_continued(networks, meeting, number - 1, earlier))
-    return _from(networks[number], meeting, number, before, columns)
+    return _from(networks[number], meeting, times, before, columns)
 
 
 class WindowedNetwork(T.nn.Module):
@@ -258,10 +341,6 @@ class WindowedNetwork(T.nn.Module):
         """The networks of the windows, in order."""
         return [getattr(self, f"window{number}") for number in range(self._count)]
 
-    def within(self, number: int, earlier: Sequence[T.nn.Module]) -> Window:
-        """Return what a window has to train; earlier: the trained networks of those before."""
-        return Window(earlier, self.networks[number], self._meeting)
-
     def forward(self, points: T.Tensor) -> T.Tensor:
         return _side_by_side(self, points)
 
@@ -280,15 +359,21 @@ class WindowedNetwork(T.nn.Module):
             for number in range(self._count):
                 yield _continued(networks, meeting, number, columns)
             return
-        handed = chain([None], _each_handed(networks[:-1], meeting, columns))
+        at = columns
+        if meeting.alone and not T.is_grad_enabled():  # then one row of it is enough for all
+            at = [T.zeros_like(next(networks[0].parameters()).reshape(-1, 1)[:1])]
+        handed = chain([None], _each_handed(networks[:-1], meeting, at))
         for number, (network, taken) in enumerate(zip(networks, handed, strict=True)):
-            yield _from(network, meeting, number, taken, columns)
+            yield _from(network, meeting, meeting.times(number), taken, columns)
 
 
 class Window(T.nn.Module):
     """The network of one window, continuing those before, at points in this window alone.
 
     Its own network is trained, under "network."; those before are not, and are no parts of it.
+
+    moves: whether it can become another window, in time alone: all that then differs, its times and
+    what goes over to it as well, is in buffers. The first one can become the first one of others.
     """
 
     def __init__(
@@ -298,12 +383,45 @@ class Window(T.nn.Module):
         self._earlier = tuple(earlier)
         self._meeting = meeting
         self.network = network
-        self._known: _Handed | None = None  # where it is the same at all points
-        if meeting.alone and earlier:
-            like = next(network.parameters())
-            row = T.zeros((1, 1), dtype=like.dtype, device=like.device)
-            with T.no_grad():
-                self._known = self._handed([row])
+        # of this window itself, where this has become another one; no part of it
+        self._drawn = (network,)
+        self.moves = meeting.alone
+        self._known: _Handed | None = None
+        if not self.moves or not earlier:
+            return
+        like = next(network.parameters())
+        row = T.zeros((1, 1), dtype=like.dtype, device=like.device)
+        with T.no_grad():
+            handed = self._handed([row])
+        self._known = _Handed(
+            self._kept("value", handed.values), self._kept("slope", handed.slopes)
+        )
+        times = meeting.times(len(earlier))
+        names = ("start", "over_length", "over_share")
+        numbers = [T.full_like(row, getattr(times, name)) for name in names]
+        self._times = _Times(*self._kept("times", numbers))
+
+    def _kept(self, name: str, tensors: Sequence[T.Tensor]) -> list[T.Tensor]:
+        for number, tensor in enumerate(tensors):
+            self.register_buffer(f"{name}{number}", tensor, persistent=False)
+        return list(tensors)
+
+    def can_become(self, other: Window) -> bool:
+        """Return whether it moves, and as much goes over to another window as to this one."""
+        return self.moves and bool(self._earlier) == bool(other._earlier)
+
+    def become(self, other: Window) -> None:
+        """Become another window, with the network as it was drawn for that."""
+        self._earlier, self._meeting, self._drawn = other._earlier, other._meeting, other._drawn
+        _copy(other.buffers(), self.buffers())
+        _copy(other.parameters(), self.parameters())
+
+    def trained(self) -> T.nn.Module:
+        """Return the network of this window as it is now, not to be trained any more."""
+        (drawn,) = self._drawn
+        if drawn is not self.network:
+            _copy(self.network.parameters(), drawn.parameters())
+        return drawn.requires_grad_(False)
 
     def forward(self, points: T.Tensor) -> T.Tensor:
         return _side_by_side(self, points)
@@ -311,14 +429,21 @@ class Window(T.nn.Module):
     def forward_columns(self, columns: Sequence[T.Tensor]) -> list[T.Tensor]:
         """Return the outputs in pieces from a column (n, 1) for each coordinate."""
         number, meeting = len(self._earlier), self._meeting
+        if self._known is not None:
+            return _from(self.network, meeting, self._times, self._known, columns)
         if not meeting.at_edges:
             return _continued([*self._earlier, self.network], meeting, number, columns)
-        handed = self._known or self._handed(columns)
-        return _from(self.network, meeting, number, handed, columns)
+        return _from(self.network, meeting, meeting.times(number), self._handed(columns), columns)
 
     def _handed(self, columns: Sequence[T.Tensor]) -> _Handed | None:
         """Return what goes over to this window; None to the first one."""
         return [None, *_each_handed(self._earlier, self._meeting, columns)][-1]
+
+
+def _copy(tensors: Iterable[T.Tensor], into: Iterable[T.Tensor]) -> None:
+    with T.no_grad():
+        for there, tensor in zip(into, tensors, strict=True):
+            there.copy_(tensor)
 
 
 def _side_by_side(module: WindowedNetwork | Window, points: T.Tensor) -> T.Tensor:

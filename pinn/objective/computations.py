@@ -19,21 +19,26 @@ class Computations:
     """Residuals and their derivatives in some tensors, the parameters.
 
     vector: (size,), a direction for `jvp`, `second_jvp` and `hvp`. seeds: one number a block, what
-    the gradient of its sum of squares is multiplied by. All are read anew by each run of a
-    recorded program.
+    the gradient of its sum of squares is multiplied by. given: what else may change. All are read
+    anew by each run of a recorded program.
     """
 
     def __init__(
-        self, parameters: Sequence[T.Tensor], vector: T.Tensor, seeds: T.Tensor
+        self,
+        parameters: Sequence[T.Tensor],
+        vector: T.Tensor,
+        seeds: T.Tensor,
+        given: Sequence[T.Tensor] = (),
     ) -> None:
         self._parameters = list(parameters)
         self._vector = vector
         self._seeds = seeds
+        self._given = list(given)
 
     @property
     def shared(self) -> list[T.Tensor]:
-        """The tensors that computations read besides columns."""
-        return [*self._parameters, self._vector, self._seeds]
+        """The tensors that computations read besides columns; what is given comes first."""
+        return [*self._given, *self._parameters, self._vector, self._seeds]
 
     def residuals(self, group: Group) -> Computation:
         """Each block's residual (rows,)."""

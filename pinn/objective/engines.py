@@ -132,8 +132,10 @@ class RecordedEngine:
         guard: Callable[[], Hashable] = lambda: None,
         executor: str = "auto",
         ranks: Ranks = ALONE,
+        steady: int = 0,
     ) -> None:
         self._shared = list(shared)
+        self._steady = steady
         self._threads = threads
         self._guard = guard
         self._executor = executor
@@ -187,6 +189,7 @@ class RecordedEngine:
                 work.function,
                 self._shared,
                 ["sum"] * len(work.kinds) if work.whole else work.kinds,
+                steady=self._steady,
                 threads=self._threads,
                 spread=work.spread,
                 whole=work.whole,
@@ -213,15 +216,17 @@ def make_engine(
     guard: Callable[[], Hashable] = lambda: None,
     executor: str = "auto",
     ranks: Ranks = ALONE,
+    steady: int = 0,
 ) -> Engine:
     """Return the engine "recorded" or "eager"; ValueError for another name.
 
     guard: what computations branch on besides their inputs; they are recorded once a value of it.
     executor: what replays what is recorded (autograd.plan.executors). ranks: who share it out; what
-    is eager each of them computes.
+    is eager each of them computes. steady: how many of the shared, the first, are
+    rarely written to.
     """
     if name == "eager":
         return EagerEngine(shared)
     if name == "recorded":
-        return RecordedEngine(shared, threads, guard, executor, ranks)
+        return RecordedEngine(shared, threads, guard, executor, ranks, steady)
     raise ValueError(f"engine: expected 'recorded' or 'eager', got {name!r}")

@@ -75,7 +75,9 @@ class Objective:
     executor: what replays, "auto" as of autograd.plan; "numpy" has nothing to compile, which pays
     where a computation runs a few times. ranks: processes that share the work over points, all of
     which call every method with the same arguments, and get the same bits.
-    derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again).
+    derivatives: "jets" (one Taylor-mode sweep) or "nested" (reverse mode again and again). given:
+    tensors of the model that are not trained and may be written to, which are read anew each time;
+    to write to others means to record again.
 
     The weighted residual vector that the Jacobian belongs to has the rows
     sqrt(weight * v / n) * r, block after block in the order of `blocks`: loss = |rows|^2 and the
@@ -99,6 +101,7 @@ class Objective:
         threads: int | None = None,
         executor: str = "auto",
         ranks: Ranks = ALONE,
+        given: Sequence[T.Tensor] = (),
     ) -> None:
         self.problem = problem
         self.parameters = parameters
@@ -121,15 +124,16 @@ class Objective:
         self._batches: Batches | None = None
         # Where the rows of a batch are on the device, by the names of a group's blocks.
         self._gathered: dict[tuple[str, ...], Gathered] = {}
-        self._computations = Computations(parameters.tensors, self._vector, self._seeds)
+        self._computations = Computations(parameters.tensors, self._vector, self._seeds, given)
         self._threads = threads or workers()
         self._how = {
             "dtype": dtype, "device": device, "engine": engine, "derivatives": derivatives,
-            "threads": threads, "executor": executor, "ranks": ranks,
+            "threads": threads, "executor": executor, "ranks": ranks, "given": given,
         }  # fmt: skip
         self._engine = make_engine(
-            engine, self._computations.shared, threads, self._training_flags, executor, ranks
-        )
+            engine, self._computations.shared, threads, self._training_flags, executor, ranks,
+            steady=len(given),
+        )  # fmt: skip
         self.ranks = ranks
 
     def with_finer_sums(self) -> Objective:

@@ -23,9 +23,7 @@ from pinn.optimizers.least_squares.workspace import place_of
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Fraction, NonNegative, Positive, declared
 
-# The shortest step that is tried is this many halvings of the direction.
-_HALVINGS = 30
-# This many where the linear rows promise no more than such a share of the loss.
+# So many halvings where the linear rows promise no more than such a share of the loss.
 _FEW_HALVINGS, _WORTH = 3, 0.1
 # After a step that leaves this share of the loss no larger cutoffs are tried.
 _ENOUGH = 1e-3
@@ -48,6 +46,7 @@ class GaussNewton(Stage):
     least, where the linear rows promise to lower the loss by less than this share. redraw: steps
     after which points are drawn anew, at once where they are overfitted, or "never"; None for as
     the sampling says. hold: fewest steps between two changes of an adaptive weighting's weights.
+    halvings: the shortest step that is tried is so many halvings of a direction.
 
     The step minimises |J p + r|^2 + |cutoff s p|^2, s being the largest singular value of J, by the
     triangle that J is reduced to: over directions of larger singular values it is the shortest
@@ -71,6 +70,7 @@ class GaussNewton(Stage):
     seconds: Positive | None = None
     redraw: Redraws = 20
     hold: Count = 5
+    halvings: Count = 30
 
     def working_bytes(self, function: LeastSquares) -> int:
         """Return the bytes of the Jacobian, as far as it is there at once, and of its triangle."""
@@ -135,7 +135,7 @@ class GaussNewton(Stage):
                 f"after {counted} another would lower the loss {loss:.3e} by less than "
                 f"{100 * self.least_fall:g} %: it is as low as this network goes"
             ))  # fmt: skip
-        found = _lower(function, theta, loss, chain([first], steps), reach)
+        found = _lower(function, theta, loss, chain([first], steps), reach, self.halvings)
         if found is None:
             return no_decrease(theta, number, linear.gradient, loss, "no step with any cutoff")
         return found
@@ -162,7 +162,12 @@ def _promise(linear: Reduced, damping: float) -> _Promise:
 
 
 def _lower(
-    function: LeastSquares, theta: np.ndarray, loss: float, steps: Iterable[_Promise], reach: float
+    function: LeastSquares,
+    theta: np.ndarray,
+    loss: float,
+    steps: Iterable[_Promise],
+    reach: float,
+    halvings: int,
 ) -> tuple[np.ndarray, float] | None:
     """Return the theta of the lowest loss found along some steps, and that, or None.
 
@@ -173,7 +178,7 @@ def _lower(
     for step in steps:
         if best is not None and before - loss >= step.promised:
             break
-        found = _halved(function, theta, before, loss, step, reach)
+        found = _halved(function, theta, before, loss, step, reach, halvings)
         if found is not None:
             best, loss = found, found[1]
             if loss < _ENOUGH * before:
@@ -188,13 +193,14 @@ def _halved(
     loss: float,
     step: _Promise,
     reach: float,
+    halvings: int,
 ) -> tuple[np.ndarray, float] | None:
     """Return where the halvings of a step lead that lower the loss, until they do so no more.
 
     before: the loss at theta. loss: the lowest found so far.
     """
     # At the least that the rows can be, halves of a step are no better than all of it.
-    halvings = _HALVINGS if step.promised > _WORTH * before else _FEW_HALVINGS
+    halvings = min(halvings, _FEW_HALVINGS if step.promised <= _WORTH * before else halvings)
     best: tuple[np.ndarray, float] | None = None
     shares = [reach * 0.5**k for k in range(halvings + 1)]
     trials = _tried(function, _parts(theta, step.step, shares))

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pinn.models import AutoModel, Windows
-from pinn.objective import Objective
 from pinn.objective.weighting import Fixed
-from pinn.optimizers import Diverged, GaussNewton
-from pinn.sampling import Points
 from pinn.schema.errors import DeclarationError
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss, judging_points, shares
-from pinn.training.marching import check_windows, of_window, trained_network
+from pinn.training.fresh import judging_points
+from pinn.training.marching import check_windows
+from pinn.training.pacing import near_start, paced
 from pinn.training.plan import plan_of
-from pinn.training.watched import Watched
+from pinn.training.trial import AT_MOST, Budget, Trial, fitted
 
 # Activations and ranges of steepness that are tried, from half a wave across the domain to some
 # fifty, as waves where they are many: two from the middle first.
@@ -48,85 +45,25 @@ _ON_A_LINE = 0.5
 _RESOLVED = 1e-6
 # The same where the limit in time cut the trial short: layers then have no time to get there.
 _RESOLVED_IN_HASTE = 1e-3
-# Steps of a trial, which ends where the next would lower the loss by less than this share, or where
-# two together have not: what features resolve falls by orders of magnitude soon.
-_STEPS, _FALLS = 10, 0.5
+# The same in time alone: what is left adds up, and windows of time leave next to nothing.
+_RESOLVED_IN_TIME = 1e-18
 # The share of a limit in time that the trial may take, and a step with many features, whose
-# operations grow like the third power of their number; a step that is under way may take up to half
-# of all time.
-_SHARE, _AT_MOST = 0.3, 0.5
+# operations grow like the third power of their number.
+_SHARE = 0.3
 # In more coordinates than these a ridge function sees too little of the domain.
 _COORDINATES = 3
 # From this limit in time on a fourth hidden layer, and more points, pay.
 _LONG = 120.0
 _LONG_POINTS = 8000
 
-# Through a long time random features go in so many windows, of which each has so many of them, of
-# this kind: in a window little happens. Its steps may creep before they get there, so there are
-# that many more of them. Twice as many windows leave less than this share where more of them help.
-_WINDOWS, _IN_A_WINDOW, _KIND_IN_A_WINDOW = (8, 16, 32), 100, ("tanh", (1.0, 8.0))
-_PATIENCE, _OF_TWICE = 10, 0.1
-# Their share of a limit in time is larger: training begins where they end.
-_SHARE_OF_WINDOWS = 0.9
+# In a window of time each unknown has so many features, of this kind: little happens there.
+_IN_A_WINDOW, _KIND_IN_A_WINDOW = 100, ("tanh", (1.0, 8.0))
 # Layers take fewer windows, and so many seconds to compile alone.
 _WINDOWS_FROM = 20.0
 
 _GIVEN = "the numbers to start from are given, and random features are solved for"
 
 Kind = tuple[str, tuple[float, float]]
-
-
-class _TimeIsUp(Exception):
-    """A step of a trial would take too much of the limit in time."""
-
-
-class _Clocked(Watched):
-    """A watched objective that looks at the clock before its value or Jacobian, and after a chunk.
-
-    until: the time, by the clock of its ranks, from which on _TimeIsUp is raised.
-    """
-
-    def __init__(self, objective: Objective, until: float) -> None:
-        super().__init__(objective)
-        self._until = until
-
-    def values(self, thetas: Sequence[np.ndarray]) -> list[float]:
-        self._look()
-        return super().values(thetas)
-
-    def jacobian(self, theta: np.ndarray, out: Any | None = None) -> tuple[Any, Any]:
-        self._look()
-        return super().jacobian(theta, out)
-
-    def jacobian_chunks(
-        self, theta: np.ndarray, rows: int | None = 1024
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for pair in super().jacobian_chunks(theta, rows):
-            self._look()
-            yield pair
-
-    def _look(self) -> None:
-        if math.isfinite(self._until) and self.ranks.clock() > self._until:
-            raise _TimeIsUp
-
-
-class _Trial(NamedTuple):
-    """What features left of the loss on points apart, the seconds of a step, and what was found.
-
-    found: the trained numbers by name; theta: as one vector. crept: whether steps fell short of
-    what the features could do, so that more features would not help.
-    """
-
-    left: float
-    seconds: float
-    found: Mapping[str, np.ndarray]
-    crept: bool = False
-    theta: np.ndarray | None = None
-
-    @property
-    def is_hopeless(self) -> bool:
-        """Whether neither more features nor others are worth a trial."""
-        return self.crept or self.left > _HOPELESS
 
 
 class Chosen(NamedTuple):
@@ -160,19 +97,20 @@ def with_model(experiment: Experiment, started: bool = False) -> Chosen:
 
 
 def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
-    began, few, late = experiment.ranks.clock(), _few(experiment), False
+    clock, few, late = experiment.ranks.clock, _few(experiment), False
+    budget = Budget(experiment.seconds, clock, clock())
     in_time_alone = _may_have_windows(experiment)
-    trials: dict[Kind, _Trial] = {}
+    trials: dict[Kind, Trial] = {}
     for kind in _KINDS:
-        trials[kind] = _tried(experiment, auto, kind, few, began)
-        best, late = min(trials.values(), key=_left), _is_late(experiment, began)
+        trials[kind] = _tried(experiment, auto, kind, few, budget)
+        best, late = min(trials.values(), key=_left), budget.is_spent(_SHARE)
         first_two = len(trials) == 2
-        if in_time_alone and (first_two or late) and _RESOLVED <= best.left < math.inf:
-            chosen = _in_windows(experiment, auto, began, _said(few, best, late))
+        if in_time_alone and (first_two or late) and _RESOLVED_IN_TIME <= best.left < math.inf:
+            chosen = _in_windows(experiment, auto, budget, _said(few, best, late))
             if chosen is not None:
                 return chosen
-            late = _is_late(experiment, began)
-        hopeless = first_two and all(one.is_hopeless for one in trials.values())
+            late = budget.is_spent(_SHARE)
+        hopeless = first_two and all(_is_hopeless(one) for one in trials.values())
         if trials[kind].left < _DONE or late or hopeless:
             break
     kind, best = min(trials.items(), key=lambda item: item[1].left)
@@ -180,10 +118,10 @@ def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
     in_windows = in_time_alone and long and math.isfinite(best.left)
     tried, resolved = few, _RESOLVED_IN_HASTE if late and not in_windows else _RESOLVED
     width = _many(experiment, best.seconds)
-    if not (best.left < resolved or best.is_hopeless or late or width == few):
+    if not (best.left < resolved or _is_hopeless(best) or late or width == few):
         # What so many could not follow, more of them may.
-        tried, best = width, _tried(experiment, auto, kind, width, began, best.found)
-        late = _is_late(experiment, began)
+        tried, best = width, _tried(experiment, auto, kind, width, budget, best.found)
+        late = budget.is_spent(_SHARE)
     said = _said(tried, best, late)
     if not best.left < resolved:
         return _trained(experiment, auto, said, in_windows)
@@ -197,11 +135,16 @@ def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
     return Chosen(found, decisions, _widened(found, best.found))
 
 
-def _left(trial: _Trial) -> float:
+def _left(trial: Trial) -> float:
     return trial.left
 
 
-def _said(width: int, found: _Trial, late: bool) -> str:
+def _is_hopeless(trial: Trial) -> bool:
+    """Return whether neither more features nor others are worth a trial."""
+    return trial.crept or trial.left > _HOPELESS
+
+
+def _said(width: int, found: Trial, late: bool) -> str:
     return (
         f"a trial of {width} random features left {found.left:.1g} of the loss on points "
         f"that it had not seen{'; the limit in time cut it short' * late}"
@@ -245,52 +188,20 @@ def _may_have_windows(experiment: Experiment) -> bool:
 
 
 def _in_windows(
-    experiment: Experiment, auto: AutoModel, began: float, said: str
+    experiment: Experiment, auto: AutoModel, budget: Budget, said: str
 ) -> Chosen | None:
-    """Return the choice of random features in windows of time; None: they do not follow there.
-
-    Where they do not in one of some windows, more are tried, unless twice as many have not helped.
-    """
-    width, before = min(_IN_A_WINDOW, _most(experiment)), math.inf
-    for count in _WINDOWS:
-        if _is_late(experiment, began, _AT_MOST):
-            return None
-        model = Windows(count, auto.random_features(width, *_KIND_IN_A_WINDOW))
-        tried = replace(_with_points(experiment, _POINTS * width), model=model)
-        trials = list(_each_window(tried, began))
-        worst = max(map(_left, trials))
-        if worst < _RESOLVED and len(trials) == count:
-            what = f"model: {width} random features in each of {count} windows of time"
-            why = f"{said}; in windows {worst:.1g} at most"
-            theta = np.concatenate([one.theta for one in trials])
-            return Chosen(tried, (Decision(0, what, why),), theta)
-        if worst < _RESOLVED or not worst < _OF_TWICE * before:
-            return None
-        before = worst
-    return None
-
-
-def _each_window(tried: Experiment, began: float) -> Iterator[_Trial]:
-    """Yield what is found in each window in turn, up to one that features do not follow.
-
-    They end where all of them would take too much of a limit in time as well.
-    """
-    limit, clock, networks = tried.seconds, tried.ranks.clock, []
-    start, count = clock(), tried.model.count
-    for number in range(count):
-        objective, collocation, _ = of_window(tried, number, networks)
-        judging = collocation.fresh("judging")
-        trial = _fitted(
-            objective, judging, objective.theta, tried, began, _PATIENCE, _SHARE_OF_WINDOWS
-        )
-        yield trial
-        if not trial.left < _RESOLVED:
-            return
-        end = start + (clock() - start) * count / (number + 1)
-        if limit is not None and end - began > _SHARE_OF_WINDOWS * limit and number + 1 < count:
-            return
-        objective.parameters.load(trial.theta)
-        networks.append(trained_network(objective))
+    """Return the choice of random features in windows of time; None: they do not follow there."""
+    if budget.is_spent(AT_MOST):
+        return None
+    width = min(_IN_A_WINDOW, _most(experiment))
+    network = auto.random_features(width, *_KIND_IN_A_WINDOW)
+    start = _with_points(experiment, _POINTS * width)
+    found = paced(start, lambda breaks: Windows(model=network, breaks=breaks), budget)
+    if found is None:
+        return None
+    what = f"model: {width} random features in each of {found.experiment.model.count} windows"
+    why = f"{said}; windows of time leave at most {found.left:.1g} of what changes in them"
+    return Chosen(found.experiment, (Decision(0, f"{what} of time", why),), found.theta)
 
 
 def _trained(
@@ -329,12 +240,6 @@ def _most(experiment: Experiment) -> int:
     return sys.maxsize if interior is None else max(1, interior // 2)
 
 
-def _is_late(experiment: Experiment, began: float, share: float = _SHARE) -> bool:
-    """Whether trials have taken their share of a limit in time."""
-    limit = experiment.seconds
-    return limit is not None and experiment.ranks.clock() - began > share * limit
-
-
 def _many(experiment: Experiment, seconds: float) -> int:
     """Return how many features come after a trial whose steps took so long.
 
@@ -353,13 +258,10 @@ def _tried(
     auto: AutoModel,
     kind: Kind,
     width: int,
-    begun: float,
+    budget: Budget,
     found: Mapping[str, np.ndarray] | None = None,
-) -> _Trial:
-    """Fit so many random features of a kind; begun: when the first trial did.
-
-    found: what fewer of them were found to be, to begin from.
-    """
+) -> Trial:
+    """Fit so many random features of a kind; found: what fewer of them were, to begin from."""
     points = min(experiment.sampling.interior or _POINTS * width, _POINTS * width)
     tried = replace(
         experiment, model=auto.random_features(width, *kind),
@@ -367,48 +269,10 @@ def _tried(
     )  # fmt: skip
     objective = tried.objective()
     start = objective.theta if found is None else _widened(tried, found)
-    return _fitted(objective, judging_points(tried), start, experiment, begun)
-
-
-def _fitted(
-    objective: Objective,
-    points: Mapping[str, Points],
-    start: np.ndarray,
-    experiment: Experiment,
-    begun: float,
-    patience: int = 0,
-    share: float = _SHARE,
-) -> _Trial:
-    """Take Gauss-Newton steps from a start as long as they get; points: by which it is judged.
-
-    patience: so many further steps are taken, and creeping ones too. share: of a limit in time.
-    """
-    limit, most = experiment.seconds, max(_AT_MOST, share)
-    function = _Clocked(objective, math.inf if limit is None else begun + most * limit)
-    apart, theta = FreshLoss(objective, points), start
-    before = apart.losses(objective.theta)
-    solver = GaussNewton(steps=_STEPS + patience, least_fall=0.0 if patience else _FALLS)
-    clock = experiment.ranks.clock
-    began, seconds, losses, creeps = clock(), [], [], False
-    try:
-        with closing(solver.run(function, start)) as steps:
-            for step in steps:
-                theta = step.theta
-                function.forget()
-                losses.append(step.loss)
-                seconds.append(clock() - began)
-                creeps = not patience and len(losses) >= 3 and losses[-1] > _FALLS * losses[-3]
-                if creeps or _is_late(experiment, begun, share):
-                    break
-                began = clock()
-    except (Diverged, _TimeIsUp):
-        pass  # as far as it came
-    left = max(shares(before, apart.losses(theta)).values())
-    # the first step compiles
-    return _Trial(
-        left, min(seconds, default=clock() - began),
-        objective.parameters.named(theta), creeps, theta,
-    )  # fmt: skip
+    judging, domain = judging_points(tried), tried.problem.domain
+    if domain.coordinates == (domain.time,):
+        judging = near_start(tried.problem, judging, domain.bounds[domain.time])
+    return fitted(objective, judging, start, budget, _SHARE)
 
 
 def _widened(experiment: Experiment, found: Mapping[str, np.ndarray]) -> np.ndarray:

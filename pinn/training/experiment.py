@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Annotated, Any, Literal
 
@@ -136,15 +136,17 @@ class Experiment:
             declared += parameter_count(one.model, self._inputs_of(one), [one.name]) or 0
         return declared
 
-    def initial_parameters(self, around: Around | None = None) -> FlatParameters:
+    def initial_parameters(
+        self, around: Around | None = None, model: AnyModel | None = None
+    ) -> FlatParameters:
         """Build the model and the fields from the seed, with the coefficients at their start.
 
         around: what is put around each network, inside of the formulas that make hard conditions
-        and bounds hold.
+        and bounds hold. model: what is built in place of the run's.
         """
         ansatz = self.problem.ansatz
         module = build_module(
-            self.model,
+            self.model if model is None else model,
             self._inputs,
             self.problem.unknowns,
             stream(self.seed, "model"),
@@ -223,8 +225,9 @@ class Experiment:
         parameters: FlatParameters,
         points: Mapping[str, Points],
         weights: Mapping[str, float],
+        given: Sequence[T.Tensor] = (),
     ) -> Objective:
-        """Build the objective of a problem, or of a part of one, at its start."""
+        """Build the objective of a problem, or of a part of one, at its start; given: see there."""
         objective = Objective(
             problem,
             parameters,
@@ -237,6 +240,7 @@ class Experiment:
             threads=self.threads or max(1, workers() // self.ranks.neighbours),
             executor=self._replay,
             ranks=self.ranks,
+            given=given,
         )
         fit_last_layers(objective)
         return objective

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from pinn.conditions import Dirichlet, Initial, Interface, Neumann, Operator, Pe
 from pinn.geometry import during
 from pinn.models.windows import Window
 from pinn.objective import Objective
+from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import Fixed, Weighting
 from pinn.problem import Problem
 from pinn.sampling import Sampling
@@ -23,7 +24,7 @@ from pinn.training.collocation import Collocation, redrawing
 from pinn.training.fresh import FreshLoss
 from pinn.training.legs import Legs
 from pinn.training.loop import Training
-from pinn.training.records import Resume
+from pinn.training.records import LegReport, Resume
 
 if TYPE_CHECKING:
     from pinn.training.experiment import Experiment
@@ -89,31 +90,65 @@ def _weighting(weighting: Weighting, problem: Problem) -> Weighting:
     return Fixed({name: one for name, one in weighting.blocks.items() if name in names})
 
 
-def of_window(
-    experiment: Experiment, number: int, earlier: Sequence[T.nn.Module] = ()
-) -> tuple[Objective, Collocation, Weighting]:
-    """Return what is minimised in a window, where its points are, and its scheme of weights.
+class WindowTraining(NamedTuple):
+    """What is minimised in a window, where its points are, and its scheme of weights."""
 
-    number: from 0. earlier: the trained networks of the windows before.
+    objective: Objective
+    collocation: Collocation
+    weighting: Weighting
+
+    @property
+    def window(self) -> Window:
+        """The window, as a part of what is trained."""
+        return _window(self.objective.parameters)
+
+    def trained_network(self) -> T.nn.Module:
+        """Return the network that the window has of its own, not to be trained any more."""
+        return self.window.trained()
+
+
+def of_window(
+    experiment: Experiment,
+    number: int,
+    earlier: Sequence[T.nn.Module] = (),
+    before: WindowTraining | None = None,
+) -> WindowTraining:
+    """Return what a window is trained by, as its network was drawn.
+
+    number: from 0. earlier: the trained networks of the windows before. before: that of another
+    window, whose network has been taken; in time alone it is the same objective that becomes that
+    of this window where it can, as nothing is to be recorded again.
     """
     low, high = experiment.model.times(experiment.problem.domain, number)
     problem = _during(experiment.problem, low, high, first=number == 0)
     collocation = Collocation(problem, _sampling(experiment.sampling, problem), experiment.seed)
     weighting = _weighting(experiment.weighting, problem)
-    parameters = experiment.initial_parameters(
-        lambda owner, network, domain: network.within(number, earlier)
-    )
-    objective = experiment.objective_of(
-        problem, parameters, collocation.draw(), weighting.initial
-    )
-    return objective, collocation, weighting
+
+    def drawn() -> FlatParameters:
+        return experiment.initial_parameters(model=experiment.model.in_window(number, earlier))
+
+    def objective_of(parameters: FlatParameters, given: Sequence[T.Tensor] = ()) -> Objective:
+        points, weights = collocation.draw(), weighting.initial
+        return experiment.objective_of(problem, parameters, points, weights, given)
+
+    parameters = drawn()
+    window = _window(parameters)
+    if not window.moves:
+        return WindowTraining(objective_of(parameters), collocation, weighting)
+    if before is None or not before.window.can_become(window):
+        moving = drawn()
+        objective = objective_of(moving, list(_window(moving).buffers()))
+    else:
+        objective = before.objective
+        objective.set_points(collocation.draw())
+        objective.set_weights(weighting.initial)
+    _window(objective.parameters).become(window)
+    return WindowTraining(objective, collocation, weighting)
 
 
-def trained_network(objective: Objective) -> T.nn.Module:
-    """Return the network that a window has of its own, not to be trained any more."""
-    (window,) = (one for one in objective.parameters.module.modules() if isinstance(one, Window))
-    window.network.requires_grad_(False)
-    return window.network
+def _window(parameters: FlatParameters) -> Window:
+    (found,) = (one for one in parameters.module.modules() if isinstance(one, Window))
+    return found
 
 
 class March(Legs):
@@ -128,6 +163,7 @@ class March(Legs):
     """
 
     leg = "window"
+    _here: WindowTraining | None = None
 
     @property
     def count(self) -> int:
@@ -140,7 +176,8 @@ class March(Legs):
 
     def _prepared(self, number: int, resume: Resume | None) -> tuple[Objective, Training]:
         experiment = self._experiment
-        objective, collocation, weighting = of_window(experiment, number, self._earlier)
+        self._here = of_window(experiment, number, self._earlier, self._here)
+        objective, collocation, weighting = self._here
         own = self._started or not number or experiment.model.linear
         begun = number if own else number - 1
         objective.parameters.load(self._theta[self._place(begun)])
@@ -162,16 +199,23 @@ class March(Legs):
         )
 
     def _kept(self, objective: Objective) -> T.nn.Module:
-        return trained_network(objective)
+        return self._here.trained_network()
 
     def _losses(self) -> tuple[float, Mapping[str, float]]:
         losses = {
             block.name: _mean(
-                one.losses[block.name] for one in self._reports if block.name in one.losses
+                (one.losses[block.name], length)
+                for one, length in self._lengths()
+                if block.name in one.losses
             )
             for block in self._objective.blocks
         }
-        return _mean(one.loss for one in self._reports), losses
+        return _mean((one.loss, length) for one, length in self._lengths()), losses
+
+    def _lengths(self) -> Iterator[tuple[LegReport, float]]:
+        """Yield the windows that have ended and how long each is."""
+        edges = self._experiment.model.edges(self._experiment.problem.domain)
+        yield from zip(self._reports, np.diff(edges), strict=False)
 
     def _place(self, number: int) -> slice:
         size = self._objective.size // self.count
@@ -187,11 +231,13 @@ class March(Legs):
 
     def _take_up(self) -> None:
         for number in range(len(self._reports)):
-            objective, *_ = of_window(self._experiment, number, self._earlier)
-            objective.parameters.load(self._theta[self._place(number)])
-            self._earlier.append(self._kept(objective))
+            self._here = of_window(self._experiment, number, self._earlier, self._here)
+            self._here.objective.parameters.load(self._theta[self._place(number)])
+            self._earlier.append(self._here.trained_network())
 
 
-def _mean(values: Iterable[float]) -> float:
+def _mean(values: Iterable[tuple[float, float]]) -> float:
+    """Return the mean of numbers with their weights."""
     found = list(values)
-    return sum(found) / len(found) if found else math.nan
+    whole = sum(weight for _, weight in found)
+    return sum(value * weight for value, weight in found) / whole if found else math.nan

@@ -21,6 +21,7 @@ class NumpyExecutor:
     beside   an executor of the same program that runs at other times: its arena is shared.
     inputs   arrays to fill before `run`, in the program's order (those given, or own).
     outputs  arrays that hold the results after `run`; the next `run` writes over them.
+    written  for its owner to say how often inputs that rarely change had been written to, at a run.
     xp       the array library.
     """
 
@@ -49,6 +50,7 @@ class NumpyExecutor:
             self.memory, self._arena = beside.memory, beside._arena
         self._kept = self._bytes(self.memory.kept_bytes)
         self._has_run = False
+        self.written: tuple[int, ...] | None = None
         self._arrays: dict[Value, Any] = {}
         for position, value in enumerate(program.inputs):
             array = given[position] if position < len(given) else None

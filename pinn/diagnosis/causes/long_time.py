@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
 
 from pinn.diagnosis.changes import of_model
 from pinn.diagnosis.examination import Examination, unsolved_orders
@@ -48,7 +51,12 @@ def long_time(seen: Examination) -> Iterator[Finding]:
         if model.count >= _MOST:
             return
         windows = min(max(windows, 2 * model.count), _MOST)
-        change, what = of_model(model, count=windows), "few windows for a long time"
+        settings: dict[str, Any] = {"count": windows}
+        if model.breaks is not None:  # each in two
+            edges = model.edges(domain)
+            halves = np.sort(np.concatenate([edges, (edges[1:] + edges[:-1]) / 2]))
+            settings = {"count": None, "breaks": halves[1:-1].tolist()}
+        change, what = of_model(model, **settings), "few windows for a long time"
     else:
         change = Change("model", {"windows": {"count": windows, "model": _WINDOW}})
         what = "one network for a long time"

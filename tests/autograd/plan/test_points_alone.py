@@ -82,6 +82,35 @@ def test_it_is_computed_again_for_other_points_alone(monkeypatch):
     assert seen[-2:] == [False, True]
 
 
+@pytest.mark.parametrize("executor", ["numpy", "numba"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_changes_as_rarely_as_points_do_is_theirs(executor, threads, monkeypatch):
+    """Features that are exchanged: what is kept is of those that were there, to the bit."""
+    seen = runs(monkeypatch)
+    features = T.tensor(rng.normal(size=(2, 40)))
+    weights = T.tensor(rng.normal(size=(40, 1)), requires_grad=True)
+
+    def function(rows: list[T.Tensor]) -> list[T.Tensor]:
+        return [((T.tanh(rows[0] @ features) @ weights) ** 2).sum()]
+
+    def chunked(**options) -> Chunked:
+        return Chunked(
+            function, [features, weights], ["sum"], executor=executor, chunk=N // 2, **options
+        )
+
+    step, x, known = chunked(threads=threads, steady=1), points(), []
+    for change in (False, False, True, False):
+        weights._data[...] = rng.normal(size=(40, 1))
+        if change:
+            with T.no_grad():
+                features.mul_(2.0)
+        before = len(seen)
+        (found,) = step([x])
+        known.append(seen[before:])
+        assert np.array_equal(found, chunked(threads=1)([x])[0])
+    assert known == [[False] * 2, [True] * 2, [False] * 2, [True] * 2]
+
+
 def test_what_was_not_computed_to_its_end_is_computed_again(monkeypatch):
     weights, step = made(threads=1, chunk=N)
     x, y = points(), points()

@@ -8,6 +8,7 @@ import pytest
 import autograd as T
 import pinn
 from pinn.geometry import during
+from pinn.models.windows import Window
 from pinn.schema.errors import DeclarationError
 
 DOMAIN = pinn.Interval("x", -1, 1) * pinn.Time("t", 1, 4)
@@ -26,7 +27,11 @@ def build(order: int, domain=DOMAIN):
 def windows(order: int, domain=DOMAIN):
     """The window modules, each with the networks before it."""
     module = build(order, domain)
-    return [module.within(k, module.networks[:k]) for k in range(3)]
+    return [window(module, k) for k in range(3)]
+
+
+def window(module, k: int):
+    return Window(module.networks[:k], module.networks[k], module._meeting)
 
 
 def value_and_slope(module, *point: float):
@@ -63,7 +68,7 @@ def test_order_1_is_the_end_of_the_window_before_and_a_ramp_times_the_network():
 def test_order_2_asks_the_window_before_no_further_than_a_tenth_beyond_its_end():
     meeting = windows(2)[0]._meeting
     t = T.tensor(np.linspace(2.0, 3.0, 1001)[:, None], dtype=T.float64)
-    past = meeting.past(1, t).numpy()
+    past = meeting.times(1).past(t).numpy()
     assert past.min() == 0.0
     assert past.max() == pytest.approx(0.1, abs=1e-6)  # largest at z = 1: L / 10
 
@@ -106,8 +111,86 @@ def test_points_take_the_window_that_they_are_in(order, domain):
     whole = module(points).detach().numpy()
     for row, point in zip(whole, points, strict=True):
         k = min(int(point.numpy()[-1] - 1), 2)
-        own = module.within(k, module.networks[:k])(point.reshape(1, -1)).detach().numpy()[0]
+        own = window(module, k)(point.reshape(1, -1)).detach().numpy()[0]
         np.testing.assert_allclose(row, own, atol=1e-14)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_model_in_a_window_is_that_of_all_of_them_there(order):
+    whole, model = build(order, IN_TIME), pinn.Windows(3, SMALL, order=order)
+    arguments = IN_TIME, ["u", "v"], np.random.default_rng(3), T.float64
+    alone = model.in_window(2, whole.networks[:2]).build(*arguments)
+    points = T.tensor([[3.2], [3.9]], dtype=T.float64)
+    np.testing.assert_allclose(
+        alone(points).detach().numpy(), whole(points).detach().numpy(), rtol=1e-15
+    )
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_in_time_alone_a_window_becomes_another_one_in_the_same_memory(order):
+    moving, module = windows(order, IN_TIME)[1], build(order, IN_TIME)
+    last = window(module, 2)
+    tensors = [*moving.parameters(), *moving.buffers()]
+    memory = [tensor.data_ptr() for tensor in tensors]
+    assert moving.can_become(last) and not moving.can_become(window(module, 0))
+    moving.become(last)
+    points = T.tensor([[3.2], [3.9]], dtype=T.float64)
+    assert np.array_equal(moving(points).detach().numpy(), last(points).detach().numpy())
+    assert [tensor.data_ptr() for tensor in tensors] == memory
+    with T.no_grad():
+        for parameter in moving.parameters():
+            parameter.mul_(2.0)
+    trained = moving.trained()  # is that of the window, which stays when the other moves on
+    assert trained is last.network
+    assert not any(p.requires_grad for p in trained.parameters())
+    assert np.array_equal(trained(points).numpy(), moving.network(points).detach().numpy())
+
+
+def test_with_other_coordinates_windows_do_not_move():
+    first, second, third = windows(1)
+    assert not second.can_become(third)
+
+
+def test_without_gradients_all_points_share_what_goes_over():
+    for order in (1, 2):
+        module = build(order, IN_TIME)
+        points = T.tensor(np.linspace(1, 4, 13)[:, None])
+        with_rows = module(points).detach().numpy()
+        with T.no_grad():
+            np.testing.assert_allclose(module(points).numpy(), with_rows, rtol=1e-14)
+
+
+def test_breaks_are_where_windows_meet():
+    model = pinn.Windows(model=SMALL, breaks=[1.01, 1.5])
+    assert model.count == 3
+    assert model.edges(IN_TIME).tolist() == [1.0, 1.01, 1.5, 4.0]
+    assert model.times(IN_TIME, 1) == (1.01, 1.5)
+    module = model.build(IN_TIME, ["u"], np.random.default_rng(3), T.float64)
+    at = T.tensor([[1.01], [1.5]], dtype=T.float64)
+    below = T.tensor(np.nextafter(at.numpy(), 0.0))
+    np.testing.assert_allclose(module(at).detach().numpy(), module(below).detach().numpy())
+
+
+def test_without_a_count_or_breaks_there_are_four_windows():
+    assert pinn.Windows().count == 4 == len(pinn.Windows().edges(IN_TIME)) - 1
+    assert pinn.Windows(3, breaks=[2, 3]) == pinn.Windows(breaks=[2, 3])
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"breaks": [2, 2]}, "breaks: expected each time after the one before, got 2 after 2"),
+    ({"breaks": [3, 2]}, "breaks: expected each time after the one before, got 2 after 3"),
+    ({"breaks": []}, "breaks: expected"),
+    ({"breaks": [2], "count": 3}, "count: expected 2, one more than there are breaks"),
+])  # fmt: skip
+def test_breaks_that_cannot_be_are_refused(given, said):
+    with pytest.raises(DeclarationError, match=said):
+        pinn.Windows(**given)
+
+
+@pytest.mark.parametrize("outside", [1, 4, 4.5])
+def test_breaks_outside_of_the_times_are_refused(outside):
+    with pytest.raises(DeclarationError, match="breaks: expected times between 1 and 4"):
+        pinn.Windows(breaks=[outside]).check(IN_TIME, ["u"])
 
 
 def test_each_network_sees_its_own_times():

@@ -1,0 +1,103 @@
+"""The error of what was solved for in windows of time alone: how far a second solution is from it.
+
+Windows hand on what they end with, so an error is made in each and carried through all that come
+after it. A correction over the whole of time sees little of that; to solve all windows again is
+quick, and has both.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from pinn.estimates.differences import differences, rms
+from pinn.estimates.error_field import ErrorField
+from pinn.estimates.record import ErrorEstimate, partly_of_no_solution
+from pinn.evaluation import Evaluation
+from pinn.evaluation.test_grid import test_points
+from pinn.models import RandomFeatures, Windows
+from pinn.objective import Objective
+from pinn.sampling import stream
+from pinn.training.experiment import Experiment
+from pinn.training.fresh import fresh_points
+from pinn.training.marching import of_window
+from pinn.training.pacing import Seen
+from pinn.training.trial import Budget, fitted
+
+# The second solution has so many times the features and points.
+_MORE = 1.5
+# Where it leaves more of what changes in a window, as a share of the unknown, it is none.
+_LEAVES = 1e-6
+
+_SAID = (
+    "the error is how far a second solution is from this one, of other and more random features in "
+    "the same windows, at other points"
+)
+
+
+def second_solution(
+    experiment: Experiment, objective: Objective, theta: np.ndarray
+) -> ErrorEstimate | None:
+    """Return the error of a run by a second solution, of other features, more of them and points.
+
+    None where the run is not one of random features in windows of time alone, and where the second
+    solution is not found. objective: the run's; it is left at theta.
+    """
+    model, domain = experiment.model, experiment.problem.domain
+    if not (isinstance(model, Windows) and isinstance(model.model, RandomFeatures)):
+        return None
+    if domain.coordinates != (domain.time,) or not model.linear:
+        return None
+    fresh = objective.residuals(theta, fresh_points(experiment))
+    trained = objective.residuals(theta)
+    again = _again(experiment)
+    found = _solved(again)
+    if found is None:
+        return None
+    places, parameters = test_points(domain), again.initial_parameters()
+    parameters.load(found)
+    own = experiment.initial_parameters()
+    own.load(theta)
+    better, present = Evaluation(again, parameters), Evaluation(experiment, own)
+    apart = differences(experiment.problem, places, present.at(places), better.at(places))
+    return ErrorEstimate(
+        relative_l2=apart.relative, maximum=apart.maximum, where=apart.where,
+        fresh={name: rms(rows) for name, rows in fresh.items()},
+        trained={name: rms(rows) for name, rows in trained.items()},
+        doubts=tuple(partly_of_no_solution(apart.relative)), remarks=(_SAID, *apart.collapsed),
+        error=ErrorField(better, present),
+    )  # fmt: skip
+
+
+
+def _again(experiment: Experiment) -> Experiment:
+    """Return the run with more features and points, of another seed."""
+    model, sampling = experiment.model, experiment.sampling
+    network = dataclasses.replace(model.model, width=round(_MORE * model.model.width))
+    if sampling.interior is not None:
+        sampling = dataclasses.replace(sampling, interior=round(_MORE * sampling.interior))
+    seed = int(stream(experiment.seed, "error estimate", "second solution").integers(2**31))
+    model = dataclasses.replace(model, model=network)
+    return dataclasses.replace(experiment, model=model, sampling=sampling, seed=seed)
+
+
+def _solved(run: Experiment) -> np.ndarray | None:
+    """Return the numbers of all windows, None where features do not follow in one."""
+    budget = Budget(None, run.ranks.clock, 0.0)
+    here, networks, thetas, seen = None, [], [], Seen()
+    edges = run.model.edges(run.problem.domain)
+    for number in range(run.model.count):
+        here = of_window(run, number, networks, here)
+        objective = here.objective
+        judging = here.collocation.fresh("judging")
+        trial = fitted(objective, judging, objective.theta, budget, 1.0)
+        times = float(edges[number]), float(edges[number + 1])
+        if seen.left(trial, objective, times) > _LEAVES:
+            return None
+        seen.take(trial, objective, times)
+        trial = fitted(objective, judging, trial.theta, budget, 1.0)  # as low as they get
+        objective.parameters.load(trial.theta)
+        networks.append(here.trained_network())
+        thetas.append(trial.theta)
+    return np.concatenate(thetas)

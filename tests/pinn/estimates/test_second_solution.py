@@ -1,0 +1,84 @@
+"""The error of what is solved for in windows of time alone, beside the true one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pinn
+from pinn.estimates import second_solution as module
+
+DECAY = pinn.Problem(
+    pinn.Time("t", 0, 4), ["u"], {"e": "u_t + u"}, [pinn.Initial("u", 1, hard=True)],
+    reference={"u": "exp(-t)"},
+)  # fmt: skip
+
+
+def solved(width: int, **given) -> pinn.Solution:
+    model = pinn.Windows(model=pinn.RandomFeatures(width, (0.3, 2.0)), breaks=[0.5, 2])
+    return pinn.solve(
+        given.pop("problem", DECAY), model, pinn.Sampling(4 * width), error_bars=False, threads=1
+    )
+
+
+@pytest.mark.parametrize("width", [5, 7, 9])
+def test_it_is_of_the_size_of_the_true_error(width):
+    solution = solved(width)
+    estimate, true = solution.error_estimate(), solution.report.rel_l2["u"]
+    assert estimate.trusted and true > 1e-12
+    assert 0.5 * true < estimate.relative_l2["u"] < 2 * true
+    t = np.linspace(0, 4, 33)
+    error = np.exp(-t) - solution.evaluate(t=t)["u"].ravel()
+    largest = np.abs(error).max()
+    np.testing.assert_allclose(estimate.evaluate(t=t)["u"].ravel(), error, atol=0.5 * largest)
+
+
+def test_derivatives_have_errors_too():
+    """Of u' + u = r the error of u' is that of u, the other way round, but for the residual."""
+    solution = solved(6)
+    estimate, t = solution.error_estimate(), np.linspace(0, 4, 17)
+    e, slope = estimate.evaluate(t=t)["u"].ravel(), estimate.derivative("u_t", t=t).ravel()
+    residual = solution.derivative("u_t + u", t=t).ravel()
+    np.testing.assert_allclose(slope, -e - residual, atol=0.1 * np.abs(slope).max())
+
+
+def test_nothing_is_changed_and_equal_calls_give_equal_bits():
+    solution = solved(6)
+    theta = solution.theta.copy()
+    one, other = solution.error_estimate(), solution.error_estimate()
+    assert one == other
+    np.testing.assert_array_equal(solution.theta, theta)
+
+
+def test_an_unknown_that_is_none_casts_doubt_on_the_others():
+    """Four features follow a decay, and not the ten waves of v."""
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 4), ["u", "v"], {"e": "u_t + u", "f": "v_t - 8*cos(8*t)"},
+        [pinn.Initial("u", 1, hard=True), pinn.Initial("v", 0, hard=True)],
+    )  # fmt: skip
+    apart = module.differences(
+        problem, np.linspace(0, 4, 5)[:, None],
+        {"u": np.ones(5), "v": np.ones(5)}, {"u": np.full(5, 1 + 1e-6), "v": -np.ones(5)},
+    )  # fmt: skip
+    assert apart.relative == {"u": pytest.approx(1e-6, rel=1e-5), "v": 2.0}
+    (doubt,) = module.partly_of_no_solution(apart.relative)
+    assert doubt.startswith("v has one of half the size or more")
+    assert module.partly_of_no_solution({"v": 2.0}) == []
+
+
+@pytest.mark.parametrize("model", [
+    pinn.Windows(2, pinn.MLP(width=4, depth=1)), pinn.RandomFeatures(20, (0.3, 2.0)),
+])  # fmt: skip
+def test_other_models_have_a_correction_instead(model, monkeypatch):
+    monkeypatch.setattr(module, "_solved", None)  # would fail if it were called
+    stages = [pinn.LevenbergMarquardt(steps=3)] if isinstance(model, pinn.Windows) else pinn.Auto()
+    solution = pinn.solve(
+        DECAY, model, pinn.Sampling(40), stages, error_bars=False, threads=1
+    )  # fmt: skip
+    assert module._SAID not in solution.error_estimate().remarks
+
+
+def test_where_the_second_solution_is_not_found_there_is_a_correction(monkeypatch):
+    monkeypatch.setattr(module, "_solved", lambda run: None)
+    estimate = solved(6).error_estimate()
+    assert estimate.relative_l2 and module._SAID not in estimate.remarks

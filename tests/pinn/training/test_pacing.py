@@ -1,0 +1,148 @@
+"""Windows of time as long as features follow in them: beside other integrators and closed forms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import pinn
+from pinn.evaluation import Evaluation
+from pinn.training import pacing
+from pinn.training.experiment import Experiment
+from pinn.training.pacing import near_start, paced
+from pinn.training.trial import Budget, Trial
+
+FEATURES = pinn.RandomFeatures(60, (1.0, 8.0))
+NO_LIMIT = Budget(None, lambda: 0.0, 0.0)
+
+
+def through(problem: pinn.Problem, budget: Budget = NO_LIMIT):
+    """Return what going through time in windows of FEATURES finds."""
+    run = Experiment(problem, pinn.MLP(), pinn.Sampling(240))
+    return paced(run, lambda breaks: pinn.Windows(model=FEATURES, breaks=breaks), budget)
+
+
+def values(found, name: str, t: np.ndarray) -> np.ndarray:
+    parameters = found.experiment.initial_parameters()
+    parameters.load(found.theta)
+    return Evaluation(found.experiment, parameters).evaluate({"t": t})[name]
+
+
+def in_time(end: float, equations: dict[str, str], **starts: float) -> pinn.Problem:
+    return pinn.Problem(
+        pinn.Time("t", 0, end), list(starts), equations,
+        [pinn.Initial(name, value, hard=True) for name, value in starts.items()],
+    )  # fmt: skip
+
+
+def test_windows_are_short_where_much_happens():
+    """A layer of a thousandth, of u' = -1000 (u - cos t) from 0."""
+    found = through(in_time(4, {"stiff": "u_t + 1000*(u - cos(t))"}, u=0.0))
+    edges = found.experiment.model.edges(found.experiment.problem.domain)
+    lengths = np.diff(edges)
+    assert lengths[0] < 0.01 and lengths[-1] > 0.3 and found.left <= 1e-9
+    t = np.concatenate([np.geomspace(1e-5, 1e-2, 20), np.linspace(0.1, 4, 20)])
+    k = 1000.0
+    right = (k * k * np.cos(t) + k * np.sin(t) - k * k * np.exp(-k * t)) / (1 + k * k)
+    np.testing.assert_allclose(values(found, "u", t), right, atol=1e-8)
+
+
+def test_a_pulse_in_the_midst_of_nothing_is_found():
+    width, at = 0.05, 2.0
+    found = through(in_time(4, {"e": f"u_t + u - 100*exp(-((t - {at})/{width})**2)"}, u=1.0))
+    t = np.linspace(0, 4, 41)
+    bell = [
+        100 * width * math.sqrt(math.pi) / 2 * math.exp(width**2 / 4 + at - one)
+        * (math.erf((one - at) / width - width / 2) - math.erf(-at / width - width / 2))
+        for one in t
+    ]  # fmt: skip
+    np.testing.assert_allclose(values(found, "u", t), np.exp(-t) + bell, atol=1e-8)
+
+
+def test_a_system_whose_sizes_differ_by_orders_is_solved():
+    """a -> b -> c with rates 1 and 300: b is a thousandth of the others."""
+    equations = {"a": "a_t + a", "b": "b_t - a + 300*b", "c": "c_t - 300*b"}
+    found = through(in_time(3, equations, a=1.0, b=0.0, c=0.0))
+    t = np.concatenate([np.geomspace(1e-4, 1e-1, 15), np.linspace(0.2, 3, 15)])
+    b = (np.exp(-t) - np.exp(-300 * t)) / 299
+    np.testing.assert_allclose(values(found, "b", t), b, atol=1e-10)
+    np.testing.assert_allclose(values(found, "c", t), 1 - np.exp(-t) - b, atol=1e-8)
+
+
+def test_what_has_come_to_rest_needs_no_digits_of_its_rest():
+    """Logistic growth to 1e6: its residual there is rounding, no reason for short windows."""
+    found = through(in_time(40, {"growth": "u_t - u*(1 - u/1e6)"}, u=1.0))
+    assert found.experiment.model.count < 25
+    t = np.linspace(0, 40, 21)
+    right = 1e6 / (1 + (1e6 - 1) * np.exp(-t))
+    np.testing.assert_allclose(values(found, "u", t), right, rtol=1e-7)
+
+
+def test_an_equation_of_second_order_hands_on_its_slope():
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 10), ["u"], {"pendulum": "u_tt + sin(u)"},
+        [pinn.Initial("u", 2.5, hard=True), pinn.Initial("u", 0, order=1, hard=True)],
+    )  # fmt: skip
+    t = np.linspace(0, 10, 21)
+    right = solve_ivp(
+        lambda _, y: [y[1], -np.sin(y[0])], (0, 10), [2.5, 0.0], t_eval=t, method="DOP853",
+        rtol=1e-13, atol=1e-14,
+    ).y[0]  # fmt: skip
+    np.testing.assert_allclose(values(through(problem), "u", t), right, atol=1e-8)
+
+
+def test_a_solution_that_ends_before_the_time_does_is_given_up(monkeypatch):
+    """u' = u^2 from 1 is infinite at t = 1."""
+    monkeypatch.setattr(pacing, "_NEAREST", 1e-2)
+    assert through(in_time(1.5, {"e": "u_t - u**2"}, u=1.0)) is None
+
+
+def test_a_fit_that_finds_nothing_is_no_window_in_which_nothing_changes(monkeypatch):
+    def idle(objective, points, start, *_):
+        return Trial({"decay": 1.0}, {"decay": 1.0}, 1.0, {}, True, start)
+
+    monkeypatch.setattr(pacing, "fitted", idle)
+    assert through(in_time(2, {"decay": "u_t + u"}, u=1.0)) is None
+
+
+def test_what_would_take_too_much_of_a_limit_is_given_up():
+    now = [0.0]
+
+    def clock() -> float:
+        now[0] += 1.0
+        return now[0]
+
+    problem = in_time(1, {"decay": "u_t + u"}, u=1.0)
+    assert through(problem, Budget(3.0, clock, 0.0)) is None
+    assert through(problem, Budget(1e6, clock, 0.0)) is not None
+
+
+def test_equal_arguments_give_equal_bits():
+    problem = in_time(2, {"decay": "u_t + u"}, u=1.0)
+    one, other = through(problem), through(problem)
+    assert one.experiment.model == other.experiment.model
+    np.testing.assert_array_equal(one.theta, other.theta)
+
+
+def test_an_equation_is_judged_near_its_start_as_well():
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 8), ["u"], {"e": "u_t + u"}, [pinn.Initial("u", 1.0)]
+    )  # fmt: skip
+    run = Experiment(problem, pinn.MLP(), pinn.Sampling(10))
+    points = run.collocation.fresh("judging")
+    found = near_start(problem, points, (2.0, 4.0))
+    further = found["e"].coordinates[len(points["e"]) :, 0]
+    assert further[:3].tolist() == [3.0, 2.5, 2.25] and 2 < further[-1] < 2.00001
+    assert found["initial_u"] is points["initial_u"]
+
+
+@pytest.mark.parametrize("soft", [True, False])
+def test_initial_conditions_may_be_soft(soft):
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 3), ["u"], {"e": "u_t + u"}, [pinn.Initial("u", 2.0, hard=not soft)]
+    )  # fmt: skip
+    t = np.linspace(0, 3, 7)
+    np.testing.assert_allclose(values(through(problem), "u", t), 2 * np.exp(-t), atol=1e-8)
