@@ -22,10 +22,10 @@ class AutoModel(Network):
     Random features where a few hundred of them come near to satisfying the equations on points that
     they were not fitted to: they then go on to many digits within seconds. Otherwise an MLP, whose
     hidden layers learn where the solution changes. Equations in time alone go through windows of
-    time before that: 8 to 32 of random features where these follow, else four of an MLP. The trial
-    takes a few seconds, sees no reference and gives the same for equal arguments; what it chose is
-    the model of the solution. It is for a whole problem, and is refused as the model of a window,
-    of one unknown or of a field.
+    time before that, each as long as random features follow what happens in it; what they follow in
+    no window gets four of an MLP. The trial takes a few seconds, sees no reference and gives the
+    same for equal arguments; what it chose is the model of the solution. It is for a whole problem,
+    and is refused as the model of a window, of one unknown or of a field.
     """
 
     by_trial: ClassVar[bool] = True
