@@ -9,7 +9,14 @@ import numpy as np
 
 import autograd as T
 from pinn.equations.outputs import run_columns
-from pinn.estimates.extension import Extended, Extension, places_of, side_by_side, width_of
+from pinn.estimates.extension import (
+    MODEL,
+    Extended,
+    Extension,
+    places_of,
+    side_by_side,
+    width_of,
+)
 from pinn.estimates.waves import Waves
 from pinn.geometry import Shape
 
@@ -21,17 +28,19 @@ _STEP = 1e-6
 class Corrected:
     """The networks of an extension moved along a direction: N + N' d + C waves.
 
-    N' d is a central difference of two networks. `parameters.module` gives the values, and `theta`
-    is the vector of the direction. The coefficients move as their raw numbers do.
+    N' d is a central difference of two networks; one that is linear in its numbers is moved itself.
+    `parameters.module` gives the values, and `theta` is the vector of the direction. The
+    coefficients move as their raw numbers do.
     """
 
     def __init__(self, extension: Extension) -> None:
         self._extension = extension
-        self._made: dict[str, _Corrected] = {}
+        self._made: dict[str, Extended] = {}
+        linear = getattr(extension.experiment.model, "linear", False)
 
         def correct(name: str, network: T.nn.Module, domain: Shape) -> T.nn.Module:
-            waves, outputs = extension.waves[name], width_of(network, domain)
-            self._made[name] = _Corrected(network, waves, outputs)
+            moved = Extended if linear and name == MODEL else _Corrected
+            self._made[name] = moved(network, extension.waves[name], width_of(network, domain))
             return self._made[name]
 
         self.parameters = extension.built(correct)
@@ -48,13 +57,16 @@ class Corrected:
         for name, made in self._made.items():
             own = extension.trained[extension.trained_places[name]]
             along = direction[extension.own[name]]
+            put([made.heights], direction[extension.heights[name]])
+            if not isinstance(made, _Corrected):
+                put(made.network.parameters(), own + along)
+                continue
             length, size = float(np.linalg.norm(along)), float(np.linalg.norm(own))
             step = _STEP * max(size, 1.0) / length if length > 0 else 1.0
             put(made.network.parameters(), own)
             put(made.ahead.parameters(), own + step * along)
             put(made.behind.parameters(), own - step * along)
             put([made.factor], 1 / (2 * step))
-            put([made.heights], direction[extension.heights[name]])
         for old, new in extension.coefficients(self.parameters).values():
             vector[new] = extension.theta[old] + direction[old]
         self.theta = vector

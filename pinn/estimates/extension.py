@@ -16,6 +16,9 @@ from pinn.objective.flat_parameters import FlatParameters
 from pinn.sampling import stream
 from pinn.training.experiment import Experiment
 
+MODEL = "model"
+"""The name of the network of all unknowns."""
+
 Around = Callable[[str, T.nn.Module, Shape], T.nn.Module]
 """(name of a network, the network, the domain that it sees) -> what stands for it."""
 

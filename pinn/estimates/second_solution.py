@@ -26,7 +26,7 @@ from pinn.training.pacing import Seen
 from pinn.training.trial import Budget, fitted
 
 # The second solution has so many times the features and points.
-_MORE = 1.5
+_MORE = 1.25
 # Where it leaves more of what changes in a window, as a share of the unknown, it is none.
 _LEAVES = 1e-6
 
