@@ -308,6 +308,27 @@ def _each_handed(
         yield handed
 
 
+def _each_alone(
+    networks: Sequence[T.nn.Module], meeting: _Meeting, columns: Sequence[T.Tensor]
+) -> Iterator[_Handed]:
+    """Yield the same in time alone: numbers that all points share, as training has had them.
+
+    A product of many rows rounds otherwise than one of a single row, which factors of 1e6 would
+    make a step of 1e-11 between windows. Only gradients are taken from a row for each point.
+    """
+    row = [T.zeros_like(next(networks[0].parameters()).detach().reshape(-1, 1)[:1])]
+    if not T.is_grad_enabled():
+        yield from _each_handed(networks, meeting, row)
+        return
+    with T.no_grad():
+        shared = list(_each_handed(networks, meeting, row))
+    for one, rows in zip(shared, _each_handed(networks, meeting, columns), strict=True):
+        yield _Handed(
+            [a + (b - b.detach()) for a, b in zip(one.values, rows.values, strict=True)],
+            [a + (b - b.detach()) for a, b in zip(one.slopes, rows.slopes, strict=True)],
+        )
+
+
 def _continued(
     networks: Sequence[T.nn.Module],
     meeting: _Meeting,
@@ -359,10 +380,8 @@ class WindowedNetwork(T.nn.Module):
             for number in range(self._count):
                 yield _continued(networks, meeting, number, columns)
             return
-        at = columns
-        if meeting.alone and not T.is_grad_enabled():  # then one row of it is enough for all
-            at = [T.zeros_like(next(networks[0].parameters()).reshape(-1, 1)[:1])]
-        handed = chain([None], _each_handed(networks[:-1], meeting, at))
+        each = _each_alone if meeting.alone else _each_handed
+        handed = chain([None], each(networks[:-1], meeting, columns))
         for number, (network, taken) in enumerate(zip(networks, handed, strict=True)):
             yield _from(network, meeting, meeting.times(number), taken, columns)
 

@@ -151,13 +151,33 @@ def test_with_other_coordinates_windows_do_not_move():
     assert not second.can_become(third)
 
 
-def test_without_gradients_all_points_share_what_goes_over():
-    for order in (1, 2):
-        module = build(order, IN_TIME)
-        points = T.tensor(np.linspace(1, 4, 13)[:, None])
-        with_rows = module(points).detach().numpy()
+@pytest.mark.parametrize("order", [1, 2])
+def test_all_points_share_the_numbers_that_go_over_in_time_alone(order):
+    """As the window was trained, with and without gradients, whatever many rows round to."""
+    module = build(order, IN_TIME)
+    points = T.tensor(np.linspace(3, 4, 13)[:, None])
+    trained = window(module, 2)(points).detach().numpy()
+    assert np.array_equal(module(points).detach().numpy(), trained)
+    with T.no_grad():
+        assert np.array_equal(module(points).numpy(), trained)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_gradients_go_through_what_goes_over(order):
+    module = build(order, IN_TIME)
+    points = T.tensor([[2.4], [3.2], [3.9]], dtype=T.float64)
+    parameters = list(module.parameters())
+    gradients = T.grad(module(points).sum(), parameters)
+    h = 1e-6
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        flat = parameter.detach().reshape(-1)
         with T.no_grad():
-            np.testing.assert_allclose(module(points).numpy(), with_rows, rtol=1e-14)
+            flat[0] += h
+            ahead = module(points).sum().item()
+            flat[0] -= 2 * h
+            behind = module(points).sum().item()
+            flat[0] += h
+        assert gradient.numpy().flat[0] == pytest.approx((ahead - behind) / (2 * h), abs=1e-7)
 
 
 def test_breaks_are_where_windows_meet():
