@@ -10,11 +10,18 @@ from pathlib import Path
 import pytest
 
 from autograd.devices import backend, cuda_is_available
+from autograd.plan import chunks
 from autograd.strict import strict_cuda
 from autograd.strict.kernels import compiler
 
 ROOT = Path(__file__).parents[1]
 MPIEXEC = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+
+
+@pytest.fixture(autouse=True)
+def shared_however_short(monkeypatch):
+    """Threads take part in short calls too: what tests compute is small."""
+    monkeypatch.setattr(chunks, "_WORTH_THREADS", 0)
 
 
 @pytest.fixture

@@ -31,9 +31,9 @@ from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
 from .pieces import even_pieces, l2_cache_bytes, lanes_of
-from .points_alone import has_bits, kept_bytes
+from .points_alone import has_bits, kept_bytes, points_first
 from .pool import worker_pool
-from .program import Program, Value
+from .program import Program, Value, flops
 from .resized import resized
 from .trace import trace
 
@@ -46,6 +46,7 @@ _MOST_PROGRAMS = 12  # kept: points that grow step by step ask for another size 
 _FEW_POINTS = 64  # below that, tiles are mostly empty, and nothing is saved by fewer points
 _FEW = 7  # points of the recording of which all others are made
 _MOST_APART, _MOST_KEPT = 64, 64 << 20  # chunks, and bytes, of which what points make is kept
+_WORTH_THREADS = 1 << 20  # operations of a call, from which it is shared
 _DEVICE_CHUNK = 1 << 16  # rows a chunk on a GPU: large enough to fill it
 
 Kind = Literal["sum", "rows", "per_row"]
@@ -136,6 +137,8 @@ class Chunked:
         # Those with few points, and with twice as many, of which all others are made.
         self._few: dict[tuple, tuple[Program, Program] | None] = {}
         self._bound: dict[tuple[Program, int, Any], Any] = {}
+        # Of what each call runs, by whether what points alone make is kept.
+        self._flops: WeakKeyDictionary[Program, dict[bool, int]] = WeakKeyDictionary()
         self._kept_bytes: WeakKeyDictionary[Program, int] = WeakKeyDictionary()
         self._tiles: dict[tuple, Tiled | Launched | None] = {}
         self._memory: list[Any] = []
@@ -164,9 +167,9 @@ class Chunked:
         xp = namespace_of(rows[0])
         outputs = programs[bounds[0][1] - bounds[0][0]].outputs
         joined = self._places(outputs, count, into, xp)
-        workers = min(self.threads, len(mine)) if type(rows[0]) is np.ndarray else 1
-        here = [[bounds[chunk] for chunk in lanes[k]] for k in mine]
         apart = self._are_apart(rows, programs, bounds)
+        workers = self._workers(rows, programs, bounds, len(mine), apart)
+        here = [[bounds[chunk] for chunk in lanes[k]] for k in mine]
         executors: list[dict[Any, Any]] = []  # bound before the threads start
         for slot in range(workers):
             if apart:
@@ -249,8 +252,10 @@ class Chunked:
             programs = {size: self.program(rows, size) for size in sizes}
             on_host = type(rows[0]) is np.ndarray
             name = "cuda" if self.executor == "auto" and not on_host else self.executor
-            workers = min(self.threads, len(lanes_of(len(bounds), count))) if on_host else 1
-            kept = self._alone(rows) if self._are_apart(rows, programs, bounds) else 0
+            apart = self._are_apart(rows, programs, bounds)
+            lanes = len(lanes_of(len(bounds), count))
+            workers = self._workers(rows, programs, bounds, lanes, apart)
+            kept = self._alone(rows) if apart else 0
             memory = {size: memory_of(name, one, kept) for size, one in programs.items()}
             return Cost(
                 chunks=len(bounds),
@@ -386,6 +391,25 @@ class Chunked:
                 self._kept_bytes[program] = kept_bytes(program, self._alone(rows))
         total = sum(self._kept_bytes[programs[b - a]] for a, b in bounds)
         return 0 < total <= _MOST_KEPT
+
+    def _workers(
+        self,
+        rows: Sequence[Any],
+        programs: dict[int, Program],
+        bounds: list[tuple[int, int]],
+        lanes: int,
+        apart: bool,
+    ) -> int:
+        """Return how many threads share the lanes: one where it is over before another is awake."""
+        if type(rows[0]) is not np.ndarray or min(self.threads, lanes) < 2:
+            return 1
+        for program in programs.values():
+            known = self._flops.setdefault(program, {})
+            if apart not in known:
+                ordered, first = points_first(program, self._alone(rows) if apart else 0)
+                known[apart] = sum(map(flops, ordered.instructions[first:]))
+        total = sum(self._flops[programs[b - a]][apart] for a, b in bounds)
+        return min(self.threads, lanes) if total >= _WORTH_THREADS else 1
 
     def _executor(
         self, program: Program, slot: int, rows: Sequence[np.ndarray], chunk: Any = None

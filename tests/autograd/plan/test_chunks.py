@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import sys
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -509,3 +510,22 @@ def test_points_of_many_sizes_keep_few_programs():
     first, again = (recorded([X[:20], Y[:20], np.ones((20, 1))]) for _ in range(2))
     for a, b in zip(first, again, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_a_short_call_wakes_no_other_thread(monkeypatch):
+    handed, pool = [], chunks.worker_pool()
+    monkeypatch.setattr(
+        chunks, "worker_pool",
+        lambda: SimpleNamespace(submit=lambda *work: handed.append(1) or pool.submit(*work)),
+    )  # fmt: skip
+    x = np.linspace(0, 1, 4000)[:, None]
+    found = []
+    for worth in (1 << 20, 0):
+        monkeypatch.setattr(chunks, "_WORTH_THREADS", worth)
+        step = Chunked(
+            lambda rows: [T.sin(rows[0]).sum()], [], ["sum"], chunk=500, threads=2, executor="numpy"
+        )
+        found += step([x])
+        assert step.cost([x]).workers == (1 if worth else 2)
+        assert len(handed) == (0 if worth else 1)
+    assert np.array_equal(*found)
