@@ -246,7 +246,7 @@ def solve(
     with ranks.together(), training_resources():
         if ranks.size > 1:
             check_alike(asked)
-        prepared = _prepared(asked, start, resume)
+        prepared = _prepared(asked, start, resume, callbacks)
         for sentence in prepared.said:
             _warn(ranks, sentence, ProblemWarning)
         run = _training(prepared, callbacks)
@@ -307,12 +307,15 @@ def _prepared(
     asked: Experiment,
     start: Solution | Mapping[str, np.ndarray] | np.ndarray | None,
     resume: str | os.PathLike[str] | None,
+    callbacks: Sequence[Any],
 ) -> _Prepared:
     """Choose the model, and build what training begins with."""
     clock = asked.ranks.clock
     began, started = clock(), start is not None
     point = Resumed(asked) if resume is None else resumed(resume, asked)
-    chosen = Chosen(point.experiment) if point.resume else with_model(asked, started)
+    chosen = Chosen(point.experiment)
+    if not point.resume:
+        chosen = with_model(asked, started, functools.partial(notify, callbacks, "on_choosing"))
     asked.ranks.meet()  # from now on rank 0 may write to where all have read
     spent = clock() - began
     objective, test, said = _begin(chosen.experiment, start if started else chosen.theta)

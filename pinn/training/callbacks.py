@@ -22,6 +22,9 @@ class Callback:
     with the solution so far as its attribute `solution`.
     """
 
+    def on_choosing(self, sentence: str) -> None:
+        """Called by pinn.solve while it chooses the model, with how far that has come."""
+
     def on_start(self, session: Any) -> None:
         """Called once by pinn.solve before training; see pinn.solving.Session."""
 
@@ -56,6 +59,10 @@ class Relayed(Callback):
     def __init__(self, callbacks: Iterable[Any], ranks: Ranks) -> None:
         self._callbacks = tuple(callbacks)
         self._ranks = ranks
+
+    def on_choosing(self, sentence: str) -> None:
+        if self._ranks.number == 0:  # there is nothing to stop yet
+            notify(self._callbacks, "on_choosing", sentence)
 
     def on_start(self, session: Any) -> None:
         self._tell("on_start", session)

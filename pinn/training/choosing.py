@@ -19,7 +19,7 @@ from pinn.training.fresh import judging_points
 from pinn.training.marching import check_windows
 from pinn.training.pacing import near_start, paced
 from pinn.training.plan import plan_of
-from pinn.training.trial import AT_MOST, Budget, Trial, fitted
+from pinn.training.trial import AT_MOST, Budget, Tell, Trial, fitted
 
 # Activations and ranges of steepness that are tried, from half a wave across the domain to some
 # fifty, as waves where they are many: two from the middle first.
@@ -78,10 +78,12 @@ class Chosen(NamedTuple):
     interrupted: bool = False
 
 
-def with_model(experiment: Experiment, started: bool = False) -> Chosen:
+def with_model(
+    experiment: Experiment, started: bool = False, tell: Tell = lambda sentence: None
+) -> Chosen:
     """Return the experiment with the model that a trial finds, or as it is where one is given.
 
-    started: whether the numbers that training begins with are given.
+    started: whether the numbers that training begins with are given. tell: hears how far it is.
     """
     auto = experiment.model
     if not isinstance(auto, AutoModel):
@@ -90,13 +92,13 @@ def with_model(experiment: Experiment, started: bool = False) -> Chosen:
     if reason:
         return _trained(experiment, auto, reason)
     try:
-        return _by_trial(experiment, auto)
+        return _by_trial(experiment, auto, tell)
     except KeyboardInterrupt:
         chosen = _trained(experiment, auto, "the trial of random features was interrupted")
         return chosen._replace(interrupted=True)
 
 
-def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
+def _by_trial(experiment: Experiment, auto: AutoModel, tell: Tell) -> Chosen:
     clock, few, late = experiment.ranks.clock, _few(experiment), False
     budget = Budget(experiment.seconds, clock, clock())
     in_time_alone = _may_have_windows(experiment)
@@ -104,9 +106,10 @@ def _by_trial(experiment: Experiment, auto: AutoModel) -> Chosen:
     for kind in _KINDS:
         trials[kind] = _tried(experiment, auto, kind, few, budget)
         best, late = min(trials.values(), key=_left), budget.is_spent(_SHARE)
+        tell(_said(few, trials[kind], late))
         first_two = len(trials) == 2
         if in_time_alone and (first_two or late) and _RESOLVED_IN_TIME <= best.left < math.inf:
-            chosen = _in_windows(experiment, auto, budget, _said(few, best, late))
+            chosen = _in_windows(experiment, auto, budget, tell, _said(few, best, late))
             if chosen is not None:
                 return chosen
             late = budget.is_spent(_SHARE)
@@ -188,7 +191,7 @@ def _may_have_windows(experiment: Experiment) -> bool:
 
 
 def _in_windows(
-    experiment: Experiment, auto: AutoModel, budget: Budget, said: str
+    experiment: Experiment, auto: AutoModel, budget: Budget, tell: Tell, said: str
 ) -> Chosen | None:
     """Return the choice of random features in windows of time; None: they do not follow there."""
     if budget.is_spent(AT_MOST):
@@ -196,7 +199,7 @@ def _in_windows(
     width = min(_IN_A_WINDOW, _most(experiment))
     network = auto.random_features(width, *_KIND_IN_A_WINDOW)
     start = _with_points(experiment, _POINTS * width)
-    found = paced(start, lambda breaks: Windows(model=network, breaks=breaks), budget)
+    found = paced(start, lambda breaks: Windows(model=network, breaks=breaks), budget, tell)
     if found is None:
         return None
     what = f"model: {width} random features in each of {found.experiment.model.count} windows"

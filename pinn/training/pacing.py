@@ -16,7 +16,7 @@ from pinn.problem import Problem
 from pinn.sampling import Points
 from pinn.training.experiment import Experiment
 from pinn.training.marching import of_window
-from pinn.training.trial import Budget, Trial, fitted
+from pinn.training.trial import Budget, Tell, Trial, fitted
 
 # The window that is tried first, as a share of all time; the shortest, and the same as a share of
 # when it is: there are few numbers between times that are nearer.
@@ -53,13 +53,16 @@ class Paced(NamedTuple):
 
 
 def paced(
-    experiment: Experiment, windows: Callable[[Sequence[float]], Windows], budget: Budget
+    experiment: Experiment,
+    windows: Callable[[Sequence[float]], Windows],
+    budget: Budget,
+    tell: Tell = lambda sentence: None,
 ) -> Paced | None:
     """Go through time in windows, each solved by a short fit; None where features do not follow.
 
     windows: breaks -> the model, in time alone. A window that leaves more of what changes in it
     than is allowed is tried again at a fraction of its length; after one that leaves much less the
-    next is longer.
+    next is longer. tell: hears of each.
     """
     domain = experiment.problem.domain
     low, high = map(float, domain.bounds[domain.time])
@@ -81,8 +84,10 @@ def paced(
             networks.append(here.trained_network())
             thetas.append(trial.theta)
             breaks.append(end)
-            worst, start = max(worst, left), end
+            worst = max(worst, left)
             seen.take(trial, objective, (start, end))
+            start = end
+            tell(f"{len(breaks)} windows of time, up to {domain.time} = {end:.6g} of {high:g}")
             if left <= _LESS * _LEAVES:
                 length *= _MUCH_LONGER if left <= _MUCH_LESS * _LEAVES else _LONGER
         else:

@@ -19,6 +19,8 @@ from pinn.training.standing import Standing
 _REST, _LEAST_REST = 50.0, 1.0
 # An error estimate that took fewer seconds is not worth a word.
 _WORTH_A_WORD = 2.0
+# Seconds before it is said how far the choice of a model is, and again.
+_BETWEEN_TRIALS = 3.0
 # Moments from which the number of steps a second is taken.
 _MOMENTS = 50
 
@@ -47,6 +49,7 @@ class Progress(Callback):
         self._session: Any = None
         self._info: StageInfo | None = None
         self._began = self._shown = 0.0
+        self._told: float | None = None  # when of a trial, last
         # When, and at which step of the stage, it was shown: the last ones.
         self._moments: deque[tuple[float, int]] = deque(maxlen=_MOMENTS)
         self._errors: Mapping[str, float] = {}
@@ -59,8 +62,17 @@ class Progress(Callback):
         """
         self._display.tell(printable(sentence, "\n\t"))
 
+    def on_choosing(self, sentence: str) -> None:
+        now = time.perf_counter()
+        if self._told is None:  # a short trial is not worth a word
+            self._told = now
+        elif now - self._told >= _BETWEEN_TRIALS:
+            self.tell(f"choosing the model: {sentence}")
+            self._told = now
+
     def on_start(self, session: Any) -> None:
         self._session, self._errors, self._errors_due = session, {}, 0.0
+        self._told = None
 
     def on_stage_start(self, info: StageInfo) -> None:
         self._info = info

@@ -24,6 +24,10 @@ STEPS, FALLS, HALVINGS = 10, 0.5, 8
 AT_MOST = 0.5
 
 
+Tell = Callable[[str], Any]
+"""What hears how far trials have come, in words."""
+
+
 @dataclass(frozen=True)
 class Budget:
     """A limit in time, of which what is tried may take a share.

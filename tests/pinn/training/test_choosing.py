@@ -449,3 +449,22 @@ def test_nothing_is_compiled_for_features_that_a_few_steps_solve_for(monkeypatch
     ):  # fmt: skip
         Experiment(SMOOTH, model, pinn.Sampling(interior=9), training=stages).objective()
     assert made == ["numpy", "auto", "auto"]
+
+
+def test_callbacks_hear_how_far_the_choice_is():
+    heard = []
+
+    class Listening(pinn.training.Callback):
+        def on_choosing(self, sentence):
+            heard.append(sentence)
+
+    given = {"training": [pinn.Adam(1)], "error_bars": False, "callbacks": [Listening()]}
+    with pytest.warns(pinn.UnsolvedWarning):
+        pinn.solve(SMOOTH, pinn.MLP(width=3, depth=1), **given)
+    assert heard == []  # nothing is to be chosen
+    decay = pinn.Problem(
+        pinn.Time("t", 0, 60), ["u"], {"e": "u_t + u"}, [pinn.Initial("u", 1, hard=True)]
+    )  # fmt: skip
+    pinn.solve(decay, error_bars=False, callbacks=[Listening()])
+    assert heard[0].startswith("a trial of 60 random features left ")
+    assert heard[-1].endswith("windows of time, up to t = 60 of 60")

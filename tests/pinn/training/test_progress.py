@@ -10,7 +10,7 @@ import pytest
 import pinn
 from pinn.estimates import ErrorEstimate
 from pinn.solution.report import Report
-from pinn.training import Training, train
+from pinn.training import Training, progress, train
 from pinn.training.experiment import Experiment
 from pinn.training.progress import Progress, estimate_time
 
@@ -211,3 +211,12 @@ def test_an_exception_leaves_no_line_behind():
         pinn.solve(DECAY, **SMALL, training=[pinn.Adam(12)], callbacks=[Progress(stream), fail])
     assert "\r" in stream.getvalue()
     stream.seen()
+
+
+def test_a_long_choice_of_the_model_is_told_now_and_then(monkeypatch):
+    now, stream = [0.0], io.StringIO()
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
+    shown = Progress(stream)
+    for now[0] in (0.0, 1.0, 3.5, 4.0, 7.0):
+        shown.on_choosing(f"{now[0]:g} s")
+    assert stream.getvalue() == "choosing the model: 3.5 s\nchoosing the model: 7 s\n"
