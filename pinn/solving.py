@@ -63,6 +63,8 @@ from pinn.training.unused import unused_constants
 _WORTH = 1e8
 
 # Who ends a run in the middle knows that it has not solved the problem.
+# A residual of this share of its terms fits no points only, however much smaller it is there.
+_EXACT = 1e-9
 _CUT_SHORT = (StopReason.INTERRUPTED, StopReason.DIVERGED)
 
 
@@ -407,8 +409,12 @@ def _judged(
     if whole:
         before = fresh.losses(experiment.initial_parameters().theta)
         apart = fresh.losses(result.theta)
-        hints = [unsolved(residual), overfitted(objective, result.theta, apart, before)]
+        hints = [unsolved(residual)]
+        if any(residual.get(one.name, 1.0) > _EXACT for one in objective.blocks):
+            hints.append(overfitted(objective, result.theta, apart, before))
     recovered, doubts = _recovered(objective, result.steps, whole)
+    if result.reason is StopReason.DIVERGED:
+        hints.insert(0, f"training diverged: {result.message}")
     found = [*(UnsolvedWarning(hint) for hint in hints if hint), *doubts]
     solution.report = replace(
         Report.of(
@@ -425,8 +431,6 @@ def _judged(
         warnings=(*prepared.said, *map(str, found)),
         unsolved=any(isinstance(one, UnsolvedWarning) for one in found),
     )
-    if result.reason is StopReason.DIVERGED:
-        found.insert(0, UnsolvedWarning(f"training diverged: {result.message}"))
     return solution, found
 
 

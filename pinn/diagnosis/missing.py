@@ -252,6 +252,10 @@ def _sentence(
     if in_time:
         order = {"order": len(given)} if given and len(system.unknowns) == 1 else {}
         one = example("Initial", unknown, **order)
+        if len(given) > 1 and order:  # higher derivatives are no unknowns' starts
+            slope = f"{unknown}_{coordinate * len(given)}"
+            low, _ = statement.problem.domain.bounds[coordinate]
+            one = f'pinn.Operator("{slope} - ...", at={{"{coordinate}": {low:g}}})'
     elif len({plane.value for _, plane in given}) > 1:
         one = "a derivative on one of these"
     else:

@@ -108,7 +108,7 @@ def _by_trial(experiment: Experiment, auto: AutoModel, tell: Tell) -> Chosen:
         best, late = min(trials.values(), key=_left), budget.is_spent(_SHARE)
         tell(_said(few, trials[kind], late))
         first_two = len(trials) == 2
-        if in_time_alone and (first_two or late) and _RESOLVED_IN_TIME <= best.left < math.inf:
+        if in_time_alone and (first_two or late) and not best.left < _RESOLVED_IN_TIME:
             chosen = _in_windows(experiment, auto, budget, tell, _said(few, best, late))
             if chosen is not None:
                 return chosen
@@ -199,7 +199,10 @@ def _in_windows(
     width = min(_IN_A_WINDOW, _most(experiment))
     network = auto.random_features(width, *_KIND_IN_A_WINDOW)
     start = _with_points(experiment, _POINTS * width)
-    found = paced(start, lambda breaks: Windows(model=network, breaks=breaks), budget, tell)
+    try:
+        found = paced(start, lambda breaks: Windows(model=network, breaks=breaks), budget, tell)
+    except DeclarationError:  # a part of the problem is at no time of some window
+        found = None
     if found is None:
         return None
     what = f"model: {width} random features in each of {found.experiment.model.count} windows"

@@ -89,7 +89,7 @@ class Experiment:
             check_model(model, self._inputs, unknowns)
             object.__setattr__(self, "model", model)
         if isinstance(model, Windows):
-            check_windows(self.problem, self.sampling, self.weighting)
+            check_windows(self.problem, self.sampling, self.weighting, model.order)
         with at("continuation"):
             check_continuation(self)
         fields = []

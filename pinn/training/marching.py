@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,12 +12,15 @@ import numpy as np
 
 import autograd as T
 from pinn.conditions import Dirichlet, Initial, Interface, Neumann, Operator, Periodic, Robin
-from pinn.geometry import during
+from pinn.equations.leaves import At, Derivative
+from pinn.expressions import Expression, nodes
+from pinn.geometry import Shape, during
 from pinn.models.windows import Window
 from pinn.objective import Objective
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import Fixed, Weighting
 from pinn.problem import Problem
+from pinn.residuals import Residual
 from pinn.sampling import Sampling
 from pinn.schema.errors import at, refuse
 from pinn.training.batches import Batches
@@ -29,13 +33,21 @@ from pinn.training.records import LegReport, Resume
 if TYPE_CHECKING:
     from pinn.training.experiment import Experiment
 
+# At most u and u_t go over from window to window.
+_MOST_HANDED = 2
 # Conditions whose points follow the times of the domain; others would have to be taken apart.
 _FOLLOWING = (Dirichlet, Initial, Interface, Neumann, Operator, Periodic, Robin)
 
 
-def check_windows(problem: Problem, sampling: Sampling, weighting: Weighting) -> None:
-    """Raise DeclarationError, with the key, for what cannot be trained window by window."""
+def check_windows(
+    problem: Problem, sampling: Sampling, weighting: Weighting, order: int = _MOST_HANDED
+) -> None:
+    """Raise DeclarationError, with the key, for what cannot be trained window by window.
+
+    order: how many of u, u_t, ... go over from window to window.
+    """
     with at("problem"):
+        _check_equations(problem, order)
         for key in ("parameters", "fields"):
             if getattr(problem, key):
                 refuse(
@@ -44,6 +56,8 @@ def check_windows(problem: Problem, sampling: Sampling, weighting: Weighting) ->
                 )  # fmt: skip
         for number, condition in enumerate(problem.conditions):
             in_time = isinstance(condition, Periodic) and condition.coordinate == _time(problem)
+            if isinstance(condition, Operator):
+                in_time = _time(problem) in condition.at or _names(condition.on, _time(problem))
             if in_time or not isinstance(condition, _FOLLOWING):
                 with at("conditions", number):
                     refuse(
@@ -54,6 +68,43 @@ def check_windows(problem: Problem, sampling: Sampling, weighting: Weighting) ->
     later = _during(problem, *problem.domain.bounds[_time(problem)], first=False)
     with at("weighting"):
         _weighting(weighting, later).check(later)
+
+
+def _check_equations(problem: Problem, order: int) -> None:
+    """Refuse equations that a window cannot hold by what goes over to it, and by its own times."""
+    time = _time(problem)
+    expected = "expected, with a model of windows, equations"
+    handed = "u alone goes" if order == 1 else "u and u_t go"
+    residuals = {residual.name: residual for residual in problem.residuals}
+    for name, equation in problem.equations.items():
+        with at("equations", name):
+            if _names(getattr(equation, "on", None), time):
+                refuse(f"{expected} that hold at all times, got one on a part of {time}", "on")
+            for node in _nodes(residuals[name]):
+                if isinstance(node, At) and time in node.names:
+                    refuse(
+                        f"{expected} at one time each, as a window knows its own times alone; "
+                        f"got {node}"
+                    )
+                if isinstance(node, Derivative) and node.coordinates.count(time) > order:
+                    refuse(
+                        f"{expected} of order {order} in {time} at most, as {handed} over from "
+                        f"window to window; got {node}"
+                    )
+
+
+def _nodes(residual: Residual) -> Iterator[Expression]:
+    """Yield all parts of a residual that is no function."""
+    for term in residual.terms:
+        if isinstance(term.tree, Expression):
+            yield from nodes(term.tree)
+
+
+def _names(on: object, time: str) -> bool:
+    """Return whether a part of a domain is told by its times."""
+    if isinstance(on, Shape):
+        return time in on.coordinates
+    return isinstance(on, str) and re.search(rf"\b{re.escape(time)}\b", on) is not None
 
 
 def _time(problem: Problem) -> str:

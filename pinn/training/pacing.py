@@ -15,6 +15,7 @@ from pinn.objective import Objective
 from pinn.problem import Problem
 from pinn.sampling import Points
 from pinn.training.experiment import Experiment
+from pinn.training.given import given_values
 from pinn.training.marching import of_window
 from pinn.training.trial import Budget, Tell, Trial, fitted
 
@@ -30,15 +31,17 @@ _LEAVES, _LESS, _LONGER, _MUCH_LESS, _MUCH_LONGER = 1e-9, 0.1, 1.4, 1e-3, 2.0
 _SHORTER, _MUCH_SHORTER, _ALL_OF_IT = 0.5, 0.2, 1e-3
 # A fit that leaves this share of a loss has found nothing, and does not tell what changes.
 _NOT_FOUND = 0.5
+# One that leaves less tells how large an unknown is, if not yet more: what was at rest may jump.
+_ROUGHLY = 0.1
 # A residual smaller than this share of the largest so far, squared, is as good as none.
-_NOTHING = 1e-24
+_NOTHING = 1e-20
 # Points that judge a window are also at its start, each half as far from it as the one before:
 # there is what is gone soon, which points all over a window do not see.
 _HALVINGS = 20
 # Times at which it is seen how much changes.
 _SEEN = 64
 # The share of a limit in time that windows may take: training begins where they end.
-SHARE = 0.9
+SHARE = 0.75
 
 
 class Paced(NamedTuple):
@@ -77,6 +80,8 @@ def paced(
         here = of_window(tried, len(networks), networks, here)
         objective = here.objective
         points = near_start(tried.problem, here.collocation.fresh("judging"), (start, end))
+        if not networks:
+            objective.parameters.load(_constant(objective, start))
         trial = fitted(objective, points, objective.theta, budget, SHARE)
         left = seen.left(trial, objective, (start, end))
         if left <= _LEAVES:
@@ -101,6 +106,34 @@ def paced(
         if len(networks) == _MOST or start < high and not budget.allows(predicted, SHARE):
             return None
     return Paced(tried, np.concatenate(thetas), worst)
+
+
+def _constant(objective: Objective, start: float) -> np.ndarray:
+    """Return the theta at which unknowns are the constants that soft conditions give, if any.
+
+    A network of zero may have no finite residual, as of log(u), or be far from any solution.
+    """
+    parameters, problem = objective.parameters, objective.problem
+    like, theta = parameters.tensors[0], objective.theta
+    at = T.tensor([[start]], dtype=like.dtype, device=like.device)
+
+    def values(numbers: np.ndarray) -> np.ndarray:
+        parameters.load(numbers)
+        with T.no_grad():
+            return parameters.module(at).cpu().numpy()[0]
+
+    given = given_values(problem, lambda: {block.name: block.points for block in objective.blocks})
+    zero = values(theta)
+    for part in parameters.layout.parts:
+        if part.name.endswith("bias") and part.shape == zero.shape:
+            raised = theta.copy()
+            part.of(raised)[...] += 1.0
+            slopes = values(raised) - zero
+            for number, unknown in enumerate(problem.unknowns):
+                found = given(unknown)
+                if found.size and slopes[number]:
+                    part.of(theta)[number] += (found.mean() - zero[number]) / slopes[number]
+    return theta
 
 
 def _end(start: float, length: float, high: float) -> float:
@@ -141,6 +174,8 @@ class Seen:
         if not share < _NOT_FOUND:
             return math.inf
         changes, largest = self._changes(trial, objective, times)
+        if share < _ROUGHLY:
+            self._values = largest
         with np.errstate(invalid="ignore", divide="ignore"):
             change = np.max(changes / np.where(largest > 0, largest, 1.0))
         left = math.sqrt(share) * float(change)

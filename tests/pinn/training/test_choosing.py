@@ -294,10 +294,12 @@ def test_a_trial_ends_where_it_has_taken_its_share_of_the_time():
     assert isinstance(chosen.experiment.model, pinn.MLP)
 
 
-@pytest.mark.parametrize("equation", ["u_t + u*log(u)", "u_t + 1/u"])
+@pytest.mark.parametrize("equation", ["u_x + u*log(u)", "u_x + 1/u"])
 def test_where_a_network_of_zero_has_no_finite_residual_layers_are_trained(equation):
     """They begin with the values that conditions give, random features with zero."""
-    problem = pinn.Problem(pinn.Time("t", 0, 1), ["u"], {"e": equation}, [pinn.Initial("u", 0.5)])
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 0.1), ["u"], {"e": equation}, [pinn.Dirichlet("u", 0.5, on="x=0")]
+    )  # fmt: skip
     chosen = choosing.with_model(Experiment(problem))
     assert chosen.experiment.model == pinn.MLP()
     assert "left inf of the loss" in chosen.decisions[0].why

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -9,6 +11,8 @@ from scipy.integrate import solve_ivp
 import pinn
 from pinn.config import load
 from pinn.schema.errors import DeclarationError
+from pinn.training.choosing import with_model
+from pinn.training.experiment import Experiment
 
 SMALL = pinn.MLP(width=8, depth=1)
 POINTS = pinn.Sampling(60, redraw=None, adaptive=None)
@@ -198,3 +202,38 @@ def test_a_config_declares_it(tmp_path):
     )
     model = load(tmp_path / "decay.yaml").experiment.model
     assert model == pinn.Windows(2, SMALL, order=1)
+
+
+@pytest.mark.parametrize(("changes", "said"), [
+    ({"equations": {"e": "u_t + at(u, t=max(t - 1, 0))"}}, "equations.e: expected.*one time each"),
+    ({"equations": {"e": "u_t + integral(at(u, t=s), s, 0, t)"}}, "one time each"),
+    ({"equations": {"e": "u_ttt + u"}}, "of order 1 in t at most.*got u_ttt"),
+    ({"equations": {"e": pinn.Equation("u_t + u", on="t < 1")}}, "equations.e.on: .*at all times"),
+    ({"conditions": [pinn.Operator("u_t", at={"t": 0})]}, "conditions.0: .*at all times alike"),
+    ({"conditions": [pinn.Operator("u_t", on="t=0")]}, "conditions.0: .*at all times alike"),
+])  # fmt: skip
+def test_what_a_window_cannot_know_is_refused(changes, said):
+    """Equations that look at other times had been taken, and were wrong in silence."""
+    with pytest.raises(DeclarationError, match=said):
+        Experiment(decay(**changes), pinn.Windows(2, SMALL))
+
+
+def test_an_order_that_hands_over_too_little_is_refused():
+    oscillator = decay(
+        equations={"o": "u_tt + u"},
+        conditions=[pinn.Initial("u", 1), pinn.Initial("u", 0, order=1)],
+    )  # fmt: skip
+    with pytest.raises(DeclarationError, match="of order 1 in t at most, as u alone goes over"):
+        Experiment(oscillator, pinn.Windows(2, SMALL, order=1))
+    assert Experiment(oscillator, pinn.Windows(2, SMALL)).model.order == 2
+
+
+@pytest.mark.parametrize("problem", [
+    decay(equations={"a": pinn.Equation("u_t + u", on="t <= 1"),
+                     "b": pinn.Equation("u_t + 50*u", on="t > 1")}),
+    decay(equations={"o": "u_tt + 400*u"},
+          conditions=[pinn.Initial("u", 1), pinn.Operator("u_t", at={"t": 0})]),
+])  # fmt: skip
+def test_the_default_takes_no_windows_where_these_are_refused(problem):
+    chosen = with_model(Experiment(dataclasses.replace(problem, reference=None)))
+    assert not isinstance(chosen.experiment.model, pinn.Windows)

@@ -146,3 +146,21 @@ def test_initial_conditions_may_be_soft(soft):
     )  # fmt: skip
     t = np.linspace(0, 3, 7)
     np.testing.assert_allclose(values(through(problem), "u", t), 2 * np.exp(-t), atol=1e-8)
+
+
+@pytest.mark.parametrize(("equation", "exact"), [
+    ("u_t + u*log(u)", lambda t: 0.1 ** np.exp(-t)), ("u_t - 1/u", lambda t: np.sqrt(0.01 + 2 * t)),
+])  # fmt: skip
+def test_soft_conditions_begin_with_their_values(equation, exact):
+    """Of a network of zero the residual would be infinite."""
+    problem = pinn.Problem(pinn.Time("t", 0, 2), ["u"], {"e": equation}, [pinn.Initial("u", 0.1)])
+    t = np.linspace(0, 2, 21)
+    np.testing.assert_allclose(values(through(problem), "u", t), exact(t), atol=1e-8)
+
+
+def test_what_is_at_rest_may_jump():
+    """The size of an unknown that is zero so far is told by windows that its jump is in."""
+    problem = in_time(4, {"e": "u_t + u - where(t > 1.7, 5, 0)"}, u=0.0)
+    t = np.linspace(0, 4, 21)
+    right = np.where(t > 1.7, 5 * (1 - np.exp(1.7 - t)), 0.0)
+    np.testing.assert_allclose(values(through(problem), "u", t), right, atol=1e-7)
