@@ -413,8 +413,6 @@ def _judged(
         if any(residual.get(one.name, 1.0) > _EXACT for one in objective.blocks):
             hints.append(overfitted(objective, result.theta, apart, before))
     recovered, doubts = _recovered(objective, result.steps, whole)
-    if result.reason is StopReason.DIVERGED:
-        hints.insert(0, f"training diverged: {result.message}")
     found = [*(UnsolvedWarning(hint) for hint in hints if hint), *doubts]
     solution.report = replace(
         Report.of(
@@ -431,6 +429,8 @@ def _judged(
         warnings=(*prepared.said, *map(str, found)),
         unsolved=any(isinstance(one, UnsolvedWarning) for one in found),
     )
+    if result.reason is StopReason.DIVERGED:
+        found.insert(0, UnsolvedWarning(f"training diverged: {result.message}"))
     return solution, found
 
 
