@@ -58,7 +58,7 @@ def given_size(condition: Stated) -> float:
     """Return the root mean square of the values that a condition gives to an unknown."""
     (found, *_) = condition.linear
     rest = found.value - sum(found.slopes[leaf] * found.leaves[leaf] for leaf in found.slopes)
-    return _rms(rest)
+    return rms(rest)
 
 
 def _balance(statement: Statement, equation: Stated) -> float | None:
@@ -103,11 +103,12 @@ def _residual_of(statement: Statement, equation: Stated) -> Callable[[float], fl
         def values(leaf: Leaf, n: int) -> np.ndarray:
             return amplitude * rate(leaf) * stream(0, "sizes", str(leaf)).uniform(0.5, 1.5, n)
 
-        return _rms(statement.value_where(equation, values))
+        return rms(statement.value_where(equation, values))
 
     return of
 
 
-def _rms(values: np.ndarray) -> float:
+def rms(values: np.ndarray) -> float:
+    """Return the root of the mean of squares; 0 of nothing."""
     with np.errstate(all="ignore"):
-        return float(np.sqrt(np.mean(np.square(values))))
+        return float(np.sqrt(np.mean(np.square(values)))) if values.size else 0.0

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from pinn.estimates.differences import rms
 from pinn.objective import Objective
 
 # Of each block that has more than a few rows, one row in so many is held back from the fit.
@@ -45,7 +46,7 @@ class Linearised:
         norms = np.linalg.norm(jacobian, axis=0)
         for network in networks:
             own = np.isin(columns, network)
-            norms[own] = np.maximum(norms[own], _SEEN * _rms(norms[own]))
+            norms[own] = np.maximum(norms[own], _SEEN * rms(norms[own]))
         self._norms = norms
         self._norms[self._norms == 0] = 1.0
         jacobian /= self._norms
@@ -109,7 +110,3 @@ def _held_back(objective: Objective) -> np.ndarray:
             held[start + _HELD - 1 : start + block.rows : _HELD] = True
         start += block.rows
     return held
-
-
-def _rms(values: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(np.square(values))))

@@ -8,8 +8,8 @@ from ..optimizer import Optimizer
 from .scheduler import LRScheduler, per_group
 
 
-class LambdaLR(LRScheduler):
-    """Sets the rate to the initial one times `lr_lambda(epoch)`; one function, or one a group."""
+class _OfFunctions(LRScheduler):
+    """Has a function of the epoch for each group."""
 
     def __init__(
         self,
@@ -19,6 +19,10 @@ class LambdaLR(LRScheduler):
     ) -> None:
         self.lr_lambdas = per_group("lr_lambda", lr_lambda, optimizer)
         super().__init__(optimizer, last_epoch)
+
+
+class LambdaLR(_OfFunctions):
+    """Sets the rate to the initial one times `lr_lambda(epoch)`; one function, or one a group."""
 
     def get_lr(self) -> list[float]:
         return [
@@ -27,17 +31,8 @@ class LambdaLR(LRScheduler):
         ]
 
 
-class MultiplicativeLR(LRScheduler):
+class MultiplicativeLR(_OfFunctions):
     """Multiplies the rate by `lr_lambda(epoch)` from epoch 1 on; one function, or one a group."""
-
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
-        last_epoch: int = -1,
-    ) -> None:
-        self.lr_lambdas = per_group("lr_lambda", lr_lambda, optimizer)
-        super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
         if self._step_count == 1:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import numpy as np
-
 from pinn.diagnosis.examination import Examination
 from pinn.diagnosis.finding import Finding
 from pinn.diagnosis.model_scale import scaled, scales_of
-from pinn.diagnosis.sizes import stated_sizes
+from pinn.diagnosis.sizes import rms, stated_sizes
 from pinn.residuals import Interior
 from pinn.sampling import Sampling, stream
 from pinn.training.given import given_values
@@ -29,7 +27,7 @@ def units(seen: Examination) -> Iterator[Finding]:
     if not scale:
         return
     given = given_values(seen.problem, seen.experiment.draw_points)
-    sizes = {name: _rms(given(name)) for name in scale}
+    sizes = {name: rms(given(name)) for name in scale}
     others = _of_solution(seen) if seen.unsolved is None else _of_statement(seen)
     sizes = {name: max(size, others.get(name, 0.0)) for name, size in sizes.items()}
     far = {n: s for n, s in sizes.items() if s > 0 and not 1 / _FAR < s / scale[n] < _FAR}
@@ -48,13 +46,9 @@ def units(seen: Examination) -> Iterator[Finding]:
 def _of_solution(seen: Examination) -> dict[str, float]:
     places = Interior(seen.problem.domain).draw(_POINTS, stream(0, "units")).coordinates.T
     columns = dict(zip(seen.problem.domain.coordinates, places, strict=True))
-    return {name: _rms(one) for name, one in seen.solution.evaluate_anywhere(**columns).items()}
+    return {name: rms(one) for name, one in seen.solution.evaluate_anywhere(**columns).items()}
 
 
 def _of_statement(seen: Examination) -> dict[str, float]:
     stated = {} if seen.statement is None else stated_sizes(seen.statement)
     return {name: size.value for name, size in stated.items()}
-
-
-def _rms(values: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(np.square(values)))) if values.size else 0.0
