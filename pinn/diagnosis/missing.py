@@ -15,7 +15,7 @@ from pinn.diagnosis.orders import conditions_taken, parts_of
 from pinn.diagnosis.planes import Plane
 from pinn.diagnosis.statement import Stated, Statement
 from pinn.diagnosis.systems import System, of_unknowns, order_in, systems_of
-from pinn.equations.leaves import At
+from pinn.equations.leaves import At, Derivative
 from pinn.residuals import Boundary
 
 # Slopes are the same below this share of their size.
@@ -253,7 +253,7 @@ def _sentence(
         order = {"order": len(given)} if given and len(system.unknowns) == 1 else {}
         one = example("Initial", unknown, **order)
         if len(given) > 1 and order:  # higher derivatives are no unknowns' starts
-            slope = f"{unknown}_{coordinate * len(given)}"
+            slope = Derivative(unknown, (coordinate,) * len(given))
             low, _ = statement.problem.domain.bounds[coordinate]
             one = f'pinn.Operator("{slope} - ...", at={{"{coordinate}": {low:g}}})'
     elif len({plane.value for _, plane in given}) > 1:

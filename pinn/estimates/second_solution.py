@@ -95,7 +95,7 @@ def _solved(run: Experiment) -> np.ndarray | None:
         times = float(edges[number]), float(edges[number + 1])
         if seen.left(trial, objective, times) > _LEAVES:
             return None
-        seen.take(trial, objective, times)
+        seen.take(trial)
         trial = fitted(objective, judging, trial.theta, budget, 1.0)  # as low as they get
         objective.parameters.load(trial.theta)
         networks.append(here.trained_network())

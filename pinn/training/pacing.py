@@ -90,7 +90,7 @@ def paced(
             thetas.append(trial.theta)
             breaks.append(end)
             worst = max(worst, left)
-            seen.take(trial, objective, (start, end))
+            seen.take(trial)
             start = end
             tell(f"{len(breaks)} windows of time, up to {domain.time} = {end:.6g} of {high:g}")
             if left <= _LESS * _LEAVES:
@@ -103,7 +103,8 @@ def paced(
         # at best each is longer than the one before
         to_come = math.log2(1 + (high - start) / length)
         predicted = budget.spent + to_come * (budget.spent - began) / tries
-        if len(networks) == _MOST or start < high and not budget.allows(predicted, SHARE):
+        is_over = len(networks) == _MOST or not budget.allows(predicted, SHARE)
+        if is_over and start < high:
             return None
     return Paced(tried, np.concatenate(thetas), worst)
 
@@ -164,14 +165,20 @@ class Seen:
         self._values = 0.0
 
     def left(self, trial: Trial, objective: Objective, times: tuple[float, float]) -> float:
-        """Return how much of what changes in a window a fit has left, as a share of the unknown."""
+        """Return how much of what changes in a window a fit has left, as a share of the unknown.
+
+        How large unknowns are is noted of each fit that leaves little enough to tell. Infinite for
+        what is no number.
+        """
+        if not all(map(math.isfinite, [*trial.before.values(), *trial.after.values()])):
+            return math.inf
         share, whole = 0.0, max([*trial.before.values(), *self._losses.values()])
         for name, after in trial.after.items():
             most = max(self._losses.get(name, 0.0), trial.before[name])
             before = trial.before[name] if trial.before[name] > _NOTHING * whole else most
             before = before if before > _NOTHING * whole else whole
             share = max(share, after / before if before > 0 else after)
-        if not share < _NOT_FOUND:
+        if share >= _NOT_FOUND:
             return math.inf
         changes, largest = self._changes(trial, objective, times)
         if share < _ROUGHLY:
@@ -181,11 +188,10 @@ class Seen:
         left = math.sqrt(share) * float(change)
         return left if math.isfinite(left) else math.inf
 
-    def take(self, trial: Trial, objective: Objective, times: tuple[float, float]) -> None:
-        """Take note of a window that is solved."""
+    def take(self, trial: Trial) -> None:
+        """Take note of the losses of a window that is solved."""
         for name, before in trial.before.items():
             self._losses[name] = max(before, self._losses.get(name, 0.0))
-        self._values = self._changes(trial, objective, times)[1]
 
     def _changes(
         self, trial: Trial, objective: Objective, times: tuple[float, float]

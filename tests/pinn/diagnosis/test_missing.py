@@ -166,6 +166,11 @@ ILL_POSED = {
         "takes 2 conditions in t, such as at its start, and 1 is given (initial_u at t = 0); add "
         "one, such as pinn.Initial('u', ..., order=1)",
     ),
+    "no second derivative at the start": (
+        P(T1, ["u"], {"e": "u_ttt + u_t"}, [IC("u", 1), IC("u", 0, order=1)]),
+        'and 2 are given (initial_u at t = 0, initial_u_t at t = 0); add one, such as '
+        'pinn.Operator("u_tt - ...", at={"t": 0})',
+    ),
     "nothing on the boundary": (
         P(X * T1, ["u"], HEAT, [IC("u", "x")]),
         "not to be determined at x=0, x=1, all of the boundary: there is no condition on 'u', and "

@@ -470,3 +470,15 @@ def test_callbacks_hear_how_far_the_choice_is():
     pinn.solve(decay, error_bars=False, callbacks=[Listening()])
     assert heard[0].startswith("a trial of 60 random features left ")
     assert heard[-1].endswith("windows of time, up to t = 60 of 60")
+
+
+def test_points_that_are_fitted_to_rounding_are_not_told_of():
+    """A residual of 1e-22 is no fit of points alone, though it is 1e-24 at these."""
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 3), ["u"], {"g": "u_t - 1/u"}, [pinn.Initial("u", 0.1)]
+    )  # fmt: skip
+    solution = pinn.solve(problem, error_bars=False)
+    assert solution.report.warnings == ()
+    t = np.linspace(0, 3, 7)
+    found = solution.evaluate(t=t)["u"].ravel()
+    np.testing.assert_allclose(found, np.sqrt(0.01 + 2 * t), rtol=1e-9)

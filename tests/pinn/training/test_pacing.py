@@ -100,9 +100,12 @@ def test_a_solution_that_ends_before_the_time_does_is_given_up(monkeypatch):
     assert through(in_time(1.5, {"e": "u_t - u**2"}, u=1.0)) is None
 
 
-def test_a_fit_that_finds_nothing_is_no_window_in_which_nothing_changes(monkeypatch):
+@pytest.mark.parametrize(("before", "after"), [
+    (1.0, 1.0), (np.inf, 1e-3), (np.nan, 1e-30), (1.0, np.nan)
+])  # fmt: skip
+def test_a_fit_that_finds_nothing_is_no_window_in_which_nothing_changes(before, after, monkeypatch):
     def idle(objective, points, start, *_):
-        return Trial({"decay": 1.0}, {"decay": 1.0}, 1.0, {}, True, start)
+        return Trial({"decay": before}, {"decay": after}, 1.0, {}, True, start + 1.0)
 
     monkeypatch.setattr(pacing, "fitted", idle)
     assert through(in_time(2, {"decay": "u_t + u"}, u=1.0)) is None
