@@ -414,6 +414,7 @@ def _judged(
             hints.append(overfitted(objective, result.theta, apart, before))
     recovered, doubts = _recovered(objective, result.steps, whole)
     found = [*(UnsolvedWarning(hint) for hint in hints if hint), *doubts]
+    diverged = result.reason is StopReason.DIVERGED
     solution.report = replace(
         Report.of(
             result, prepared.test.errors(solution.evaluate_anywhere), solution.parameters
@@ -427,9 +428,9 @@ def _judged(
         ),
         recovery=recovered,
         warnings=(*prepared.said, *map(str, found)),
-        unsolved=any(isinstance(one, UnsolvedWarning) for one in found),
+        unsolved=diverged or any(isinstance(one, UnsolvedWarning) for one in found),
     )
-    if result.reason is StopReason.DIVERGED:
+    if diverged:
         found.insert(0, UnsolvedWarning(f"training diverged: {result.message}"))
     return solution, found
 

@@ -18,7 +18,7 @@ from pinn.equations.leaves import (
     UnknownLeaf,
 )
 from pinn.equations.scope import Scope
-from pinn.equations.values import Values
+from pinn.equations.values import ModelValues, Values
 from pinn.expressions import Binary, Number, Unary, nodes
 from pinn.residuals import Residual
 from pinn.sampling import Points
@@ -33,8 +33,8 @@ class Linear:
     """A residual at n points, with the leaves that it asked for and its slope in each.
 
     value      (n,)
-    leaves     leaf -> (n,), the values that were given
-    slopes     leaf -> (n,)
+    leaves     leaf -> (n,), the values that were given; (..., n) inside of sums, a row a node
+    slopes     leaf -> (n,) or (..., n)
 
     coefficients: the names of the trainable coefficients that it asked for.
     """
@@ -77,9 +77,11 @@ class _LeafValues(Values):
         state: State,
         coefficients: Mapping[str, float],
         elsewhere: bool,
+        model: ModelValues | None,
     ) -> None:
         self.n = len(points)
         self._elsewhere = elsewhere
+        self._model = model
         self.found: dict[Leaf, T.Tensor] = {}
         self.coefficients: set[str] = set()
         self._state = state
@@ -95,14 +97,31 @@ class _LeafValues(Values):
         return True
 
     def at(self, leaf: At, replacements: Sequence[Any]) -> Any:
-        """Return a value on another plane, such as the other end of a period.
+        """Return a value on another plane, such as the other end of a period, or by the model.
 
-        Raises _NotLocal elsewhere: nothing is known of an unknown where the points themselves say
+        Raises _NotLocal without one: nothing is known of an unknown where the points themselves say
         the place, as in at(u, t=t - 1).
         """
-        if not is_local(leaf, self._elsewhere):
+        if is_local(leaf, self._elsewhere):
+            return self._leaf(leaf)
+        if self._model is None:
             raise _NotLocal
-        return self._leaf(leaf)
+        if leaf not in self.found:
+            places = [
+                value.detach().to(self._model.like) if isinstance(value, T.Tensor) else value
+                for value in replacements
+            ]
+            value = self._model.at(leaf, places).detach().to(dtype=T.float64, device="cpu")
+            # a number a point, also where the place is the same for all
+            value = value.expand(*value.shape[:-1], self.n).clone()
+            self.found[leaf] = value.requires_grad_()
+        return self.found[leaf]
+
+    def along(self, level: int, numbers: np.ndarray) -> Any:
+        if self._model is not None:
+            self._model.along(level, numbers)
+        return super().along(level, numbers)
+
 
     def __getitem__(self, leaf: Any) -> Any:
         if isinstance(leaf, ParameterRef):
@@ -127,14 +146,16 @@ def linear(
     state: State,
     coefficients: Mapping[str, float],
     elsewhere: bool = False,
+    model: ModelValues | None = None,
 ) -> Linear | None:
     """Return a residual with its slopes at points, float64, where its leaves have given values.
 
-    No network is run. None for a residual that takes values from elsewhere, and for a function that
-    needs more than the values of its leaves: nothing is known about those. elsewhere: whether a
-    value on a plane, at(u, x=1), is a leaf like others.
+    No network is run, but for `model`: what is asked for elsewhere, as in at(u, t=t - 1) and in
+    integrals, if these are its points. None for a residual that takes values from elsewhere where
+    there is none, and for a function that needs more than the values of its leaves: nothing is
+    known about those. elsewhere: whether a value on a plane, at(u, x=1), is a leaf like others.
     """
-    values = _LeafValues(scope, points, state, coefficients, elsewhere)
+    values = _LeafValues(scope, points, state, coefficients, elsewhere, model)
     try:
         with np.errstate(all="ignore"):
             result = residual.evaluate(values)

@@ -11,6 +11,7 @@ import numpy as np
 from pinn.diagnosis.linear import Leaf, Linear, is_local, linear
 from pinn.diagnosis.orders import parts_of
 from pinn.equations.leaves import At, Derivative, Laplacian
+from pinn.equations.values import ModelValues
 from pinn.residuals import Interior, Residual, Source
 from pinn.sampling import Points, Sampling, stream
 from pinn.solution.solution import Solution
@@ -21,6 +22,9 @@ LARGE = 0.04
 _ROUNDING = 1e-9
 # An unknown counts as varying by this share of its size at least.
 _CONSTANT = 1e-2
+
+# So many values from elsewhere are taken for an equation, but at so many points at least.
+_ELSEWHERE, _FEWEST = 200_000, 50
 
 _SAMPLING = Sampling(interior=1000, initial=400, boundary=400)
 
@@ -40,8 +44,9 @@ def scaled_residuals(solution: Solution) -> dict[str, float]:
     unknown: where u = 0 is asked for, u itself would be no measure. Nor is a derivative where it
     should vanish everywhere, as dn(u) does along a channel: it counts at least as that of half a
     wave across the domain as large as u varies inside, and so do the terms of an equation of
-    derivatives alone. Of data whose noise is known only what is beyond the noise counts. What
-    cannot be told is left out: residuals with values from elsewhere.
+    derivatives alone. Of data whose noise is known only what is beyond the noise counts. A sum of
+    values from elsewhere, as an integral is, is one term. What cannot be told is left out:
+    functions that need more than values, and conditions with values from elsewhere.
     """
     fields = _Fields(solution)
     with np.errstate(all="ignore"):
@@ -105,26 +110,45 @@ class _Fields:
 
     def linear(self, residual: Residual) -> Linear | None:
         """Return the residual of the solution at the points of its source."""
-        problem, source = self._solution.problem, residual.source
-        found = linear(
-            residual, problem.scope, self._points[source],
-            lambda leaf, n: self._value(source, leaf), self._solution.parameters,
-            elsewhere=not self.is_equation(residual),
-        )  # fmt: skip
+        found = self._linear(residual, self._points[residual.source])
+        if found is None and self.is_equation(residual) and not residual.whole:
+            found = self._linear_by_model(residual)
         return found if found is not None and found.is_finite else None
 
-    def slopes(self, found: Linear) -> dict[Leaf, np.ndarray]:
-        """Return the slopes of a residual in the unknowns and single derivatives."""
-        slopes: dict[Leaf, np.ndarray] = {}
-        for leaf, slope in found.slopes.items():
-            for part, count in self._parts(leaf):
-                slopes[part] = slopes.get(part, 0.0) + count * slope
-        # A function may name what it does not use: s.laplacian(s.u) names u.
-        return {leaf: slope for leaf, slope in slopes.items() if np.any(slope)}
+    def _linear(
+        self, residual: Residual, points: Points, model: ModelValues | None = None
+    ) -> Linear | None:
+        return linear(
+            residual, self._solution.problem.scope, points,
+            lambda leaf, n: self._value(residual.source, leaf)[:n], self._solution.parameters,
+            elsewhere=not self.is_equation(residual), model=model,
+        )  # fmt: skip
 
-    def terms(self, residual: Residual, slopes: Mapping[Leaf, np.ndarray]) -> list[np.ndarray]:
-        """Return each leaf of a residual times the slope in it, at the points of its source."""
-        return [slope * self._value(residual.source, leaf) for leaf, slope in slopes.items()]
+    def _linear_by_model(self, residual: Residual) -> Linear | None:
+        """Return an equation with values from elsewhere, at so many points as have few of them."""
+        points = self._points[residual.source]
+        one = points[:1]
+        model = self._solution.model_values(one.coordinates)
+        if self._linear(residual, one, model) is None:
+            return None
+        points = points[: max(_FEWEST, int(_ELSEWHERE / model.spread))]
+        return self._linear(residual, points, self._solution.model_values(points.coordinates))
+
+    def parts(
+        self, residual: Residual, found: Linear
+    ) -> dict[Leaf, tuple[np.ndarray, np.ndarray]]:
+        """Return the slope of a residual in each unknown and single derivative, and its values."""
+        parts: dict[Leaf, tuple[np.ndarray, np.ndarray]] = {}
+        for leaf, slope in found.slopes.items():
+            if not is_local(leaf, not self.is_equation(residual)):
+                parts[leaf] = slope, found.leaves[leaf]
+                continue
+            for part, count in self._parts(leaf):
+                values = self._value(residual.source, part)[: len(slope)]
+                before, _ = parts.get(part, (0.0, values))
+                parts[part] = before + count * slope, values
+        # A function may name what it does not use: s.laplacian(s.u) names u.
+        return {leaf: part for leaf, part in parts.items() if np.any(part[0])}
 
     def usual(self, leaf: Leaf) -> float:
         """Return the size of an unknown or a derivative inside the domain, see half_wave."""
@@ -175,13 +199,16 @@ def _of_equation(fields: _Fields, residual: Residual) -> float | None:
     found = fields.linear(residual)
     if found is None:
         return None
-    slopes = fields.slopes(found)
-    terms = fields.terms(residual, slopes)
+    parts = fields.parts(residual, found)
+    terms = [_over_nodes(slope * values) for slope, values in parts.values()]
     rest, sizes = np.abs(found.value - sum(terms)), sum(map(np.abs, terms))
     is_of_derivatives = _rms(rest) <= _ROUNDING * _rms(sizes)
     sizes = sizes + rest
-    if is_of_derivatives and slopes and all(map(fields.half_wave, slopes)):
-        least = max(_rms(slope) * fields.half_wave(leaf) for leaf, slope in slopes.items())
+    if is_of_derivatives and parts and all(map(fields.half_wave, parts)):
+        least = max(
+            _rms(_over_nodes(np.abs(slope))) * fields.half_wave(leaf)
+            for leaf, (slope, _) in parts.items()
+        )
         sizes = sizes + max(0.0, least - _rms(sizes))
     places = np.divide(np.abs(found.value), sizes, out=np.zeros_like(sizes), where=sizes > 0)
     return float(np.sqrt(_share(_rms(found.value), _rms(sizes)) * _rms(places)))
@@ -191,14 +218,21 @@ def _of_condition(fields: _Fields, residual: Residual) -> float | None:
     found = fields.linear(residual)
     if found is None:
         return None
-    slopes = fields.slopes(found)
-    rest = found.value - _rows(residual, sum(fields.terms(residual, slopes)))
+    parts = fields.parts(residual, found)
+    terms = sum(slope * values for slope, values in parts.values())
+    rest = found.value - _rows(residual, terms)
     usual = sum(
-        _rms(_rows(residual, np.abs(slope))) * fields.usual(leaf) for leaf, slope in slopes.items()
+        _rms(_rows(residual, np.abs(slope))) * fields.usual(leaf)
+        for leaf, (slope, _) in parts.items()
     )
     noise = residual.source.noise or 0.0
     beyond = math.sqrt(max(_rms(found.value) ** 2 - noise**2, 0.0))
     return _share(beyond, usual + _rms(rest))
+
+
+def _over_nodes(array: np.ndarray) -> np.ndarray:
+    """Return the sum over the nodes of integrals, which come before the points; (n,)."""
+    return array.reshape(-1, array.shape[-1]).sum(axis=0)
 
 
 def _rows(residual: Residual, array: np.ndarray) -> np.ndarray:

@@ -148,6 +148,11 @@ class ModelValues(Values):
             {name: column.reshape(-1) for name, column in (attached or {}).items()},
         )
 
+    @property
+    def like(self) -> T.Tensor:
+        """A coordinate of the points, (n, 1): it has their precision and device."""
+        return next(iter(self._columns.values()))
+
     @abstractmethod
     def unknown(self, leaf: UnknownLeaf) -> T.Tensor:
         """Return an unknown or a derivative of one, shape (n,)."""
@@ -186,8 +191,7 @@ class ModelValues(Values):
             (1,), *(tuple(value.shape) for value in given if isinstance(value, T.Tensor))
         )
         self.spread = max(self.spread, math.prod(shape) / max(1, self.n))
-        like = next(iter(self._columns.values()))
-        columns = [_own_column(value, shape, like) for value in given]
+        columns = [_own_column(value, shape, self.like) for value in given]
         there = type(self)(
             self._module, self._scope, columns, self._coefficients, self._plan.at(leaf.location)
         )

@@ -125,6 +125,14 @@ class Evaluation:
             warn_outside(problem.domain, points, coordinates, stacklevel=stacklevel + 1)
         return [array.reshape(shape) for array in self._terms(terms, points)]
 
+    def values(self, points: np.ndarray, plan: NestedPlan | None = None) -> NestedValues:
+        """Return what equations are made of at points (n, d), computed when it is asked for."""
+        run, scope = self._experiment, self._problem.scope
+        columns = coordinate_columns(points, run.dtype, run.device)
+        coefficients = self._parameters.coefficients()
+        module = self._parameters.module
+        return NestedValues(module, scope, columns, coefficients, plan or NestedPlan((), scope))
+
     def recorded(self, rows: int) -> Recorded:
         """Return what `at` does at so many points as a program.
 
@@ -163,7 +171,7 @@ class Evaluation:
         return Term("derivative", expression, self._problem.scope)
 
     def _terms(self, terms: Sequence[Term], points: np.ndarray) -> list[np.ndarray]:
-        scope, run = self._problem.scope, self._experiment
+        scope = self._problem.scope
         plan = NestedPlan([leaf for term in terms for leaf in term.leaves or ()], scope)
         results: list[list[np.ndarray]] = [[] for _ in terms]
         start, size = 0, _CHUNK
@@ -173,14 +181,12 @@ class Evaluation:
         with one_blas_thread():
             # At least one pass, so that no points at all have a result as well.
             while start < max(len(points), 1):
-                columns = coordinate_columns(points[start : start + size], run.dtype, run.device)
-                coefficients = self._parameters.coefficients()
-                values = NestedValues(self._parameters.module, scope, columns, coefficients, plan)
+                values = self.values(points[start : start + size], plan)
                 for term, chunks in zip(terms, results, strict=True):
                     value = term.evaluate(values, TENSOR_FUNCTIONS)
                     if isinstance(value, T.Tensor):
                         value = value.detach().cpu().numpy()
-                    chunks.append(np.broadcast_to(value, (len(columns[0]),)))
+                    chunks.append(np.broadcast_to(value, (values.n,)))
                 start += size
                 size = max(1, int(_CHUNK / values.spread))
         return [np.concatenate(chunks) for chunks in results]

@@ -28,8 +28,8 @@ class Overview:
     state: why it stopped, "running", "cut short", or what is wrong with its files. error: the
     largest relative L2 error of an unknown, estimate: the largest that is estimated, nan where not
     known; doubted: whether one of them is not to be trusted. unsolved: whether training ended
-    with a problem that does not seem to be solved. summary: all that the run ended with, empty
-    before.
+    with a problem that does not seem to be solved, though it did not diverge. summary: all that
+    the run ended with, empty before.
     """
 
     directory: Path
@@ -70,7 +70,7 @@ class Overview:
             seconds=_number(told.get("wall_s")), loss=_number(told.get("loss")),
             error=_largest(told.get("rel_l2")),
             estimate=_largest(estimate.get("relative_l2")), doubted=any(doubted_of(ended).values()),
-            unsolved=bool(ended.get("unsolved")), summary=summary,
+            unsolved=bool(ended.get("unsolved")) and state != "diverged", summary=summary,
         )  # fmt: skip
 
     @property

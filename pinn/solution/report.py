@@ -32,7 +32,8 @@ class Report:
     error_estimate is how far the solution seems to be from the true one, found without a reference
     (pinn.estimates), and empty of runs that are cut short or take no longer than it would; recovery
     has the standard errors of the coefficients and the fit of the data; warnings are what was said
-    before training and after it; unsolved is whether a pinn.UnsolvedWarning is among them. setbacks
+    before training and after it; unsolved is whether a pinn.UnsolvedWarning is among them, or
+    training diverged. setbacks
     tell of numbers that were not finite, and of the steps to which training went back after them;
     decisions of the stages that were chosen on the way, of points that were drawn anew because they
     were overfitted, and why.

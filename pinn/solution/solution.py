@@ -37,6 +37,7 @@ from pinn.training.resources import training_resources
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from pinn.equations.values import ModelValues
     from pinn.figures.animation import Animation
     from pinn.figures.field_data import FieldData
 
@@ -185,6 +186,14 @@ class Solution:
         terms = [residual.left for residual in local]
         found = self._evaluation.terms(terms, coordinates, stacklevel=2)
         return {residual.name: array for residual, array in zip(local, found, strict=True)}
+
+    def model_values(self, points: np.ndarray) -> ModelValues:
+        """Return what equations are made of at points (n, d): coordinates in the domain's order.
+
+        Unknowns and derivatives are tensors (n,) that are computed when they are asked for, here or
+        elsewhere.
+        """
+        return self._evaluation.values(points)
 
     def errors(self) -> Errors:
         """Compare with the problem's reference, a table at its own points; empty without one."""

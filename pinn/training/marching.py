@@ -72,7 +72,7 @@ def check_windows(
 
 def _check_equations(problem: Problem, order: int) -> None:
     """Refuse equations that a window cannot hold by what goes over to it, and by its own times."""
-    time, alone = _time(problem), len(problem.domain.coordinates) == 1
+    time = _time(problem)
     expected = "expected, with a model of windows, equations"
     handed = "u alone goes" if order == 1 else "u and u_t go"
     residuals = {residual.name: residual for residual in problem.residuals}
@@ -87,7 +87,7 @@ def _check_equations(problem: Problem, order: int) -> None:
                         f"got {node}"
                     )
                 taken = node.coordinates.count(time) if isinstance(node, Derivative) else 0
-                if alone and taken > order:
+                if taken > order:
                     refuse(
                         f"{expected} of order {order} in {time} at most, as {handed} over from "
                         f"window to window; got {node}"

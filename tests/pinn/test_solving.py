@@ -206,6 +206,7 @@ def test_a_run_that_diverges_warns_with_the_place():
     with pytest.warns(pinn.UnsolvedWarning, match="training diverged: .*log") as caught:
         solution = pinn.solve(problem, training=[pinn.Adam(2)], sampling=pinn.Sampling(10))
     assert any(solution.report.message in str(warning.message) for warning in caught)
+    assert solution.report.unsolved
 
 
 def test_a_misspelled_argument_is_answered_with_the_one_that_was_meant():

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 
 import autograd as T
 import pinn
@@ -11,6 +12,7 @@ from pinn.diagnosis import scaled_residuals, unsolved
 from pinn.solution.solution import Solution
 from pinn.training.experiment import Experiment
 
+LINE = np.linspace(0, 2, 4001)
 SMALL = {"model": pinn.MLP(width=10, depth=1), "sampling": pinn.Sampling(interior=60)}
 
 
@@ -20,6 +22,15 @@ def decay(scale=1.0, amount=1.0, length=2.0, equation=None):
         {"decay": equation or f"{scale}*({length}*u_t + 2*u - 2*{amount})"},
         [pinn.Initial("u", 2 * amount)],
     )  # fmt: skip
+
+
+def rms(values):
+    return np.sqrt(np.mean(values**2))
+
+
+def measure(residual, size):
+    """The measure of an equation whose terms have these sizes."""
+    return np.sqrt(rms(residual) / rms(size) * rms(residual / size))
 
 
 def untrained(problem, **settings):
@@ -69,12 +80,8 @@ def test_the_measure_against_a_solution_that_is_known():
     u, slope = solution.evaluate(t=t)["u"], solution.derivative("u_t", t=t)
     r, size = 2 * slope + 2 * u - 2, np.abs(2 * slope) + np.abs(2 * u) + 2
 
-    def rms(a):
-        return np.sqrt(np.mean(a**2))
-
-    expected = np.sqrt(rms(r) / rms(size) * rms(r / size))
     found = scaled_residuals(solution)
-    assert found["decay"] == pytest.approx(expected, rel=0.02)
+    assert found["decay"] == pytest.approx(measure(r, size), rel=0.02)
     at_start = abs(u[0] - 2) / (rms(u) + 2)
     assert found["initial_u"] == pytest.approx(at_start, rel=0.02)
 
@@ -85,6 +92,29 @@ def test_a_function_has_the_residual_of_its_text():
         for e in ("u_t + u**2 - t", lambda s: s.u_t + s.u**2 - s.t)
     )
     assert scaled_residuals(text) == pytest.approx(scaled_residuals(function), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("equation", "elsewhere"),
+    [
+        ("u_t + 3*at(u, t=t/2)", lambda u, t: 3 * u(t / 2)),
+        (lambda s: s.u_t + 3 * s.at(s.u, t=s.t / 2), lambda u, t: 3 * u(t / 2)),
+        ("u_t + 3*at(u, t=2)", lambda u, t: 3 * u(np.full_like(t, 2))),
+        (
+            "u_t + integral((1 + s)*t*at(u, t=s), s, 0, 2)",
+            lambda u, t: t * trapezoid((1 + LINE[:, None]) * u(LINE)[:, None], LINE, axis=0),
+        ),
+    ],
+)
+def test_values_from_elsewhere_and_integrals_are_terms_like_others(equation, elsewhere):
+    solution = pinn.solve(
+        decay(equation=equation), **SMALL, training=[pinn.Adam(3)], error_bars=False
+    )
+    term = elsewhere(lambda t: solution.evaluate(t=t)["u"], LINE)
+    slope = solution.derivative("u_t", t=LINE)
+    expected = measure(slope + term, np.abs(slope) + np.abs(term))
+    assert scaled_residuals(solution)["decay"] == pytest.approx(expected, rel=0.02)
+    assert solution.report.unsolved
 
 
 def test_one_run_of_the_network_serves_all_residuals_of_a_source(monkeypatch):
@@ -179,6 +209,14 @@ LAPLACES = {
 def residuals_of(functions, equations, conditions=(), domain=SQUARE, unknowns=("u",)):
     problem = pinn.Problem(domain, unknowns, equations, conditions)
     return scaled_residuals(untrained(problem, model=Known(*functions)))
+
+
+def test_an_integral_up_to_the_point_is_one_term():
+    # u = x + eps: u_x + integral(u, x, 0, x) - 1 - x^2 / 2 = eps x
+    eps, x = 1e-3, LINE / 2
+    found = residuals_of([lambda x, y: x + eps], {"e": "u_x + integral(u, x, 0, x) - 1 - x**2/2"})
+    size = 1 + (x**2 / 2 + eps * x) + np.abs(-1 - x**2 / 2)
+    assert found["e"] == pytest.approx(measure(eps * x, size), rel=0.02)
 
 
 @pytest.mark.parametrize("text", LAPLACES.values(), ids=LAPLACES)
