@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 import numpy as np
 
 from .instructions import (
@@ -22,6 +20,8 @@ from .instructions import (
     Take,
 )
 
+_NOWHERE = -1
+
 
 class Arena:
     """The places of all rows.
@@ -30,25 +30,26 @@ class Arena:
     """
 
     def __init__(self, layout: Layout) -> None:
-        self._firsts = [b.first for b in layout.buffers]
+        self._firsts = np.array([b.first for b in layout.buffers], np.int64)
         self._buffers = layout.buffers
         self._start: dict[Buffer, int] = {}
         self.rows = 1  # the row of zeros
         self._assign(layout.calls)
+        places = [self._start.get(b, _NOWHERE) for b in layout.buffers]
+        self._places = np.array([0, *places], np.int64)
 
     def place(self, rows: np.ndarray) -> np.ndarray:
         """Return where rows lie, counted in rows."""
-        flat = [self._place(int(r)) for r in np.asarray(rows).reshape(-1)]
-        return np.array(flat, np.int64).reshape(np.shape(rows))
+        numbers = self._numbers(rows)
+        places = self._places[numbers]
+        if (places == _NOWHERE).any():
+            raise KeyError("a row of a buffer that no call reads or writes has no place")
+        within = rows - self._firsts[numbers - 1]
+        return np.where(numbers > 0, places + within, 0)
 
-    def _place(self, row: int) -> int:
-        owner = self.owner(row)
-        return 0 if owner is None else self._start[owner] + row - owner.first
-
-    def owner(self, row: int) -> Buffer | None:
-        """Return the buffer of a row; None for the row of zeros."""
-        k = bisect_right(self._firsts, row)
-        return self._buffers[k - 1] if k else None
+    def _numbers(self, rows: np.ndarray) -> np.ndarray:
+        """Return the numbers of the buffers of rows, from 1; 0 for the row of zeros."""
+        return np.searchsorted(self._firsts, rows, side="right")
 
     def _assign(self, calls: list[Call]) -> None:
         last: dict[Buffer, int] = {}
@@ -91,9 +92,7 @@ class Arena:
         return self._owners(rows_written(call))
 
     def _owners(self, rows: np.ndarray) -> list[Buffer]:
-        owners = dict.fromkeys(self.owner(int(r)) for r in np.unique(rows))
-        owners.pop(None, None)
-        return list(owners)
+        return [self._buffers[k - 1] for k in np.unique(self._numbers(rows)) if k]
 
 
 def rows_read(call: Call) -> np.ndarray:

@@ -15,57 +15,61 @@ from typing import Any
 from ..executors.loop_cache import cache_folder, check_private, warn_of_folder, write
 from .host import host, target_machine
 
+Passes = tuple[str, ...]
+AS_WRITTEN: Passes = ("always_inliner",)
+"""LLVM's passes for the library: others find nothing there, and take a quarter of a second."""
+OF_LOOPS: Passes = (
+    "always_inliner", "instruction_combine", "simplify_cfg", "loop_rotate", "loop_unroll"
+)  # fmt: skip
+"""Those for loops: as fast ones as all passes of LLVM's first level, in a quarter of their time."""
+
 _lock = threading.Lock()
-_engines: dict[tuple[str, int], Any] = {}
+_engines: dict[tuple[str, Passes], Any] = {}
 _HASH_BYTES = 32
 
-AS_WRITTEN = 0
-"""The level of the library: the passes find nothing there, and take a quarter of a second."""
 
-
-def address(text: str, function: str, level: int = 1) -> int:
+def address(text: str, function: str, passes: Passes = OF_LOOPS) -> int:
     """Return the address of a function of a module's text, which is compiled.
 
-    level: 1 has LLVM simplify the text; 0 takes it as it is written, with functions inlined.
     Warns once, and compiles in memory, where the cache folder cannot be used.
     """
     with _lock:
-        key = text, level
+        key = text, passes
         if key not in _engines:
-            _engines[key] = _loaded(text, level)
+            _engines[key] = _loaded(text, passes)
         return _engines[key].get_function_address(function)
 
 
-def _loaded(text: str, level: int) -> Any:
+def _loaded(text: str, passes: Passes) -> Any:
     from llvmlite import binding
 
     machine = target_machine()
     key = hashlib.sha256(
         "\0".join(
-            [text, str(level), host().cpu, host().features, str(binding.llvm_version_info)]
+            [text, *passes, host().cpu, host().features, str(binding.llvm_version_info)]
         ).encode()
     ).hexdigest()[:32]
     code = _kept(key)
     engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
     if code is None:
-        code = _compile(text, machine, level)
+        code = _compile(text, machine, passes)
         _keep(key, code)
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine
 
 
-def _compile(text: str, machine: Any, level: int) -> bytes:
+def _compile(text: str, machine: Any, passes: Passes) -> bytes:
     """Return the object file of a text, whose vectors are written as they shall be."""
     from llvmlite import binding
 
     module = binding.parse_assembly(text)
     module.verify()
-    tuning = binding.create_pipeline_tuning_options(speed_level=level)
-    tuning.slp_vectorization = False
-    tuning.loop_vectorization = False
-    builder = binding.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
+    manager = binding.create_new_module_pass_manager()
+    for name in passes:
+        getattr(manager, f"add_{name}_pass")()
+    tuning = binding.create_pipeline_tuning_options(speed_level=1)
+    manager.run(module, binding.create_pass_builder(machine, tuning))
     return machine.emit_object(module)
 
 

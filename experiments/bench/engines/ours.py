@@ -185,8 +185,13 @@ def prepare(workload: Workload, way: str, seed: int, threads: int) -> _Step:
     if way == "objective":
         return _Step(_Objective(workload, seed, threads), workload)
     from autograd.plan.executors import make_executor
+    from autograd.plan.lanes.host import host
     from autograd.plan.program import Program
 
+    if way == "llvm":  # tiles do without numba, which takes a while to import
+        if host() is None:
+            raise CannotRun("tiles are not compiled for this processor")
+        return _Step(_Recorded(workload, way, seed, threads), workload)
     try:
         make_executor(way, Program([], [], []))
     except (ValueError, ImportError) as error:
