@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from autograd.devices import CPU, put
+from autograd.devices import CPU, device_of, put
 from pinn.objective import OnDevice
 from pinn.optimizers.ends import converged_to
 from pinn.optimizers.quasi_newton.line_search import Conditions, wolfe_step
@@ -24,6 +24,9 @@ _CONDITIONS = Conditions(c1=1e-4, c2=0.9)
 _LEAST_LOSS = np.finfo(np.float64).tiny
 # A step along the gradient by this share of theta that lowers no loss is lost in its rounding.
 _SHORT = math.sqrt(np.finfo(np.float64).eps)
+# Every so many steps the direction is a product with H of its own: what rounding makes of one that
+# came with a pair goes into the next.
+_AFRESH = 10
 # How much shorter a first step is after each try that ended in numbers that are not finite.
 _SHORTER = 0.1
 
@@ -53,6 +56,14 @@ class Curvature(ABC):
     @abstractmethod
     def learn(self, s: Any, y: Any, sbs: float) -> None:
         """Learn a pair, or leave it out where its curvature is rounding; sbs is s' H^-1 s."""
+
+    def step(self, s: Any, y: Any, sbs: float, direction: Any, gradient: Any) -> Any | None:
+        """Learn a pair, and return -H times the gradient at its end if that comes with learning.
+
+        direction: -H times the gradient at its beginning.
+        """
+        self.learn(s, y, sbs)
+        return None
 
     @abstractmethod
     def is_positive_definite(self) -> bool:
@@ -117,7 +128,7 @@ class QuasiNewton(Stage):
             still = memory.fresh and alpha is not None and search.tried[alpha].loss >= here.loss
             if alpha is not None and not still:
                 end = search.tried[alpha]
-                memory.learn(here, end, -alpha * alpha * slope)
+                memory.learn(here, end, direction, -alpha * alpha * slope)
                 here = end
                 yield Step(memory.number, here.theta, here.loss, state=memory.state(here))
             elif memory.fresh:
@@ -238,7 +249,8 @@ class _Memory:
 
     fresh: H has not learned since the start or the last restart, and stands for the identity.
     previous: the transformed loss one step ago, for the first trial of the next search; NaN where
-    there is none on these points. reach: the length of the first trial of a fresh H.
+    there is none on these points. reach: the length of the first trial of a fresh H. next: -H g,
+    where it came with the last pair.
     """
 
     def __init__(self, curvature: Curvature) -> None:
@@ -247,13 +259,17 @@ class _Memory:
         self.fresh = True
         self.previous = math.nan
         self.reach = 1.0
+        self.next: Any | None = None
         self.evaluations = 1
         self.restarts = 0
 
     def direction(self, here: _Point) -> tuple[Any, float]:
         """Return -H g and its slope; a direction that does not descend is a restart."""
         if not self.fresh:
-            direction, slope = self.curvature.direction(here.gradient)
+            if self.next is None:
+                direction, slope = self.curvature.direction(here.gradient)
+            else:
+                direction, (slope,) = self.next, inner((self.next, here.gradient))
             if slope < 0 and math.isfinite(slope):
                 return direction, slope
             self.restart()
@@ -264,6 +280,7 @@ class _Memory:
         # H is left as it is until the next pair: a checkpoint may still ask for it.
         self.fresh = True
         self.previous = math.nan
+        self.next = None
         self.restarts += 1
 
     def first_trial(self, here: _Point, slope: float) -> float:
@@ -275,14 +292,17 @@ class _Memory:
         step = 2.02 * (here.value - self.previous) / slope
         return min(1.0, step) if step > 0 else 1.0
 
-    def learn(self, here: _Point, end: _Point, sbs: float) -> None:
+    def learn(self, here: _Point, end: _Point, direction: Any, sbs: float) -> None:
         s, y = end.at - here.at, end.gradient - here.gradient
         self.number += 1
         self.previous = here.value
         if self.fresh:
             self.fresh = not self.curvature.begin(s, y)
+        elif self.number % _AFRESH:
+            self.next = self.curvature.step(s, y, sbs, direction, end.gradient)
         else:
             self.curvature.learn(s, y, sbs)
+            self.next = None
 
     def state(self, here: _Point) -> Mapping[str, np.ndarray]:
         """Return what `restore` takes."""
@@ -296,6 +316,8 @@ class _Memory:
             "evaluations": np.array(self.evaluations),
             "restarts": np.array(self.restarts),
         }
+        if self.next is not None:
+            small["direction"] = self.next
         return _State(small, self.curvature)
 
     def restore(self, state: Mapping[str, np.ndarray], here: _Point) -> None:
@@ -313,6 +335,8 @@ class _Memory:
             self.curvature.restore(state)
         if here.loss == state["loss"] and np.array_equal(put(here.raw, CPU), state["gradient"]):
             self.previous = float(state["previous"])
+            if "direction" in state:
+                self.next = put(state["direction"], device_of(here.gradient))
             return
         self.evaluations += 1
         if not (self.fresh or self.curvature.is_positive_definite()):

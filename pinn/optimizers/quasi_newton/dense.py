@@ -100,6 +100,9 @@ class _Dense(Curvature):
     def learn(self, s: Any, y: Any, sbs: float) -> None:
         self._matrix.update(s, y, sbs, self._rule)
 
+    def step(self, s: Any, y: Any, sbs: float, direction: Any, gradient: Any) -> Any | None:
+        return self._matrix.step(s, y, sbs, self._rule, direction, gradient)
+
     def is_positive_definite(self) -> bool:
         return self._matrix.is_positive_definite()
 

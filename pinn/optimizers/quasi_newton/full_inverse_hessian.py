@@ -9,7 +9,7 @@ import numpy as np
 from autograd.devices import CPU, linalg_raises, put
 from autograd.plan.lanes.cuda.modules import kernel_of
 from pinn.objective import OnDevice
-from pinn.optimizers.quasi_newton.inverse_hessian import InverseHessian
+from pinn.optimizers.quasi_newton.inverse_hessian import Change, InverseHessian
 
 _THREADS, _ROWS = 128, 16
 _TEXT = """
@@ -101,8 +101,8 @@ class FullInverseHessian(InverseHessian):
                 return False
         return True
 
-    def add(self, s: Any, hy: Any, ss: float, sy: float, yy: float, tau: float) -> None:
-        numbers = [np.float64(number) for number in (1 / tau, ss, sy, yy)]
+    def add(self, s: Any, hy: Any, by: Change) -> None:
+        numbers = [np.float64(number) for number in (1 / by.tau, by.ss, by.sy, by.yy)]
         self._launch("change", self._matrix, s, hy, *numbers)
 
     @property

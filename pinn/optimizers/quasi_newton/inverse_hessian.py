@@ -37,6 +37,40 @@ def mixture(rule: Rule, b: float, h: float, size: int) -> Mixture:
     return found if found.tau > 0 and math.isfinite(found.tau + found.phi) else PLAIN
 
 
+class Change(NamedTuple):
+    """What a pair makes of H: H / tau + ss s s' + sy (s (Hy)' + Hy s') + yy Hy (Hy)'."""
+
+    ss: float
+    sy: float
+    yy: float
+    tau: float
+
+
+def change(
+    rule: Rule, size: int, sbs: float, ys: float, square_s: float, square_y: float, q: float
+) -> Change | None:
+    """Return the change by a pair of s and y; None for one that is to be skipped.
+
+    sbs: s' inverse(H) s. q: y'Hy. Skipped is a pair whose curvature y's is not clearly positive, or
+    whose change would not be finite. With v = s / y's - Hy / q the new matrix is
+
+        (H - Hy (Hy)' / q + phi q v v') / tau + s s' / y's.
+    """
+    if not ys > _LEAST_CURVATURE * math.sqrt(square_s) * math.sqrt(square_y):
+        return None
+    if not (q > 0 and math.isfinite(q)):
+        return None
+    tau, phi = mixture(rule, sbs / ys, q / ys, size)
+    if not min(tau * ys, tau * q) > 0:  # underflow
+        return None
+    ss = phi * (q / ys) / (tau * ys) + 1 / ys
+    sy = -phi / (tau * ys)
+    yy = (phi - 1) / (tau * q)
+    if not (math.isfinite(ss) and math.isfinite(sy) and math.isfinite(yy)):
+        return None
+    return Change(ss, sy, yy, tau)
+
+
 class InverseHessian(ABC):
     """A symmetric positive definite matrix H that learns from pairs of steps and gradient changes.
 
@@ -81,38 +115,36 @@ class InverseHessian(ABC):
         """Whether a Cholesky factorisation of a copy succeeds."""
 
     @abstractmethod
-    def add(self, s: Any, hy: Any, ss: float, sy: float, yy: float, tau: float) -> None:
-        """H <- H / tau + ss s s' + sy (s hy' + hy s') + yy hy hy'."""
+    def add(self, s: Any, hy: Any, by: Change) -> None:
+        """Change H in place; hy: H y."""
 
     def update(self, s: Any, y: Any, sbs: float, rule: Rule) -> bool:
         """Learn that the step s, (size,), changed the gradient by y; return whether it did.
 
         rule: the member of the family. sbs is s' inverse(H) s: for s = -alpha H g it is -alpha s'g,
-        without an inverse. With v = s / y's - Hy / y'Hy the new matrix is
-
-            (H - Hy (Hy)' / y'Hy + phi y'Hy v v') / tau + s s' / y's,
-
-        the old one over tau and a quadratic form in s and Hy. A pair whose curvature y's is not
-        clearly positive, or whose change would not be finite, is skipped. A device is waited for
-        once.
+        without an inverse. A device is waited for once.
         """
         hy = self.times(y)
-        ys, square_s, square_y, q = inner((y, s), (s, s), (y, y), (y, hy))
-        if not ys > _LEAST_CURVATURE * math.sqrt(square_s) * math.sqrt(square_y):
-            return False
-        if not (q > 0 and math.isfinite(q)):
-            return False
-        tau, phi = mixture(rule, sbs / ys, q / ys, self.size)
-        if not min(tau * ys, tau * q) > 0:  # underflow
-            return False
-        ss = phi * (q / ys) / (tau * ys) + 1 / ys
-        sy = -phi / (tau * ys)
-        yy = (phi - 1) / (tau * q)
-        if not (math.isfinite(ss) and math.isfinite(sy) and math.isfinite(yy)):
-            return False
-        self.add(s, hy, ss, sy, yy, tau)
+        products = inner((y, s), (s, s), (y, y), (y, hy))
+        by = change(rule, self.size, sbs, *products)
+        if by is not None:
+            self.learned(s, hy, by)
+        return by is not None
+
+    def step(
+        self, s: Any, y: Any, sbs: float, rule: Rule, direction: Any, gradient: Any
+    ) -> Any | None:
+        """Learn a pair as `update` does; return -H times the gradient at its end where that is had.
+
+        direction: -H times the gradient at its beginning, by H as it was.
+        """
+        self.update(s, y, sbs, rule)
+        return None
+
+    def learned(self, s: Any, hy: Any, by: Change) -> None:
+        """Change by a pair, hy: H y."""
+        self.add(s, hy, by)
         self.version += 1
-        return True
 
     def _check(self, packed: np.ndarray) -> None:
         """Raise ValueError for a packed triangle of another size."""

@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 
-from pinn.optimizers.quasi_newton.inverse_hessian import InverseHessian
+from pinn.optimizers.quasi_newton.inverse_hessian import Change, InverseHessian, Rule, change
 
+# Hy is the difference of two products with H while |y|^2 is more than this share of |gradient|^2.
+_MOSTLY_ROUNDING = 1e-4
 # The scale is multiplied into the matrix before it leaves this range.
 _SCALE_RANGE = (1e-50, 1e50)
 
@@ -55,17 +57,39 @@ class PackedInverseHessian(InverseHessian):
 
         return dspmv(self.size, self._scale, self._packed, vector, lower=1)
 
+    def step(
+        self, s: np.ndarray, y: np.ndarray, sbs: float, rule: Rule, direction: np.ndarray,
+        gradient: np.ndarray,
+    ) -> np.ndarray | None:  # fmt: skip
+        """Learn a pair, and return -H times the gradient at its end, from one product with H.
+
+        y is the difference of the gradients, and so is Hy of their products; and H changes by a
+        form in s and Hy. None where the gradients differ by so little that Hy takes a product of
+        its own.
+        """
+        after = self.times(gradient)
+        hy, square_y = after + direction, float(y @ y)
+        if not square_y > _MOSTLY_ROUNDING * float(gradient @ gradient):
+            return super().step(s, y, sbs, rule, direction, gradient)
+        products = float(y @ s), float(s @ s), square_y, float(y @ hy)
+        by = change(rule, self.size, sbs, *products)
+        if by is None:
+            return -after
+        self.learned(s, hy, by)
+        sg, hg = float(s @ gradient), float(hy @ gradient)
+        of_s, of_hy = by.ss * sg + by.sy * hg, by.sy * sg + by.yy * hg
+        return -(after / by.tau + of_s * s + of_hy * hy)
+
     def is_positive_definite(self) -> bool:
         from scipy.linalg.lapack import dpptrf
 
         _, info = dpptrf(self.size, self._packed, lower=1)
         return info == 0 and self._scale > 0
 
-    def add(
-        self, s: np.ndarray, hy: np.ndarray, ss: float, sy: float, yy: float, tau: float
-    ) -> None:
+    def add(self, s: np.ndarray, hy: np.ndarray, by: Change) -> None:
         from scipy.linalg.blas import dspr, dspr2
 
+        ss, sy, yy, tau = by
         n, scale = self.size, self._scale / tau
         discriminant = sy * sy - ss * yy
         if discriminant >= 0:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pinn
-from pinn.optimizers.quasi_newton.inverse_hessian import PLAIN, Mixture, mixture
+from pinn.optimizers.quasi_newton.inverse_hessian import PLAIN, Change, Mixture, mixture
 from pinn.optimizers.quasi_newton.packed_inverse_hessian import PackedInverseHessian
 
 MEMBERS = [pinn.BFGS, pinn.SSBFGS, pinn.SSBroyden]
@@ -113,12 +113,60 @@ def test_the_new_matrix_meets_the_secant_condition_and_stays_positive_definite(m
         assert inverse.is_positive_definite()
 
 
+@pytest.mark.parametrize("member", MEMBERS)
+def test_a_step_learns_its_pair_and_gives_the_next_direction_from_one_product(member, monkeypatch):
+    rng = np.random.default_rng(7)
+    stepped, updated = made(spd(rng, 12)), PackedInverseHessian(12)
+    updated.set_packed(stepped.packed, stepped.scale)
+    quadratic, theta = spd(rng, 12), rng.standard_normal(12)
+    direction, products = -stepped.times(quadratic @ theta), []
+    plain = PackedInverseHessian.times
+    monkeypatch.setattr(
+        PackedInverseHessian, "times", lambda self, v: products.append(self) or plain(self, v)
+    )
+    for _ in range(9):
+        s, before = 0.3 * direction, quadratic @ theta
+        theta = theta + s
+        y, gradient = quadratic @ theta - before, quadratic @ theta
+        sbs = -0.3 * float(s @ before)
+        products.clear()
+        found = stepped.step(s, y, sbs, member.mixture, direction, gradient)
+        assert products == [stepped]
+        assert updated.update(s, y, sbs, member.mixture)
+        H = unpacked(updated)
+        np.testing.assert_allclose(unpacked(stepped), H, rtol=0, atol=1e-11 * np.abs(H).max())
+        expected = -H @ gradient
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+        direction = found
+
+
+def test_a_step_whose_gradients_hardly_differ_takes_a_product_for_its_change():
+    rng = np.random.default_rng(8)
+    H, B, s, y, sbs = pair(rng, 9)
+    stepped, updated = made(H), made(H)
+    before = 1e4 * rng.standard_normal(9)
+    rule = pinn.SSBroyden.mixture
+    # a direction that is wrong would spoil Hy if it were taken
+    assert stepped.step(s, y, sbs, rule, rng.standard_normal(9), before + y) is None
+    assert updated.update(s, y, sbs, rule)
+    assert np.array_equal(stepped.packed, updated.packed)
+
+
+def test_a_step_whose_pair_is_skipped_still_gives_the_next_direction():
+    rng = np.random.default_rng(9)
+    H, B, s, y, sbs = pair(rng, 6)
+    inverse, gradient = made(H), rng.standard_normal(6)
+    found = inverse.step(s, -y, sbs, pinn.BFGS.mixture, -H @ (gradient + y), gradient)
+    assert np.array_equal(unpacked(inverse), unpacked(made(H)))
+    np.testing.assert_allclose(found, -H @ gradient, rtol=1e-12)
+
+
 def test_a_definite_form_is_added_as_well():
     # Here the rank-2 form has no real factors: phi > 1 and a small y'Hy.
     rng = np.random.default_rng(0)
     H, s, hy = spd(rng, 6), rng.standard_normal(6), rng.standard_normal(6)
     inverse = made(H)
-    inverse.add(s, hy, 2.0, 0.5, 3.0, 0.7)
+    inverse.add(s, hy, Change(2.0, 0.5, 3.0, 0.7))
     expected = (
         H / 0.7 + 2 * np.outer(s, s) + 0.5 * (np.outer(s, hy) + np.outer(hy, s))
         + 3 * np.outer(hy, hy)

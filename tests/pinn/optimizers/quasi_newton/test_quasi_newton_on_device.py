@@ -77,7 +77,9 @@ def same(found, expected):
 
 def close(found, expected, tolerance):
     for a, b in zip(found, expected, strict=True):
-        assert a.number == b.number and a.state.keys() == b.state.keys()
+        # on the host alone the next direction comes with the pair
+        assert a.state.keys() - {"direction"} == b.state.keys() - {"direction"}
+        assert a.number == b.number
         for name in ("fresh", "evaluations", "restarts"):
             assert a.state[name] == b.state[name], name
         np.testing.assert_allclose(a.loss, b.loss, rtol=tolerance)
