@@ -21,6 +21,7 @@ from pinn.diagnosis import (
     ProblemWarning,
     UnsolvedWarning,
     check_run,
+    jumps,
     overfitted,
     preflight,
     recovery,
@@ -28,7 +29,7 @@ from pinn.diagnosis import (
     unsolved,
     untrained,
 )
-from pinn.estimates import ErrorEstimate, error_estimate
+from pinn.estimates import ErrorEstimate, error_estimate, not_determined, undetermined
 from pinn.files import DamagedFile
 from pinn.models import Windows
 from pinn.objective import Objective
@@ -62,9 +63,18 @@ from pinn.training.unused import unused_constants
 # slopes so many times as there are numbers.
 _WORTH = 1e8
 
-# Who ends a run in the middle knows that it has not solved the problem.
 # A residual of this share of its terms fits no points only, however much smaller it is there.
 _EXACT = 1e-9
+# What may be the matter where an unknown is not determined.
+_LOOSE = (
+    "look for a condition that is missing, a motion that is free, an eigenvalue, or a front that "
+    "may lie elsewhere as well"
+)
+_ACROSS_JUMPS = (
+    "an equation has derivatives across a jump, as was told before training: what is missing there "
+    "no residual at points can see"
+)
+# Who ends a run in the middle knows that it has not solved the problem.
 _CUT_SHORT = (StopReason.INTERRUPTED, StopReason.DIVERGED)
 
 
@@ -391,7 +401,10 @@ def _estimate(
         return ErrorEstimate()
     try:
         announce()
-        return error_estimate(experiment, objective, result.theta, scaled)
+        found = error_estimate(experiment, objective, result.theta, scaled)
+        if any(jumps(experiment.problem)):
+            found = replace(found, doubts=(*found.doubts, _ACROSS_JUMPS))
+        return found
     except KeyboardInterrupt:  # the solution is there, and all that is missing is this
         objective.parameters.load(result.theta)
         return ErrorEstimate(doubts=("it was interrupted",))
@@ -413,6 +426,16 @@ def _judged(
         if any(residual.get(one.name, 1.0) > _EXACT for one in objective.blocks):
             hints.append(overfitted(objective, result.theta, apart, before))
     recovered, doubts = _recovered(objective, result.steps, whole)
+    estimate = ErrorEstimate()
+    if whole:
+        estimate = _estimate(
+            experiment, objective, result, residual,
+            lambda: notify(callbacks, "on_estimate", solution),
+        )  # fmt: skip
+        doubts += [
+            ProblemWarning(f"{not_determined(*one)}; {_LOOSE}")
+            for one in undetermined(estimate.possible, estimate.relative_l2)
+        ]
     found = [*(UnsolvedWarning(hint) for hint in hints if hint), *doubts]
     diverged = result.reason is StopReason.DIVERGED
     solution.report = replace(
@@ -420,12 +443,7 @@ def _judged(
             result, prepared.test.errors(solution.evaluate_anywhere), solution.parameters
         ),
         residual=residual,
-        error_estimate=(
-            _estimate(
-                experiment, objective, result, residual,
-                lambda: notify(callbacks, "on_estimate", solution),
-            ) if whole else ErrorEstimate()
-        ),
+        error_estimate=estimate,
         recovery=recovered,
         warnings=(*prepared.said, *map(str, found)),
         unsolved=diverged or any(isinstance(one, UnsolvedWarning) for one in found),

@@ -2,5 +2,6 @@
 
 from pinn.estimates.estimate import error_estimate
 from pinn.estimates.record import ErrorEstimate
+from pinn.estimates.unseen import not_determined, undetermined
 
-__all__ = ["ErrorEstimate", "error_estimate"]
+__all__ = ["ErrorEstimate", "error_estimate", "not_determined", "undetermined"]

@@ -30,6 +30,7 @@ from pinn.estimates.extension import Extension
 from pinn.estimates.linearised import Linearised, Ridge
 from pinn.estimates.record import ErrorEstimate, partly_of_no_solution
 from pinn.estimates.second_solution import second_solution
+from pinn.estimates.unseen import at_most, not_determined, possible_errors, undetermined
 from pinn.evaluation import Evaluation
 from pinn.evaluation.test_grid import test_points
 from pinn.objective import Objective
@@ -197,7 +198,15 @@ class _Estimation:
         self._nonlinear.set_weights({}, weights)
         self._corrected = corrected
         best, others = self._search(problem)
-        return self._measured(plain, best, others)
+        return self._measured(plain, best, others, self._possible(problem))
+
+    def _possible(self, problem: Linearised) -> dict[str, float]:
+        stated, parameters = self._experiment.problem, self._extension.parameters
+        parameters.load(self._extension.theta)
+        return possible_errors(
+            problem, parameters, stated.outputs, test_points(stated.domain),
+            stream(self._experiment.seed, "error estimate", "possible"),
+        )  # fmt: skip
 
     def _objective(self, parameters: Any, points: Mapping[str, Points]) -> Objective:
         run = self._experiment
@@ -242,7 +251,11 @@ class _Estimation:
     # ---- what is said of it
 
     def _measured(
-        self, plain: ErrorEstimate, best: Correction, tried: list[Correction]
+        self,
+        plain: ErrorEstimate,
+        best: Correction,
+        tried: list[Correction],
+        possible: Mapping[str, float],
     ) -> ErrorEstimate:
         problem = self._experiment.problem
         places = test_points(problem.domain)
@@ -265,10 +278,14 @@ class _Estimation:
             doubts += tuple(partly_of_no_solution(relative))
             fits = self._fits_points if remains.only_rounding else ()
             remarks = (*plain.remarks, *fits, *remains.remarks())
+        loose = dict(undetermined(possible, relative))
+        doubts += tuple(not_determined(*one) for one in loose.items())
+        if doubts and not (loose or remains.noisy):
+            remarks = (*remarks, *at_most(possible))
         return dataclasses.replace(
             plain, relative_l2=relative, maximum=apart.maximum, where=apart.where,
-            unexplained=remains.share, doubts=doubts, remarks=(*remarks, *apart.collapsed),
-            error=ErrorField(better, present),
+            unexplained=remains.share, possible=dict(possible), doubts=doubts,
+            remarks=(*remarks, *apart.collapsed), error=ErrorField(better, present),
         )  # fmt: skip
 
     def _spread(

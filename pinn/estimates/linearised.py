@@ -18,6 +18,8 @@ _NOTHING = 1e-6
 # A number that the residual sees less than this, beside the others, as that of a saturated unit, is
 # not moved further for it.
 _SEEN = 1e-3
+# Of a column of norm 1, what its rounding leaves unknown, with some to spare.
+_TINY = 1e-13
 # Numbers of a chunk of the Jacobian.
 _CHUNK = 2**23
 
@@ -67,6 +69,22 @@ class Linearised:
             shifted = self._gram.copy()
             shifted[np.diag_indices(len(shifted))] += ridge
             yield Ridge(self, ridge, cholesky(shifted, overwrite_a=True))
+
+    def triangle(self) -> np.ndarray:
+        """Return the upper R, (P, P), with |R p|^2 = |J p|^2 + |tiny p|^2 for the scaled J.
+
+        By orthogonal transformations, which keep what J's product with itself rounds away: how
+        little J p may be.
+        """
+        from scipy.linalg import qr
+
+        count = self._fitted.shape[1]
+        stacked = np.vstack([self._fitted, _TINY * np.eye(count)])
+        return qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][:count]
+
+    def scaled(self, slope: np.ndarray) -> np.ndarray:
+        """Return a slope in all numbers, (size,), as one in the scaled p, (P,)."""
+        return slope[self._columns] / self._norms
 
     def _solved(self, rows: np.ndarray, upper: np.ndarray) -> np.ndarray:
         from scipy.linalg import cho_solve

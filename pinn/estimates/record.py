@@ -47,6 +47,9 @@ class ErrorEstimate:
     unexplained  |R(u + e)| / |R(u)| at points that took no part: what a solution with the estimated
                  error taken off leaves of the residual. Well below 1 the estimate is that of the
                  equations themselves
+    possible     the largest relative L2 error by unknown that leaves the residual as small as it
+                 is, to first order, among what the estimate was looked for in: where it is far
+                 beyond the estimate, the equations and conditions hardly determine the unknown
     fresh        root mean square of each block's residual at points that training never saw
     trained      the same at the points of training
     doubts       why the estimate is not to be trusted, a sentence each; empty where it is
@@ -63,6 +66,7 @@ class ErrorEstimate:
     maximum: dict[str, float] = field(default_factory=dict)
     where: dict[str, dict[str, float]] = field(default_factory=dict)
     unexplained: float = math.nan
+    possible: dict[str, float] = field(default_factory=dict, metadata={"later": True})
     fresh: dict[str, float] = field(default_factory=dict)
     trained: dict[str, float] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()

@@ -1,0 +1,89 @@
+"""How far an unknown may be off while the residual stays as small as it is."""
+
+import numpy as np
+import pytest
+
+import pinn
+from pinn.estimates import estimate as estimating
+from pinn.estimates import undetermined
+from pinn.evaluation import Evaluation
+
+X = pinn.Interval("x", 0, 1)
+# enough work for the error to be estimated at the end
+FEATURES = pinn.RandomFeatures(300, (0.5, 4.0))
+POINTS = pinn.Sampling(interior=1200)
+
+
+def vibration(square):
+    """u = x (1 - x), to which any multiple of sin(pi x) may be added where square is pi^2."""
+    return pinn.Problem(
+        X, ["u"], {"e": f"u_xx + {square}*u + 2 - {square}*x*(1 - x)"}, [pinn.Dirichlet("u", 0)]
+    )
+
+
+def test_an_unknown_that_the_equations_do_not_determine_is_told_of():
+    with pytest.warns(pinn.ProblemWarning, match="u may be off by .* an eigenvalue") as caught:
+        solution = pinn.solve(vibration("pi**2"), FEATURES, POINTS, seed=1)
+    found = solution.report.error_estimate
+    assert found.possible["u"] > 0.01 and not found.trusted
+    assert any("do not determine it better" in doubt for doubt in found.doubts)
+    assert str(caught[-1].message) in solution.report.warnings
+
+
+def test_an_unknown_that_they_determine_has_errors_below_a_bound():
+    solution = pinn.solve(vibration("(pi**2 - 1)"), FEATURES, POINTS, seed=1)
+    found, x = solution.report.error_estimate, np.linspace(0, 1, 501)
+    error = solution.evaluate(x=x)["u"] - x * (1 - x)
+    relative = np.linalg.norm(error) / np.linalg.norm(x * (1 - x))
+    assert relative < found.possible["u"] < 1e-8
+    assert not solution.report.warnings
+    assert found.trusted or any("larger ones would be seen" in one for one in found.remarks)
+
+
+def test_the_largest_error_is_that_of_all_that_moves(monkeypatch):
+    taken = []
+    plain = estimating.possible_errors
+    monkeypatch.setattr(
+        estimating, "possible_errors", lambda *given: taken.append(given) or plain(*given)
+    )
+    solution = pinn.solve(
+        vibration("3"), pinn.MLP(4, 1), pinn.Sampling(200), [pinn.LevenbergMarquardt(15)]
+    )
+    found = solution.error_estimate()
+    linear, parameters, _, places, _ = taken[-1]
+    places = places[::20]
+    run = Evaluation(solution.experiment, parameters)
+    theta, columns = parameters.theta, linear._columns
+    before, slopes = run.at(places)["u"], []
+    for k, norm in zip(columns, linear._norms, strict=True):
+        ends = []
+        for sign in (1, -1):
+            moved = theta.copy()
+            moved[k] += sign * 1e-5
+            parameters.load(moved)
+            ends.append(run.at(places)["u"])
+        slopes.append((ends[0] - ends[1]) / (2e-5 * norm))
+    slopes = np.stack(slopes, axis=1) / np.linalg.norm(before)
+    jacobian = linear._fitted
+    squares = jacobian.T @ jacobian + 1e-20 * np.eye(len(columns))
+    most = np.linalg.eigvals(np.linalg.solve(squares, slopes.T @ slopes)).real.max()
+    expected = np.linalg.norm(linear.rows) * np.sqrt(most)
+    assert found.possible["u"] == pytest.approx(expected, rel=0.3)
+
+
+@pytest.mark.parametrize(("possible", "estimated", "told"), [
+    (0.5, 1e-6, True), (5e-4, 1e-12, False), (0.5, 1e-4, False),
+])  # fmt: skip
+def test_what_counts_as_not_determined(possible, estimated, told):
+    assert bool(list(undetermined({"u": possible}, {"u": estimated}))) == told
+    assert not list(undetermined({"u": possible}, {}))
+
+
+def test_a_solution_of_an_equation_across_a_jump_is_not_trusted():
+    with pytest.warns(pinn.ProblemWarning, match="across a jump"):
+        problem = pinn.Problem(
+            X, ["u"], {"e": "diff(where(x < 0.5, 1, 4)*u_x, x)"},
+            [pinn.Dirichlet("u", 0, on="x=0"), pinn.Dirichlet("u", 1, on="x=1")],
+        )  # fmt: skip
+        found = pinn.solve(problem, FEATURES, POINTS).report.error_estimate
+    assert any("across a jump" in doubt for doubt in found.doubts)
