@@ -18,8 +18,6 @@ _NOTHING = 1e-6
 # A number that the residual sees less than this, beside the others, as that of a saturated unit, is
 # not moved further for it.
 _SEEN = 1e-3
-# Of a column of norm 1, what its rounding leaves unknown, with some to spare.
-_TINY = 1e-13
 # Numbers of a chunk of the Jacobian.
 _CHUNK = 2**23
 
@@ -53,7 +51,7 @@ class Linearised:
         self._norms[self._norms == 0] = 1.0
         jacobian /= self._norms
         self.held = _held_back(objective)
-        self._fitted = jacobian[~self.held]
+        self._fitted, self._apart = jacobian[~self.held], jacobian[self.held]
         self._gram = self._fitted.T @ self._fitted
 
     @property
@@ -70,8 +68,8 @@ class Linearised:
             shifted[np.diag_indices(len(shifted))] += ridge
             yield Ridge(self, ridge, cholesky(shifted, overwrite_a=True))
 
-    def triangle(self) -> np.ndarray:
-        """Return the upper R, (P, P), with |R p|^2 = |J p|^2 + |tiny p|^2 for the scaled J.
+    def triangle(self, tiny: float) -> np.ndarray:
+        """Return the upper R, (P, P), with |R p|^2 = |J p|^2 + |tiny p|^2 for the rows of the fit.
 
         By orthogonal transformations, which keep what J's product with itself rounds away: how
         little J p may be.
@@ -79,8 +77,12 @@ class Linearised:
         from scipy.linalg import qr
 
         count = self._fitted.shape[1]
-        stacked = np.vstack([self._fitted, _TINY * np.eye(count)])
+        stacked = np.vstack([self._fitted, tiny * np.eye(count)])
         return qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][:count]
+
+    def changes(self, p: np.ndarray) -> tuple[float, float]:
+        """Return |J p| for p (P,): of the rows of the fit, and of those that were held back."""
+        return float(np.linalg.norm(self._fitted @ p)), float(np.linalg.norm(self._apart @ p))
 
     def scaled(self, slope: np.ndarray) -> np.ndarray:
         """Return a slope in all numbers, (size,), as one in the scaled p, (P,)."""

@@ -14,9 +14,11 @@ from pinn.objective.flat_parameters import FlatParameters
 
 # Places at which unknowns are looked at, and random sums over them that stand for all of these.
 _PLACES, _SUMS = 1000, 24
+# What a column of norm 1 counts by itself: next to nothing, and more where p fits rows alone.
+_TINY = (1e-13, 1e-10, 1e-7, 1e-4)
 # An unknown is not determined where it may be off by this share of its size, and by so many times
-# the error that is estimated.
-_LARGE, _BEYOND = 1e-3, 1e4
+# an error that is estimated to be small.
+_LARGE, _BEYOND, _SMALL = 1e-3, 1e4, 1e-2
 
 
 def possible_errors(
@@ -32,25 +34,26 @@ def possible_errors(
     problem can change the output by (U) while they change the residual by no more than what is
     left of it. The estimate is one of these errors, and how far it is below the largest tells how
     well the problem determines the output. |U p|^2 is that of random sums over the places, which is
-    right on average (Johnson and Lindenstrauss, 1984). parameters: those of the problem, whose
-    module gives the outputs. places: (n, d). Outputs of no size are left out.
+    right on average (Johnson and Lindenstrauss, 1984). A p of huge numbers may change the residual
+    between the rows alone: where rows that took no part see that, smaller p are looked at, and an
+    output is left out where they see it of all, as one of no size is. parameters: those of the
+    problem, whose module gives the outputs. places: (n, d).
     """
     from scipy.linalg import solve_triangular
 
-    few = places[rng.permutation(len(places))[:_PLACES]]
-    like = parameters.tensors[0]
-    outputs = parameters.module(T.tensor(few, dtype=like.dtype, device=like.device))
-    triangle, allowed = problem.triangle(), float(np.linalg.norm(problem.rows))
-    found = {}
-    for k, name in enumerate(names):
-        output = outputs[:, k]
-        size = rms(output.detach().cpu().numpy())
-        if not (size > 0 and output.requires_grad):
-            continue
-        sums = rng.standard_normal((_SUMS, len(few))) / (size * np.sqrt(_SUMS * len(few)))
-        slopes = np.stack([problem.scaled(_slope(output, weights, parameters)) for weights in sums])
-        seen = solve_triangular(triangle, slopes.T, trans="T", check_finite=False)
-        found[name] = allowed * float(np.linalg.norm(seen, 2))
+    slopes = dict(_slopes(problem, parameters, names, places, rng))
+    allowed, found = float(np.linalg.norm(problem.rows)), {}
+    for tiny in _TINY:
+        triangle = problem.triangle(tiny)
+        for name in [name for name in slopes if name not in found]:
+            seen = solve_triangular(triangle, slopes[name].T, trans="T", check_finite=False)
+            p = solve_triangular(triangle, _longest(seen), check_finite=False)
+            fitted, apart = problem.changes(p)
+            if apart <= 1:  # as |J p|^2 + |tiny p|^2 is 1 in the rows of the fit
+                changed = max(np.hypot(fitted, apart), tiny * np.linalg.norm(p))
+                found[name] = float(allowed * np.linalg.norm(slopes[name] @ p) / changed)
+        if len(found) == len(slopes):
+            break
     return found
 
 
@@ -59,7 +62,8 @@ def undetermined(
 ) -> Iterator[tuple[str, float]]:
     """Yield each unknown that the residual does not determine, and by how much it may be off."""
     for name, error in possible.items():
-        if error >= _LARGE and error >= _BEYOND * estimated.get(name, np.inf):
+        said = estimated.get(name, np.inf)
+        if error >= _LARGE and error >= _BEYOND * said and said < _SMALL:
             yield name, error
 
 
@@ -80,6 +84,33 @@ def at_most(possible: Mapping[str, float]) -> Iterator[str]:
             f"errors up to {shown} (relative L2) leave the residual as small as it is, larger ones "
             "would be seen"
         )
+
+
+def _longest(columns: np.ndarray) -> np.ndarray:
+    """Return the direction in which some columns (P, k) are longest, of length 1."""
+    return np.linalg.svd(columns, full_matrices=False)[0][:, 0]
+
+
+def _slopes(
+    problem: Linearised,
+    parameters: FlatParameters,
+    names: tuple[str, ...],
+    places: np.ndarray,
+    rng: np.random.Generator,
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield each output with the slopes of random sums of it over places, (sums, P).
+
+    Their squares add up to the square of its relative change on average.
+    """
+    few = places[rng.permutation(len(places))[:_PLACES]]
+    like = parameters.tensors[0]
+    outputs = parameters.module(T.tensor(few, dtype=like.dtype, device=like.device))
+    for k, name in enumerate(names):
+        output = outputs[:, k]
+        size = rms(output.detach().cpu().numpy())
+        if size > 0 and output.requires_grad:
+            sums = rng.standard_normal((_SUMS, len(few))) / (size * np.sqrt(_SUMS * len(few)))
+            yield name, np.stack([problem.scaled(_slope(output, w, parameters)) for w in sums])
 
 
 def _slope(output: T.Tensor, weights: np.ndarray, parameters: FlatParameters) -> np.ndarray:
