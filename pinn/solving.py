@@ -423,7 +423,9 @@ def _judged(
         before = fresh.losses(experiment.initial_parameters().theta)
         apart = fresh.losses(result.theta)
         hints = [unsolved(residual)]
-        if any(residual.get(one.name, 1.0) > _EXACT for one in objective.blocks):
+        # Of sums that share is known with the nodes of training alone.
+        large = any(residual.get(one.name, 1.0) > _EXACT for one in objective.blocks)
+        if large or fresh.is_of_other_sums:
             hints.append(overfitted(objective, result.theta, apart, before))
     recovered, doubts = _recovered(objective, result.steps, whole)
     estimate = ErrorEstimate()

@@ -27,6 +27,12 @@ class IncompatibleKeys(NamedTuple):
     missing_keys: list[str]
     unexpected_keys: list[str]
 
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        missing, unexpected = self
+        return f"IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
+
 
 class _Forward(Protocol[_Inputs, _Output]):
     """What has a `forward`: calling a module takes its arguments and gives its result."""

@@ -29,7 +29,8 @@ class Operator(Condition):
     what `Shape.select` takes, and the ends of time, "t=0". On the boundary the expression may use
     the normal: dn(u), normal_x. at: points of your own instead, a number or a list of them for each
     coordinate: {"x": [0.2, 0.4], "t": 1}. name: what the block is called; it is made of the place
-    where it is left out.
+    where it is left out, operator_x_high, and of a number where there are several in one place,
+    operator_x_high_2.
     """
 
     expression: Annotated[str | Callable[[Any], Any], _EXPRESSION]

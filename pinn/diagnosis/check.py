@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pinn.diagnosis.advice import advice
+from pinn.diagnosis.few_points import few_points
 from pinn.diagnosis.preflight import preflight
 from pinn.diagnosis.statement import statement_of
 from pinn.models.in_words import in_words
@@ -77,7 +78,8 @@ class Check:
     of one evaluation of the loss and its gradient, of which a step takes at least one. Bytes and
     operations are counted, seconds measured. chosen: whether stages are chosen on the way, so that
     they may be others than these, which are foreseen. continuation: the values that constants have
-    in turn before their own, each with these stages.
+    in turn before their own, each with these stages. limit_seconds: of the whole run, None for no
+    limit.
     """
 
     name: str
@@ -98,6 +100,7 @@ class Check:
     chosen: bool
     continuation: Mapping[str, tuple[float, ...]]
     stages: tuple[StageCheck, ...]
+    limit_seconds: float | None
     loss: float
     memory_bytes: int
     flops: int
@@ -142,7 +145,6 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
         *unused_constants(experiment),
         *experiment.check_stages(objective),
     ]
-    statement = statement_of(problem)
     return Check(
         name=problem.name,
         unknowns=problem.unknowns,
@@ -162,14 +164,23 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
         chosen=experiment.plan.count is None,
         continuation=dict(experiment.continuation),
         stages=stages,
+        limit_seconds=experiment.seconds,
         loss=began.loss,
         memory_bytes=arenas + objective.point_bytes() + 2 * item * objective.size + held,
         flops=flops,
         seconds=seconds,
         errors=tuple(errors),
         warnings=tuple(said),
-        advice=() if statement is None or errors else tuple(advice(statement, model, began.losses)),
+        advice=() if errors else tuple(_easier(experiment, objective, began)),
     )
+
+
+def _easier(experiment: Experiment, objective: Objective, began: Evaluation) -> Iterator[str]:
+    """Yield what would be easier to train, or with other points."""
+    statement = statement_of(experiment.problem)
+    if statement is not None:
+        yield from advice(statement, experiment.model, began.losses)
+    yield from few_points(objective, experiment.sampling)
 
 
 def _timed(objective: Objective, theta: np.ndarray) -> tuple[Evaluation, float]:
@@ -265,13 +276,8 @@ def _flops_a_second() -> float:
 
 def _hard_names(experiment: Experiment) -> tuple[str, ...]:
     problem = experiment.problem
-    names = [
-        residual.name
-        for condition in problem.conditions
-        if condition.hard
-        for residual in condition.residuals(problem.domain, problem.scope)
-    ]
-    return tuple(names)
+    pairs = zip(problem.conditions, problem.by_condition, strict=True)
+    return tuple(one.name for condition, own in pairs if condition.hard for one in own)
 
 
 def _sampling_text(experiment: Experiment, stages: Iterable[Stage]) -> str:

@@ -111,25 +111,41 @@ def _foot(check: Check) -> Iterator[str]:
         "memory", f"{bytes_text(check.memory_bytes)}, with points, parameters and the largest stage"
     )
     chosen = "chosen on the way, most likely " * check.chosen
-    yield from _pair("training", chosen + ", ".join(map(_stage_text, check.stages)))
+    stages = ", ".join(_stage_text(stage, check.limit_seconds) for stage in check.stages)
+    yield from _pair("training", chosen + stages)
     for name, values in check.continuation.items():
         shown = ", ".join(f"{value:g}" for value in values)
         yield from _pair("", f"by way of {name} = {shown}, then {check.constants[name]:g}")
-    legs = 1 + max(map(len, check.continuation.values()), default=0)
-    steps = legs * sum(stage.steps for stage in check.stages)
-    seconds = legs * sum(stage.steps * stage.step_seconds for stage in check.stages)
-    limits = [stage.seconds for stage in check.stages if stage.seconds is not None]
-    if not limits:
-        yield from _pair("", f"{seconds_text(seconds)} or more for all {steps} steps")
+    total = _total_text(check)
+    if total:
+        yield from _pair("", total)
 
 
-def _stage_text(stage: StageCheck) -> str:
+def _stage_text(stage: StageCheck, limit: float | None) -> str:
+    """Return a stage with its steps, or up to the limit of the run where that comes before them."""
     said = [f"{seconds_text(stage.step_seconds)} each or more"]
     if stage.memory_bytes is not None:
         said.insert(0, bytes_text(stage.memory_bytes))
     if stage.seconds is not None:
         said.append(f"{stage.seconds:g} s at most")
-    return f"{stage.name} {stage.steps} steps ({', '.join(said)})"
+    steps = f"{stage.steps} steps"
+    if limit is not None and stage.steps * stage.step_seconds > limit:
+        steps = f"steps until the limit of {limit:g} s"
+    return f"{stage.name} {steps} ({', '.join(said)})"
+
+
+def _total_text(check: Check) -> str:
+    """Return how long all stages take, never more than the limit; "" where stages have limits."""
+    legs = 1 + max(map(len, check.continuation.values()), default=0)
+    steps = legs * sum(stage.steps for stage in check.stages)
+    seconds = legs * sum(stage.steps * stage.step_seconds for stage in check.stages)
+    limit = check.limit_seconds
+    if limit is not None and seconds > limit:
+        return f"{limit:g} s in all, which is the limit"
+    if any(stage.seconds is not None for stage in check.stages):
+        return "" if limit is None else f"{limit:g} s in all at most"
+    most = "" if limit is None else f", {limit:g} s at most"
+    return f"{seconds_text(seconds)} or more for all {steps} steps{most}"
 
 
 def _flops_text(count: int) -> str:

@@ -199,11 +199,10 @@ class Examination:
 
     def condition_numbers(self, names: Sequence[str], hard: bool | None = None) -> list[int]:
         """Return the places in the list of conditions of those that have one of these names."""
+        pairs = zip(self.problem.conditions, self.problem.by_condition, strict=True)
         return [
-            number for number, condition in enumerate(self.problem.conditions)
-            if (hard is None or condition.hard is hard)
-            and any(r.name in names
-                    for r in condition.residuals(self.problem.domain, self.problem.scope))
+            number for number, (condition, own) in enumerate(pairs)
+            if (hard is None or condition.hard is hard) and any(r.name in names for r in own)
         ]  # fmt: skip
 
     # ---- the course of training

@@ -19,6 +19,7 @@ from pinn.diagnosis.regions import empty_regions
 from pinn.diagnosis.statement import Statement, statement_of
 from pinn.equations.leaves import At, Derivative
 from pinn.objective import Objective
+from pinn.residuals import Residual
 from pinn.sampling import stream
 
 _PROBES = 16
@@ -43,7 +44,7 @@ def preflight(objective: Objective) -> list[str]:
         return []
     points = {block.name: block.points for block in objective.blocks}
     training = [
-        (stated, points[stated.name][:_MOST_POINTS])
+        (stated, points[stated.name][: _few_of(stated.residual)])
         for stated in (*statement.equations, *statement.conditions)
         if stated.name in points
     ]
@@ -61,6 +62,13 @@ def preflight(objective: Objective) -> list[str]:
         *_unresolved(objective),
         *_straight(objective, statement),
     ]
+
+
+def _few_of(residual: Residual) -> int:
+    """Return how many of a residual's points are looked at: whole sums over nodes."""
+    if residual.nodes is None:
+        return _MOST_POINTS
+    return residual.nodes * max(1, _MOST_POINTS // residual.nodes)
 
 
 def _unasked(statement: Statement) -> Iterator[str]:

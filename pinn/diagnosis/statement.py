@@ -67,11 +67,7 @@ class Statement:
         self._points: dict[Source, Points] = {}
         self._values: dict[tuple[Leaf, int, int], np.ndarray] = {}
         equations = [r for r in problem.residuals if r.name in problem.equations]
-        conditions = [
-            residual
-            for condition in problem.conditions
-            for residual in condition.residuals(problem.domain, problem.scope)
-        ]
+        conditions = [residual for own in problem.by_condition for residual in own]
         self.equations = [self._stated(residual) for residual in equations]
         self.conditions = [self._stated(residual) for residual in conditions]
 

@@ -95,6 +95,12 @@ class Term:
         term.tree = combine(self.tree, self.scope, dtype)
         return term
 
+    def called(self, what: str) -> Term:
+        """Return the term with another name in messages."""
+        term = copy.copy(self)
+        term.what = what
+        return term
+
     def evaluate(self, values: Any, functions: Mapping[str, Callable]) -> Any:
         """Return the value, given `values[leaf]` for every leaf of the tree."""
         if self.tree is not None:

@@ -39,6 +39,7 @@ from pinn.residuals import Measured, Residual
 from pinn.sampling import Points, stream
 from pinn.training.collocation import Collocation
 from pinn.training.experiment import Experiment
+from pinn.training.fitted import Fitted, fitted_in
 from pinn.training.resources import one_blas_thread
 from pinn.training.rounding import rounding_of_blocks
 
@@ -406,18 +407,40 @@ class _Estimation:
     def _overfits(
         self, fresh: Mapping[str, float], trained: Mapping[str, float]
     ) -> Iterator[tuple[str, float]]:
-        """Yield a sentence for each block whose points are fitted, and by how much."""
+        """Yield a sentence for each block whose points or nodes are fitted, and by how much."""
+        finer = self._with_finer_sums()
         for residual in self._experiment.problem.residuals:
             name = residual.name
             if isinstance(residual.source, Measured) or not trained.get(name):
                 continue
             ratio = fresh[name] / trained[name]
             if ratio > _OVERFIT:
-                yield (
-                    f"the residual of {name} is {ratio:.2g} times larger on fresh points than on "
-                    "those of training: points are fitted, and not the equation; take more of "
-                    "them, or redraw them more often"
-                ), ratio
+                by_nodes = finer.get(name, 0.0) > _OVERFIT * trained[name]
+                yield _fits(name, fitted_in(residual, by_nodes), ratio), ratio
+
+    def _with_finer_sums(self) -> dict[str, float]:
+        """Return the residuals at the points of training with other nodes; none without sums."""
+        if self._judged is self._trained:
+            return {}
+        found = self._judged.residuals(self._theta)
+        return {name: rms(rows) for name, rows in found.items()}
+
+
+def _fits(name: str, fitted: Fitted, ratio: float) -> str:
+    """Return what is said of a block that is so many times larger where training did not look."""
+    kind, setting = fitted.kind, fitted.setting
+    where = {
+        "points": "on fresh points than on those of training",
+        "times": "at fresh times than at those of training",
+        "nodes": "with other nodes in its sums and integrals than with those of training",
+    }[kind]
+    more = f"take more of them ({setting})" if setting else (
+        "take more of them, or redraw them more often"
+    )  # fmt: skip
+    return (
+        f"the residual of {name} is {ratio:.2g} times larger {where}: {kind} are fitted, and not "
+        f"the equation; {more}"
+    )
 
 
 def _in_float64(

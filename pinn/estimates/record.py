@@ -130,7 +130,10 @@ class ErrorEstimate:
             lines.append(f"unexplained part of the residual: {self.unexplained:.2g}")
         for name, value in self.fresh.items():
             trained = self.trained.get(name, math.nan)
-            lines.append(f"residual of {name}: {value:.2e} on fresh points, {trained:.2e} trained")
+            lines.append(
+                f"residual of {name}, root mean square: {value:.2e} on fresh points, "
+                f"{trained:.2e} trained"
+            )
         lines += [f"not to be trusted: {doubt}" for doubt in self.doubts]
         lines += self.remarks
         return "\n".join(lines) or "no estimate of the error was made"

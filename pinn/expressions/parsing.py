@@ -288,13 +288,22 @@ class _Parser:
         group.first_keyword.append(group.unnamed())
         group.keywords.append(self.operands.pop())
 
+    def decimal_point(self, position: int) -> str:
+        """Return how a number with a ',' in it is written; "" where the ',' is in none."""
+        whole = re.search(r"(?<![\w.])[0-9]+$", self.source[:position])
+        rest = re.match(r"[0-9]+(?:[eE][+-]?[0-9]+)?(?![\w.])", self.source[position + 1 :])
+        if whole is None or rest is None:
+            return ""
+        return f"; a number has a decimal point: {whole.group()}.{rest.group()}"
+
     def close(self, text: str, position: int) -> bool:
         """Take the ',' or ')' after an argument or a parenthesised expression."""
         group = self.reduce_to_group()
         if text == ")" and group is None:
             raise self.error("this ')' has no '('", position)
         if text == "," and (group is None or group.callee is None):
-            raise self.error("a ',' only separates the arguments of a function", position)
+            point = self.decimal_point(position)
+            raise self.error(f"a ',' only separates the arguments of a function{point}", position)
         if group.callee is None:
             self.pending.pop()
             self.enclosed.add(id(self.operands[-1]))

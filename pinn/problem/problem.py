@@ -28,6 +28,7 @@ from pinn.equations.values import Values
 from pinn.expressions import Expression, nodes
 from pinn.geometry import AnyDomain, Family, Shape, apart
 from pinn.problem import references
+from pinn.problem.block_names import told_apart
 from pinn.problem.bounds import Bounds
 from pinn.problem.constants import ConstantKind, computed_from, evaluate_constants
 from pinn.problem.equation import Equation, EquationKind
@@ -113,6 +114,8 @@ class Problem:
 
     `residuals` lists the blocks: one for each equation, under its name, and those of each condition
     that is not hard, under names such as initial_u, initial_u_t, dirichlet_u, dirichlet_u_x_low.
+    Where a condition that could be given a name was given none and another one is called so, a
+    number follows: operator_x_high, operator_x_high_2, in the order of the conditions.
     `ansatz` is the formula u = A + B*N that makes the hard ones hold, None where there are none;
     `field_ansatz` has those of fields, by name.
 
@@ -239,18 +242,32 @@ class Problem:
     @cached_property
     def residuals(self) -> tuple[Residual, ...]:
         """What is to vanish: the blocks of the loss."""
+        equations, by_condition = self._stated
+        soft = [
+            own for condition, own in zip(self.conditions, by_condition, strict=True)
+            if not condition.hard
+        ]  # fmt: skip
+        return (*equations, *(residual for own in soft for residual in own))
+
+    @property
+    def by_condition(self) -> Sequence[tuple[Residual, ...]]:
+        """What has to vanish for each condition, in their order, for hard ones too."""
+        return self._stated[1]
+
+    @cached_property
+    def _stated(self) -> tuple[list[Residual], list[tuple[Residual, ...]]]:
+        """The residuals of the equations, and those of each condition."""
         mistakes = Mistakes()
         found: list[Residual] = []
+        made: list[Sequence[Residual]] = []
         for name, equation in self.equations.items():
             with mistakes.under("equations", name):
                 found.append(self._equation_residual(name, equation))
         for i, condition in enumerate(self.conditions):
             with mistakes.under("conditions", i):
-                residuals = condition.residuals(self.domain, self.scope)
-                if not condition.hard:
-                    found += residuals
+                made.append(condition.residuals(self.domain, self.scope))
         mistakes.end()
-        return tuple(found)
+        return found, told_apart(self.conditions, made, self.equations)
 
     @cached_property
     def ansatz(self) -> Ansatz | None:
@@ -477,13 +494,12 @@ class Problem:
 
     def _renaming(self, block: str) -> str:
         """Say how the conditions of a block get other names."""
-        for condition in self.conditions:
-            made = [] if condition.hard else condition.residuals(self.domain, self.scope)
-            if block in [residual.name for residual in made]:
+        for condition, made in zip(self.conditions, self.by_condition, strict=True):
+            if not condition.hard and block in [residual.name for residual in made]:
                 takes = fields_of(type(condition))
                 kind = type(condition).__name__
                 if "name" in takes:
-                    return f"give one of them a name: {kind}(..., name=\"other\")"
+                    return f"give one of them another name: {kind}(..., name=\"other\")"
                 if "on" in takes:
                     return (
                         f"say with `on` where each {kind} holds, as in on="

@@ -31,14 +31,22 @@ def statement(problem: Problem) -> Html:
         parts.append(table(
             ["name", "kind", "what it says", "holds"],
             [
-                [one.label(problem.domain), CONDITIONS.name_of(one).replace("_", " "),
+                [_called(problem, number), CONDITIONS.name_of(one).replace("_", " "),
                  _settings(one), "exactly" if one.hard else "as a term of the loss"]
-                for one in problem.conditions
+                for number, one in enumerate(problem.conditions)
             ],
         ))  # fmt: skip
     parts.append(element("h3", "Where, and with what"))
     parts.append(facts(_made_of(problem)))
     return joined(parts)
+
+
+def _called(problem: Problem, number: int) -> str:
+    """Return what a condition is called: by its block where it has one alone."""
+    blocks = problem.by_condition[number]
+    if len(blocks) == 1:
+        return blocks[0].name
+    return problem.conditions[number].label(problem.domain)
 
 
 def _made_of(problem: Problem) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,15 @@ from pinn.markup import Html, element, facts, joined, table
 from pinn.report.fields import labelled
 from pinn.report.subject import Subject
 from pinn.solution.report import Report
-from pinn.solution.report_text import DOUBTED, NOT_TRAINED, NOT_YET, is_doubted, marked, reasons
+from pinn.solution.report_text import (
+    DOUBTED,
+    NOT_TRAINED,
+    NOT_YET,
+    is_doubted,
+    marked,
+    reasons,
+    strange_references,
+)
 
 
 def short(value: float | None) -> str:
@@ -87,6 +95,8 @@ def _told(report: Report) -> Iterator[Html]:
     said = "The estimated error is not to be trusted: "
     for reason in reasons(estimate.relative_l2, estimate.doubts):
         yield element("p", element("b", said), reason, class_="warning")
+    for one in strange_references(report):
+        yield element("p", element("b", "Reference: "), one, class_="warning")
     names = list(dict.fromkeys([*report.rel_l2, *estimate.relative_l2]))
     if names:
         yield element("h3", "Errors")

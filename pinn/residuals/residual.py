@@ -62,6 +62,15 @@ class Residual:
         sides = [term.leaves for term in self.terms]
         return None if None in sides else tuple(leaf for side in sides for leaf in side)
 
+    def called(self, name: str) -> Residual:
+        """Return the residual of a condition with another name."""
+        if name == self.name:
+            return self
+        what = f"condition {name!r}"
+        right = None if self.right is None else self.right.called(what)
+        left = self.left.called(what)
+        return dataclasses.replace(self, name=name, what=what, left=left, right=right)
+
     def combined(self, dtype: T.dtype) -> Residual | None:
         """Return the residual with its sums of derivatives as single leaves; None for functions.
 

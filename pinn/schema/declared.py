@@ -25,7 +25,7 @@ from pinn.schema.errors import (
     shown,
 )
 from pinn.schema.family import Family
-from pinn.schema.kinds import Kind, bracket_hint, listed, refuse_node
+from pinn.schema.kinds import NAME, Kind, listed, refuse_node, split_hint
 from pinn.schema.reader import INVALID, Reader
 from pinn.schema.tree import Mapping as MappingNode
 from pinn.schema.tree import Node, Scalar
@@ -331,6 +331,9 @@ class Keyed(Kind):
         for name, body in node.entries.items():
             below = (*path, name)
             reader.note(below, node.key_places[name])
+            if not NAME.pattern.fullmatch(name) and (hint := split_hint(node, name)):
+                made.append(reader.complain(below, f"expected {NAME.what}, got {name!r}{hint}"))
+                continue
             values = read_fields(fields, self._spelled(body), below, reader)
             if values is not INVALID:
                 values = built(self.cls, {self.key: name, **values}, below, reader)
@@ -366,7 +369,7 @@ def read_fields(fields: Mapping[str, Field], node: Node, path: Path, reader: Rea
     values, valid = {}, True
     for key in node.entries:
         if key not in fields:
-            hint = nearest(key, fields) or bracket_hint(key)
+            hint = _other_place(key, fields) or nearest(key, fields) or split_hint(node, key)
             message = f"unknown key; valid keys: {listed(fields)}{hint}"
             reader.complain((*path, key), message, node.key_places[key])
             valid = False
@@ -382,6 +385,15 @@ def read_fields(fields: Mapping[str, Field], node: Node, path: Path, reader: Rea
             values[key] = entry.default
         valid = valid and values[key] is not INVALID
     return values if valid else INVALID
+
+
+def _other_place(key: str, fields: Mapping[str, Field]) -> str:
+    """Say which of the records below some fields takes a key that stands beside them."""
+    takes = [
+        name for name, entry in fields.items()
+        if isinstance(entry.kind, Record) and key in fields_of(entry.kind.cls)
+    ]  # fmt: skip
+    return f"; did you mean {' or '.join(f'{name}.{key}' for name in takes)}?" if takes else ""
 
 
 def built(make: Callable[..., Any], values: Mapping[str, Any], path: Path, reader: Reader) -> Any:

@@ -5,6 +5,7 @@ Each kind checks a Python value, reads a located node, and writes a value as pla
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
 import re
@@ -27,6 +28,8 @@ MOST = 2**63 - 1
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _MOST_DIGITS = 1000
+# Keys of a mapping among which the one before another is looked for.
+_MOST_SEARCHED = 100
 
 
 class Kind(ABC):
@@ -441,7 +444,7 @@ class Names(Kind):
             below = (*path, name)
             reader.note(below, node.key_places[name])
             if not NAME.pattern.fullmatch(name):
-                message = f"expected {NAME.what}, got {name!r}{bracket_hint(name)}"
+                message = f"expected {NAME.what}, got {name!r}{split_hint(node, name)}"
                 reader.complain(below, message)
                 valid = False
                 continue
@@ -549,3 +552,19 @@ def bracket_hint(text: str) -> str:
     if text.count("(") == text.count(")"):
         return ""
     return "; inside { } or [ ] put quotes around a text that contains a comma"
+
+
+def split_hint(node: MappingNode, key: str) -> str:
+    """Say what split a text inside of { } in two, of which the second became a key; "" for nothing.
+
+    A ',' does, in `{value: min(a, b)}` and in the number of `{a: 0,05}`.
+    """
+    rest = node.entries[key]
+    if not (key[:1].isdigit() and isinstance(rest, Scalar) and rest.is_null):
+        return bracket_hint(key)
+    pairs = itertools.pairwise(itertools.islice(node.entries, _MOST_SEARCHED))
+    before = next((one for one, after in pairs if after == key), None)
+    first = node.entries.get(before)
+    if not (isinstance(first, Scalar) and _WHOLE.fullmatch(first.text)):
+        return bracket_hint(key)
+    return f"; a number has a decimal point: write {before}: {first.text}.{key}"

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 # Standard errors from a value within which it is with 95 %.
 _95 = 1.959964
 _LONGEST_NAME = 22
+# A reference that is so many times as far from the solution as the estimated error. From the second
+# share of it on, no rounding of a reference explains that.
+_STRANGE, _OTHER = 100.0, 1e-3
 
 # What stands beside an estimate that is not to be trusted.
 DOUBTED = "?"
@@ -60,6 +63,31 @@ def reasons(relative: Mapping[str, float | None], doubts: Sequence[str]) -> list
     return [*doubts, *(one for one in of_no_solution(relative) if one not in doubts)]
 
 
+def strange_references(report: Report) -> list[str]:
+    """Return a sentence for each reference that is far from a solution which seems to be right.
+
+    That is where the error is more than a hundred times the estimated one, which nothing speaks
+    against.
+    """
+    estimate = report.error_estimate
+    found = []
+    for name, error in report.rel_l2.items():
+        guess = estimate.relative_l2.get(name)
+        if guess is None or is_doubted(guess, estimate.doubts) or not error > _STRANGE * guess:
+            continue
+        why = (
+            "one of the two is not of this problem; compare the reference with the equations, "
+            "conditions and constants"
+        ) if error >= _OTHER else (
+            "the reference has fewer digits than the solution, or is not of this problem"
+        )  # fmt: skip
+        found.append(
+            f"the reference of {name} differs from the solution by {error:.1e}, and the estimated "
+            f"error is {guess:.1e}: {why}"
+        )
+    return found
+
+
 def facts(report: Report) -> list[tuple[str, str]]:
     """Return what else is said of a run, as labels with a text each."""
     steps = "1 step" if report.steps == 1 else f"{report.steps} steps"
@@ -75,6 +103,7 @@ def facts(report: Report) -> list[tuple[str, str]]:
         times = "once" if count == 1 else f"{count} times"
         found.append(("went back", f"{times}, after numbers that were not finite"))
     found += [("warning", one) for one in report.warnings]
+    found += [("reference", one) for one in strange_references(report)]
     found += [
         ("data", f"{name}: {fit.rows} rows, {fit.scatter:.2f} sigma from the solution")
         for name, fit in report.recovery.data.items()

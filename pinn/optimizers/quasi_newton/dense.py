@@ -62,8 +62,8 @@ class DenseQuasiNewton(QuasiNewton):
         return _Dense(size, self.mixture, there)
 
     def state_bytes(self, layout: Layout) -> int:
-        """Return the bytes of the packed triangle of H, as it is kept; a device holds both."""
-        return _packed_bytes(layout.size)
+        """Return the bytes of the packed triangle of H and of -H g; a device holds both triangles."""
+        return _packed_bytes(layout.size) + 8 * layout.size
 
 
 def _packed_bytes(size: int) -> int:

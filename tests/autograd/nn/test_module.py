@@ -243,6 +243,7 @@ def test_state_dict_loads_into_another_module_in_place():
     array = kept._data
     result = target.load_state_dict(source.state_dict())
     assert result.missing_keys == [] and result.unexpected_keys == []
+    assert str(result) == repr(result) == "<All keys matched successfully>"
     assert target[0].weight is kept and kept._data is array
     x = T.rand(3, 2)
     assert target(x).tolist() == source(x).tolist()
@@ -267,7 +268,10 @@ def test_load_state_dict_lists_everything_and_changes_nothing():
     assert "size mismatch for 0.weight" in text and "[3, 2]" in text and "[4, 2]" in text
     assert all((net.state_dict()[k].numpy() == v.numpy()).all() for k, v in before.items())
     del state["0.weight"]
-    missing, unexpected = net.load_state_dict(state, strict=False)
+    missing, unexpected = found = net.load_state_dict(state, strict=False)
+    assert str(found) == (
+        "IncompatibleKeys(missing_keys=['0.weight', '0.bias'], unexpected_keys=['extra'])"
+    )
     assert missing == ["0.weight", "0.bias"] and unexpected == ["extra"]
     assert net[2].bias.item() == 7
 

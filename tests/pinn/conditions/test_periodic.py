@@ -1,6 +1,7 @@
 """Periodic, interface and integral conditions: rows by hand, training, and what is refused."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -323,3 +324,18 @@ def test_a_config_has_them_and_a_file_keeps_them(tmp_path):
     assert again.problem.conditions == problem.conditions
     at = {"x": 0.3, "y": 0.2, "t": 0.1}
     np.testing.assert_array_equal(again.evaluate(**at)["u"], solution.evaluate(**at)["u"])
+
+
+@pytest.mark.parametrize("given", [{}, {"nodes": 80, "times": 1}, {"nodes": 80, "times": 2}])
+def test_integrals_of_more_nodes_than_a_check_looks_at_are_checked_and_solved(given):
+    """Over a square, at some times: 576 nodes and ten times where nothing else is said."""
+    cube = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1) * pinn.Time("t", 0, 1)
+    problem = pinn.Problem(cube, ["u"], {"e": "u_t - 2*t"}, [
+        pinn.Initial("u", 0), pinn.Integral("u", "t**2", **given)
+    ], reference={"u": "t**2"})  # fmt: skip
+    model = pinn.RandomFeatures(200, steepness=(0.1, 1.0))
+    assert pinn.check(problem, model).works
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pinn.ProblemWarning)
+        report = pinn.solve(problem, model).report
+    assert report.rel_l2["u"] < 1e-6

@@ -1,6 +1,7 @@
 """Config files: the objects they give, the mistakes they are told of, and their way to disk."""
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -295,6 +296,39 @@ def test_a_mistake_in_another_section_is_told_with_line_and_key(refused, line, m
     messages = refused(HEAT + line + "\n")
     assert len(messages) == 1
     assert messages[0].startswith(f"case.yaml:11: {message}")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("units: {x: m}", "units: unknown key; .*; did you mean problem\\.units\\?"),
+        ("constants: {k: 1}", "constants: unknown key; .*; did you mean problem\\.constants\\?"),
+        ("log_every: 5", "log_every: unknown key; .*; did you mean output\\.log_every\\?"),
+        ("interior: 5", "interior: unknown key; .*; did you mean sampling\\.interior\\?"),
+    ],
+)
+def test_a_key_that_belongs_in_a_section_is_told_with_the_section(refused, line, message):
+    (found,) = refused(HEAT + line + "\n")
+    assert re.fullmatch(f"case.yaml:11: {message}", found)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "point"),
+    [
+        ("{k: 1/2}", "{k: 0,05}", "write k: 0.05"),
+        ("{k: 1/2}", "{k: -12,5e-3}", "write k: -12.5e-3"),
+        ("{k: 1/2}", "{k: '0,05'}", "0.05"),
+        ("  unknowns: [u]", "  parameters: {q: 1,5}\n  unknowns: [u]", "write q: 1.5"),
+        ("unknown: u, value: 0}", "unknown: u, value: 0,5}", "write value: 0.5"),
+    ],
+)
+def test_a_number_with_a_comma_is_told_with_its_point(refused, old, new, point):
+    assert f"; a number has a decimal point: {point}" in refused(HEAT.replace(old, new, 1))[0]
+
+
+@pytest.mark.parametrize("constants", ["{k: 1/2, 05: 1}", "{k: pi, 05: }", "{05: }"])
+def test_a_key_that_is_no_part_of_a_number_is_told_without_one(refused, constants):
+    assert "decimal point" not in refused(HEAT.replace("{k: 1/2}", constants, 1))[0]
 
 
 def test_an_unknown_name_shows_the_equation_with_a_caret(refused):

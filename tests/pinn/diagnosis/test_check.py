@@ -135,6 +135,21 @@ def test_a_step_takes_what_is_done_with_matrices_too(monkeypatch, width):
     assert f"{seconds_text(total)} or more for all 5 steps" in str(found)
 
 
+@pytest.mark.parametrize(("stages", "seconds", "stage_said", "said"), [
+    ("auto", 10, "steps until the limit of 10 s (", "10 s in all, which is the limit"),
+    ([pinn.Adam(10**8)], 7, "adam steps until the limit of 7 s (", "7 s in all, which is the"),
+    ([pinn.Adam(3)], 500, "adam 3 steps (", "or more for all 3 steps, 500 s at most"),
+    ([pinn.Adam(3, seconds=5)], 500, "adam 3 steps (", "500 s in all at most"),
+])  # fmt: skip
+def test_what_is_told_of_the_time_is_within_the_limit(stages, seconds, stage_said, said):
+    found = checked(problem(), training=stages, seconds=seconds)
+    assert found.limit_seconds == seconds
+    text = " ".join(str(found).split())
+    assert stage_said in text and said in text
+    assert " h or more" not in text and "10000000" not in text
+    assert str(found).isascii() and max(map(len, str(found).splitlines())) <= 80
+
+
 def test_operations_a_second_are_those_of_a_product():
     assert 1e7 < diagnosis_of_runs._flops_a_second() < 1e14
 

@@ -44,7 +44,9 @@ def test_a_residual_that_is_small_between_the_points_too_is_not_told_of():
     fresh = {"poisson": 1e3 * here}
     assert overfitted(objective, theta, fresh, {"poisson": 1e16 * here}) is None
     said = overfitted(objective, theta, fresh, {"poisson": 1e14 * here})
-    assert f"poisson ({1e3 * here:.1e}, {here:.1e} at its points)" in said and "nodes" not in said
+    rms = f"{(1e3 * here) ** 0.5:.1e}, {here**0.5:.1e}"
+    assert "root mean square of the residual where training did not look" in said
+    assert f"poisson ({rms} at its points); take more points" in said and "nodes" not in said
 
 
 def test_rows_that_weigh_next_to_nothing_are_no_points_that_are_fitted():
@@ -89,11 +91,66 @@ def test_what_only_the_nodes_of_a_fractional_derivative_do_not_see_is_warned_of(
         pinn.Interval("x", -1, 1), ["u"], {"f": "fractional_laplacian(u, 1) - 1"},
         [pinn.Dirichlet("u", 0, hard=True, power=0.5)], reference={"u": "sqrt(1 - x**2)"},
     )  # fmt: skip
-    with pytest.warns(pinn.UnsolvedWarning, match="more nodes in sums and integrals"):
+    with pytest.warns(pinn.UnsolvedWarning, match="more nodes in the sums") as caught:
         report = pinn.solve(fractional, STEEP, pinn.Sampling(interior=160)).report
+    (said,) = [text for text in _texts(caught) if "are fitted" in text]
+    assert said.startswith("the nodes of sums are fitted") and "sampling.redraw" not in said
     assert report.loss < 1e-8 and report.rel_l2["u"] > 0.1
     smooth = pinn.solve(fractional, pinn.RandomFeatures(40), pinn.Sampling(interior=160)).report
     assert smooth.rel_l2["u"] < 1e-6 and smooth.warnings == ()
+
+
+def test_nodes_that_an_integral_is_fitted_at_are_named_and_more_of_them_help():
+    """u = 1 + int cos(150 s) u(s) ds is constant, 1/(1 - sin(150)/150)."""
+
+    def solved(nodes):
+        text = f"u - 1 - integral(cos(150*s)*at(u, x=s), s, 0, 1{nodes})"
+        problem = pinn.Problem(
+            pinn.Interval("x", 0, 1), ["u"], {"e": text},
+            reference={"u": "1/(1 - sin(150)/150)"},
+        )  # fmt: skip
+        return pinn.solve(problem, pinn.RandomFeatures(20), pinn.Sampling(interior=100))
+
+    with pytest.warns(pinn.UnsolvedWarning) as caught:
+        solution = solved("")
+    assert solution.report.loss < 1e-12 and solution.report.rel_l2["u"] > 0.05
+    (said,) = [text for text in _texts(caught) if "are fitted" in text]
+    assert said.startswith("the nodes of sums are fitted")
+    assert said.endswith("more nodes in the sums and integrals of e (nodes=40 in place of 20)")
+    doubts = solution.error_estimate().doubts
+    assert any("nodes are fitted, and not the equation; take more of them (nodes=40 in" in one
+               for one in doubts)  # fmt: skip
+    assert solved(", nodes=80").report.rel_l2["u"] < 1e-9
+
+
+def test_times_that_an_integral_condition_is_fitted_at_are_named_and_more_of_them_help():
+    """The integral of u over x is cos(10 t)/3 in place of a value at x = 1; u = x^2 cos(10 t)."""
+
+    def solved(times):
+        problem = pinn.Problem(
+            pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), ["u"],
+            {"h": "u_t - u_xx + 10*x**2*sin(10*t) + 2*cos(10*t)"},
+            [pinn.Initial("u", "x**2"), pinn.Dirichlet("u", 0, on="x=0"),
+             pinn.Integral("u", "cos(10*t)/3", times=times)],
+            reference={"u": "x**2*cos(10*t)"},
+        )  # fmt: skip
+        few = pinn.Sampling(interior=1800, initial=100, boundary=100, redraw=None)
+        return pinn.solve(problem, pinn.RandomFeatures(400, steepness=(1.0, 8.0)), few)
+
+    with pytest.warns(pinn.UnsolvedWarning) as caught:
+        solution = solved(5)
+    (said,) = [text for text in _texts(caught) if "are fitted" in text]
+    assert said.startswith("the times are fitted")
+    assert said.endswith("take more times in integral_u (times=10 in place of 5)")
+    doubts = solution.error_estimate().doubts
+    assert any("times are fitted, and not the equation; take more of them (times=10" in one
+               for one in doubts)  # fmt: skip
+    more = solved(100).report
+    assert more.rel_l2["u"] < 0.1 * solution.report.rel_l2["u"]
+
+
+def _texts(caught):
+    return [str(one.message) for one in caught]
 
 
 def test_windows_that_a_run_did_not_come_to_are_no_points_that_are_fitted():

@@ -167,6 +167,16 @@ def test_numbers_that_are_not_to_be_trusted_are_marked(pair):
     assert all(panel["band"] is None for panel in curves["panels"])
 
 
+def test_a_reference_of_another_problem_is_told_of(pair):
+    other = copy.copy(pair)
+    other.report = dataclasses.replace(
+        pair.report, rel_l2={"a": 0.25}, max_error={"a": 0.2},
+        error_estimate=ErrorEstimate({"a": 1e-9, "b": 1e-9}, {"a": 1e-9, "b": 1e-9}),
+    )  # fmt: skip
+    told = Seen(page_module.texts_of(Subject.of_solution(other))["results-text"]).text
+    assert "the reference of a differs from the solution by 2.5e-01" in " ".join(told.split())
+
+
 def test_the_history_of_a_loaded_file_may_be_anything(heat, tmp_path):
     """It is whatever JSON the file held: what is no record of a step is left out."""
     report = dataclasses.replace(heat.report, history=[{"loss": 1.0}, *heat.report.history])

@@ -9,7 +9,7 @@ from pinn.estimates import ErrorEstimate
 from pinn.optimizers import StopReason
 from pinn.solution import Report
 from pinn.solution.recovery import DataFit, Recovery
-from pinn.solution.report_text import report_text
+from pinn.solution.report_text import report_text, strange_references
 
 ESTIMATE = ErrorEstimate(
     relative_l2={"u": 2.94e-6, "pressure": 4e-3}, maximum={"u": 1.1e-5, "pressure": 0.02},
@@ -44,6 +44,29 @@ def test_an_estimate_that_is_not_to_be_trusted_has_a_mark_and_the_reason():
     doubted = replace(REPORT, error_estimate=replace(ESTIMATE, doubts=("it jumps",)))
     assert rows(doubted)[1].split()[-4:] == ["2.9e-06", "?", "1.1e-05", "?"]
     assert "?           the estimated error is not to be trusted: it jumps" in rows(doubted)
+
+
+def test_a_reference_far_from_a_solution_that_seems_right_is_told_of():
+    found = " ".join(" ".join(rows(replace(REPORT, rel_l2={"u": 0.25}))).split())
+    assert (
+        "reference the reference of u differs from the solution by 2.5e-01, and the estimated "
+        "error is 2.9e-06: one of the two is not of this problem; compare the reference with the "
+        "equations, conditions and constants"
+    ) in found
+    fewer = " ".join(rows(replace(REPORT, rel_l2={"u": 5e-4})))
+    assert "the reference of u differs" in fewer and "fewer digits" in fewer
+
+
+@pytest.mark.parametrize("changes", [
+    {"rel_l2": {"u": 2e-4}}, {"rel_l2": {"u": math.nan}}, {"rel_l2": {"v": 0.25}},
+    {"rel_l2": {"u": 0.25}, "error_estimate": replace(ESTIMATE, doubts=("it jumps",))},
+    {"rel_l2": {"u": 0.25}, "error_estimate": ErrorEstimate()},
+    {"rel_l2": {"u": 70.0}, "error_estimate": replace(ESTIMATE, relative_l2={"u": 0.6})},
+    {"rel_l2": {"u": 0.25}, "error_estimate": replace(ESTIMATE, relative_l2={"u": None})},
+])  # fmt: skip
+def test_a_reference_beside_an_estimate_that_is_doubted_or_about_as_large_is_not(changes):
+    report = replace(REPORT, **changes)
+    assert strange_references(report) == []
 
 
 def test_an_estimate_as_large_as_the_solution_bounds_nothing():
