@@ -35,6 +35,7 @@ from pinn.evaluation import Evaluation
 from pinn.evaluation.test_grid import test_points
 from pinn.objective import Objective
 from pinn.problem import Problem
+from pinn.problem.belonging import region_of
 from pinn.residuals import Measured, Residual
 from pinn.sampling import Points, stream
 from pinn.training.collocation import Collocation
@@ -203,11 +204,13 @@ class _Estimation:
 
     def _possible(self, problem: Linearised) -> dict[str, float]:
         stated, parameters = self._experiment.problem, self._extension.parameters
+        places, own = test_points(stated.domain), {}
+        for name in stated.outputs:
+            region = region_of(stated, name, stated.domain.coordinates)
+            own[name] = places if region is None else places[region(places)]
         parameters.load(self._extension.theta)
-        return possible_errors(
-            problem, parameters, stated.outputs, test_points(stated.domain),
-            stream(self._experiment.seed, "error estimate", "possible"),
-        )  # fmt: skip
+        rng = stream(self._experiment.seed, "error estimate", "possible")
+        return possible_errors(problem, parameters, own, rng)
 
     def _objective(self, parameters: Any, points: Mapping[str, Points]) -> Objective:
         run = self._experiment

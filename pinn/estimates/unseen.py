@@ -24,8 +24,7 @@ _LARGE, _BEYOND, _SMALL = 1e-3, 1e4, 1e-2
 def possible_errors(
     problem: Linearised,
     parameters: FlatParameters,
-    names: tuple[str, ...],
-    places: np.ndarray,
+    places: Mapping[str, np.ndarray],
     rng: np.random.Generator,
 ) -> dict[str, float]:
     """Return the largest relative L2 error of each output that the residual allows, to first order.
@@ -35,13 +34,13 @@ def possible_errors(
     left of it. The estimate is one of these errors, and how far it is below the largest tells how
     well the problem determines the output. |U p|^2 is that of random sums over the places, which is
     right on average (Johnson and Lindenstrauss, 1984). A p of huge numbers may change the residual
-    between the rows alone: where rows that took no part see that, smaller p are looked at, and an
-    output is left out where they see it of all, as one of no size is. parameters: those of the
-    problem, whose module gives the outputs. places: (n, d).
+    between the rows alone: where rows that took no part see that, smaller p are looked at, and of
+    the smallest they count as well. parameters: those of the problem, whose module gives the
+    outputs in this order. places: (n, d) of each output by name. Outputs of no size are left out.
     """
     from scipy.linalg import solve_triangular
 
-    slopes = dict(_slopes(problem, parameters, names, places, rng))
+    slopes = dict(_slopes(problem, parameters, places, rng))
     allowed, found = float(np.linalg.norm(problem.rows)), {}
     for tiny in _TINY:
         triangle = problem.triangle(tiny)
@@ -49,7 +48,8 @@ def possible_errors(
             seen = solve_triangular(triangle, slopes[name].T, trans="T", check_finite=False)
             p = solve_triangular(triangle, _longest(seen), check_finite=False)
             fitted, apart = problem.changes(p)
-            if apart <= 1:  # as |J p|^2 + |tiny p|^2 is 1 in the rows of the fit
+            # |J p|^2 + |tiny p|^2 is 1 in the rows of the fit
+            if apart <= 1 or tiny == _TINY[-1]:
                 changed = max(np.hypot(fitted, apart), tiny * np.linalg.norm(p))
                 found[name] = float(allowed * np.linalg.norm(slopes[name] @ p) / changed)
         if len(found) == len(slopes):
@@ -94,20 +94,18 @@ def _longest(columns: np.ndarray) -> np.ndarray:
 def _slopes(
     problem: Linearised,
     parameters: FlatParameters,
-    names: tuple[str, ...],
-    places: np.ndarray,
+    places: Mapping[str, np.ndarray],
     rng: np.random.Generator,
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield each output with the slopes of random sums of it over places, (sums, P).
 
     Their squares add up to the square of its relative change on average.
     """
-    few = places[rng.permutation(len(places))[:_PLACES]]
     like = parameters.tensors[0]
-    outputs = parameters.module(T.tensor(few, dtype=like.dtype, device=like.device))
-    for k, name in enumerate(names):
-        output = outputs[:, k]
-        size = rms(output.detach().cpu().numpy())
+    for k, (name, all_places) in enumerate(places.items()):
+        few = all_places[rng.permutation(len(all_places))[:_PLACES]]
+        output = parameters.module(T.tensor(few, dtype=like.dtype, device=like.device))[:, k]
+        size = rms(output.detach().cpu().numpy()) if len(few) else 0.0
         if size > 0 and output.requires_grad:
             sums = rng.standard_normal((_SUMS, len(few))) / (size * np.sqrt(_SUMS * len(few)))
             yield name, np.stack([problem.scaled(_slope(output, w, parameters)) for w in sums])

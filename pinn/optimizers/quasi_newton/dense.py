@@ -62,7 +62,7 @@ class DenseQuasiNewton(QuasiNewton):
         return _Dense(size, self.mixture, there)
 
     def state_bytes(self, layout: Layout) -> int:
-        """Return the bytes of the packed triangle of H and of -H g; a device holds both triangles."""
+        """Return the bytes of the triangle of H and of -H g; a device holds both triangles."""
         return _packed_bytes(layout.size) + 8 * layout.size
 
 
