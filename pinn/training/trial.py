@@ -58,7 +58,7 @@ class Budget:
 
 
 class Trial(NamedTuple):
-    """What a fit found, and the losses on points apart, by block, before it and after.
+    """What a fit found, and the weighted losses on points apart, by block, before it and after.
 
     found: the trained numbers by name; theta: as one vector. seconds: of a step. crept: whether
     steps fell short of what the features could do, so that more features would not help.
@@ -90,7 +90,12 @@ def fitted(
     """
     function = _Clocked(objective, budget.until(max(AT_MOST, share)))
     apart, theta = FreshLoss(objective, points), start
-    before = apart.losses(objective.theta)
+    weights = {block.name: block.weight for block in objective.blocks}
+
+    def losses_at(theta: np.ndarray) -> dict[str, float]:
+        return {name: weights[name] * loss for name, loss in apart.losses(theta).items()}
+
+    before = losses_at(objective.theta)
     clock, seconds, losses, crept = budget.clock, [], [], False
     solver = GaussNewton(steps=STEPS, least_fall=FALLS, halvings=HALVINGS)
     began = clock()
@@ -109,7 +114,7 @@ def fitted(
         pass  # as far as it came
     # the first step compiles
     return Trial(
-        before, apart.losses(theta), min(seconds, default=clock() - began),
+        before, losses_at(theta), min(seconds, default=clock() - began),
         objective.parameters.named(theta), crept, theta,
     )  # fmt: skip
 

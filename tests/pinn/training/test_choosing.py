@@ -59,6 +59,21 @@ def test_a_smooth_solution_gets_random_features_and_many_digits():
     assert solution.report.history[0]["loss"] < 1e-15  # it goes on from the trial
 
 
+def test_weights_that_undo_the_units_of_an_equation_undo_them_in_the_trial_too():
+    def chosen(factor, **given):
+        problem = pinn.Problem(
+            pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), ["u"],
+            {"heat": f"{factor}*(u_t - 0.1*u_xx)"},
+            [pinn.Initial("u", "sin(pi*x)"), pinn.Dirichlet("u", 0)],
+        )  # fmt: skip
+        solution = pinn.solve(problem, pinn.AutoModel(), error_bars=False, **given)
+        return str(solution.report.decisions[0])
+
+    plain = chosen(1)
+    assert "random features" in plain
+    assert chosen(2.0**40, weighting={"heat": 2.0**-80}) == plain
+
+
 def test_more_features_than_were_tried_begin_where_these_ended():
     given = Experiment(SMOOTH, pinn.AutoModel(enrichment=("x**1.5",)))
     found, _, theta, _ = choosing.with_model(given)
