@@ -57,7 +57,7 @@ _PROGRESS, _STEPS = 0.9, 3
 _APART = 3.0
 # A tenth of a correction changes the residual by a tenth of what the whole does, but for this part:
 # beyond it, and with much of the residual left, its linearised equation is no equation of it.
-_LITTLE, _BENT = 0.1, 0.1
+_LITTLE, _BENT, _STRETCHED = 0.1, 0.1, 100.0
 # A residual of this share of the terms of an equation is no small one.
 _FAR = 0.01
 # Places at which they are compared, about.
@@ -340,21 +340,29 @@ class _Estimation:
         confirmed = only_rounding or bool(judged) and (
             best.held.confirms and Witness(np.concatenate(before), np.concatenate(rest)).confirms
         )
-        bend = self._bend(best, judged, after) if share >= _BAD and confirmed else 0.0
+        bend = 0.0
+        if share >= _BAD and confirmed:
+            # rounding bends a small one most, what is not linear a large one
+            bend = min(self._bend(best, judged, stretched) for stretched in (1.0, _STRETCHED))
         return _Remains(share, confirmed, only_rounding, near_rounding, bend, tuple(noisy))
 
-    def _bend(
-        self, best: Correction, names: Iterable[str], after: Mapping[str, np.ndarray]
-    ) -> float:
-        """Return how far what a correction changes in some blocks is from linear, as a share."""
-        self._corrected.move(_LITTLE * best.direction)
-        little = self._nonlinear.residuals(self._corrected.theta, self._fresh)
+    def _bend(self, best: Correction, names: Iterable[str], stretched: float) -> float:
+        """Return how far what a correction changes in some blocks is from linear, as a share.
+
+        stretched: how many times the correction is taken.
+        """
+
+        def changes(part: float) -> dict[str, np.ndarray]:
+            self._corrected.move(part * stretched * best.direction)
+            return self._nonlinear.residuals(self._corrected.theta, self._fresh)
+
+        little, whole = changes(_LITTLE), changes(1.0)
         self._corrected.move(best.direction)
         bent, straight = [], []
         for name in names:
             before = self._before[name]
             line, size = (little[name] - before) / _LITTLE, rms(before)
-            bent.append(rms(after[name] - before - line) / size)
+            bent.append(rms(whole[name] - before - line) / size)
             straight.append(rms(line) / size)
         return float(np.linalg.norm(bent) / np.linalg.norm(straight))
 
