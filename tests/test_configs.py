@@ -27,7 +27,8 @@ ADVISED = {"kovasznay"}
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Compile nothing, and draw of each run its fields and history alone."""
+    """Compile nothing, draw of each run its fields and history alone, take few points unadvised."""
+    monkeypatch.setattr("pinn.diagnosis.few_points._FEW", 0.0)
     monkeypatch.setenv("AUTOGRAD_EXECUTOR", "numpy")
     for kind in ("reference", "error", "slices", "maps", "vectors", "points"):
         monkeypatch.setattr(figures, f"plot_{kind}", lambda *_, **__: Figure((1, 1)))

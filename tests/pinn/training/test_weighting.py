@@ -68,14 +68,14 @@ def test_quasi_newton_steps_lower_the_loss_as_it_is_weighed_at_the_time(name, so
     run, objective = training(setup, [SOLVERS[solver]], [records.append])
     pairs, learn = [], quasi_newton._Memory.learn
 
-    def checked(memory, here, end, sbs):
+    def checked(memory, here, end, *rest):
         # Both gradients of a pair belong to the objective as it is now.
         for point in (here, end):
             found = objective.value_and_gradient(point.theta)
             assert found.loss == point.loss
             np.testing.assert_array_equal(found.gradient, point.raw)
         pairs.append(memory.number)
-        learn(memory, here, end, sbs)
+        learn(memory, here, end, *rest)
 
     monkeypatch.setattr(quasi_newton._Memory, "learn", checked)
     begun = objective.theta
