@@ -122,7 +122,6 @@ class _LeafValues(Values):
             self._model.along(level, numbers)
         return super().along(level, numbers)
 
-
     def __getitem__(self, leaf: Any) -> Any:
         if isinstance(leaf, ParameterRef):
             self.coefficients.add(leaf.name)

@@ -38,8 +38,12 @@ class FreshLoss:
 
     def __call__(self, theta: np.ndarray) -> float:
         """Return the weighted loss at theta; evaluating leaves the model there."""
+        return float(sum(self.weighted(theta).values()))
+
+    def weighted(self, theta: np.ndarray) -> dict[str, float]:
+        """Return what each block adds to that by name."""
         losses = self.losses(theta)
-        return float(sum(b.weight * losses[b.name] for b in self._objective.blocks))
+        return {b.name: b.weight * losses[b.name] for b in self._objective.blocks}
 
     def losses(
         self, theta: np.ndarray, points: Mapping[str, Points] | None = None

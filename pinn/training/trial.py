@@ -90,12 +90,7 @@ def fitted(
     """
     function = _Clocked(objective, budget.until(max(AT_MOST, share)))
     apart, theta = FreshLoss(objective, points), start
-    weights = {block.name: block.weight for block in objective.blocks}
-
-    def losses_at(theta: np.ndarray) -> dict[str, float]:
-        return {name: weights[name] * loss for name, loss in apart.losses(theta).items()}
-
-    before = losses_at(objective.theta)
+    before = apart.weighted(objective.theta)
     clock, seconds, losses, crept = budget.clock, [], [], False
     solver = GaussNewton(steps=STEPS, least_fall=FALLS, halvings=HALVINGS)
     began = clock()
@@ -114,7 +109,7 @@ def fitted(
         pass  # as far as it came
     # the first step compiles
     return Trial(
-        before, losses_at(theta), min(seconds, default=clock() - began),
+        before, apart.weighted(theta), min(seconds, default=clock() - began),
         objective.parameters.named(theta), crept, theta,
     )  # fmt: skip
 
