@@ -21,6 +21,7 @@ from pinn.diagnosis import (
     ProblemWarning,
     UnsolvedWarning,
     check_run,
+    in_natural_units,
     jumps,
     overfitted,
     preflight,
@@ -196,7 +197,10 @@ def solve(
     to start from its model. sampling: pinn.Sampling(); training: a list of stages, or "auto" (also
     where left out), which chooses them on the way and says why, or a pinn.Plan of your own.
     weighting: block name -> weight in the loss, 1 where left out, or a pinn.Weighting that chooses
-    them, or a list of these, whose weights are multiplied. precision: "float64" or "float32".
+    them, or a list of these, whose weights are multiplied. Without any, and without a target, the
+    blocks of a problem in units far from its own, where residuals are a thousand times apart, are
+    weighed by their size; a network whose scale is left out is then scaled too, and the report says
+    so (pinn.diagnosis.in_natural_units). precision: "float64" or "float32".
     device: "cpu", "cuda", or one of several GPUs: "cuda:1". callbacks: functions of a step record,
     or objects with the methods of pinn.training.Callback; pinn.Progress() shows progress, and
     without it nothing is printed.
@@ -300,7 +304,7 @@ def check(**arguments: Any) -> Check:
     check_callbacks(arguments.pop("callbacks"))
     experiment, start = _experiment(**arguments), arguments["start"]
     with training_resources():
-        experiment, *_, interrupted = with_model(experiment, start is not None)
+        experiment, *_, interrupted = _chosen(experiment, start)
         if interrupted:
             raise KeyboardInterrupt
         objective, *_ = _begin(experiment, start)
@@ -327,7 +331,7 @@ def _prepared(
     point = Resumed(asked) if resume is None else resumed(resume, asked)
     chosen = Chosen(point.experiment)
     if not point.resume:
-        chosen = with_model(asked, started, functools.partial(notify, callbacks, "on_choosing"))
+        chosen = _chosen(asked, start, functools.partial(notify, callbacks, "on_choosing"))
     asked.ranks.meet()  # from now on rank 0 may write to where all have read
     spent = clock() - began
     objective, test, said = _begin(chosen.experiment, start if started else chosen.theta)
@@ -335,6 +339,17 @@ def _prepared(
     said = [*preflight(objective), *unused_constants(asked), *said]
     spent = spent if chosen.decisions else 0.0
     return _Prepared(asked, chosen, spent, started, point, objective, test, fresh, said)
+
+
+def _chosen(
+    asked: Experiment,
+    start: Solution | Mapping[str, np.ndarray] | np.ndarray | None,
+    tell: Callable[[str], Any] = lambda sentence: None,
+) -> Chosen:
+    """Return the run with what was left open: units of outputs and losses, and the model."""
+    experiment, decisions = in_natural_units(asked, fixed_model=isinstance(start, Solution))
+    chosen = with_model(experiment, start is not None, tell)
+    return chosen._replace(decisions=(*decisions, *chosen.decisions))
 
 
 def _begin(

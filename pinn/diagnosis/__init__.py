@@ -6,6 +6,7 @@ from pinn.diagnosis.diagnose import Diagnosis, doctor
 from pinn.diagnosis.examination import Examination
 from pinn.diagnosis.finding import CAUSES, Change, Finding
 from pinn.diagnosis.jumps import jumps
+from pinn.diagnosis.natural_units import in_natural_units
 from pinn.diagnosis.overfit import overfitted
 from pinn.diagnosis.preflight import preflight
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
@@ -14,7 +15,7 @@ from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
 
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
-    "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run", "doctor", "jumps",
-    "overfitted", "preflight", "recovery", "scaled_residuals", "standard_errors", "unsolved",
-    "untrained",
-]
+    "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run", "doctor", "in_natural_units",
+    "jumps", "overfitted", "preflight", "recovery", "scaled_residuals", "standard_errors",
+    "unsolved", "untrained",
+]  # fmt: skip

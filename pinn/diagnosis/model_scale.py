@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pinn.diagnosis.changes import of_model
 from pinn.diagnosis.finding import Change
-from pinn.diagnosis.sizes import stated_sizes
-from pinn.diagnosis.statement import Statement
+from pinn.diagnosis.sizes import Size, given_by, rms, stated_sizes
+from pinn.diagnosis.statement import Stated, Statement
 from pinn.models import Network, PerUnknown, Windows
 
 # Before training only what is so many times larger or smaller than the network's values is told.
@@ -22,20 +23,65 @@ def scales_of(model: Any, unknowns: Sequence[str]) -> dict[str, float]:
 
     Models of one's own, and a scale that is still to come from data, say nothing.
     """
+    return {
+        name: network.scale.get(name, 1.0)
+        for name, network in _networks(model, unknowns)
+        if network.scale != "data"
+    }
+
+
+def left_open(model: Any, unknowns: Sequence[str]) -> list[str]:
+    """Return the unknowns of whose outputs a model says neither a scale nor an offset."""
+    return [
+        name for name, network in _networks(model, unknowns)
+        if network.scale != "data" and name not in {**network.scale, **network.offset}
+    ]  # fmt: skip
+
+
+def _networks(model: Any, unknowns: Sequence[str]) -> Iterator[tuple[str, Network]]:
+    """Yield the unknowns that a network has as outputs, each with it."""
     if isinstance(model, Windows):
-        return scales_of(model.model, unknowns)
+        yield from _networks(model.model, unknowns)
+    elif isinstance(model, PerUnknown):
+        for name in unknowns:
+            yield from _networks(model.networks.get(name, model.each), [name])
+    elif isinstance(model, Network):
+        yield from ((name, model) for name in unknowns)
+
+
+def output_sizes(statement: Statement) -> dict[str, Size]:
+    """Return how large the outputs of a network have to be, as `stated_sizes` has unknowns.
+
+    Where a condition holds exactly the network only adds what is beside it, which then is as large
+    as the values vary.
+    """
+    soft = {residual.name for residual in statement.problem.residuals}
+
+    def given(condition: Stated) -> float:
+        values = given_by(condition)
+        return rms(values if condition.name in soft else values - values.mean())
+
+    return stated_sizes(statement, given)
+
+
+def with_scale(model: Any, sizes: Mapping[str, float], unknowns: Sequence[str]) -> Any:
+    """Return a model with outputs of such sizes, as powers of ten, of those of its unknowns."""
+    if isinstance(model, Windows):
+        return replace(model, model=with_scale(model.model, sizes, unknowns))
+    own = {name: size for name, size in sizes.items() if name in unknowns}
+    if not own:
+        return model
     if isinstance(model, PerUnknown):
-        each = (scales_of(model.networks.get(name, model.each), [name]) for name in unknowns)
-        return {name: scale for one in each for name, scale in one.items()}
-    if not isinstance(model, Network) or model.scale == "data":
-        return {}
-    return {name: model.scale.get(name, 1.0) for name in unknowns}
+        networks = {
+            name: with_scale(model.networks.get(name, model.each), own, [name]) for name in own
+        }
+        return replace(model, networks={**model.networks, **networks})
+    return replace(model, scale={**model.scale, **_powers(own)})
 
 
 def scaled(model: Any, sizes: Mapping[str, float]) -> Change:
     """Return the change of a model to outputs of such sizes, as powers of ten; others stay."""
-    powers = {name: 10.0 ** round(math.log10(size)) for name, size in sizes.items()}
-    return of_model(model, **_settings(model, powers))
+    return of_model(model, **_settings(model, _powers(sizes)))
 
 
 def scale_advice(statement: Statement, model: Any) -> Iterator[str]:
@@ -47,7 +93,7 @@ def scale_advice(statement: Statement, model: Any) -> Iterator[str]:
         return
     scales = scales_of(model, statement.problem.unknowns)
     far = {
-        name: size for name, size in stated_sizes(statement).items()
+        name: size for name, size in output_sizes(statement).items()
         if name in scales and not 1 / _FAR < size.value / scales[name] < _FAR
     }  # fmt: skip
     if not far:
@@ -59,6 +105,10 @@ def scale_advice(statement: Statement, model: Any) -> Iterator[str]:
         f"{told}, where the network begins with values of about {begins}; scale its outputs: "
         f"--set {shlex.quote(str(change))}"
     )
+
+
+def _powers(sizes: Mapping[str, float]) -> dict[str, float]:
+    return {name: 10.0 ** round(math.log10(size)) for name, size in sizes.items()}
 
 
 def _settings(model: Any, powers: Mapping[str, float]) -> dict[str, Any]:

@@ -31,11 +31,13 @@ def planes_of(points: Points, coordinates: tuple[str, ...]) -> tuple[list[Plane]
     array = points.coordinates
     found, elsewhere = [], np.full(len(array), len(coordinates) > 1)
     for j, name in enumerate(coordinates):
-        values, counts = np.unique(array[:, j], return_counts=True)
-        for value in values if len(coordinates) == 1 else values[counts >= _FEWEST]:
-            rows = array[:, j] == value
-            others = np.delete(array[rows], j, axis=1)
-            if all(len(np.unique(column)) >= _SPREAD for column in others.T):
+        order = np.argsort(array[:, j], kind="stable")
+        values, begins = np.unique(array[order, j], return_index=True)
+        for value, rows in zip(values, np.split(order, begins[1:]), strict=True):
+            if len(coordinates) > 1 and len(rows) < _FEWEST:
+                continue
+            others = (k for k in range(len(coordinates)) if k != j)
+            if all(len(np.unique(array[rows, k])) >= _SPREAD for k in others):
                 found.append(Plane(name, float(value), array[rows]))
-                elsewhere &= ~rows
+                elsewhere[rows] = False
     return found, bool(np.count_nonzero(elsewhere) > 1)

@@ -43,7 +43,8 @@ class Network(Model):
     the problem's constants: [x, t, exp(-nu*t)]. Coordinates are scaled from their bounds to
     [-1, 1], other expressions taken as they are. embedding: what is applied to that, one after the
     other. factorization: random weight factorisation of all layers. offset, scale: unknown ->
-    number, so that u = offset + scale * N with an N of about 1; 0 and 1 where they are left out.
+    number, so that u = offset + scale * N with an N of about 1; 0 and 1 where they are left out,
+    but for unknowns that a problem states to be 20 times larger or smaller (docs/decisions/0060).
     scale may be "data": then both come from the values that conditions give to each unknown, their
     mean and standard deviation.
 

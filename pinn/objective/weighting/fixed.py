@@ -18,7 +18,8 @@ WEIGHTS = Names(Number(low=0.0), "a mapping from block names to weights")
 class Fixed(Weighting):
     """One number a block for the whole run.
 
-    blocks: block name -> weight >= 0, 1 where left out.
+    blocks: block name -> weight >= 0, 1 where left out. Without any, pinn.solve weighs the blocks
+    of a problem in units far from its own by their size (docs/decisions/0060).
     """
 
     every: ClassVar[None] = None

@@ -56,6 +56,8 @@ model: {mlp: {width: 10, depth: 2}}
 sampling: {interior: 200, redraw: null, adaptive: null}
 training: [{adam: {steps: 200, learning_rate: 0.005}}, {ssbroyden: {steps: 200}}]
 """
+# Written out, so that a problem in units far from its own is left in them.
+WEIGHTS = "weighting: {ode: 1}\n"
 SINE = "u_xx + pi**2*sin(pi*x)"
 
 
@@ -73,7 +75,9 @@ CASES = {
         ode("u_xx/(16*pi**2) + sin(4*pi*x)", width=12, interior=12, then="ssbroyden: {steps: 300}"),
         LOSS, 100,
     ),
-    "balance": (ode("1000*(u_xx + pi**2*sin(pi*x))", value="x", adam=600), TERMS, 10),
+    "balance": (
+        ode("1000*(u_xx + pi**2*sin(pi*x))", value="x", adam=600) + WEIGHTS, TERMS, 10,
+    ),
     "waves": (ode("u_xx/(16*pi)**2 + sin(16*pi*x)", width=16, interior=300, adam=400), LOSS, 30),
     "front": (
         ode("u_x - 0.02*u_xx - 1", width=6, interior=60, adam=300, then="ssbroyden: {steps: 600}")
@@ -86,7 +90,10 @@ CASES = {
         LOSS, 10,
     ),
     "contradiction": (WRONG, LOSS, 1000),
-    "units": (ode("u_x + u", value=3000, on=", on: x=0", adam=500), LOSS, 100),
+    "units": (
+        ode("u_x + u", value=3000, on=", on: x=0", adam=500).replace("2}}", "2, scale: {u: 1}}}"),
+        LOSS, 100,
+    ),
     "hard_value": (HEAT, LOSS, 100),
     "network": (
         ode("u_xx/(16*pi**2) + sin(4*pi*x)", width=2, interior=100, then="ssbroyden: {steps: 500}"),

@@ -30,7 +30,7 @@ def advice(model, problem=None):
 
 
 def test_an_unknown_far_from_the_size_of_the_network_is_told_with_the_number_to_write():
-    (said,) = advice(pinn.MLP(8, 2))
+    (said,) = advice(pinn.MLP(8, 2, scale={"u": 1}))
     assert said.startswith("u is about ") and "(growth), where the network begins with " in said
     assert said.endswith(
         "values of about 1; scale its outputs: --set 'model={mlp: {width: 8, depth: 2, scale: {u: "
@@ -43,6 +43,7 @@ def test_an_unknown_far_from_the_size_of_the_network_is_told_with_the_number_to_
     (pinn.RandomFeatures(30), None),
     (pinn.MLP(8, 2), growth(0.1, 1.0)),
     (pinn.MLP(8, 2), growth(20.0, 300.0)),
+    (pinn.MLP(8, 2), None),  # which is scaled by itself
 ])  # fmt: skip
 def test_what_is_scaled_or_takes_any_size_is_not(model, problem):
     assert advice(model, problem) == []
@@ -77,7 +78,9 @@ def test_a_module_of_ones_own_says_nothing_of_its_scale():
 
 
 @pytest.mark.filterwarnings("ignore::pinn.UnsolvedWarning", "ignore::pinn.ProblemWarning")
-@pytest.mark.parametrize("model", [pinn.MLP(10, 2), pinn.Windows(2, pinn.MLP(8, 2))])
+@pytest.mark.parametrize("model", [
+    pinn.MLP(10, 2, scale={"u": 1}), pinn.Windows(2, pinn.MLP(8, 2, scale={"u": 1})),
+])  # fmt: skip
 def test_the_doctor_names_the_scale_and_writing_it_helps(model):
     """u' = u (1 - u/K) from 5e4 to K = 1e6, unscaled and as the doctor says."""
     given = {

@@ -65,7 +65,8 @@ def test_who_interrupts_is_not_told_that_it_is_unfinished():
 @pytest.mark.parametrize(("scale", "amount"), [(1e6, 1.0), (1e-9, 1.0), (1.0, 1e4)])
 def test_units_do_not_matter(scale, amount):
     solution = pinn.solve(decay(), **SMALL, training=[pinn.Adam(3)])
-    other = pinn.solve(decay(scale, amount), **SMALL, training=[pinn.Adam(1)])
+    settings = {**SMALL, "model": dataclasses.replace(SMALL["model"], scale={"u": 1.0})}
+    other = pinn.solve(decay(scale, amount), **settings, training=[pinn.Adam(1)])
     # The same function in other units: the last layer gives all of u.
     named = solution._parameters.named(solution.theta)
     last = {k: v * amount for k, v in named.items() if k in ("model.weight1", "model.bias1")}

@@ -1,0 +1,211 @@
+"""Runs whose problem is stated in units far from its own: their outputs and losses are scaled."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import pinn
+from pinn.diagnosis import in_natural_units
+from pinn.objective.weighting import NTK, Fixed
+from pinn.training.experiment import Experiment
+
+# Steel, in SI units: a bar of 0.1 m for ten minutes.
+BAR, TIME = pinn.Interval("x", 0, 0.1), pinn.Time("t", 0, 600)
+STEEL = {"rc": 4e6, "k": 50.0, "L": 0.1}
+SMALL = pinn.Sampling(interior=300, redraw=None, adaptive=None)
+
+
+def heat(equation="rc*T_t - k*T_xx", hard=False):
+    return pinn.Problem(
+        BAR * TIME, ["T"], {"heat": equation},
+        [pinn.Initial("T", "300 + 100*sin(pi*x/L)", hard=hard),
+         pinn.Dirichlet("T", 300.0, hard=hard)],
+        constants=STEEL, reference={"T": "300 + 100*sin(pi*x/L)*exp(-k/rc*(pi/L)**2*t)"},
+    )  # fmt: skip
+
+
+def bar():
+    """A bar of steel that is pulled: stress and displacement are 1e11 apart."""
+    return pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u", "s"], {"balance": "s_x + f", "hooke": "s - E*u_x"},
+        [pinn.Dirichlet("u", 0, on="x=0"), pinn.Dirichlet("s", "S", on="x=1")],
+        constants={"E": 2.1e11, "f": 1e6, "S": 1e8},
+        reference={"s": "S + f*(1 - x)", "u": "(S*x + f*(x - x**2/2))/E"},
+    )  # fmt: skip
+
+
+def told(problem, **given):
+    """Return the run in natural units and what was decided, as texts."""
+    experiment, decisions = in_natural_units(Experiment(problem, **given))
+    return experiment, [str(one) for one in decisions]
+
+
+def weights(problem, **given):
+    return told(problem, **given)[0].weighting.initial
+
+
+def test_an_equation_that_is_far_larger_than_the_conditions_is_weighed_by_its_size():
+    experiment, (_, said) = told(heat())
+    found = experiment.weighting.initial
+    # rho*cp*T/time is 4e6*372/600 = 2.5e6, and T some hundred
+    assert found == {"heat": 1e-12, "initial_T": 1e-4, "dirichlet_T": 1e-4}
+    assert said.startswith("weights: heat 1e-12, initial_T 1e-04, dirichlet_T 1e-04: as the ")
+    assert "heat is about 2e+06 large" in said or "heat is about 1e+06 large" in said
+
+
+@pytest.mark.parametrize("factor", [1e-9, 1e-6, 1e7, 1e12])
+def test_an_equation_times_a_number_is_the_same_run(factor):
+    """But for rounding: the weighted loss is the same function, up to a power of ten."""
+    times = heat(f"{factor}*(T_t - k/rc*T_xx)")
+    before, after = weights(heat()), weights(times)
+    # rc = 4e6 is no power of ten
+    share = (after["heat"] * factor**2) / (before["heat"] * 4e6**2)
+    assert 0.05 < share < 20
+    assert after["dirichlet_T"] == before["dirichlet_T"]
+
+
+@pytest.mark.parametrize("given", [
+    {"weighting": Fixed({"heat": 1.0})},
+    {"weighting": NTK()},
+    {"target": 1e-9},
+])  # fmt: skip
+def test_weights_that_are_given_and_a_loss_with_a_target_stay_as_they_are(given):
+    experiment, said = told(heat(), **given)
+    assert not [one for one in said if one.startswith("weights")]
+    assert experiment.weighting == given.get("weighting", Fixed())
+
+
+def test_what_is_stated_in_its_own_units_is_left_alone():
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), ["u"], {"heat": "u_t - 0.3*u_xx"},
+        [pinn.Initial("u", "sin(pi*x)"), pinn.Dirichlet("u", 0)],
+    )  # fmt: skip
+    asked = Experiment(problem, model=pinn.MLP(8, 2))
+    assert in_natural_units(asked) == (asked, ())
+
+
+def test_in_time_alone_nothing_is_weighed():
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 9), ["T"], {"cooling": "1e6*T_t + 2e5*(T - 300)"},
+        [pinn.Initial("T", 400)],
+    )  # fmt: skip
+    assert weights(problem) == {}
+
+
+def test_equations_between_unknowns_far_apart_are_weighed_by_what_others_ask_for():
+    experiment, (scale, _) = told(bar(), model=pinn.MLP(8, 2))
+    assert experiment.model.scale == {"s": 1e8, "u": 1e-3}
+    assert scale == (
+        "scale of outputs: s 1e+08, u 0.001: s is about 1e+08 (dirichlet_s_x_high), u is about "
+        "0.0004 (hooke)"
+    )
+    found = experiment.weighting.initial
+    assert found["dirichlet_u_x_low"] / found["hooke"] == pytest.approx(1e20)
+
+
+MODELS = [
+    pinn.MLP(8, 2), pinn.Siren(), pinn.PerUnknown(pinn.MLP(8, 2)),
+    pinn.Windows(2, pinn.MLP(8, 2)), pinn.AutoModel(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_outputs_of_any_network_are_scaled_by_what_conditions_give(model):
+    found = told(heat(), model=model)[0].model
+    if isinstance(found, pinn.Windows):
+        assert found.count == 2
+        found = found.model
+    if isinstance(found, pinn.PerUnknown):
+        found = found.networks["T"]
+    assert found.scale == {"T": 1000.0}
+
+
+@pytest.mark.parametrize("model", [
+    pinn.MLP(8, 2, scale={"T": 1}), pinn.MLP(8, 2, offset={"T": 300}), pinn.MLP(8, 2, scale="data"),
+    pinn.RandomFeatures(40), pinn.PerUnknown(pinn.MLP(8, 2), {"T": pinn.MLP(8, 2, scale={"T": 1})}),
+])  # fmt: skip
+def test_outputs_stay_where_their_scale_is_given_or_is_solved_for(model):
+    before = Experiment(heat(), model=model).model
+    assert told(heat(), model=model)[0].model == before
+
+
+def test_where_a_condition_holds_exactly_the_network_is_as_large_as_what_is_beside_it():
+    """T = 300 at the walls, exactly: a network that adds to it need not be 300 large."""
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["T"], {"heat": "T_xx + 1"}, [pinn.Dirichlet("T", 300, hard=True)]
+    )
+    assert told(problem, model=pinn.MLP(8, 2))[1] == []
+
+
+@pytest.mark.parametrize("value", ["1e-3", "1e-3*x", "sin(pi*x)*sin(pi*y)"])
+def test_small_values_at_a_boundary_say_nothing_beside_a_source(value):
+    square = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1)
+    problem = pinn.Problem(
+        square, ["u"], {"e": "laplacian(u) + 20"}, [pinn.Dirichlet("u", value)]
+    )  # fmt: skip
+    assert told(problem, model=pinn.MLP(8, 2))[1] == []
+
+
+def test_a_pressure_that_is_held_at_nothing_is_not_small():
+    square = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1)
+    problem = pinn.Problem(
+        square, ["u", "v", "p"],
+        {"mass": "u_x + v_y", "x": "u*u_x + v*u_y + p_x - 0.1*laplacian(u)",
+         "y": "u*v_x + v*v_y + p_y - 0.1*laplacian(v)"},
+        [pinn.Dirichlet("u", 1, on="y=1"), pinn.Dirichlet("u", 0, on=["x=0", "x=1", "y=0"]),
+         pinn.Dirichlet("v", 0), pinn.Dirichlet("p", 1e-5, on="x=0")],
+    )  # fmt: skip
+    assert told(problem, model=pinn.MLP(8, 2))[1] == []
+
+
+def test_numbers_to_start_from_are_those_of_the_model_as_it_was():
+    """A solution's numbers go with its model; numbers alone with what the problem makes of it."""
+    settings = {"training": [pinn.Adam(2)], "sampling": SMALL, "error_bars": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pinn.UnsolvedWarning)
+        old = pinn.solve(heat(), pinn.MLP(6, 1, scale={"T": 7.0}), **settings)
+        new = pinn.solve(heat(), start=old, **settings)
+        plain = pinn.solve(heat(), pinn.MLP(6, 1), **settings)
+        again = pinn.solve(heat(), pinn.MLP(6, 1), start=plain.named_theta, **settings)
+    assert new.experiment.model.scale == {"T": 7.0}
+    assert again.experiment.model.scale == plain.experiment.model.scale == {"T": 1000.0}
+
+
+def test_a_check_and_a_run_are_of_one_loss_and_the_run_says_so():
+    settings = {"training": [pinn.Adam(2)], "sampling": SMALL}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pinn.UnsolvedWarning)
+        solution = pinn.solve(heat(), pinn.MLP(6, 1), error_bars=False, **settings)
+    assert [one.what.split(":")[0] for one in solution.report.decisions] == [
+        "scale of outputs", "weights"
+    ]  # fmt: skip
+    assert solution.experiment.weighting != Fixed()
+    found = pinn.check(heat(), pinn.MLP(6, 1), **settings)
+    rms = {block.name: block.rms for block in found.blocks}
+    weighted = sum(
+        solution.experiment.weighting.initial[name] * value**2 for name, value in rms.items()
+    )
+    assert 0.01 < weighted < 100
+
+
+@pytest.mark.filterwarnings("ignore::pinn.UnsolvedWarning")
+def test_steel_is_solved_in_si_units_by_layers_and_by_features():
+    layers = pinn.solve(
+        heat(), pinn.MLP(10, 2), SMALL, [pinn.LevenbergMarquardt(60)], error_bars=False
+    )
+    assert layers.report.rel_l2["T"] < 1e-4  # without units of its own 0.05
+    features = pinn.solve(heat(), pinn.RandomFeatures(300), SMALL, error_bars=False)
+    assert features.report.rel_l2["T"] < 1e-6
+
+
+def test_given_weights_of_one_leave_steel_unsolved():
+    """What the units are for: the run without them, which the test above solves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pinn.UnsolvedWarning)
+        found = pinn.solve(
+            heat(), pinn.MLP(10, 2, scale={"T": 1}), SMALL, [pinn.LevenbergMarquardt(60)],
+            {"heat": 1.0}, error_bars=False,
+        )  # fmt: skip
+    assert found.report.rel_l2["T"] > 1e-2
+    assert np.isfinite(found.report.loss)
