@@ -27,28 +27,16 @@ _ROUNDING = 1e-20
 def advice(statement: Statement, model: Any, losses: Mapping[str, float]) -> list[str]:
     """Return a sentence for each thing that a network will find hard, and what helps.
 
-    losses: of each block, at the start. Looked for are unknowns whose size is far from what the
-    model begins with, constants, terms of an equation and losses that are a million times apart,
-    and more conditions than an equation takes.
+    losses: of each block, weighted, at the start. Looked for are unknowns whose size is far from
+    what the model begins with, terms of an equation and losses that are a million times apart, and
+    more conditions than an equation takes.
     """
     return [
         *scale_advice(statement, model),
-        *_constants_apart(statement),
         *_terms_apart(statement),
         *_losses_apart(statement, losses),
         *surplus(statement),
     ]
-
-
-def _constants_apart(statement: Statement) -> Iterator[str]:
-    sizes = {n: abs(v) for n, v in statement.problem.constants.items() if v}
-    if len(sizes) > 1 and max(sizes.values()) >= _APART * min(sizes.values()):
-        small, large = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
-        yield (
-            f"the constants {large} = {_shown(statement, large)} and {small} = "
-            f"{_shown(statement, small)} are {_factor(sizes[large] / sizes[small])} apart; write "
-            f"the problem without units: {_how(statement)}"
-        )
 
 
 def _terms_apart(statement: Statement) -> Iterator[str]:
@@ -132,10 +120,6 @@ def _how(statement: Statement) -> str:
         f"measure {units}, {unknowns} in units of the values to be expected, and divide each "
         "equation by its largest coefficient; the numbers that are left say which terms matter"
     )
-
-
-def _shown(statement: Statement, name: str) -> str:
-    return f"{statement.problem.constants[name]:.3g}"
 
 
 def _factor(ratio: float) -> str:

@@ -179,7 +179,9 @@ def _easier(experiment: Experiment, objective: Objective, began: Evaluation) -> 
     """Yield what would be easier to train, or with other points."""
     statement = statement_of(experiment.problem)
     if statement is not None:
-        yield from advice(statement, experiment.model, began.losses)
+        weights = experiment.weighting.initial
+        losses = {name: weights.get(name, 1.0) * loss for name, loss in began.losses.items()}
+        yield from advice(statement, experiment.model, losses)
     yield from few_points(objective, experiment.sampling)
 
 
