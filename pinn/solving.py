@@ -304,11 +304,11 @@ def check(**arguments: Any) -> Check:
     check_callbacks(arguments.pop("callbacks"))
     experiment, start = _experiment(**arguments), arguments["start"]
     with training_resources():
-        experiment, *_, interrupted = _chosen(experiment, start)
+        experiment, decided, _, interrupted = _chosen(experiment, start)
         if interrupted:
             raise KeyboardInterrupt
         objective, *_ = _begin(experiment, start)
-        return check_run(experiment, objective)
+        return check_run(experiment, objective, decided)
 
 
 def _experiment(problem: Problem, start: Any, model: Any, **given: Any) -> Experiment:

@@ -19,6 +19,7 @@ from pinn.models.in_words import in_words
 from pinn.objective import Evaluation, Objective
 from pinn.objective.block import Block
 from pinn.optimizers import Stage
+from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.plan import Scale
 from pinn.training.unused import unused_constants
@@ -79,7 +80,8 @@ class Check:
     operations are counted, seconds measured. chosen: whether stages are chosen on the way, so that
     they may be others than these, which are foreseen. continuation: the values that constants have
     in turn before their own, each with these stages. limit_seconds: of the whole run, None for no
-    limit.
+    limit. decided: what of the run was left open, how it was chosen, and why. loss: weighted; the
+    rms of blocks are not.
     """
 
     name: str
@@ -101,6 +103,7 @@ class Check:
     continuation: Mapping[str, tuple[float, ...]]
     stages: tuple[StageCheck, ...]
     limit_seconds: float | None
+    decided: tuple[str, ...]
     loss: float
     memory_bytes: int
     flops: int
@@ -124,11 +127,14 @@ class Check:
         return table(self)
 
 
-def check_run(experiment: Experiment, objective: Objective) -> Check:
+def check_run(
+    experiment: Experiment, objective: Objective, decided: Iterable[Decision] = ()
+) -> Check:
     """Return what training would begin with; the objective is left at its theta.
 
-    The loss and its gradient are evaluated a few times at the start, as training would; nothing is
-    trained, and nothing is written.
+    decided: what of the run was left open, and was chosen for it. The loss and its gradient are
+    evaluated a few times at the start, as training would; nothing is trained, and nothing is
+    written.
     """
     problem, model, theta = experiment.problem, experiment.model, objective.theta
     began, seconds = _timed(objective, theta)
@@ -165,6 +171,7 @@ def check_run(experiment: Experiment, objective: Objective) -> Check:
         continuation=dict(experiment.continuation),
         stages=stages,
         limit_seconds=experiment.seconds,
+        decided=tuple(map(str, decided)),
         loss=began.loss,
         memory_bytes=arenas + objective.point_bytes() + 2 * item * objective.size + held,
         flops=flops,

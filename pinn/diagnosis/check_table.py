@@ -52,6 +52,8 @@ def _head(check: Check) -> Iterator[str]:
     if check.hard:
         yield from _pair("hard", ", ".join(check.hard))
     yield from _pair("points", check.sampling)
+    for one in check.decided:
+        yield from _pair("chosen", one)
     threads = f"{check.threads} thread{'s' * (check.threads > 1)}"
     yield from _pair(
         "computed", f"{check.precision} on {check.device}, {check.derivatives}, {check.engine}, "

@@ -10,12 +10,14 @@ from typing import Any
 
 from pinn.diagnosis.changes import of_model
 from pinn.diagnosis.finding import Change
-from pinn.diagnosis.sizes import Size, given_by, rms, stated_sizes
-from pinn.diagnosis.statement import Stated, Statement
+from pinn.diagnosis.sizes import Size, stated_sizes
+from pinn.diagnosis.statement import Statement
 from pinn.models import Network, PerUnknown, Windows
 
 # Before training only what is so many times larger or smaller than the network's values is told.
 _FAR = 1e3
+# From half of it on the next power of ten is taken.
+_NEXT = 0.5
 
 
 def scales_of(model: Any, unknowns: Sequence[str]) -> dict[str, float]:
@@ -49,19 +51,25 @@ def _networks(model: Any, unknowns: Sequence[str]) -> Iterator[tuple[str, Networ
         yield from ((name, model) for name in unknowns)
 
 
+def scales_given(model: Any, unknowns: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Return how large each unknown is whose scale or offset a model says, and by how much more."""
+    is_open = left_open(model, unknowns)
+    return {
+        name: (max(scale, abs(network.offset.get(name, 0.0))), scale)
+        for name, network in _networks(model, unknowns)
+        if name not in is_open and network.scale != "data"
+        for scale in [network.scale.get(name, 1.0)]
+    }
+
+
 def output_sizes(statement: Statement) -> dict[str, Size]:
-    """Return how large the outputs of a network have to be, as `stated_sizes` has unknowns.
+    """Return how large the outputs of a network have to be, where that is told to be far from one.
 
     Where a condition holds exactly the network only adds what is beside it, which then is as large
     as the values vary.
     """
-    soft = {residual.name for residual in statement.problem.residuals}
-
-    def given(condition: Stated) -> float:
-        values = given_by(condition)
-        return rms(values if condition.name in soft else values - values.mean())
-
-    return stated_sizes(statement, given)
+    sizes = stated_sizes(statement, of_outputs=True)
+    return {name: size for name, size in sizes.items() if size.is_told}
 
 
 def with_scale(model: Any, sizes: Mapping[str, float], unknowns: Sequence[str]) -> Any:
@@ -98,7 +106,7 @@ def scale_advice(statement: Statement, model: Any) -> Iterator[str]:
     }  # fmt: skip
     if not far:
         return
-    told = ", ".join(f"{name} is about {value:.1g} ({by})" for name, (value, by) in far.items())
+    told = ", ".join(f"{name} is about {one.value:.1g} ({one.by})" for name, one in far.items())
     change = scaled(model, {name: size.value for name, size in far.items()})
     begins = ", ".join(dict.fromkeys(f"{scales[name]:g}" for name in far))
     yield (
@@ -108,7 +116,7 @@ def scale_advice(statement: Statement, model: Any) -> Iterator[str]:
 
 
 def _powers(sizes: Mapping[str, float]) -> dict[str, float]:
-    return {name: 10.0 ** round(math.log10(size)) for name, size in sizes.items()}
+    return {name: 10.0 ** math.floor(math.log10(size / _NEXT)) for name, size in sizes.items()}
 
 
 def _settings(model: Any, powers: Mapping[str, float]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pinn.diagnosis.model_scale import left_open, output_sizes, scales_of, with_scale
+from pinn.diagnosis.model_scale import left_open, output_sizes, scales_given, scales_of, with_scale
 from pinn.diagnosis.sizes import Size, block_sizes
 from pinn.diagnosis.statement import Statement, statement_of
 from pinn.models import AutoModel
@@ -38,13 +38,14 @@ def in_natural_units(
     if statement is None:
         return experiment, ()
     decisions = []
+    given = scales_given(experiment.model, experiment.problem.unknowns)
     sizes = {} if fixed_model else _sizes_to_scale(experiment, statement)
     if sizes:
         values = {name: size.value for name, size in sizes.items()}
         model = with_scale(experiment.model, values, experiment.problem.unknowns)
         experiment = replace(experiment, model=model)
         decisions.append(_scaled(sizes, scales_of(model, experiment.problem.unknowns)))
-    blocks = _blocks_to_weigh(experiment, statement)
+    blocks = _blocks_to_weigh(experiment, statement, given)
     if blocks:
         weights = {name: 10.0 ** (-2 * round(math.log10(size))) for name, size in blocks.items()}
         experiment = replace(experiment, weighting=Fixed(weights))
@@ -64,8 +65,12 @@ def _sizes_to_scale(experiment: Experiment, statement: Statement) -> dict[str, S
     }  # fmt: skip
 
 
-def _blocks_to_weigh(experiment: Experiment, statement: Statement) -> dict[str, float]:
+def _blocks_to_weigh(
+    experiment: Experiment, statement: Statement, given: Mapping[str, tuple[float, float]]
+) -> dict[str, float]:
     """Return the size of the residual of each block where they are to be weighed by it.
+
+    given: the sizes of unknowns that a model was given.
 
     In time alone what happens changes its size by many orders of magnitude, and windows of time
     solve for it to rounding.
@@ -74,14 +79,14 @@ def _blocks_to_weigh(experiment: Experiment, statement: Statement) -> dict[str, 
     in_time_alone = domain.coordinates == (domain.time,)
     if in_time_alone or experiment.weighting != Fixed() or experiment.target is not None:
         return {}
-    sizes = block_sizes(statement) or {}
+    sizes = block_sizes(statement, given) or {}
     apart = max(sizes.values(), default=1.0) / min(sizes.values(), default=1.0)
     return sizes if apart > _APART else {}
 
 
 def _scaled(sizes: Mapping[str, Size], scales: Mapping[str, float]) -> Decision:
     written = ", ".join(f"{name} {scales[name]:g}" for name in sizes)
-    why = ", ".join(f"{name} is about {value:.1g} ({by})" for name, (value, by) in sizes.items())
+    why = ", ".join(f"{name} is about {one.value:.1g} ({one.by})" for name, one in sizes.items())
     return Decision(0, f"scale of outputs: {written}", why)
 
 
@@ -91,5 +96,5 @@ def _weighed(sizes: Mapping[str, float], weights: Mapping[str, float]) -> Decisi
     return Decision(
         0, f"weights: {written}",
         f"as the problem is stated the residual of {large} is about {sizes[large]:.0e} large, and "
-        f"that of {small} about {sizes[small]:.0e}; each counts in its own size",
+        f"that of {small} about {sizes[small]:.0e}; each has the weight 1/size^2",
     )  # fmt: skip

@@ -379,7 +379,11 @@ def test_a_problem_in_units_that_are_scaled_gets_no_advice_on_them():
         [pinn.Initial("T", "300 + 1000*x"), pinn.Dirichlet("T", 300)],
         constants={"rc": 4e6, "k": 50.0},
     )  # fmt: skip
-    assert checked(heat).advice == ()
+    found = checked(heat)
+    assert found.advice == ()
+    assert [one.partition(":")[0] for one in found.decided] == ["scale of outputs", "weights"]
+    told = " ".join(str(found).split())
+    assert "chosen scale of outputs: T 100: T is about" in told and "chosen weights: heat " in told
 
 
 def test_terms_a_million_times_apart_are_advice_in_widths_of_the_domain():

@@ -7,6 +7,8 @@ import pytest
 
 import pinn
 from pinn.diagnosis import in_natural_units
+from pinn.diagnosis.sizes import block_sizes, stated_sizes
+from pinn.diagnosis.statement import statement_of
 from pinn.objective.weighting import NTK, Fixed
 from pinn.training.experiment import Experiment
 
@@ -47,11 +49,13 @@ def weights(problem, **given):
 
 def test_an_equation_that_is_far_larger_than_the_conditions_is_weighed_by_its_size():
     experiment, (_, said) = told(heat())
-    found = experiment.weighting.initial
-    # rho*cp*T/time is 4e6*372/600 = 2.5e6, and T some hundred
-    assert found == {"heat": 1e-12, "initial_T": 1e-4, "dirichlet_T": 1e-4}
-    assert said.startswith("weights: heat 1e-12, initial_T 1e-04, dirichlet_T 1e-04: as the ")
-    assert "heat is about 2e+06 large" in said or "heat is about 1e+06 large" in said
+    # T changes by 100: rho*cp*T/time is 4e6*100/600, and k*T/L^2 50*100/0.1^2, about 5e5 each
+    assert experiment.weighting.initial == {"heat": 1e-10, "initial_T": 1e-4, "dirichlet_T": 1e-4}
+    assert said == (
+        "weights: heat 1e-10, initial_T 1e-04, dirichlet_T 1e-04: as the problem is stated the "
+        "residual of heat is about 3e+05 large, and that of initial_T about 1e+02; each has the "
+        "weight 1/size^2"
+    )
 
 
 @pytest.mark.parametrize("factor", [1e-9, 1e-6, 1e7, 1e12])
@@ -85,6 +89,72 @@ def test_what_is_stated_in_its_own_units_is_left_alone():
     assert in_natural_units(asked) == (asked, ())
 
 
+def rod(source, *conditions, unknown="u", **constants):
+    return pinn.Problem(
+        pinn.Interval("x", 0, 1), [unknown], {"rod": f"{unknown}_xx + {source}"}, list(conditions),
+        constants=constants,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("source", [1e-12, 1e25])
+def test_a_source_of_any_size_tells_how_large_the_solution_is(source):
+    experiment, _ = told(rod(source, pinn.Dirichlet("u", 0)), model=pinn.MLP(8, 2))
+    assert source / 100 < experiment.model.scale["u"] < source
+    found = block_sizes(statement_of(experiment.problem))
+    assert found["rod"] / found["dirichlet_u"] < 1e3
+
+
+@pytest.mark.parametrize("load", [
+    pinn.Neumann("u", 1, on="x=1"), pinn.Operator("2e11*u_x - 2e11", on="x=1", name="load"),
+    pinn.Robin("u", 0.5, 1, 1, on="x=1"),
+])  # fmt: skip
+@pytest.mark.parametrize("source", [1e-9, 1e-3])
+def test_a_small_source_does_not_hide_what_conditions_bring_about(source, load):
+    problem = rod(source, pinn.Dirichlet("u", 0, on="x=0"), load)
+    experiment, said = told(problem, model=pinn.MLP(8, 2))
+    assert not [one for one in said if one.startswith("scale")]
+    found = experiment.weighting.initial
+    assert found == ({"rod": 1.0, "dirichlet_u_x_low": 1.0, "load": 1e-20} if found else {})
+    assert bool(found) == isinstance(load, pinn.Operator)
+
+
+def test_what_a_robin_condition_pulls_to_is_a_size():
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 0.1), ["T"], {"wall": "T_xx"},
+        [pinn.Operator("-50*T_x + 8*(T - 263)", on="x=0"),
+         pinn.Operator("50*T_x + 25*(T - 293)", on="x=0.1")],
+    )  # fmt: skip
+    size = stated_sizes(statement_of(problem))["T"]
+    assert size.value == pytest.approx(293) and size.changes == pytest.approx(30)
+    assert told(problem, model=pinn.MLP(8, 2))[0].model.scale == {"T": 100.0}
+
+
+def test_derivatives_are_as_large_as_what_changes_and_not_as_the_level():
+    """Copper at 373 K that cools in air of 293 K: rho*cp*T_t is of 80 K."""
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 0.05) * pinn.Time("t", 0, 3600), ["T"],
+        {"heat": "3.45e6*T_t - 400*T_xx"},
+        [pinn.Initial("T", 373), pinn.Neumann("T", 0, on="x=0"),
+         pinn.Operator("400*T_x + 25*(T - 293)", on="x=0.05")],
+    )  # fmt: skip
+    size = stated_sizes(statement_of(problem))["T"]
+    assert size.value == pytest.approx(373) and size.changes == pytest.approx(80)
+    # 400*80/0.05^2 is 1.3e7
+    assert block_sizes(statement_of(problem))["heat"] == pytest.approx(1.3e7, rel=0.5)
+
+
+def test_a_scale_that_is_given_is_the_size_that_blocks_are_weighed_by():
+    """The load of 1e8 makes u about 5e-4, which whoever gives a scale of 1 denies."""
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"rod": "2e11*u_xx"},
+        [pinn.Dirichlet("u", 0, on="x=0"), pinn.Operator("2e11*u_x - 1e8", on="x=1")],
+    )  # fmt: skip
+    by_statement, by_scale = (
+        weights(problem, model=pinn.MLP(8, 2, scale=scale)) for scale in ({}, {"u": 1.0})
+    )
+    assert by_statement["dirichlet_u_x_low"] > 1e5 and by_scale["dirichlet_u_x_low"] == 1.0
+
+
 def test_in_time_alone_nothing_is_weighed():
     problem = pinn.Problem(
         pinn.Time("t", 0, 9), ["T"], {"cooling": "1e6*T_t + 2e5*(T - 300)"},
@@ -95,9 +165,9 @@ def test_in_time_alone_nothing_is_weighed():
 
 def test_equations_between_unknowns_far_apart_are_weighed_by_what_others_ask_for():
     experiment, (scale, _) = told(bar(), model=pinn.MLP(8, 2))
-    assert experiment.model.scale == {"s": 1e8, "u": 1e-3}
+    assert experiment.model.scale == {"s": 1e8, "u": 1e-4}
     assert scale == (
-        "scale of outputs: s 1e+08, u 0.001: s is about 1e+08 (dirichlet_s_x_high), u is about "
+        "scale of outputs: s 1e+08, u 0.0001: s is about 1e+08 (dirichlet_s_x_high), u is about "
         "0.0004 (hooke)"
     )
     found = experiment.weighting.initial
@@ -118,7 +188,7 @@ def test_outputs_of_any_network_are_scaled_by_what_conditions_give(model):
         found = found.model
     if isinstance(found, pinn.PerUnknown):
         found = found.networks["T"]
-    assert found.scale == {"T": 1000.0}
+    assert found.scale == {"T": 100.0}
 
 
 @pytest.mark.parametrize("model", [
@@ -169,7 +239,7 @@ def test_numbers_to_start_from_are_those_of_the_model_as_it_was():
         plain = pinn.solve(heat(), pinn.MLP(6, 1), **settings)
         again = pinn.solve(heat(), pinn.MLP(6, 1), start=plain.named_theta, **settings)
     assert new.experiment.model.scale == {"T": 7.0}
-    assert again.experiment.model.scale == plain.experiment.model.scale == {"T": 1000.0}
+    assert again.experiment.model.scale == plain.experiment.model.scale == {"T": 100.0}
 
 
 def test_a_check_and_a_run_are_of_one_loss_and_the_run_says_so():

@@ -28,7 +28,8 @@ def test_a_condition_tells_the_size_of_its_values(given, hard):
 
 def test_data_tell_the_size_of_what_was_measured():
     data = pinn.Data("u", {"x": np.linspace(0, 1, 9), "u": np.full(9, 5e5)})
-    assert sizes(X, "u_xx", [data])["u"] == (pytest.approx(5e5), "data_u")
+    found = sizes(X, "u_xx", [data])["u"]
+    assert found.value == pytest.approx(5e5) and found.by == "data_u"
 
 
 @pytest.mark.parametrize("size", [1e6, 1e-6])
