@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -18,10 +19,10 @@ from pinn.solution.solution import Solution
 
 LARGE = 0.04
 
-# Below this share of the terms of an equation, what is left besides them is rounding.
-_ROUNDING = 1e-9
 # An unknown counts as varying by this share of its size at least.
 _CONSTANT = 1e-2
+# An unknown counts as making this share of each equation at least.
+_LEAST_SHARE = 1e-3
 
 # So many values from elsewhere are taken for an equation, but at so many points at least.
 _ELSEWHERE, _FEWEST = 200_000, 50
@@ -43,10 +44,12 @@ def scaled_residuals(solution: Solution) -> dict[str, float]:
     A condition has rms |r| over the size of its terms, with the rms of the unknown inside for the
     unknown: where u = 0 is asked for, u itself would be no measure. Nor is a derivative where it
     should vanish everywhere, as dn(u) does along a channel: it counts at least as that of half a
-    wave across the domain as large as u varies inside, and so do the terms of an equation of
-    derivatives alone. Of data whose noise is known only what is beyond the noise counts. A sum of
-    values from elsewhere, as an integral is, is one term. What cannot be told is left out:
-    functions that need more than values, and conditions with values from elsewhere.
+    wave across the domain as large as u varies inside, and so do the terms of an equation without a
+    source. An unknown that should vanish everywhere, as the flow across a channel does, counts at
+    least as so much as makes its terms a thousandth of every equation. Of data whose noise is known
+    only what is beyond the noise counts. A sum of values from elsewhere, as an integral is, is one
+    term. What cannot be told is left out: functions that need more than values, and conditions with
+    values from elsewhere.
     """
     fields = _Fields(solution)
     with np.errstate(all="ignore"):
@@ -152,20 +155,62 @@ class _Fields:
 
     def usual(self, leaf: Leaf) -> float:
         """Return the size of an unknown or a derivative inside the domain, see half_wave."""
-        return max(_rms(self._value(self._inside, leaf)), self.half_wave(leaf))
+        least = self.half_wave(leaf) if _at(leaf).order else self._least(_at(leaf).unknown)
+        return max(_rms(self._value(self._inside, leaf)), least)
+
+    @functools.cache  # noqa: B019 - one solution's, gone with it
+    def _least(self, unknown: str) -> float:
+        """Return how large an unknown is that makes a thousandth of every equation it is in."""
+        bounds = []
+        for residual in self._solution.problem.residuals:
+            found = self.linear(residual) if self.is_equation(residual) else None
+            if found is None:
+                continue
+            parts = self.parts(residual, found)
+            own = {leaf: part for leaf, part in parts.items() if _at(leaf).unknown == unknown}
+            slopes = sum(
+                _rms(_over_nodes(np.abs(slope))) * self._waves(leaf)
+                for leaf, (slope, _) in own.items()
+            )
+            if slopes:
+                terms = [_over_nodes(slope * values) for slope, values in parts.values()]
+                sizes = sum(map(np.abs, terms)) + np.abs(found.value - sum(terms))
+                bounds.append(max(_rms(sizes), self.least_terms(parts)) / slopes)
+        return _LEAST_SHARE * min(bounds, default=0.0)
+
+    def is_without_source(self, residual: Residual) -> bool:
+        """Return whether an equation holds where all is zero."""
+        points = self._points[residual.source][:_FEWEST]
+        nothing = linear(
+            residual, self._solution.problem.scope, points, lambda leaf, n: np.zeros(n),
+            self._solution.parameters,
+        )  # fmt: skip
+        return nothing is not None and not np.any(nothing.value)
+
+    def least_terms(self, parts: Mapping[Leaf, tuple[np.ndarray, np.ndarray]]) -> float:
+        """Return the size of the largest term that is the derivative of half a wave."""
+        return max(
+            (_rms(_over_nodes(np.abs(slope))) * self.half_wave(leaf)
+             for leaf, (slope, _) in parts.items()),
+            default=0.0,
+        )  # fmt: skip
 
     def half_wave(self, leaf: Leaf) -> float:
         """Return the size of a derivative of half a wave, as large as the unknown varies; 0 for u.
 
         Of a function of one coordinate the slope has at least this size (Poincare, Wirtinger).
         """
-        at = leaf.leaf if isinstance(leaf, At) else leaf
+        at = _at(leaf)
         if not at.order:
             return 0.0
         unknown = self._value(self._inside, Derivative(at.unknown))
+        return max(float(np.std(unknown)), _CONSTANT * _rms(unknown)) * self._waves(leaf)
+
+    def _waves(self, leaf: Leaf) -> float:
+        """Return what half a wave across the domain is multiplied by in a derivative."""
         bounds = self._solution.problem.domain.bounds
-        waves = math.prod(math.pi / (bounds[name][1] - bounds[name][0]) for name in at.coordinates)
-        return max(float(np.std(unknown)), _CONSTANT * _rms(unknown)) * waves
+        names = _at(leaf).coordinates
+        return math.prod(math.pi / (bounds[name][1] - bounds[name][0]) for name in names)
 
     def _parts(self, leaf: Leaf) -> Iterator[tuple[Leaf, float]]:
         """Yield the derivatives that a leaf is the sum of, each with its count."""
@@ -202,14 +247,9 @@ def _of_equation(fields: _Fields, residual: Residual) -> float | None:
     parts = fields.parts(residual, found)
     terms = [_over_nodes(slope * values) for slope, values in parts.values()]
     rest, sizes = np.abs(found.value - sum(terms)), sum(map(np.abs, terms))
-    is_of_derivatives = _rms(rest) <= _ROUNDING * _rms(sizes)
     sizes = sizes + rest
-    if is_of_derivatives and parts and all(map(fields.half_wave, parts)):
-        least = max(
-            _rms(_over_nodes(np.abs(slope))) * fields.half_wave(leaf)
-            for leaf, (slope, _) in parts.items()
-        )
-        sizes = sizes + max(0.0, least - _rms(sizes))
+    if fields.is_without_source(residual):
+        sizes = sizes + max(0.0, fields.least_terms(parts) - _rms(sizes))
     places = np.divide(np.abs(found.value), sizes, out=np.zeros_like(sizes), where=sizes > 0)
     return float(np.sqrt(_share(_rms(found.value), _rms(sizes)) * _rms(places)))
 
@@ -228,6 +268,10 @@ def _of_condition(fields: _Fields, residual: Residual) -> float | None:
     noise = residual.source.noise or 0.0
     beyond = math.sqrt(max(_rms(found.value) ** 2 - noise**2, 0.0))
     return _share(beyond, usual + _rms(rest))
+
+
+def _at(leaf: Leaf) -> Derivative | Laplacian:
+    return leaf.leaf if isinstance(leaf, At) else leaf
 
 
 def _over_nodes(array: np.ndarray) -> np.ndarray:

@@ -136,7 +136,10 @@ class _Sizes:
         for one in balanced:
             unknowns = _unknowns_of(one)
             size = self._balance(one, unknowns, {}) if unknowns else None
-            if size is not None and (size > 1 or _is_linear(one, unknowns)):
+            if size is None:
+                continue
+            # below what is told it only says where the equation stops to be linear
+            if size > _LARGE_BY_EQUATION or _is_linear(one, unknowns):
                 for name in unknowns:
                     sizes[name] = max(sizes.get(name, (0.0, "")), (size, one.name))
         for name, (size, by) in sizes.items():
@@ -156,12 +159,12 @@ class _Sizes:
         counts; as large as that an unknown only has to be where the equation has nothing else, as
         in s = 2e11*u_x.
         """
-        known = {name: (size.value, size.changes) for name, size in self.found.items()}
+        nothing = dict.fromkeys(self._statement.problem.unknowns, (0.0, 0.0))
+        known = nothing | {n: (size.value, size.changes) for n, size in self.found.items()}
         told: dict[str, tuple[float, str]] = {}
         for one in balanced:
             for group, is_open in self._groups(one):
-                beside = {name: size for name, size in known.items() if name not in group}
-                size = self._balance(one, group, beside)
+                size = self._balance(one, group, known)
                 is_bound = len(group) > 1 or not _is_homogeneous(one)
                 if size is None or (is_open and size > 1 and is_bound):
                     continue
