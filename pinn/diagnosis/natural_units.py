@@ -70,10 +70,8 @@ def _blocks_to_weigh(
 ) -> dict[str, float]:
     """Return the size of the residual of each block where they are to be weighed by it.
 
-    given: the sizes of unknowns that a model was given.
-
-    In time alone what happens changes its size by many orders of magnitude, and windows of time
-    solve for it to rounding.
+    None of equations in time alone: there sizes change by many orders of magnitude on the way, and
+    windows of time solve for them to rounding. given: the sizes of unknowns that a model was given.
     """
     domain = experiment.problem.domain
     in_time_alone = domain.coordinates == (domain.time,)

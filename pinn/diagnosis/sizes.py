@@ -61,14 +61,16 @@ def block_sizes(
 ) -> dict[str, float] | None:
     """Return how large the residual of each block is where unknowns have their stated sizes.
 
-    known: of some unknowns the size and by how much they change, whatever is stated. Unknowns of
-    which nothing is told have size 1. Derivatives have that of the change over the width of the
-    domain, as where coordinates are measured in widths: equations then count some times more than
-    conditions, which is what makes solutions accurate. None where some block is not known, or is
-    not finite or 0 there.
+    known: of some unknowns the size and by how much they change, if that is not stated to be
+    larger. Unknowns of which nothing is told have size 1. Derivatives have that of the change over
+    the width of the domain, as where coordinates are measured in widths: equations then count some
+    times more than conditions, which is what makes solutions accurate. None where some block is
+    not known, or is not finite or 0 there.
     """
-    stated = {n: (s.value, s.changes) for n, s in stated_sizes(statement).items()}
-    sizes = {**stated, **(known or {})}
+    sizes = dict(known or {})
+    for name, size in stated_sizes(statement).items():
+        value, changes = sizes.get(name, (0.0, 0.0))
+        sizes[name] = max(value, size.value), max(changes, size.changes)
     blocks = {residual.name for residual in statement.problem.residuals}
     found = {}
     for one in (*statement.equations, *statement.conditions):

@@ -51,4 +51,4 @@ def _of_solution(seen: Examination) -> dict[str, float]:
 
 def _of_statement(seen: Examination) -> dict[str, float]:
     stated = {} if seen.statement is None else stated_sizes(seen.statement)
-    return {name: size.value for name, size in stated.items()}
+    return {name: size.value for name, size in stated.items() if size.is_told}
