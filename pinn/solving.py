@@ -197,10 +197,10 @@ def solve(
     to start from its model. sampling: pinn.Sampling(); training: a list of stages, or "auto" (also
     where left out), which chooses them on the way and says why, or a pinn.Plan of your own.
     weighting: block name -> weight in the loss, 1 where left out, or a pinn.Weighting that chooses
-    them, or a list of these, whose weights are multiplied. Without any, and without a target, the
-    blocks of a problem in units far from its own, where residuals are a thousand times apart, are
-    weighed by their size; a network whose scale is left out is then scaled too, and the report says
-    so (pinn.diagnosis.in_natural_units). precision: "float64" or "float32".
+    them, or a list of these, whose weights are multiplied. A problem in units far from its own is
+    scaled: without weights and a target, blocks whose residuals are a thousand times apart are
+    weighed by their size, and networks whose scale is left out get one; the report says so
+    (pinn.diagnosis.in_natural_units). precision: "float64" or "float32".
     device: "cpu", "cuda", or one of several GPUs: "cuda:1". callbacks: functions of a step record,
     or objects with the methods of pinn.training.Callback; pinn.Progress() shows progress, and
     without it nothing is printed.

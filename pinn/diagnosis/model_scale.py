@@ -52,7 +52,10 @@ def _networks(model: Any, unknowns: Sequence[str]) -> Iterator[tuple[str, Networ
 
 
 def scales_given(model: Any, unknowns: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """Return how large each unknown is whose scale or offset a model says, and by how much more."""
+    """Return how large each unknown is whose scale or offset a model says, and what it changes by.
+
+    Those of which nothing is said are left out.
+    """
     is_open = left_open(model, unknowns)
     return {
         name: (max(scale, abs(network.offset.get(name, 0.0))), scale)

@@ -155,8 +155,8 @@ class _Fields:
 
     def usual(self, leaf: Leaf) -> float:
         """Return the size of an unknown or a derivative inside the domain, see half_wave."""
-        least = self.half_wave(leaf) if _at(leaf).order else self._least(_at(leaf).unknown)
-        return max(_rms(self._value(self._inside, leaf)), least)
+        least = self._least(_at(leaf).unknown) * self._waves(leaf)
+        return max(_rms(self._value(self._inside, leaf)), self.half_wave(leaf), least)
 
     @functools.cache  # noqa: B019 - one solution's, gone with it
     def _least(self, unknown: str) -> float:

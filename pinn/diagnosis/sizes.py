@@ -63,8 +63,7 @@ def block_sizes(
 
     known: of some unknowns the size and by how much they change, if that is not stated to be
     larger. Unknowns of which nothing is told have size 1. Derivatives have that of the change over
-    the width of the domain, as where coordinates are measured in widths: equations then count some
-    times more than conditions, which is what makes solutions accurate. None where some block is
+    the width of the domain, as where coordinates are measured in widths. None where some block is
     not known, or is not finite or 0 there.
     """
     sizes = dict(known or {})
@@ -234,7 +233,7 @@ def _level(condition: Stated) -> tuple[str, np.ndarray] | None:
     """
     if not condition.residual.whole and condition.linear is not None:
         (found, *_) = condition.linear
-        values = [leaf for leaf in condition.leaves if _order(leaf) == 0]
+        values = [leaf for leaf in condition.leaves if parts_of(leaf, ("x",)) == (((), 1.0),)]
         if len(values) == 1 and _is_linear(condition, _unknowns_of(condition)):
             terms = sum(found.slopes[leaf] * found.leaves[leaf] for leaf in found.slopes)
             slope = found.slopes[values[0]]
@@ -242,10 +241,6 @@ def _level(condition: Stated) -> tuple[str, np.ndarray] | None:
             if there.any():
                 return values[0].unknown, (terms - found.value)[there] / slope[there]
     return None
-
-
-def _order(leaf: Leaf) -> int:
-    return max((len(names) for names, _ in parts_of(leaf, ("x",))), default=0)
 
 
 def _spread(values: Sequence[np.ndarray]) -> float:

@@ -308,3 +308,36 @@ def test_the_laplacian_of_a_field_of_fewer_coordinates():
         fields=[pinn.Field("q", ["x"])],
     )  # fmt: skip
     assert 0 < scaled_residuals(untrained(problem, **SMALL))["e"] <= 1
+
+
+def channel():
+    """A flow along x that pressure drives between two walls; v is nothing."""
+    x, y = pinn.Interval("x", 0, 2), pinn.Interval("y", 0, 1)
+    return pinn.Problem(
+        x * y, ["u", "v", "p"],
+        {"mass": "u_x + v_y", "along": "u*u_x + v*u_y + p_x - 0.1*laplacian(u)",
+         "across": "u*v_x + v*v_y + p_y - 0.1*laplacian(v)"},
+        [pinn.Dirichlet("u", 0, on=["y=0", "y=1"]), pinn.Dirichlet("v", 0, on=["y=0", "y=1"]),
+         pinn.Dirichlet("u", "4*y*(1 - y)", on="x=0"), pinn.Dirichlet("v", 0, on="x=0"),
+         pinn.Dirichlet("p", 0, on="x=2"), pinn.Neumann("v", 0, on="x=2")],
+    )  # fmt: skip
+
+
+class Channel(T.nn.Module):
+    """The solution, with an error in v that has no relation to it."""
+
+    def __init__(self, error):
+        super().__init__()
+        self.error = T.nn.Parameter(T.tensor([error], dtype=T.float64))
+
+    def forward(self, points):
+        x, y = points[:, :1], points[:, 1:]
+        u, p = 4 * y * (1 - y), 0.8 * (2 - x)
+        return T.cat([u, self.error * T.sin(3 * x + 5 * y), p], dim=1)
+
+
+@pytest.mark.parametrize(("error", "is_solved"), [(1e-9, True), (1e-7, True), (0.2, False)])
+def test_an_unknown_that_is_nothing_is_no_unsolved_one(error, is_solved):
+    found = scaled_residuals(untrained(channel(), model=Channel(error)))
+    assert (unsolved(found) is None) == is_solved, found
+    assert found["across"] > 0 and found["dirichlet_v_x_low"] > 0
