@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pinn.diagnosis.finding import Change, flow
@@ -46,8 +46,16 @@ def _short(family: Family, kind: Member, value: Any, changed: dict[str, Any]) ->
     ((name, settings),) = kind.dump(value).items()
     usual = dump(family[name]())
     given = {
-        key: _short(MODELS, ModelKind(MODELS), part, {})
-        if type(part := getattr(value, key)) in dict(MODELS.items()).values() else one
+        key: _parts_short(getattr(value, key), one)
         for key, one in settings.items() if one != usual[key]
     }  # fmt: skip
     return {name: {**given, **changed}}
+
+
+def _parts_short(value: Any, dumped: Any) -> Any:
+    """Return a setting as a config holds it, models that are in it without their defaults."""
+    if type(value) in dict(MODELS.items()).values():
+        return _short(MODELS, ModelKind(MODELS), value, {})
+    if isinstance(value, Mapping):
+        return {key: _parts_short(one, dumped[key]) for key, one in value.items()}
+    return dumped

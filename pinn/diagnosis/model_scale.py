@@ -75,24 +75,25 @@ def output_sizes(statement: Statement) -> dict[str, Size]:
     return {name: size for name, size in sizes.items() if size.is_told}
 
 
-def with_scale(model: Any, sizes: Mapping[str, float], unknowns: Sequence[str]) -> Any:
-    """Return a model with outputs of such sizes, as powers of ten, of those of its unknowns."""
+def with_scale(model: Any, sizes: Mapping[str, float]) -> Any:
+    """Return a model with outputs of such sizes, as powers of ten; others stay."""
     if isinstance(model, Windows):
-        return replace(model, model=with_scale(model.model, sizes, unknowns))
-    own = {name: size for name, size in sizes.items() if name in unknowns}
-    if not own:
-        return model
+        return replace(model, model=with_scale(model.model, sizes))
     if isinstance(model, PerUnknown):
         networks = {
-            name: with_scale(model.networks.get(name, model.each), own, [name]) for name in own
+            name: with_scale(model.networks.get(name, model.each), {name: size})
+            for name, size in sizes.items()
         }
         return replace(model, networks={**model.networks, **networks})
-    return replace(model, scale={**model.scale, **_powers(own)})
+    powers = {name: 10.0 ** math.floor(math.log10(size / _NEXT)) for name, size in sizes.items()}
+    return replace(model, scale={**model.scale, **powers})
 
 
 def scaled(model: Any, sizes: Mapping[str, float]) -> Change:
-    """Return the change of a model to outputs of such sizes, as powers of ten; others stay."""
-    return of_model(model, **_settings(model, _powers(sizes)))
+    """Return the change of a model to that `with_scale`."""
+    found = with_scale(model, sizes)
+    own = {"scale": dict(found.scale)} if isinstance(found, Network) else {}
+    return of_model(found, **own)
 
 
 def scale_advice(statement: Statement, model: Any) -> Iterator[str]:
@@ -116,22 +117,3 @@ def scale_advice(statement: Statement, model: Any) -> Iterator[str]:
         f"{told}, where the network begins with values of about {begins}; scale its outputs: "
         f"--set {shlex.quote(str(change))}"
     )
-
-
-def _powers(sizes: Mapping[str, float]) -> dict[str, float]:
-    return {name: 10.0 ** math.floor(math.log10(size / _NEXT)) for name, size in sizes.items()}
-
-
-def _settings(model: Any, powers: Mapping[str, float]) -> dict[str, Any]:
-    """Return the settings of a model, plain data, that scale its outputs."""
-    if isinstance(model, Windows):
-        return {"model": of_model(model.model, **_settings(model.model, powers)).value}
-    if isinstance(model, PerUnknown):
-        networks = {**dict.fromkeys(powers, model.each), **model.networks}
-        return {"networks": {
-            name: of_model(one, **(
-                _settings(one, {name: powers[name]}) if name in powers else {}
-            )).value
-            for name, one in networks.items()
-        }}  # fmt: skip
-    return {"scale": {**model.scale, **powers}}

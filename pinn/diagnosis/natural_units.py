@@ -42,7 +42,7 @@ def in_natural_units(
     sizes = {} if fixed_model else _sizes_to_scale(experiment, statement)
     if sizes:
         values = {name: size.value for name, size in sizes.items()}
-        model = with_scale(experiment.model, values, experiment.problem.unknowns)
+        model = with_scale(experiment.model, values)
         experiment = replace(experiment, model=model)
         decisions.append(_scaled(sizes, scales_of(model, experiment.problem.unknowns)))
     blocks = _blocks_to_weigh(experiment, statement, given)

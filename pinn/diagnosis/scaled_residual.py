@@ -214,7 +214,7 @@ class _Fields:
 
     def _parts(self, leaf: Leaf) -> Iterator[tuple[Leaf, float]]:
         """Yield the derivatives that a leaf is the sum of, each with its count."""
-        bare = leaf.leaf if isinstance(leaf, At) else leaf
+        bare = _at(leaf)
         if not isinstance(bare, Laplacian):
             yield leaf, 1.0
             return
