@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..devices import CPU, put
 from .number_of_points import BY_NUMBER, MixesPoints, agree, differing_attributes
 from .passes.dead import remove_dead_code
 from .program import CONSTANT, Argument, Instruction, Program, Value
@@ -44,6 +45,7 @@ class _Dependence:
 
 
 _FIXED = _Dependence()
+_MEAN = _Dependence(total=True, power=1)
 
 
 def results_over_points(small: Program, large: Program, points: int) -> list[Result]:
@@ -110,10 +112,10 @@ class _Reading:
         other = self.twin[value]
         if value.kind != CONSTANT:
             return _FIXED
+        few, more = put(value.data, CPU), put(other.data, CPU)
         if axis is None:
-            return replace(_FIXED, power=self._power(value.data, other.data, "a constant"))
-        rows = np.moveaxis(np.asarray(other.data), axis, 0)
-        fewer = np.moveaxis(np.asarray(value.data), axis, 0)
+            return replace(_FIXED, power=self._power(few, more, "a constant"))
+        rows, fewer = np.moveaxis(more, axis, 0), np.moveaxis(few, axis, 0)
         if value.shape[axis] != self.count or (rows != rows[:1]).any() or (fewer != rows[0]).any():
             raise MixesPoints(
                 f"a constant of shape {list(value.shape)} has another number for each of the "
@@ -326,10 +328,12 @@ class _Reading:
         return source
 
     def _joined(self, one: Instruction, other: Instruction) -> _Dependence:
-        sources = [self._of(value) for value in one.values()]
-        if len(set(sources)) > 1:
+        sources = {self._of(value) for value in one.values()}
+        if sources == {_MEAN, _FIXED}:  # as where these are added
+            return _MEAN
+        if len(sources) > 1:
             raise self._refusal(one, "joins what depends on the points in different ways")
-        (source,) = set(sources)
+        (source,) = sources
         if source.axis is not None and one.op.name == "cat":
             if one.attributes["dim"] % len(one.outputs[0].shape) == source.axis:
                 raise self._refusal(one, "joins points to points")

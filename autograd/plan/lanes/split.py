@@ -5,13 +5,15 @@
     after   what is made of the sums: computed once a call from the sums over all points.
 
 The third part stands on the sums over all points instead of those of each chunk, so it has to be
-linear in them: that is checked, operation by operation.
+linear in them: that is checked, operation by operation.  What is added there and knows no point, the
+loss at a wall beside that inside, each chunk would add: it counts as often as the points recorded
+go into all points (`Parts.times`), as what is made of chunks has it multiplied by a chunk's share.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,8 +44,12 @@ class Parts:
     before  its outputs are `uniform`, in order.
     body    its inputs are the points' arrays and then `uniform`; its outputs are the sums and then
             the joined outputs of the program.
-    after   its inputs are totals and then `uniform`; its outputs are the program's sums.
+    after   its inputs are totals, then `uniform`, and last `times` where that is read; its outputs
+            are the program's sums.
     totals  the first outputs of the body: to which total each of them is added.
+    recorded  how many points the program is recorded for.
+    times   whether `after` reads how often these go into all points, a number of its last input's
+            dtype, ().
     sums    how many totals there are.
     """
 
@@ -51,6 +57,8 @@ class Parts:
     body: Program
     after: Program
     totals: list[int]
+    recorded: int
+    times: bool
 
     @property
     def sums(self) -> int:
@@ -75,6 +83,8 @@ class _Split:
     before: list[Instruction] = field(default_factory=list)
     body: list[Instruction] = field(default_factory=list)
     after: list[Instruction] = field(default_factory=list)
+    times: Value | None = None  # how often the points recorded go into all, where it is read
+    counted: dict[Argument, Value] = field(default_factory=dict)  # what knows no point, so often
 
     def parts(self) -> Parts:
         given, shared = self.program.inputs[: self.points], self.program.inputs[self.points :]
@@ -94,7 +104,7 @@ class _Split:
             self._place(instruction)
         self._check_outputs()
         pairs = list(zip(self.program.outputs, self.kinds, strict=True))
-        totals = [v for v, kind in pairs if kind == "sum"]
+        totals = [self._total(v) for v, kind in pairs if kind == "sum"]
         joined = [v for v, kind in pairs if kind != "sum"]
         needed = dict.fromkeys([v for i in self.after for v in i.values()] + totals)
         made = {o for i in self.body for o in i.outputs}
@@ -102,19 +112,19 @@ class _Split:
         varies = self.summed | {v for v in self.rows if v.kind != CONSTANT}
         read = [v for i in self.body for v in i.values() if v not in made]
         read += [v for i in self.after for v in i.values()] + totals
-        uniform = [v for v in dict.fromkeys(read) if v not in varies]
-        after = _part(self.program, [*sums, *uniform], self.after, totals)
+        uniform = [v for v in dict.fromkeys(read) if v not in varies and v is not self.times]
+        times = [] if self.times is None else [self.times]
+        after = _part(self.program, [*sums, *uniform, *times], self.after, totals)
         return Parts(
             _part(self.program, shared, self.before, uniform),
             _part(self.program, [*given, *uniform], self.body, [*sums, *joined]),
-            *totals_of(after, len(sums)),
-        )
+            *totals_of(after, len(sums)), self.count, bool(times),
+        )  # fmt: skip
 
     def _place(self, instruction: Instruction) -> None:
         values = list(instruction.values())
         if any(v in self.summed for v in values):
-            self._check_linear(instruction)
-            self.after.append(instruction)
+            self.after.append(self._linear(instruction))
             self.summed.update(instruction.outputs)
         elif any(v in self.rows for v in values):
             if instruction.op.name != "mean":
@@ -199,23 +209,41 @@ class _Split:
         self._place(Instruction(REGISTRY["sum"], (x,), instruction.attributes, (total,)))
         self._place(Instruction(REGISTRY["div"], (total, number), {}, (output,)))
 
-    def _check_linear(self, instruction: Instruction) -> None:
-        name = instruction.op.name
+    def _linear(self, instruction: Instruction) -> Instruction:
+        """Return an instruction that is linear in sums; what it adds to them counts as they do."""
+        name, inputs = instruction.op.name, instruction.inputs
         if any(v in self.rows for v in instruction.values()):
             raise CannotCompile(f"operation '{name}' between a sum over points and points")
-        sums = [k for k, v in enumerate(instruction.inputs) if v in self.summed]
-        others = [v for v in instruction.inputs if v not in self.summed]
-        additive = moves(instruction) or name in ("neg", "add", "sub", "sum", "sum_to")
-        if not (
-            additive and all(_is_zero(v) for v in others)
-            or name in _PRODUCTS and len(sums) == 1
-            or name == "div" and sums == [0]
-        ):  # fmt: skip
+        sums = [k for k, v in enumerate(inputs) if v in self.summed]
+        if moves(instruction) or name in ("neg", "add", "sub", "sum", "sum_to"):
+            counted = tuple(
+                v if v in self.summed or _is_zero(v) else self._counted(v) for v in inputs
+            )
+            return replace(instruction, inputs=counted)
+        if not (name in _PRODUCTS and len(sums) == 1 or name == "div" and sums == [0]):
             raise CannotCompile(f"operation '{name}' on a sum over points, not linear in it")
+        return instruction
+
+    def _counted(self, argument: Argument) -> Value:
+        """Return what knows no point as often as the points recorded go into all points."""
+        if argument not in self.counted:
+            is_value = isinstance(argument, Value)
+            dtype = argument.dtype if is_value else self.program.inputs[0].dtype
+            if self.times is None:
+                self.times = self.program.new_value((), dtype)
+            output = self.program.new_value(argument.shape if is_value else (), dtype)
+            self.after.append(Instruction(REGISTRY["mul"], (argument, self.times), {}, (output,)))
+            self.summed.add(output)
+            self.counted[argument] = output
+        return self.counted[argument]
+
+    def _total(self, value: Value) -> Value:
+        """Return a result that is a sum over the points, or counts as one."""
+        return value if value in self.summed or _is_zero(value) else self._counted(value)
 
     def _check_outputs(self) -> None:
         for kind, value in zip(self.kinds, self.program.outputs, strict=True):
-            if kind == "sum" and value not in self.summed and not _is_zero(value):
+            if kind == "sum" and value in self.rows and not _is_zero(value):
                 raise CannotCompile("a result that is no sum over the points")
             if kind != "sum" and value not in self.rows:
                 raise CannotCompile("a result with rows that depends on no point")

@@ -66,6 +66,7 @@ class Tiled:
         self._calls = calls_of(layout, Shape(found, self._dtype, self._tile), _MOST_BYTES)
         self._threads, self._ranks = threads, ranks
         self._before, self._after = parts.before, parts.after
+        self._recorded = parts.recorded
         self._totals = layout.totals
         self._arenas: list[tuple[np.ndarray, int]] = []  # with their addresses
         self._known: _Lanes | None = None
@@ -89,7 +90,8 @@ class Tiled:
         edges = np.cumsum([0, *self._totals])
         parts = [self._sums[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
         sums = [a.reshape(v.shape) for a, v in zip(parts, self._after.inputs, strict=False)]
-        self._last = NumpyExecutor(self._after, [*sums, *found])
+        self._times = [np.empty((), v.dtype) for v in self._after.inputs[len(sums) + len(found) :]]
+        self._last = NumpyExecutor(self._after, [*sums, *found, *self._times])
         self._addresses = _addresses(self._numbers)
 
     def __call__(
@@ -109,6 +111,8 @@ class Tiled:
             if one is not given:
                 given[...] = one
         self._sums[...] = sums[: len(self._sums)]
+        for times in self._times:
+            times[...] = len(rows[0]) / self._recorded
         self._last.run()
         return (np.array(one) for one in self._last.outputs)
 

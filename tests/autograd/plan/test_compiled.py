@@ -197,6 +197,21 @@ def test_a_mean_beside_other_terms_counts_those_once():
     close(gradients(compiled(inside, edge), net, edge), gradients(loss(inside, edge), net, edge))
 
 
+def test_means_are_joined_with_what_knows_no_point():
+    net, inside, edge = network(), places(700), places(40)
+    weights = T.tensor([1.0, 10.0, 0.5], dtype=T.float64)
+
+    def terms(x: T.Tensor) -> T.Tensor:
+        inner = (residual(net, x) ** 2).mean()
+        outer = T.cat([(net(edge) ** 2).mean().reshape(1), inner.reshape(1)])
+        return T.cat([outer, T.stack([T.tensor(2.0, dtype=T.float64)])])
+
+    loss = lambda x: (terms(x) * weights).sum()  # noqa: E731
+    close([T.compile(terms, points="x")(inside).detach().numpy()], [terms(inside).detach().numpy()])
+    compiled = T.compile(loss, points="x")
+    close(gradients(compiled(inside), net, inside), gradients(loss(inside), net, inside))
+
+
 def test_a_sum_divided_by_the_number_of_points_is_a_mean():
     x = places(4000)
     compiled = T.compile(lambda x: (x**2).sum() / len(x), points="x")
@@ -207,6 +222,9 @@ REFUSED = {
     "a root of a mean": (lambda x: (x**2).mean().sqrt(), "sqrt"),
     "a sum and what is none": (lambda x: (x**2).sum() + 1.0, "each would add it"),
     "a sum and a mean": (lambda x: (x**2).sum() + x.mean(), "to a mean"),
+    "a sum joined with what is none": (
+        lambda x: T.stack([x.sum(), T.tensor(1.0)]), "in different ways"
+    ),
     "a mean brought back": (lambda x: x - x.mean(dim=0), "back to each of them"),
     "the largest": (lambda x: x.amax(dim=0), "amax"),
     "every point with every other": (lambda x: x[:, 0:1] - x[:, 0], "lets points meet"),

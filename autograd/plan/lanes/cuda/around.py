@@ -75,6 +75,7 @@ class After:
 
     found      None where cupy has to do it; the sums then lie one after the other.
     values     the arrays that know no point: `Before.outputs`.
+    times      whether the program's last input is how often the points recorded go into all.
     is_kernel  as of `Before`.
     """
 
@@ -85,6 +86,7 @@ class After:
         kernel: GetKernel,
         sums: int,
         values: Sequence[Any],
+        times: bool,
         dtype: np.dtype,
         backend: Backend,
         index: int | None,
@@ -94,15 +96,16 @@ class After:
         self.is_kernel = found is not None
         totals = program.inputs[:sums]
         self._executor = None
+        self._times = [self._xp.empty((), dtype)] if times else []
         if found is None:
             self._own = self._xp.empty((max(1, sum(v.size for v in totals)),), dtype)
             ends = np.cumsum([0, *(v.size for v in totals)]).tolist()
             views = [_part(self._own, first, v) for first, v in zip(ends, totals, strict=False)]
-            self._executor = CupyExecutor(program, [*views, *values])
+            self._executor = CupyExecutor(program, [*views, *values, *self._times])
             return
         self._kernel = kernel("after") if found.text else None
-        constants = [backend.from_host(a, index) for a in found.constants]
-        self._given = [values[k - sums] for k in found.arrays] + constants
+        self._constants = [backend.from_host(a, index) for a in found.constants]
+        self._given = [values[k - sums] for k in found.arrays[: len(found.arrays) - times]]
 
     def memory(self) -> Any:
         """Return where the sums are to be written."""
@@ -110,12 +113,18 @@ class After:
             return self._own
         return self._xp.empty((max(1, self._found.numbers),), self._dtype)
 
-    def run(self, memory: Any) -> None:
-        """Compute the results from what was written there."""
+    def run(self, memory: Any, times: Sequence[Any]) -> None:
+        """Compute the results from what was written there.
+
+        times  how often the points recorded go into all, (), where the program reads it.
+        """
         if self._found is None:
+            for own, given in zip(self._times, times, strict=True):
+                own[...] = given
             self._executor.run()
         elif self._kernel is not None:
-            self._kernel((1,), (THREADS,), (*self._given, memory))
+            given = *self._given, *times, *self._constants, memory
+            self._kernel((1,), (THREADS,), given)
 
     def results(self, memory: Any) -> list[Any]:
         """Return the results, new arrays; those of a kernel are parts of the memory."""

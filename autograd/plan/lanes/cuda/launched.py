@@ -107,9 +107,11 @@ class Launched:
         values = self._first.outputs
         self._numbers = [values[k] for k in self.kernels.arrays]
         self._last = After(
-            self._parts.after, self._after, self._kernel, self._parts.sums, values, *how
-        )
+            self._parts.after, self._after, self._kernel, self._parts.sums, values,
+            self._parts.times, *how,
+        )  # fmt: skip
         self._held: Held | None = None
+        self._times: tuple[int, list[Any]] = 0, []
 
     def __call__(self, rows: Sequence[Any], joined: Sequence[Any]) -> Iterator[Any]:
         """Return the sums, one after the other; what is joined is written into `joined`.
@@ -124,8 +126,15 @@ class Launched:
         for given, one in zip(joined, own, strict=True):
             if one is not given:
                 given[...] = one
-        self._last.run(memory)
+        self._last.run(memory, self.times(len(rows[0])))
         return iter(self._last.results(memory))
+
+    def times(self, count: int) -> list[Any]:
+        """Return how often the points recorded go into so many, [] where nobody reads it."""
+        if self._parts.times and self._times[0] != count:
+            often = count / self._parts.recorded
+            self._times = count, [self.xp.full((), often, self.kernels.form.dtype)]
+        return self._times[1]
 
     def held(self, rows: Sequence[Any]) -> Held | None:
         """Return a call with these arrays whose results are sums, as long as it can be made.
@@ -200,13 +209,14 @@ class Held:
         self._launched, self._first, self._last = launched, first, last
         self._numbers, self.given = numbers, tuple(given)
         self._rows = [launched.xp.ascontiguousarray(r) for r in given]
+        self._times = launched.times(len(given[0]))
         self._memory = last.memory()
         self.results = last.results(self._memory)
 
     def __call__(self) -> None:
         self._first.run()
         self._launched.launch(self._rows, self._numbers, (), self._memory)
-        self._last.run(self._memory)
+        self._last.run(self._memory, self._times)
 
 
 def _own(given: Any, dtype: np.dtype, xp: Any) -> Any:

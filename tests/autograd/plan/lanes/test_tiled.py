@@ -120,6 +120,28 @@ def test_parts_of_parameters_beside_sums_are_read_and_not_written_to(compiled):
     assert tiles._totals == [1]
 
 
+@pytest.mark.parametrize("count", [1, 64, 100, 203])
+def test_what_knows_no_point_is_added_once(compiled, count):
+    """The loss at a wall, penalties, numbers: beside means, subtracted, joined, or alone."""
+    p = parameters()
+    alone = T.tensor(np.array([0.5, -1.5]), requires_grad=True)
+    (x, y, _), (wall, value, _) = (map(T.tensor, rows_of(k)) for k in (count, 9))
+
+    def loss(x, y):
+        inside = (network(p, x, y) ** 2).mean()
+        edge = ((network(p, wall, value) - 0.25) ** 2).mean()
+        both = T.stack([inside, edge, (alone**2).sum()])
+        return 2.0 - (edge - inside) + (both * T.tensor([1.0, 3.0, 0.1], dtype=T.float64)).sum()
+
+    found = T.compile(loss, points=("x", "y"), executor="llvm")
+    one, other = ([f(x, y), *T.grad(f(x, y), [*p, alone])] for f in (found, loss))
+    for ours, expected in zip(one, other, strict=True):
+        scale = float(expected.detach().abs().max())
+        np.testing.assert_allclose(
+            ours.detach(), expected.detach(), rtol=0, atol=1e-13 * max(scale, 1e-3)
+        )
+
+
 def test_rows_of_columns_and_parts_and_zeros(compiled):
     """Everything that moves elements: parts of a point's values, joined, with zeros beside them."""
     w = [T.tensor(np.random.default_rng(2).normal(size=(4, 4)), requires_grad=True)]

@@ -13,6 +13,7 @@ from autograd.strict import counted
 from autograd.strict.kernels import TURNS
 from tests.autograd.plan.lanes.functions_of_points import (
     everything,
+    network,
     parameters,
     random_function,
     rows_of,
@@ -50,6 +51,27 @@ def assert_agree(found, expected, tolerance, message=""):
         assert one.shape == other.shape and one.dtype == other.dtype
         scale = np.abs(other).max() + 1e-300
         np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * scale, err_msg=message)
+
+
+@pytest.mark.parametrize("by_cupy", [False, True])
+def test_what_knows_no_point_is_added_once(gpu, by_cupy, monkeypatch):
+    """In kernels of ours, and where cupy does what comes before tiles and after."""
+    if by_cupy:
+        monkeypatch.setattr(arithmetic, "_MOST", 1)
+    p = there(parameters())
+    alone = T.tensor(np.array([0.5, -1.5]), device="cuda", requires_grad=True)
+    wall, value = (T.tensor(r, device="cuda") for r in rows_of(9)[:2])
+
+    def loss(x, y):
+        edge = ((network(p, wall, value) - 0.25) ** 2).mean()
+        return T.stack([(network(p, x, y) ** 2).mean(), edge, (alone**2).sum()]).sum() - 2.0
+
+    found = T.compile(loss, points=("x", "y"))
+    for count in (1, 100, 300, 100):
+        x, y = (T.tensor(r, device="cuda") for r in rows_of(count)[:2])
+        one, other = ([f(x, y), *T.grad(f(x, y), [*p, alone])] for f in (found, loss))
+        ours, expected = ([t.detach().cpu().numpy() for t in some] for some in (one, other))
+        assert_agree(ours, expected, 1e-12, str(count))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
