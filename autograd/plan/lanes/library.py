@@ -59,7 +59,7 @@ def library(shape: Shape) -> str:
         "declare i64 @llvm.umax.i64(i64, i64)",
         "declare i64 @llvm.smin.i64(i64, i64)",
     ]
-    return _module([*declared, *parts, _RUN.replace("TILE", str(shape.tile))])
+    return module([*declared, *parts, _RUN.replace("TILE", str(shape.tile))])
 
 
 def loop_module(shape: Shape, loop: Loop, sources: tuple[Source, ...]) -> str:
@@ -71,10 +71,10 @@ def loop_module(shape: Shape, loop: Loop, sources: tuple[Source, ...]) -> str:
     ]
     spec = "iiAc" + "".join(_SPEC[source.kind, source.table] for source in sources)
     entry = _entry(shape, "loop", spec + "a" * len(loop.outputs))
-    return _module([*sorted(declared), *texts, loop_text(shape, "loop", loop, sources), entry])
+    return module([*sorted(declared), *texts, loop_text(shape, "loop", loop, sources), entry])
 
 
-def _module(parts: list[str]) -> str:
+def module(parts: list[str]) -> str:
     """Return a module of functions, with the attributes that they refer to."""
     return "\n".join([*parts, f"attributes #0 = {{ {_ATTRIBUTES} }}", ""])
 

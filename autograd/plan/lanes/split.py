@@ -5,9 +5,9 @@
     after   what is made of the sums: computed once a call from the sums over all points.
 
 The third part stands on the sums over all points instead of those of each chunk, so it has to be
-linear in them: that is checked, operation by operation.  What is added there and knows no point, the
-loss at a wall beside that inside, each chunk would add: it counts as often as the points recorded
-go into all points (`Parts.times`), as what is made of chunks has it multiplied by a chunk's share.
+linear in them: that is checked, operation by operation.  What is added there and knows no point,
+the loss at a wall beside that inside, each chunk would add: it counts as often as the points
+recorded go into all points (`Parts.times`), as `fn` multiplies it by a chunk's share of them.
 """
 
 from __future__ import annotations

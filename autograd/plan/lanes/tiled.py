@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...ranks import ALONE, Ranks
+from ..executors.llvm_executor import LLVMExecutor
 from ..executors.numpy_executor import NumpyExecutor
 from ..pieces import lanes_for
 from ..program import Program
@@ -30,6 +31,7 @@ ROW_BYTES = 256
 """Of a row: a multiple of what a product takes at a time on all hosts."""
 
 _MOST_BYTES = 64 << 20
+_WORTH_COMPILING = 1 << 18  # operations on what knows no point
 
 
 class Tiled:
@@ -82,7 +84,9 @@ class Tiled:
 
     def bind(self, shared: Sequence[np.ndarray]) -> None:
         """Read these arrays from now on, at each call."""
-        self._first = NumpyExecutor(self._before, shared)
+        # little is done call by call sooner than it is compiled; a loss at a wall is not little
+        is_much = self._before.work()[1] >= _WORTH_COMPILING
+        self._first = (LLVMExecutor if is_much else NumpyExecutor)(self._before, shared)
         found = self._first.outputs
         self._numbers = [_own(a, self._dtype) for a in found]
         self._copied = [(to, a) for to, a in zip(self._numbers, found, strict=True) if to is not a]

@@ -385,12 +385,14 @@ def layout(shape: tuple[int, ...], full: tuple[int, ...]) -> str | None:
 def _loop_key(instruction: Instruction, truths: np.dtype | None, every: bool) -> tuple | None:
     """Return (shape, dtype) of the loop that an instruction can be part of."""
     (output,) = instruction.outputs
-    dtype = truths if output.dtype == bool and truths is not None else output.dtype
+    held = truths is not None  # a dtype that is compared with None is compared with float64
+    dtype = truths if output.dtype == bool and held else output.dtype
     if output.size == 0 or dtype not in (np.float32, np.float64) or instruction.attributes:
         return None
     for argument in instruction.inputs:
         if isinstance(argument, Value):
-            fits = argument.dtype == dtype or (argument.dtype == bool and dtype == truths)
+            truth = held and argument.dtype == bool and dtype == truths
+            fits = argument.dtype == dtype or truth
             read = every or layout(argument.shape, output.shape) is not None
             if not (fits and read):
                 return None
