@@ -28,7 +28,7 @@ def refuse_write(what: str, remedy: str) -> None:
 
 def is_grad_enabled() -> bool:
     """Return whether operations are recorded in this thread (True in a new thread)."""
-    return state.grad_enabled
+    return bool(state.grad_enabled)
 
 
 def is_anomaly_enabled() -> bool:
@@ -126,6 +126,20 @@ class enable_grad(_BareDecoratorMode):  # noqa: N801 - the field's name
     """Record inside, also within `no_grad`."""
 
     value = True
+
+
+class forward_only(_Mode):  # noqa: N801 - as its neighbours
+    """Record nothing inside, in a sweep of jets; `no_grad` inside is told from it.
+
+    Derivatives go forward through it, and stop at what is computed in `no_grad`.
+    """
+
+    value = 0  # type: ignore[assignment]  # false, and not False
+
+
+def stops_derivatives() -> bool:
+    """Return whether `no_grad` holds, in which a sweep of jets takes results for constants."""
+    return state.grad_enabled is False
 
 
 class inference_mode(_Mode):  # noqa: N801 - the field's name

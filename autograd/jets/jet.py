@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from .. import modes
 from ..ops.registry import REGISTRY, NoTaylorRule, Op, apply
 from ..tensor import Tensor
 from .channels import Channels, Key
@@ -39,7 +40,7 @@ class Jet(Tensor):
         jets = [a for a in args if isinstance(a, Jet)]
         if any(jet.channels is not jets[0].channels for jet in jets):
             raise nested_sweeps()
-        if not op.differentiable:
+        if not op.differentiable or modes.stops_derivatives():
             return apply(op, *[_value(a) for a in args], **attributes)
         if op.taylor is None:
             raise NoTaylorRule(f"operation {op.name!r}")

@@ -44,6 +44,8 @@ def _slopes(
             if current.requires_grad:
                 ones = REGISTRY["ones_like"](current)
                 (found,) = grad(current, point, ones, create_graph=True, allow_unused=True)
+                if found is not None and found.dtype.kind == "c":
+                    found = REGISTRY["conj"](found)  # gradients are conjugates of slopes
             else:
                 found = None
             current = REGISTRY["zeros_like"](current) if found is None else found

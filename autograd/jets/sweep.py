@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 
+from .. import modes
 from ..ops.create import ones, zeros_like
 from ..tensor import Tensor
 from .channels import Channels, Key, Sum, choose_channels
@@ -22,7 +24,8 @@ def sweep(
     coordinates  Tensors; coordinate i has derivative 1 in index `(i,)` and 0 in all others.
     directions   instead: for one tensor of coordinates (..., d), tensors that broadcast to its
                  shape; index `(r,)` is then the derivative along direction r.
-    Each result has the shape of its output.  A channel that is zero everywhere is left out.
+    Each result has the shape of its output.  A channel that is zero everywhere is left out.  What
+    `fn` computes in `no_grad` is a constant, as for reverse mode.
     Raises NoTaylorRule for an operation that cannot be pushed through, RuntimeError for a sweep
     inside another one.
     """
@@ -46,7 +49,9 @@ def sweep(
         for index in [key for key in seed if isinstance(key, tuple)]:
             if index not in channels.singles:
                 del seed[index]
-    outputs = fn(*(Jet(x, seed, channels) for x, seed in zip(coordinates, seeds, strict=True)))
+    jets = [Jet(x, seed, channels) for x, seed in zip(coordinates, seeds, strict=True)]
+    with nullcontext() if modes.is_grad_enabled() else modes.forward_only():
+        outputs = fn(*jets)
     return [
         _read(output, channels)
         for output in ((outputs,) if isinstance(outputs, Tensor) else outputs)

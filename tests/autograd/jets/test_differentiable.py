@@ -132,3 +132,21 @@ def test_gradients_in_the_coordinates_go_through_jets():
     found = partials(model(parameters), [x, t], [(0, 0), (0, 0, 0)])
     (third,) = T.grad(found[(0, 0)].sum(), x)
     np.testing.assert_allclose(third.numpy(), found[(0, 0, 0)].detach().numpy(), rtol=1e-10)
+
+
+@pytest.mark.parametrize("recorded", [True, False], ids=["grad mode", "no_grad"])
+def test_what_is_computed_in_no_grad_is_a_constant(recorded):
+    def fn(x):
+        with T.no_grad():
+            factor = T.sin(x)
+        with T.no_grad(), T.enable_grad():
+            other = T.cos(x)
+        return factor * x + 2 * other
+
+    x = T.tensor([[0.3], [1.2]], dtype=T.float64, requires_grad=True)
+    (expected,) = T.grad(fn(x).sum(), x)
+    with T.set_grad_enabled(recorded):
+        found = partials(fn, [x if recorded else x.detach()], [(0,)])
+        assert T.is_grad_enabled() is recorded
+    np.testing.assert_allclose(found[0,].detach(), expected, rtol=1e-14)
+    np.testing.assert_allclose(expected, -T.sin(x).detach(), rtol=1e-14)
