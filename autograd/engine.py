@@ -126,6 +126,8 @@ def grad(
     if not wanted:
         raise RuntimeError("grad: inputs cannot be empty; pass the tensors to differentiate for")
     targets = _checked_inputs(wanted)
+    if modes.state.tracer is not None:
+        modes.state.tracer.asked += wanted
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "grad: materialize_grads=True gives zeros for unused inputs, so allow_unused=False "

@@ -82,15 +82,20 @@ class AccumulateGrad(Node):
         self.lock = threading.Lock()
 
 
-def leaves_behind(edges: Iterable[tuple | None]) -> list[Any]:
-    """Return the leaf tensors that gradients arriving at some edges would flow to."""
+def nodes_behind(edges: Iterable[tuple | None]) -> list[Node]:
+    """Return the nodes that gradients arriving at some edges would flow through."""
     left = [edge[0] for edge in edges if edge is not None]
     seen = set(left)
     for node in left:  # which grows
         new = {edge[0] for edge in node.edges if edge is not None} - seen
         seen |= new
         left += new
-    return [node.variable for node in left if isinstance(node, AccumulateGrad)]
+    return left
+
+
+def leaves_behind(edges: Iterable[tuple | None]) -> list[Any]:
+    """Return the leaf tensors that gradients arriving at some edges would flow to."""
+    return [node.variable for node in nodes_behind(edges) if isinstance(node, AccumulateGrad)]
 
 
 class HookList:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from operator import and_
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from .. import modes
 from ..devices import current, device_of, namespace_of, put
 from ..engine import grad
 from ..function import Function
-from ..graph import leaves_behind
+from ..graph import leaves_behind, nodes_behind
 from ..ops.registry import cast
 from ..tensor import Tensor
 from .chunks import Chunked
@@ -62,9 +63,25 @@ class Recorded:
         self.threads, self.executor = threads, executor
         self._plans: dict[Hashable, Plan] = {}
         self._lock = threading.Lock()
+        self._asks_for: set[int] = set()  # arguments of which it says itself that they require it
 
     def __call__(self, leaves: list[Tensor]) -> Any:
         self._check_lengths(leaves)
+        for k in self._asks_for:
+            leaves[k].requires_grad_()
+        try:
+            plan = self._plan_for(leaves)
+        except _AsksForGradients as found:
+            self._asks_for |= found.arguments
+            for k in self._asks_for:
+                leaves[k].requires_grad_()
+            plan = self._plan_for(leaves)
+        if self.joined is None:  # products take gradients of what their seeds are no part of
+            plan.check_apart(leaves)
+        return put_together(plan.form, iter(_Replay.apply(plan, *leaves, *plan.parameters)))
+
+    def _plan_for(self, leaves: list[Tensor]) -> Plan:
+        """Return the recording for the form of these arguments."""
         key = (modes.is_grad_enabled(), tuple(
             (t._data.shape[k in self.points :], t._data.dtype, type(t._data), t._requires_grad)
             for k, t in enumerate(leaves)
@@ -74,7 +91,7 @@ class Recorded:
             if plan is None or not plan.is_current():
                 plan = Plan(self, leaves)
             keep(self._plans, key, plan)
-        return put_together(plan.form, iter(_Replay.apply(plan, *leaves, *plan.parameters)))
+        return plan
 
     def _check_lengths(self, leaves: list[Tensor]) -> None:
         lengths = {k: leaves[k]._data.shape[:1] for k in self.points}
@@ -86,10 +103,18 @@ class Recorded:
             )
 
 
+class _AsksForGradients(Exception):
+    """A function calls `requires_grad_` of arguments, which it is to be recorded with."""
+
+    def __init__(self, arguments: set[int]) -> None:
+        self.arguments = arguments
+
+
 class _Trace(NamedTuple):
     """A recording of a whole call: its program, its results and the form around them.
 
     used: which arguments the results have a gradient in. behind: the leaves that they have one in.
+    inner: the arguments in which it takes gradients itself. asked: all tensors in which it does.
     """
 
     program: Program
@@ -97,6 +122,8 @@ class _Trace(NamedTuple):
     form: Hashable
     used: tuple[bool, ...]
     behind: list[Tensor]
+    inner: tuple[int, ...]
+    asked: list[Tensor]
 
 
 def _differs(one: _Trace, other: _Trace) -> str | None:
@@ -161,6 +188,8 @@ class Plan:
                     "computed outside of it and requires gradients; pass it as an argument, or "
                     "compute it inside"
                 )
+        asked = set(map(id, traced.asked))
+        self._inner = traced.inner, [t for t in self.parameters if id(t) in asked]
         behind = set(map(id, traced.behind))
         self.used = (*traced.used, *(id(t) in behind for t in self.parameters))
         self._flags = [(weakref.ref(t), t._requires_grad) for t in known]
@@ -183,6 +212,26 @@ class Plan:
             check_repeats(self.recorded.name, _differs(traced, again))
             raise
 
+    def check_apart(self, leaves: Sequence[Tensor]) -> None:
+        """Refuse arguments made of what gradients are taken in: here each stands for itself."""
+        arguments, captured = self._inner
+        targets = [leaves[k] for k in arguments] + captured
+        edges = [t._edge() for t in targets]
+        for k, argument in enumerate(leaves):
+            if not targets or argument._edge() is None:
+                continue
+            twice = any(argument is t for j, t in zip(arguments, targets, strict=False) if j != k)
+            if argument._node is None and not twice:
+                continue
+            behind = set(nodes_behind(argument._node.edges)) if argument._node is not None else ()
+            if twice or any(edge[0] in behind for edge in edges if edge is not None):
+                raise TraceError(
+                    f"{self.recorded.name}: an argument of shape {list(argument.shape)} was "
+                    "computed from a tensor in which the function takes gradients itself, and as "
+                    "an argument it would not depend on that any more. Compute it inside of the "
+                    "function, or pass its detach() if it is to be a constant"
+                )
+
     def _check_form(self, expected: Hashable, found: Hashable) -> None:
         if found != expected:
             raise MixesPoints(
@@ -202,18 +251,26 @@ class Plan:
             Tensor(t._data.copy(), flag)
             for t, flag in zip(leaves, self._requires_grad, strict=True)
         ]
-        forms = []
+        forms, asked = [], []
 
         def fn(*given: Tensor) -> list[Tensor]:
             tensors, form = self._called(list(given), _number_beside(leaves, 1.0))
             forms.append(form)
+            asked.extend(modes.state.tracer.asked)
             return tensors
 
         with self._mode():
             program, outputs = trace(fn, inputs)
+        pairs = enumerate(zip(inputs, self._requires_grad, strict=True))
+        turned_on = {k for k, (t, flag) in pairs if t._requires_grad and not flag}
+        if turned_on:
+            raise _AsksForGradients(turned_on)
         behind = leaves_behind(t._edge() for t in outputs)
-        known = set(map(id, behind))
-        return _Trace(program, outputs, *forms, tuple(id(t) in known for t in inputs), behind)
+        known, targets = set(map(id, behind)), set(map(id, asked))
+        return _Trace(
+            program, outputs, *forms, tuple(id(t) in known for t in inputs), behind,
+            tuple(k for k, t in enumerate(inputs) if id(t) in targets), asked,
+        )  # fmt: skip
 
     def _settled(self, leaves: list[Tensor]) -> _Trace:
         """Record a function that may make something at its first call, and nothing after that."""
@@ -334,7 +391,8 @@ class Plan:
     def _value_and_gradient(self, wanted: tuple[bool, ...], rows: list[Tensor]) -> list[Tensor]:
         leaves, (value,) = self._of_chunk(rows)
         chosen = [t for t, one in zip([*leaves, *self.parameters], wanted, strict=True) if one]
-        gradients = grad(value, chosen, materialize_grads=True)
+        with _without_hooks(self.parameters):
+            gradients = grad(value, chosen, materialize_grads=True)
         return [value.detach(), *gradients]
 
     def pulled(self, wanted: tuple[bool, ...]) -> Recorded:
@@ -353,10 +411,11 @@ class Plan:
             with modes.enable_grad():
                 results = self._parts(leaves, share)
             sources = zip([*leaves, *parameters], wanted, strict=True)
-            return list(grad(
-                [results[k] for k in chosen], [t for t, one in sources if one], seeds,
-                create_graph=further, materialize_grads=True,
-            ))  # fmt: skip
+            with _without_hooks(parameters):
+                return list(grad(
+                    [results[k] for k in chosen], [t for t, one in sources if one], seeds,
+                    create_graph=further, materialize_grads=True,
+                ))  # fmt: skip
 
         points, joined = (), ()
         if self._points:
@@ -395,6 +454,19 @@ class _Replay(Function):
         seeds = [g for g, one in zip(grads, plan.differentiable, strict=True) if one]
         products = iter(plan.pulled(ctx.wanted)([*tensors[:count], *seeds]))
         return (None, *(next(products) if one else None for one in ctx.wanted))
+
+
+@contextmanager
+def _without_hooks(leaves: Sequence[Tensor]) -> Iterator[None]:
+    """Leave hooks to the graph that the result of a call belongs to."""
+    hooks = [t._hooks for t in leaves]
+    for t in leaves:
+        t._hooks = None
+    try:
+        yield
+    finally:
+        for t, own in zip(leaves, hooks, strict=True):
+            t._hooks = own
 
 
 def _place_for(tensor: Tensor) -> Tensor:

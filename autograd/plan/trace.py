@@ -46,6 +46,7 @@ class Tracer:
         self.values: dict[int, Value] = {}
         self.kept: list[Any] = []
         self.varying: set[Value] = set()  # the inputs and what is computed from them
+        self.asked: list[Tensor] = []  # in which gradients were taken
 
     def add_input(self, tensor: Tensor, name: str) -> None:
         """Declare a tensor as an input of the program."""

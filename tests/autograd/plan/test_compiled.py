@@ -174,6 +174,80 @@ def test_inside_another_recording_it_is_a_part_of_that():
           [T.grad((x * T.tanh(x)).sum(), x)[0].numpy()])  # fmt: skip
 
 
+def _slope(d: T.Tensor, x: T.Tensor) -> T.Tensor:
+    return T.grad((d * x**3).sum(), x, create_graph=True)[0].sum()
+
+
+@pytest.mark.parametrize("points", [(), ("d", "x")])
+def test_an_argument_made_of_one_in_which_it_takes_gradients_is_refused(points):
+    """It would be a constant there: the slope of d x^3 would be 3 d x^2, without d' x^3."""
+    x = places(20)
+    compiled = T.compile(_slope, points=points)
+    for d in (x * (1 - x), x):
+        with pytest.raises(T.TraceError, match=r"Compute it inside .*, or pass its detach\(\)"):
+            compiled(d, x)
+    fixed = (x * (1 - x)).detach()
+    close([compiled(fixed, x).item()], [_slope(fixed, x).item()])
+    other = places(20)
+    close([compiled(other * 2, x).item()], [_slope(other * 2, x).item()])  # made of something else
+
+
+def test_an_argument_made_of_a_captured_tensor_in_which_it_takes_gradients_is_refused():
+    x = places(4)
+    compiled = T.compile(lambda d: _slope(d, x))
+    with pytest.raises(T.TraceError, match="takes gradients itself"):
+        compiled(x**2)
+
+
+def test_arguments_that_depend_on_each_other_are_fine_where_no_gradient_is_taken_inside():
+    x = places(20)
+    found, expected = (
+        T.grad(f(x * 2, x) ** 2, x, create_graph=True)[0].sum()
+        for f in (T.compile(lambda d, x: (d * x).sum()), lambda d, x: (d * x).sum())
+    )
+    close([found.item()], [expected.item()])
+    close([T.grad(found, x)[0].numpy()], [T.grad(expected, x)[0].numpy()])
+
+
+@pytest.mark.parametrize("points", [(), "x"])
+def test_a_hook_of_a_parameter_is_called_once_for_each_backward(points):
+    x, weight = places(30), T.ones(2, dtype=T.float64, requires_grad=True)
+    seen = []
+
+    def hook(gradient: T.Tensor) -> T.Tensor:
+        seen.append(gradient)
+        return -3 * gradient
+
+    handle = weight.register_hook(hook)
+    compiled = T.compile(lambda x: (weight * x).mean(), points=points)
+    expected = x.detach().numpy().mean(axis=0) / 2
+    for factor in (-3, 1):
+        for _ in range(2):
+            weight.grad = None
+            compiled(x).backward()
+            close([weight.grad.numpy()], [factor * expected])
+            close(T.grad(compiled(x), weight), [factor * expected])
+        assert len(seen) == 4
+        handle.remove()
+
+
+@pytest.mark.parametrize("points", [(), "x"])
+def test_an_argument_that_it_asks_gradients_for_has_them_as_in_the_eager_run(points):
+    def loss(x: T.Tensor) -> T.Tensor:
+        x.requires_grad_(True)
+        return (T.grad((x**3).sum(), x, create_graph=True)[0] ** 2).mean()
+
+    compiled = T.compile(loss, points=points)
+    for _ in range(2):
+        x = places(40).detach()
+        value = compiled(x)
+        assert x.requires_grad and value.requires_grad
+        value.backward()
+        other = x.detach().clone()
+        loss(other).backward()
+        close([x.grad.numpy()], [other.grad.numpy()])
+
+
 # ---- chunks
 
 
