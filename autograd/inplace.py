@@ -81,9 +81,15 @@ def check_writable(x: Tensor, *sources: Any) -> None:
     """Refuse in-place changes, from `sources`, that cannot be recorded.
 
     While recording: of leaves that require grad and their views, and of views whose base is out of
-    reach.
+    reach.  While a program is recorded: of all but tensors that were computed for it and that
+    nothing else shares memory with.
     """
-    modes.refuse_write("writing in place", "Use the out-of-place operation (where, cat, stack)")
+    tracer = modes.state.tracer
+    if tracer is not None and not tracer.may_replace(x):
+        tracer.refuse_write(
+            "writing in place into an argument, a tensor from outside, a view or what has views",
+            "Use the out-of-place operation (where, cat, stack), or write into a clone()",
+        )
     if x.__dispatch__ is not None:
         raise RuntimeError(
             f"an in-place operation on a {type(x).__name__} is not supported: forward mode follows "
@@ -138,12 +144,16 @@ def _replace(x: Tensor, result: Tensor, uniform: bool = False) -> Tensor:
             f"result type {result.dtype} can't be cast to the desired output type {x.dtype}; "
             "use the out-of-place operation"
         )
-    if not uniform:
-        _refuse_overlap(x)
-    write(_memory(x), result._data)
     x._version[0] += 1
-    if result.dtype != x.dtype:
+    if modes.state.tracer is not None:  # nobody else has this memory: another place is as good
         result = result.to(x.dtype)
+        x._data = result._data
+    else:
+        if not uniform:
+            _refuse_overlap(x)
+        write(_memory(x), result._data)
+        if result.dtype != x.dtype:
+            result = result.to(x.dtype)
     if not result._requires_grad and not x._requires_grad:
         return x
     if not modes.state.grad_enabled:
@@ -185,7 +195,7 @@ def in_place(
     """Replace `x` by `function(x, *args, **options)`, in place."""
     sources = (*args, *options.values())
     check_writable(x, *sources)
-    keep_data = saves_self and _records(x, *sources)
+    keep_data = saves_self and _records(x, *sources) and modes.state.tracer is None
     return _replace(x, function(_before(x, keep_data), *args, **options))
 
 
@@ -240,7 +250,8 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     check_writable(self, value)
     normal = normal_index(self, index)
     value = _like(value, self)
-    if all(item is None or isinstance(item, (int, slice)) for item in normal):
+    basic = all(item is None or isinstance(item, (int, slice)) for item in normal)
+    if basic and modes.state.tracer is None:
         region = self[index]
         while value.ndim > region.ndim and value.shape[0] == 1:
             value = value.reshape(value.shape[1:])

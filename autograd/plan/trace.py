@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import modes
+from ..devices import namespace_of
 from ..ops.registry import Op
 from ..tensor import Tensor
 from .program import COMPUTED, INPUT, Argument, Captured, Instruction, Program, Value
@@ -95,6 +96,21 @@ class Tracer:
             results.append(value)
         self.program.instructions.append(Instruction(op, inputs, dict(attributes), tuple(results)))
 
+    def may_replace(self, tensor: Tensor) -> bool:
+        """Return whether a write into a tensor is an operation: its memory is nobody else's.
+
+        It was computed here, and nothing that was met shares its memory: no view, and no base.
+        """
+        array = tensor._data
+        value = self.values.get(id(array))
+        if value is None or value.kind != COMPUTED or tensor._view is not None:
+            return False
+        xp = namespace_of(array)
+        return not any(
+            one is not array and type(one) is type(array) and xp.may_share_memory(one, array)
+            for one in self.kept
+        )
+
     def refuse_index(self, array: Any) -> None:
         """Raise TraceError for positions or a mask that are computed from the inputs."""
         if self.values.get(id(array)) in self.varying:
@@ -123,8 +139,8 @@ def trace(
     """Run `fn(*inputs)` once and return the program of it and its results.
 
     `fn` returns a sequence of Tensors.  Raises TraceError where it looks at values (`bool()`,
-    `item()`, `numpy()`, positions computed from the inputs), writes in place, calls `backward()`,
-    steps an optimizer, or draws random numbers.
+    `item()`, `numpy()`, positions computed from the inputs), writes in place into what others read
+    too, calls `backward()`, steps an optimizer, or draws random numbers.
     """
     if modes.state.tracer is not None:
         raise TraceError("a recording is going on in this thread already; recordings do not nest")

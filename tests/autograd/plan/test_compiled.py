@@ -174,6 +174,59 @@ def test_inside_another_recording_it_is_a_part_of_that():
           [T.grad((x * T.tanh(x)).sum(), x)[0].numpy()])  # fmt: skip
 
 
+def _summed_in_place(x: T.Tensor, w: T.Tensor) -> T.Tensor:
+    total = 0.0
+    for j in range(2):
+        total += ((x[:, j] * w[j]) ** 2).mean()
+    total *= 2
+    total -= 1.0
+    total /= w.sum()
+    return total
+
+
+def _filled_by_parts(x: T.Tensor, w: T.Tensor) -> T.Tensor:
+    y = T.zeros_like(x)
+    y[:, 0] = x[:, 1] * w[0]
+    y[:, 1] = x[:, 0] ** 2
+    y[2] = 0.5
+    return (y**3).sum()
+
+
+def _written_over(x: T.Tensor, w: T.Tensor) -> T.Tensor:
+    y = x * w
+    y.clamp_(0.1, 0.3).add_(x).sub_(w)
+    with T.no_grad():
+        scale = w.detach() * 2
+        scale += 1
+    y.copy_(x * scale)
+    return (y**2).sum()
+
+
+@pytest.mark.parametrize("function", [_summed_in_place, _filled_by_parts, _written_over])
+def test_tensors_of_its_own_are_written_in_place(function):
+    x, w = places(12), T.tensor([0.5, 2.0], dtype=T.float64, requires_grad=True)
+    points = ["x"] if function is _summed_in_place else []
+    compiled = T.compile(function, points=points)
+    for _ in range(2):
+        found, expected = compiled(x, w), function(x, w)
+        close([found.item()], [expected.item()])
+        pairs = [[g.numpy() for g in T.grad(one, [x, w])] for one in (found, expected)]
+        close(*pairs)
+        x, w = places(12), w.detach().mul(1.5).requires_grad_()
+
+
+def test_writing_over_what_a_gradient_needs_is_refused_as_in_the_eager_run():
+    def loss(x: T.Tensor) -> T.Tensor:
+        y = T.exp(x)
+        y *= 2
+        return y.sum()
+
+    x = places(3)
+    for function in (loss, T.compile(loss)):
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            function(x).backward()
+
+
 def _slope(d: T.Tensor, x: T.Tensor) -> T.Tensor:
     return T.grad((d * x**3).sum(), x, create_graph=True)[0].sum()
 

@@ -186,7 +186,8 @@ def test_looking_at_values_is_refused(fn, what):
 
 def setitem(x):
     y = x * 1
-    y[0] = x[1]
+    row = y[0]
+    row[0] = x[1, 0]
     return [y]
 
 
@@ -197,6 +198,16 @@ def optimizer_step(x):
     return [x * p]
 
 
+OUTSIDE = T.zeros(4, 3, dtype=T.float64)
+
+
+def viewed_before(x):
+    y = x * 1
+    row = y[0]
+    y += 1
+    return [row * y]
+
+
 def dirty_function(x):
     class Double(T.Function):
         @staticmethod
@@ -204,15 +215,17 @@ def dirty_function(x):
             ctx.mark_dirty(x)
             return x.mul_(2)
 
-    return [Double.apply(x * 1)]
+    return [Double.apply(x)]
 
 
 @pytest.mark.parametrize(
     ("fn", "what"),
     [
-        (lambda x: [(x * 1).add_(x)], "writing in place"),
-        (lambda x: [x.mul_(2)], "writing in place"),
-        (lambda x: [(x * 1).zero_()], "writing in place"),
+        (lambda x: [x.mul_(2)], "writing in place into an argument"),
+        (lambda x: [(x * 1)[0].zero_()], "a view or what has views"),
+        (lambda x: [(x * 1).reshape(-1).add_(1)], "a view or what has views"),
+        (viewed_before, "a view or what has views"),
+        (lambda x: [OUTSIDE.add_(x)], "a tensor from outside"),
         (setitem, "writing in place"),
         (dirty_function, "writing in place"),
         (lambda x: [x * T.nn.init.constant_(T.ones(3, dtype=T.float64), 2)], "writing into"),
@@ -231,10 +244,11 @@ def test_what_would_happen_only_once_is_refused(fn, what):
 
 def test_the_error_of_a_write_says_what_to_do():
     with pytest.raises(TraceError) as caught:
-        recorded(lambda x: [(x * 1).add_(x)], A)
+        recorded(lambda x: [x.add_(x)], A)
     assert str(caught.value) == (
-        "writing in place inside a recorded step would happen now and never at a replay. Use the "
-        "out-of-place operation (where, cat, stack), or run it without a recording: with "
+        "writing in place into an argument, a tensor from outside, a view or what has views inside "
+        "a recorded step would happen now and never at a replay. Use the out-of-place operation "
+        "(where, cat, stack), or write into a clone(), or run it without a recording: with "
         "`engine: eager` in a config, without autograd.compile in a script"
     )
 
