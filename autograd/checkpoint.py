@@ -41,8 +41,8 @@ def checkpoint(
             "checkpoint: use_reentrant=True is not supported, it cannot work with grad(); "
             "leave it out"
         )
-    if not modes.is_grad_enabled():
-        return fn(*args, **kwargs)
+    if not modes.is_grad_enabled() or modes.state.tracer is not None:
+        return fn(*args, **kwargs)  # a recording keeps no values
     segment = _Segment(fn, args, kwargs, preserve_rng_state)
     with saved_tensors_hooks(segment.pack, _unpack):
         result = fn(*args, **kwargs)

@@ -559,7 +559,7 @@ class _Sums:
     def split(self, totals: Any) -> Iterator[Any]:
         """Return the sum of each result that is added, from those of all lanes."""
         return iter(
-            part.astype(dtype, copy=False)
+            (part.real if dtype.kind != "c" else part).astype(dtype, copy=False)
             for part, dtype in zip(self._split(totals), self._dtypes, strict=True)
         )
 

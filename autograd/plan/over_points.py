@@ -215,7 +215,9 @@ class _Reading:
         if total and axis is not None:
             raise self._refusal(one, "brings a sum over points back to each of them")
         if name in ("add", "sub"):
-            return self._added(one, sources, axis, total, numbers)
+            literal = [v for v in one.inputs if not isinstance(v, Value) and v is not None]
+            added = [power for power, v in zip(numbers, literal, strict=True) if v != 0]
+            return self._added(one, sources, axis, total, added)
         powers = [s.power for s in sources] + list(numbers)
         rounds = one.outputs[0].dtype.kind not in "fc" and next(one.values()).dtype.kind in "fc"
         if name in _LINEAR and not (rounds and (total or any(powers))):

@@ -171,7 +171,8 @@ class Plan:
         else:
             traced, results = self._settled_over_points(leaves)
         self.form = traced.form
-        self._is_number = [t._data.shape for t in traced.outputs] == [()]
+        kinds = [(t._data.shape, t._data.dtype.kind) for t in traced.outputs]
+        self._is_number = kinds == [((), "f")]
         self.differentiable = [t._requires_grad for t in traced.outputs]
         self._read(traced)
         return results

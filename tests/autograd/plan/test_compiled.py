@@ -398,6 +398,7 @@ SUMS = {
     "unbiased by hand": lambda x: (x**2).sum() / (2 * len(x)),
     "no matter of points": lambda x: T.tensor(3.0) * T.tensor(2.0),
     "each divided by their number": lambda x: x / len(x),
+    "a list of sums": lambda x: sum([x.sum(), (x**2).sum()]) - 0.0,
 }  # fmt: skip
 
 
@@ -741,6 +742,37 @@ def test_without_grad_mode_nothing_belongs_to_a_graph():
     with T.no_grad():
         assert not compiled(places(3)).requires_grad
     assert compiled(places(3)).requires_grad
+
+
+def test_complex_sums_beside_real_ones_and_as_results():
+    weight = T.tensor([1 + 1j, 2 - 1j], requires_grad=True)
+    scale = T.tensor(2.0, requires_grad=True)
+    x = places(40, T.float32).detach()
+
+    def both(x: T.Tensor) -> T.Tensor:
+        return (scale * x * weight).abs().sum()
+
+    def one(x: T.Tensor) -> T.Tensor:
+        return (x * weight).sum()
+
+    for points in ((), "x"):
+        for function in (both, lambda x: one(x).real, lambda x: one(x).imag):
+            results = [f(x) for f in (T.compile(function, points=points), function)]
+            pairs = [
+                [g.numpy() for g in T.grad(r, [weight, scale], materialize_grads=True)]
+                for r in results
+            ]
+            close(*pairs, rtol=1e-5)
+        seed = T.tensor(1.0 - 2.0j)
+        pairs = [T.grad(f(x), weight, seed) for f in (T.compile(one, points=points), one)]
+        close(*([g.numpy() for g in some] for some in pairs), rtol=1e-5)
+
+
+def test_a_checkpoint_inside_is_passed_through():
+    net, x = network(), places(30)
+    checkpointed = T.compile(lambda x: (T.checkpoint(net, x) ** 2).mean(), points="x")
+    plain = lambda x: (net(x) ** 2).mean()  # noqa: E731
+    close(gradients(checkpointed(x), net, x), gradients(plain(x), net, x))
 
 
 def test_single_precision_stays_single():
