@@ -124,10 +124,10 @@ def width_of(network: T.nn.Module, domain: Shape) -> int:
 
 
 def places_of(parameters: FlatParameters, tensors: Iterable[T.Tensor]) -> np.ndarray:
-    """Return where the numbers of some tensors stand in the vector, (numbers,)."""
+    """Return where the numbers of some tensors stand in the vector, (numbers,): of the trained."""
     parts = {
         id(tensor): part.place
         for tensor, part in zip(parameters.tensors, parameters.layout.parts, strict=True)
     }
-    found = [parts[id(tensor)] for tensor in tensors]
+    found = [parts[id(tensor)] for tensor in tensors if tensor.requires_grad]
     return np.concatenate([np.zeros(0, int), *(np.arange(p.start, p.stop) for p in found)])

@@ -138,11 +138,13 @@ def build_module(
 ) -> T.nn.Module:
     """Return the module of a model, ready to be trained; a module that was given is copied.
 
-    Raises TypeError where `build` returns something else, ValueError for a module without
-    parameters or with some of another dtype than the run's.
+    Parameters that require no gradient stay as they are.  Raises TypeError where `build` returns
+    something else, ValueError for a module without parameters to train, with some of another dtype
+    than the run's, and with hooks, which nothing would call.
     """
     name = type(model).__name__
-    if isinstance(model, T.nn.Module):
+    given = isinstance(model, T.nn.Module)
+    if given:
         module = copy.deepcopy(model).to(device)
     else:
         module = model.build(domain, unknowns, rng, dtype, device)
@@ -152,9 +154,17 @@ def build_module(
                 f"got {type(module).__name__}"
             )
     parameters = list(module.named_parameters())
-    if not parameters:
+    if not any(parameter.requires_grad for _, parameter in parameters):
         raise ValueError(
             f"model: {name} has no parameters to train; register them as autograd.nn.Parameter"
+        )
+    own = model.named_parameters() if given else parameters
+    hooked = [key for key, parameter in own if parameter._hooks and parameter._hooks.hooks]
+    if hooked:
+        raise ValueError(
+            f"model: the parameter {hooked[0]!r} of {name} has a hook, which training does not "
+            "call: it trains a copy, in steps of its own; remove the hook. requires_grad_(False) "
+            "freezes a parameter"
         )
     for key, parameter in parameters:
         if parameter.dtype != dtype:
@@ -169,7 +179,7 @@ def build_module(
 def parameter_count(model: Any, domain: Shape, unknowns: Sequence[str]) -> int | None:
     """Return how many numbers a model has to train, without building it; None where none tells."""
     if isinstance(model, T.nn.Module):
-        return sum(parameter.numel() for parameter in model.parameters())
+        return sum(one.numel() for one in model.parameters() if one.requires_grad)
     count = getattr(model, "parameter_count", None)
     return None if count is None else count(domain, unknowns)
 

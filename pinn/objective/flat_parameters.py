@@ -50,6 +50,7 @@ class FlatParameters:
             (f"{owner}.{name}", tensor)
             for owner, own in owners.items()
             for name, tensor in own.named_parameters()
+            if tensor.requires_grad  # those that are frozen stay as they are, as buffers do
         ]
         self._raw = {
             p.name: T.tensor(p.raw_initial, dtype=dtype, device=device, requires_grad=True)

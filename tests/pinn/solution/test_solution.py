@@ -422,6 +422,36 @@ def test_training_leaves_a_module_that_was_given_as_it_is():
         np.testing.assert_array_equal(old, parameter.numpy(force=True))
 
 
+def test_parameters_that_are_frozen_stay_as_they_are(tmp_path):
+    """As buffers do: the features of a network, or layers that were trained elsewhere."""
+
+    def features(frozen):
+        own = module()
+        first = next(own.parameters())
+        if frozen:
+            first.requires_grad_(False)
+        return own, first.detach().numpy().copy()
+
+    (model, kept), (free, _) = features(True), features(False)
+    solution, other = solve(model=model), solve(model=free)
+    assert solution.theta.size == other.theta.size - kept.size
+    assert kept.tobytes() not in solution.theta.tobytes()
+    with pytest.raises(AssertionError):
+        np.testing.assert_array_equal(solution.theta, other.theta[kept.size :])
+    solution.save(tmp_path / "saved.npz")
+    loaded = pinn.load(tmp_path / "saved.npz", model=features(True)[0])
+    assert loaded.evaluate(x=0.3, t=0.1) == solution.evaluate(x=0.3, t=0.1)
+
+
+def test_hooks_of_parameters_are_refused_since_nothing_would_call_them():
+    own = module()
+    handle = next(own.parameters()).register_hook(lambda gradient: 0 * gradient)
+    with pytest.raises(ValueError, match="has a hook, which training does not call.*freezes"):
+        solve(model=own)
+    handle.remove()
+    assert solve(model=own).report.steps > 0
+
+
 class Returns:
     def __init__(self, made):
         self.made = made
