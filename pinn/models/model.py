@@ -119,9 +119,14 @@ class ModelKind(Member):
     def dump(self, value: Any) -> dict[str, Any]:
         if isinstance(value, NotSavedModel):
             return {_NOT_SAVED: value.name}
-        if type(value) not in dict(self.family.items()).values():
+        if is_own(value):
             return {_NOT_SAVED: type(value).__name__}
         return super().dump(value)
+
+
+def is_own(model: Any) -> bool:
+    """Return whether a model is a module or of a class of the user's, which no file can hold."""
+    return type(model) not in dict(MODELS.items()).values()
 
 
 AnyModel = Annotated[Any, ModelKind(MODELS)]

@@ -46,6 +46,7 @@ class FlatParameters:
         owners = {"model": module, **{name: own for name, (own, _) in self.fields.items()}}
         inputs = {name: taken for name, (_, taken) in self.fields.items()}
         self.module = Joined(owners, inputs) if self.fields else module
+        self._owners = owners
         weights = [
             (f"{owner}.{name}", tensor)
             for owner, own in owners.items()
@@ -77,6 +78,18 @@ class FlatParameters:
         if held is None:
             held = self._flat.detach().cpu().numpy()
         return np.array(held, dtype=np.float64)
+
+    def held(self, owner: str) -> dict[str, np.ndarray]:
+        """Return what a network holds besides theta, by name: buffers, and what is frozen.
+
+        owner: "model", or the name of a field.
+        """
+        module = self._owners[owner]
+        frozen = [(n, t) for n, t in module.named_parameters() if not t.requires_grad]
+        return {
+            f"{owner}.{name}": tensor.detach().cpu().numpy()
+            for name, tensor in [*module.named_buffers(), *frozen]
+        }
 
     def load(self, theta: np.ndarray) -> None:
         """Set all parameters from a vector of `size` numbers."""

@@ -27,6 +27,8 @@ from pinn.solution.pictured import frames as frames_of
 from pinn.solution.report import Report
 from pinn.solution.storage import (
     SIGNS_OF_DAMAGE,
+    check_held,
+    held_by_own_models,
     read_arrays,
     solution_arrays,
 )
@@ -284,7 +286,12 @@ class Solution:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a solution file; see pinn.solution.storage."""
-        return solution_arrays(self.experiment, self.named_theta, self.report)
+        return solution_arrays(self.experiment, self.named_theta, self.report, self.held)
+
+    @property
+    def held(self) -> dict[str, str]:
+        """The digests of what modules of one's own hold besides theta, by name."""
+        return held_by_own_models(self.experiment, self._parameters)
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Return the named arrays of a checkpoint: a solution file with the state of training.
@@ -391,7 +398,7 @@ def load(
                 f"{one.model.name}(...)}})"
             )
     try:
-        return Solution(experiment, contents.theta, contents.report)
+        solution = Solution(experiment, contents.theta, contents.report)
     except DeviceError as error:
         if device is not None or experiment.device == "cpu":
             raise
@@ -401,6 +408,8 @@ def load(
         ) from error
     except SIGNS_OF_DAMAGE as error:
         raise DamagedFile(f"{path}: its parts do not fit together ({error})") from error
+    check_held(solution.held, contents.held, str(path))
+    return solution
 
 
 def _arrays_in(path: Path) -> dict[str, np.ndarray]:

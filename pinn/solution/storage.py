@@ -5,6 +5,8 @@
     report      JSON: what training reported so far
     arrays/DIGEST   the longer arrays of the declaration, which names them by their SHA-256
     theta/NAME  every part of the parameter vector, float64: model.weight0, nu, ...
+    held        JSON: the digests of what modules of the user's hold besides, buffers and frozen
+                parameters, by name; only where they do
 
 A checkpoint has more of them, see pinn.solution.checkpoint.
 """
@@ -19,6 +21,8 @@ import numpy as np
 from pinn.expressions import abridge
 from pinn.files import DamagedFile, from_json, to_json
 from pinn.models import AutoModel
+from pinn.models.model import is_own
+from pinn.objective.flat_parameters import FlatParameters
 from pinn.schema import dump
 from pinn.schema.arrays import digest, with_arrays_beside, with_texts
 from pinn.schema.declared import Record
@@ -50,12 +54,18 @@ class Contents(NamedTuple):
     experiment: Experiment
     theta: dict[str, np.ndarray]
     report: Report
+    held: dict[str, str]
 
 
 def solution_arrays(
-    experiment: Experiment, theta: Mapping[str, np.ndarray], report: Report
+    experiment: Experiment,
+    theta: Mapping[str, np.ndarray],
+    report: Report,
+    held: Mapping[str, str] | None = None,
 ) -> dict[str, np.ndarray]:
     """Return the named arrays of a solution file.
+
+    held: as of `held_by_own_models`.
 
     Raises TypeError for a hard condition whose value is a function: without it the unknowns have no
     value.
@@ -67,7 +77,30 @@ def solution_arrays(
         "report": np.array(to_json(report.as_dict())),
         **{f"{_BESIDE}{found}": array for found, array in beside.items()},
         **{f"theta/{name}": np.array(part) for name, part in theta.items()},
+        **({"held": np.array(to_json(dict(held)))} if held else {}),
     }
+
+
+def held_by_own_models(experiment: Experiment, parameters: FlatParameters) -> dict[str, str]:
+    """Return the digests of what modules of the user's hold besides theta, by name."""
+    models = {"model": experiment.model}
+    models |= {one.name: one.model for one in experiment.problem.fields}
+    return {
+        name: digest(array)
+        for owner, model in models.items() if is_own(model)
+        for name, array in parameters.held(owner).items()
+    }  # fmt: skip
+
+
+def check_held(found: Mapping[str, str], expected: Mapping[str, str], path: str) -> None:
+    """Raise ValueError where modules that are given hold other numbers than those of training."""
+    other = [name for name, one in expected.items() if found.get(name) != one]
+    if other:
+        raise ValueError(
+            f"{path}: {other[0]} of the module that was given is not what it was in training: a "
+            "file holds what was trained, and no buffers and frozen parameters; give the module "
+            "with the same ones, as by its load_state_dict(...)"
+        )
 
 
 def read_arrays(arrays: Mapping[str, np.ndarray], path: str) -> Contents:
@@ -80,13 +113,16 @@ def read_arrays(arrays: Mapping[str, np.ndarray], path: str) -> Contents:
         experiment = read_experiment(text_in(arrays, "experiment"), path, _beside(arrays))
         _check_model(experiment, theta)
         report = Report.from_dict(from_json(text_in(arrays, "report")))
+        held = from_json(text_in(arrays, "held")) if "held" in arrays else {}
+        if not isinstance(held, dict):
+            raise ValueError("'held' is no table of names")
     except SIGNS_OF_DAMAGE as error:
         what = str(error).removeprefix(f"{path}: ") or type(error).__name__
         raise DamagedFile(
             f"{path}: expected a solution or checkpoint that pinn wrote, but "
             f"{abridge(what, LONGEST)}"
         ) from error
-    return Contents(experiment, theta, report)
+    return Contents(experiment, theta, report, held)
 
 
 def text_in(arrays: Mapping[str, np.ndarray], name: str) -> str:

@@ -439,8 +439,21 @@ def test_parameters_that_are_frozen_stay_as_they_are(tmp_path):
     with pytest.raises(AssertionError):
         np.testing.assert_array_equal(solution.theta, other.theta[kept.size :])
     solution.save(tmp_path / "saved.npz")
-    loaded = pinn.load(tmp_path / "saved.npz", model=features(True)[0])
+    loaded = pinn.load(tmp_path / "saved.npz", model=model)
     assert loaded.evaluate(x=0.3, t=0.1) == solution.evaluate(x=0.3, t=0.1)
+    with pytest.raises(ValueError, match=r"model\.0\.weight of the module that was given is not"):
+        pinn.load(tmp_path / "saved.npz", model=features(True)[0])
+
+
+def test_buffers_that_are_not_those_of_training_are_refused(tmp_path):
+    own = module()
+    own.register_buffer("scale", T.tensor([2.0], dtype=T.float64))
+    solution = solve(model=own)
+    solution.save(tmp_path / "saved.npz")
+    assert pinn.load(tmp_path / "saved.npz", model=own).held == solution.held
+    own.scale = T.tensor([3.0], dtype=T.float64)
+    with pytest.raises(ValueError, match=r"model\.scale of the module.*load_state_dict"):
+        pinn.load(tmp_path / "saved.npz", model=own)
 
 
 def test_hooks_of_parameters_are_refused_since_nothing_would_call_them():
