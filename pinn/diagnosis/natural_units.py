@@ -18,6 +18,8 @@ from pinn.training.experiment import Experiment
 # times apart are weighed: of none of the problems of the accuracy suite and the shipped configs,
 # which are stated in their natural units.
 _FAR, _APART = 20.0, 1e3
+# Where coefficients are to be found, an equation that counts little tells nothing of them.
+_APART_TO_FIND = 300.0
 
 
 def in_natural_units(
@@ -70,16 +72,19 @@ def _blocks_to_weigh(
 ) -> dict[str, float]:
     """Return the size of the residual of each block where they are to be weighed by it.
 
-    None of equations in time alone: there sizes change by many orders of magnitude on the way, and
-    windows of time solve for them to rounding. given: the sizes of unknowns that a model was given.
+    None of equations in time alone without coefficients: there sizes change by many orders of
+    magnitude on the way, and windows of time solve for them to rounding. given: the sizes of
+    unknowns that a model was given.
     """
-    domain = experiment.problem.domain
-    in_time_alone = domain.coordinates == (domain.time,)
-    if in_time_alone or experiment.weighting != Fixed() or experiment.target is not None:
+    problem = experiment.problem
+    finds = bool(problem.parameters or problem.fields)
+    in_time_alone = problem.domain.coordinates == (problem.domain.time,)
+    is_free = experiment.weighting == Fixed() and experiment.target is None
+    if not is_free or (in_time_alone and not finds):
         return {}
     sizes = block_sizes(statement, given) or {}
     apart = max(sizes.values(), default=1.0) / min(sizes.values(), default=1.0)
-    return sizes if apart > _APART else {}
+    return sizes if apart > (_APART_TO_FIND if finds else _APART) else {}
 
 
 def _scaled(sizes: Mapping[str, Size], scales: Mapping[str, float]) -> Decision:

@@ -20,6 +20,9 @@ _LARGE_BY_EQUATION, _SMALL_BY_EQUATION = 1e4, 1e2
 _LEAST_GIVEN = 1e-13
 # What is left of the largest terms of an equation is rounding.
 _ROUNDING = 1e-12
+# A source tells a size where at least so many of the points see it: of a narrower one they see too
+# little to say how large what it brings about is.
+_FEWEST_THAT_SEE = 8
 # Amplitudes that are tried, and how often the two around a balance are halved.
 _AMPLITUDES = 10.0 ** np.arange(-30.0, 31.0, 4.0)
 _HALVINGS = 8
@@ -62,9 +65,10 @@ def block_sizes(
     """Return how large the residual of each block is where unknowns have their stated sizes.
 
     known: of some unknowns the size and by how much they change, if that is not stated to be
-    larger. Unknowns of which nothing is told have size 1. Derivatives have that of the change over
-    the width of the domain, as where coordinates are measured in widths. None where some block is
-    not known, or is not finite or 0 there.
+    larger. Derivatives have that of the change over
+    the width of the domain, as where coordinates are measured in widths. None where nothing is told
+    of an unknown, which may be as large as to balance what else there is in its equations, and
+    where some block is not known, or is not finite or 0 there.
     """
     sizes = dict(known or {})
     for name, size in stated_sizes(statement).items():
@@ -72,10 +76,13 @@ def block_sizes(
         sizes[name] = max(value, size.value), max(changes, size.changes)
     blocks = {residual.name for residual in statement.problem.residuals}
     found = {}
+    if any(name not in sizes for name in statement.problem.unknowns):
+        return None
     for one in (*statement.equations, *statement.conditions):
         if one.name in blocks:
             is_known = one.is_finite
-            found[one.name] = _residual_at(statement, one, sizes, 1.0) if is_known else math.nan
+            at_size = rms(_values_at(statement, one, sizes, 1.0)) if is_known else math.nan
+            found[one.name] = at_size
     return found if all(0 < size < math.inf for size in found.values()) else None
 
 
@@ -136,11 +143,13 @@ class _Sizes:
         sizes: dict[str, tuple[float, str]] = {}
         for one in balanced:
             unknowns = _unknowns_of(one)
-            size = self._balance(one, unknowns, {}) if unknowns else None
+            size = self._balance(one, unknowns, {}) if unknowns and self._sees(one) else None
             if size is None:
                 continue
-            # below what is told it only says where the equation stops to be linear
-            if size > _LARGE_BY_EQUATION or _is_linear(one, unknowns):
+            # below what is told it only says where the equation stops to be linear, and beside
+            # unknowns whose size is known others need not be of one size with these
+            same = len({name in self.found for name in unknowns}) == 1
+            if (size > _LARGE_BY_EQUATION and same) or _is_linear(one, unknowns):
                 for name in unknowns:
                     sizes[name] = max(sizes.get(name, (0.0, "")), (size, one.name))
         for name, (size, by) in sizes.items():
@@ -164,7 +173,7 @@ class _Sizes:
         known = nothing | {n: (size.value, size.changes) for n, size in self.found.items()}
         told: dict[str, tuple[float, str]] = {}
         for one in balanced:
-            for group, is_open in self._groups(one):
+            for group, is_open in self._groups(one) if self._sees(one) else ():
                 size = self._balance(one, group, known)
                 is_bound = len(group) > 1 or not _is_homogeneous(one)
                 if size is None or (is_open and size > 1 and is_bound):
@@ -193,6 +202,18 @@ class _Sizes:
             if name in self.found and self.found[name].value < 1 / _SMALL_BY_EQUATION:
                 yield [name], False
 
+    def _sees(self, one: Stated) -> bool:
+        """Return whether enough points see what an equation has besides unknowns, if anything."""
+        if one not in self._statement.equations:
+            return True
+        nothing = dict.fromkeys(_unknowns_of(one), (0.0, 0.0))
+        given = np.abs(_values_at(self._statement, one, nothing, many=True))
+        largest = float(given.max(initial=0.0))
+        if not 0 < largest < math.inf:
+            return True
+        shares = (given / largest) ** 2
+        return bool(shares.sum() ** 2 >= _FEWEST_THAT_SEE * (shares**2).sum())
+
     def _balance(
         self, one: Stated, free: Sequence[str], known: Mapping[str, tuple[float, float]]
     ) -> float | None:
@@ -203,7 +224,7 @@ class _Sizes:
 
         def at(amplitude: float) -> float:
             sizes = {**known, **dict.fromkeys(free, (amplitude, amplitude))}
-            return _residual_at(self._statement, one, sizes)
+            return rms(_values_at(self._statement, one, sizes, math.pi, many=True))
 
         found = [at(amplitude) for amplitude in _AMPLITUDES]
         least, next_one = found[:2]
@@ -274,11 +295,11 @@ def _is_homogeneous(one: Stated) -> bool:
     return rms(found.value - sum(terms)) <= _ROUNDING * sum(map(rms, terms))
 
 
-def _residual_at(
+def _values_at(
     statement: Statement, stated: Stated, sizes: Mapping[str, tuple[float, float]],
-    rate: float = math.pi,
-) -> float:  # fmt: skip
-    """Return the rms of a residual where unknowns have sizes, and change by such: 1 if left out.
+    rate: float = 1.0, many: bool = False,
+) -> np.ndarray:  # fmt: skip
+    """Return a residual, (n,), where unknowns have sizes, and change by such: 1 if left out.
 
     Each unknown has random values about its size, and each derivative about its change, for each
     coordinate `rate` times over the width of the domain: pi is half a wave.
@@ -294,4 +315,4 @@ def _residual_at(
         )
         return size * stream(0, "sizes", str(leaf)).uniform(0.5, 1.5, n)
 
-    return rms(statement.value_where(stated, values))
+    return statement.value_where(stated, values, many)

@@ -21,6 +21,7 @@ MOST_RESIDUALS = 100
 MOST_COORDINATES = 12
 
 _INSIDE, _ON_A_FACE = 24, 24
+_MANY_INSIDE = 2048
 _AT_A_BOUND = 3
 
 
@@ -65,6 +66,7 @@ class Statement:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._points: dict[Source, Points] = {}
+        self._many_points: dict[Source, Points] = {}
         self._values: dict[tuple[Leaf, int, int], np.ndarray] = {}
         equations = [r for r in problem.residuals if r.name in problem.equations]
         conditions = [residual for own in problem.by_condition for residual in own]
@@ -92,12 +94,15 @@ class Statement:
         found = self._linear(stated.residual, stated.points, state, coefficients)
         return None if found is None else found.value
 
-    def value_where(self, stated: Stated, values: State) -> np.ndarray:
-        """Return a residual that is known, (n,), where its leaves have given values."""
+    def value_where(self, stated: Stated, values: State, many: bool = False) -> np.ndarray:
+        """Return a residual that is known, (n,), where its leaves have given values.
+
+        many: at many points, of an equation, for a source that is narrow to be met.
+        """
         elsewhere = stated.name not in self.problem.equations
         scope, coefficients = self.problem.scope, self._coefficients[0]
-        found = linear(stated.residual, scope, stated.points, values, coefficients, elsewhere)
-        return found.value
+        points = self._many(stated.residual.source) if many and not elsewhere else stated.points
+        return linear(stated.residual, scope, points, values, coefficients, elsewhere).value
 
     def _linear(
         self,
@@ -147,6 +152,12 @@ class Statement:
             scattered = False
         found = self.linear(residual, points)
         return Stated(residual, points, found, tuple(planes), scattered)
+
+    def _many(self, source: Source) -> Points:
+        if source not in self._many_points:
+            many = Sampling(interior=_MANY_INSIDE, method="uniform")
+            self._many_points[source] = source.draw(many, stream(0, "preflight", "many"))
+        return self._many_points[source]
 
     def _draw(self, source: Source) -> Points:
         # Residuals with equal sources are compared point by point.

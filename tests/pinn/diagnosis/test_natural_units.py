@@ -157,7 +157,59 @@ def test_a_scale_that_is_given_is_the_size_that_blocks_are_weighed_by():
     assert by_statement["dirichlet_u_x_low"] > 1e5 and by_scale["dirichlet_u_x_low"] == 1.0
 
 
-def test_in_time_alone_nothing_is_weighed():
+def box(equations, *conditions, unknowns=("u",), **constants):
+    domain = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1)
+    return pinn.Problem(domain, unknowns, equations, conditions, constants=constants)
+
+
+@pytest.mark.parametrize("width", [0.03, 0.01, 1e-3])
+def test_a_source_that_hardly_any_point_sees_tells_no_size(width):
+    """A load at nearly a point, 1 in all: where it is not met its tail is 1e-14, or nothing."""
+    load = "exp(-((x - 0.37)**2 + (y - 0.61)**2)/w**2)/(pi*w**2)"
+    narrow = box({"membrane": f"laplacian(u) + {load}"}, pinn.Dirichlet("u", 0), w=width)
+    assert told(narrow)[1] == []
+    weak = box({"membrane": f"1e-7*laplacian(u) + {load}"}, pinn.Dirichlet("u", 0), w=0.3)
+    assert told(weak)[1][0].startswith("scale of outputs: u 1e+0")
+
+
+def test_blocks_are_not_weighed_where_an_unknown_may_balance_what_is_large():
+    """Convection: the pressure is as large as the buoyancy, and no condition says how large."""
+    convection = box(
+        {"mx": "u*u_x + v*u_y + p_x - Pr*laplacian(u)",
+         "my": "u*v_x + v*v_y + p_y - Pr*laplacian(v) - Ra*Pr*T",
+         "mass": "u_x + v_y", "heat": "u*T_x + v*T_y - laplacian(T)"},
+        pinn.Dirichlet("u", 0), pinn.Dirichlet("v", 0), pinn.Dirichlet("T", 1, on="x=0"),
+        pinn.Dirichlet("T", 0, on="x=1"), pinn.Neumann("T", 0, on=["y=0", "y=1"]),
+        pinn.PointValue("p", 0, x=0, y=0), unknowns=("u", "v", "p", "T"), Ra=1e6, Pr=0.71,
+    )  # fmt: skip
+    assert block_sizes(statement_of(convection)) is None
+    assert told(convection)[1] == []
+
+
+def test_where_coefficients_are_to_be_found_blocks_are_weighed_sooner():
+    """A thermal diffusivity by three thermocouples, and a rate in time alone, in SI units."""
+    times = np.linspace(5, 600, 10)
+    data = {"x": np.full(10, 0.05), "t": times, "T": 300 + 400 * np.exp(-times / 100)}
+
+    def found(parameters, constants):
+        return weights(pinn.Problem(
+            BAR * TIME, ["T"], {"heat": "T_t - a*T_xx"},
+            [pinn.Initial("T", "300 + 400*sin(pi*x/0.1)"), pinn.Dirichlet("T", 300.0),
+             pinn.Data("T", data)], parameters=parameters, constants=constants,
+        ))  # fmt: skip
+
+    assert found([], {"a": 1e-5}) == {}
+    inverse = found([pinn.Parameter("a", 5e-6, lower=0)], {})
+    assert inverse["heat"] / inverse["initial_T"] == pytest.approx(1e5, rel=10)
+    decay = pinn.Problem(
+        pinn.Time("t", 0, 4e4), ["A"], {"a": "A_t + k*A"},
+        [pinn.Initial("A", 1e6), pinn.Data("A", {"t": times, "A": 1e6 * np.exp(-1e-4 * times)})],
+        parameters=[pinn.Parameter("k", 1e-4, lower=0)],
+    )  # fmt: skip
+    assert weights(decay)["a"] > 1e6 * weights(decay)["initial_A"]
+
+
+def test_in_time_alone_nothing_is_weighed_where_all_coefficients_are_known():
     problem = pinn.Problem(
         pinn.Time("t", 0, 9), ["T"], {"cooling": "1e6*T_t + 2e5*(T - 300)"},
         [pinn.Initial("T", 400)],
@@ -170,7 +222,7 @@ def test_equations_between_unknowns_far_apart_are_weighed_by_what_others_ask_for
     assert experiment.model.scale == {"s": 1e8, "u": 1e-4}
     assert scale == (
         "scale of outputs: s 1e+08, u 0.0001: s is about 1e+08 (dirichlet_s_x_high), u is about "
-        "0.0004 (hooke)"
+        "0.0005 (hooke)"
     )
     found = experiment.weighting.initial
     assert found["dirichlet_u_x_low"] / found["hooke"] == pytest.approx(1e20)
