@@ -20,10 +20,11 @@ def backward(statement: Statement) -> Iterator[str]:
 
     Of u_t = -(s/s_t) d^m u / dx^m, with m even the highest order of u in space, a wave of number k
     grows like exp(-(s/s_t) (-1)^(m/2) k^m t): with the wrong sign the faster the shorter it is, so
-    that nothing depends on the values continuously (Hadamard). Told of equations of first order in
-    time, where s/s_t has one sign at all points and depends on no unknown and no coefficient, and
-    of an unknown whose derivatives are in no other equation, nor those of others in this one: what
-    a system does to short waves is not seen from one of its equations.
+    that nothing depends on the values continuously (Hadamard). So does one of u_tt = -(s/s_tt)
+    d^m u / dx^m, as of u_tt + u_xx = 0, where u and u_t are given at one time. Told of equations of
+    first or second order in time, where s/s_t has one sign at all points and depends on no unknown
+    and no coefficient, and of an unknown whose derivatives are in no other equation, nor those of
+    others in this one: what a system does to short waves is not seen from one of its equations.
     """
     domain = statement.problem.domain
     if domain.time is None:
@@ -31,8 +32,21 @@ def backward(statement: Statement) -> Iterator[str]:
     start, end = domain.bounds[domain.time]
     for equation in statement.equations:
         for unknown in _alone(statement, equation):
-            given = _given(statement, unknown, domain.time)
-            for leaf, grows in _fastest(equation, unknown, domain.time, domain.space):
+            given = _given(statement, Derivative(unknown), domain.time)
+            slopes = _given(statement, Derivative(unknown, (domain.time,)), domain.time)
+            for leaf, grows, order in _fastest(equation, unknown, domain.time, domain.space):
+                if order == 2:
+                    both = given & slopes
+                    if not (grows and len(given) == 1 and both):
+                        continue
+                    yield (
+                        f"the equation {equation.name!r} is no wave equation: from {domain.time} = "
+                        f"{both.pop():g}, where {unknown!r} and its slope in {domain.time} are "
+                        "given, its waves grow the faster the shorter they are, so that it has no "
+                        f"solution to be found; check the sign of {leaf}, or give {unknown!r} at "
+                        "both ends of the time and no slope"
+                    )
+                    break
                 if grows and start in given and end not in given:
                     where, other = f"{domain.time} = {start:g}", "end"
                 elif not grows and end in given and start not in given:
@@ -69,13 +83,12 @@ def _alone(statement: Statement, equation: Stated) -> list[str]:
     )]  # fmt: skip
 
 
-def _given(statement: Statement, unknown: str, time: str) -> set[float]:
-    """Return the times at which a condition holds the unknown itself."""
-    value = Derivative(unknown)
+def _given(statement: Statement, leaf: Derivative, time: str) -> set[float]:
+    """Return the times at which a condition holds an unknown itself, or a derivative of it."""
     return {
         plane.value
         for condition in statement.conditions
-        if condition.leaves == (value,)
+        if condition.leaves == (leaf,)
         for plane in condition.planes
         if plane.coordinate == time
     }
@@ -83,26 +96,31 @@ def _given(statement: Statement, unknown: str, time: str) -> set[float]:
 
 def _fastest(
     equation: Stated, unknown: str, time: str, space: tuple[str, ...]
-) -> Iterator[tuple[str, bool]]:
+) -> Iterator[tuple[str, bool, int]]:
     """Yield the derivatives in one coordinate of highest order, and whether their waves grow.
 
-    Of an unknown whose only derivative in time is the first, where that order is even.
+    With the order in time, one or two, of an unknown that has no mixed derivatives in time, where
+    that order in space is even.
     """
     orders = [_orders(one, unknown, space) for one in equation.linear]
     names = set(orders[0])
-    if {n for n in names if time in n} != {(time,)} or any(set(one) != names for one in orders):
+    in_time = {n for n in names if time in n}
+    last = max(in_time, key=len, default=())
+    if last not in ((time,), (time, time)) or not in_time <= {(time,), last}:
         return
-    highest = max(map(len, names))
+    if any(set(one) != names for one in orders):
+        return
+    highest = max((len(n) for n in names if time not in n), default=0)
     if highest % 2 or highest < 2:
         return
     for name in sorted(names):
-        if len(name) != highest or len(set(name)) > 1:
+        if len(name) != highest or len(set(name)) > 1 or time in name:
             continue
         with np.errstate(divide="ignore", invalid="ignore"):
-            rates = [-((-1) ** (highest // 2)) * one[name] / one[(time,)] for one in orders]
+            rates = [-((-1) ** (highest // 2)) * one[name] / one[last] for one in orders]
         sign = np.sign(rates[0][0])
         if sign and (np.sign(rates) == sign).all() and np.allclose(rates, rates[0], rtol=_SAME):
-            yield str(Derivative(unknown, name)), bool(sign > 0)
+            yield str(Derivative(unknown, name)), bool(sign > 0), len(last)
 
 
 def _orders(

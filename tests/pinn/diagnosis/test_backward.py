@@ -38,6 +38,27 @@ def test_heat_from_its_end_is_told(equation):
     assert sentence.endswith("or give 'u' at the beginning of the time")
 
 
+PUSH = pinn.Initial("u", 0, order=1)
+
+
+@pytest.mark.parametrize(("equation", "leaf"), [
+    ("u_tt + 4*u_xx", "u_xx"), ("u_tt + 0.1*u_t + u_xx + u", "u_xx"), ("u_tt - u_xxxx", "u_xxxx"),
+])  # fmt: skip
+def test_a_wave_equation_of_the_wrong_sign_is_told(equation, leaf):
+    (sentence,) = said(equation, START, PUSH)
+    assert sentence.startswith("the equation 'e' is no wave equation: from t = 0, where 'u' and")
+    assert f"check the sign of {leaf}, or give 'u' at both ends of the time" in sentence
+    assert said(equation, START, END) == said(equation, START, PUSH, END) == []
+
+
+@pytest.mark.parametrize("equation", [
+    "u_tt - u_xx", "u_tt + u_t - u_xx", "u_tt + u_xxxx", "u_tt - u_xx + sin(u)", "u_tt + u",
+    "u_tt + u_xt - u_xx", "u_tt - u_xx - u_xxxx + 2*u_xxxx",
+])  # fmt: skip
+def test_of_waves_nothing_is_told(equation):
+    assert said(equation, START, PUSH) == []
+
+
 @pytest.mark.parametrize("equation", [
     "u_t + u_x", "u_t + u_xxx", "u_tt - u_xx", "u_tt + u_xx", "u_xx + u", "u_t + (x - 0.5)*u_xx",
     "u_t + u*u_xx", "u_t + u_tt + u_xx", "u_t - log(u)*u_xx", "u_t + exp(u)*u_xx",
