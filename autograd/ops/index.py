@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import devices, modes
 from ..tensor import Tensor, as_tensor, method
-from .registry import Op
+from .registry import REGISTRY, Op
 from .shape import into, normal_axis, reshape_op, sum_to_op
 
 _ALL = slice(None)
@@ -379,6 +379,10 @@ def take_normal(x: Tensor, index: tuple, unique: bool) -> Tensor:
 @method(name="__getitem__")
 def _getitem(self: Tensor, index: Any) -> Tensor:
     """Return the elements at `index`: a view for ints, slices and None, a copy for arrays."""
+    if modes.state.tracer is not None and modes.state.tracer.varies(index) and self.ndim:
+        if index.dtype.kind in "iu":  # as many results whatever the positions are
+            rows = REGISTRY["index_select"](self, reshape_op(index, shape=(-1,)), dim=0)
+            return reshape_op(rows, shape=(*index.shape, *self.shape[1:]))
     normal, unique = _normalised(self, index)
     return take_normal(self, normal, unique)
 

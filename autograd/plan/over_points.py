@@ -359,6 +359,13 @@ class _Reading:
             raise self._refusal(one)
         return source
 
+    def _looked_up(self, one: Instruction, other: Instruction) -> _Dependence:
+        """Rows of a table, one or some for each point."""
+        table, index = (self._of(value) for value in one.values())
+        if table != _FIXED or index.axis is None:
+            raise self._refusal(one)
+        return index
+
     def _product(self, one: Instruction, other: Instruction) -> _Dependence:
         """A product of matrices: over the points where both have them there, or row by row."""
         left, right = one.inputs[:2]
@@ -399,6 +406,7 @@ _RULES: dict[str, _Rule] = {
     "embed": _Reading._part,
     "cat": _Reading._joined,
     "stack": _Reading._joined,
+    "index_select": _Reading._looked_up,
     "unbind": _Reading._taken_apart,
     "split": _Reading._taken_apart,
     "matmul": _Reading._product,

@@ -111,6 +111,10 @@ class Tracer:
             for one in self.kept
         )
 
+    def varies(self, value: Any) -> bool:
+        """Return whether it is a tensor that is an input, or computed from them."""
+        return isinstance(value, Tensor) and self.values.get(id(value._data)) in self.varying
+
     def refuse_index(self, array: Any) -> None:
         """Raise TraceError for positions or a mask that are computed from the inputs."""
         if self.values.get(id(array)) in self.varying:

@@ -215,6 +215,23 @@ def test_tensors_of_its_own_are_written_in_place(function):
         x, w = places(12), w.detach().mul(1.5).requires_grad_()
 
 
+@pytest.mark.parametrize("points", [(), "x"])
+def test_tables_are_looked_up_at_positions_that_it_computes(points):
+    table = T.tensor(rng.uniform(size=(20, 3)), requires_grad=True)
+
+    def interpolated(x: T.Tensor) -> T.Tensor:
+        place = x[:, 0] * 17.9
+        below = place.detach().floor().to(T.int64)
+        share = (place - below).reshape(-1, 1)
+        return (((1 - share) * table[below] + share * table[below - 19]) ** 2).mean()
+
+    compiled = T.compile(interpolated, points=points)
+    for _ in range(2):
+        x = places(70)
+        pairs = [[g.numpy() for g in T.grad(f(x), [x, table])] for f in (compiled, interpolated)]
+        close(*pairs)
+
+
 def test_writing_over_what_a_gradient_needs_is_refused_as_in_the_eager_run():
     def loss(x: T.Tensor) -> T.Tensor:
         y = T.exp(x)
