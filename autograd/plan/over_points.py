@@ -366,6 +366,15 @@ class _Reading:
             raise self._refusal(one)
         return index
 
+    def _stacked(self, one: Instruction, other: Instruction) -> _Dependence:
+        """What is done with each matrix of a stack, where the points are along it."""
+        pairs = [(self._of(v), len(v.shape)) for v in one.values()]
+        ends = {ndim - source.axis for source, ndim in pairs if source.axis is not None}
+        are_stacks = all(ndim > 2 for _, ndim in pairs) and all(end > 2 for end in ends)
+        if not are_stacks or len(ends) > 1 or any(s.power or s.total for s, _ in pairs):
+            raise self._refusal(one)
+        return _Dependence(axis=0)
+
     def _product(self, one: Instruction, other: Instruction) -> _Dependence:
         """A product of matrices: over the points where both have them there, or row by row."""
         left, right = one.inputs[:2]
@@ -411,7 +420,10 @@ _RULES: dict[str, _Rule] = {
     "split": _Reading._taken_apart,
     "matmul": _Reading._product,
     "linear": _Reading._product,
-}
+} | dict.fromkeys(
+    ("linalg_solve", "linalg_inv", "linalg_det", "linalg_slogdet", "linalg_cholesky"),
+    _Reading._stacked,
+)
 _LINEAR = frozenset({
     "neg", "to", "to_device", "clone", "real", "imag", "conj", "slope_of_line",
 })  # fmt: skip

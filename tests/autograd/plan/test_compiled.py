@@ -390,6 +390,7 @@ REFUSED = {
     ),
     "their number in an attribute": (lambda x: len(x) / x, "depends on how many points"),
     "their number as a bound": (lambda x: T.clamp(x, 0.0, 4 / len(x)), "depends on how many"),
+    "a matrix of all points": (lambda x: T.linalg.inv(x.permute(1, 0) @ x), "lets points meet"),
     "a sum that is rounded": (lambda x: x.sum().to(T.int64), "not linear"),
     "powers of their number": (lambda x: T.tanh(x * len(x)), "depends on how many points"),
 }  # fmt: skip
@@ -402,6 +403,11 @@ def test_what_is_no_sum_over_points_is_refused_in_words(name):
         T.compile(function, points="x")(places(12))
 
 
+def _matrices(x: T.Tensor) -> T.Tensor:
+    """A symmetric matrix of each point, (n, 2, 2)."""
+    return T.stack([x[:, 0] + 2, x[:, 1], x[:, 1], 3 - x[:, 0]], dim=1).reshape(-1, 2, 2)
+
+
 SUMS = {
     "a weighted sum": lambda x: (x * T.tensor([1.0, -2.0])).sum(),
     "a product over points": lambda x: (T.tanh(x).permute(1, 0) @ x).sum(),
@@ -412,6 +418,12 @@ SUMS = {
     "stacked": lambda x: T.stack([x[:, 0], x[:, 1] ** 2], dim=1),
     "clipped": lambda x: T.where(x > 0.5, x, 0.0).sum(dim=0),
     "per row matrices": lambda x: (x.reshape(-1, 2, 1) @ x.reshape(-1, 1, 2)).sum(dim=0),
+    "determinants": lambda x: T.linalg.det(_matrices(x)).sum(),
+    "logarithms of determinants": lambda x: T.linalg.slogdet(_matrices(x))[1],
+    "inverses": lambda x: T.linalg.inv(_matrices(x)).sum(dim=0),
+    "systems": lambda x: T.linalg.solve(_matrices(x), x.reshape(-1, 2, 1)),
+    "one system for all": lambda x: T.linalg.solve(_matrices(x), T.ones(1, 2, 3, dtype=x.dtype)).mean(),
+    "triangles": lambda x: T.linalg.cholesky(_matrices(x) @ _matrices(x)).sum(),
     "unbiased by hand": lambda x: (x**2).sum() / (2 * len(x)),
     "no matter of points": lambda x: T.tensor(3.0) * T.tensor(2.0),
     "each divided by their number": lambda x: x / len(x),
