@@ -31,6 +31,8 @@ class Workload:
     points   the number N of collocation points, uniform in [-1, 1]^d.
     dtype    "float32" or "float64".
     time     the coordinate that is time (left out of Laplacians), or None.
+    walls    how many further points, at which unknowns are to be 0: their mean square is added to
+             the loss (of loops alone).
     """
 
     name: str
@@ -42,6 +44,7 @@ class Workload:
     time: str | None = "t"
     unknowns: tuple[str, ...] = ("u",)
     constants: dict[str, float] = field(default_factory=dict)
+    walls: int = 0
 
     @property
     def scope(self) -> Scope:
@@ -70,6 +73,11 @@ class Workload:
         """Return the points, (N, d), in the workload's dtype."""
         shape = (self.points, len(self.coordinates))
         return self.rng(seed, "points").uniform(-1.0, 1.0, shape).astype(self.dtype)
+
+    def draw_walls(self, seed: int) -> np.ndarray:
+        """Return the points at walls, (walls, d), in the workload's dtype."""
+        shape = (self.walls, len(self.coordinates))
+        return self.rng(seed, "walls").uniform(-1.0, 1.0, shape).astype(self.dtype)
 
     def parameters(self, seed: int) -> dict[str, np.ndarray]:
         """Return the network's initial parameters by name, in the workload's dtype."""
@@ -140,6 +148,7 @@ LOOPS: tuple[Workload, ...] = (
     _burgers("burgers-3x20-f64", 2_500, "float64", Network(width=20, depth=3)),
     ROWS[3],
     _burgers("burgers-3x20-small-f64", 200, "float64", Network(width=20, depth=3)),
+    replace(ROWS[0], name="burgers-64-walls-f32", walls=1_000),
 )
 """The rows of loops as research code writes them (experiments.bench.loops)."""
 

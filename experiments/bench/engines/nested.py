@@ -57,6 +57,7 @@ class NestedStep:
                 workload.coordinates, workload.draw_points(seed).T, strict=True
             )
         }
+        self._wall = tensor(workload.draw_walls(seed)) if workload.walls else None
         self._trees = workload.trees()
         self._leaves = needed_leaves(self._trees)
         self._adam = library.optim.Adam(
@@ -67,7 +68,12 @@ class NestedStep:
     def _loss_of(self, columns: list[Any]) -> Any:
         values = self._values(dict(zip(self._columns, columns, strict=True)))
         residuals = [evaluate_resolved(tree, values, self._functions) for tree in self._trees]
-        return sum((r * r).mean() for r in residuals)
+        inside = sum((r * r).mean() for r in residuals)
+        return inside if self._wall is None else inside + self._at_wall()
+
+    def _at_wall(self) -> Any:
+        output = self._workload.network(self._given, self._wall, self._arrays)
+        return (output * output).mean()
 
     def _values(self, columns: dict[str, Any]) -> dict[Any, Any]:
         points = self._library.cat(list(columns.values()), dim=1)
