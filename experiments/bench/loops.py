@@ -127,8 +127,8 @@ def markdown(results: dict[str, Any]) -> str:
         "One text for both libraries (`experiments/bench/engines/nested.py`): nested `grad` in the "
         "coordinates, each backward pass shared by its derivatives, and the library's own Adam. "
         "`eager` is our autograd as it is, `compiled` the loss by `autograd.compile` with numpy "
-        "alone, `compiled-numba` with loops by numba, `compiled-llvm` in tiles of points. In the row "
-        "with walls the loss has a second term, at 1000 further points.",
+        "alone, `compiled-numba` with loops by numba, `compiled-llvm` in tiles of points. In the "
+        "row with walls the loss has a second term, at 1000 further points.",
     ]) + "\n"  # fmt: skip
 
 

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 import autograd as T
-from pinn.equations.leaves import derivatives_in
+from pinn.equations.leaves import Derivative, derivatives_in
 from pinn.estimates.corrected import Corrected
 from pinn.estimates.correction import AS_GOOD, Correction, Witness, plausible
-from pinn.estimates.differences import differences, rms
+from pinn.estimates.differences import Differences, differences, rms
 from pinn.estimates.error_field import ErrorField
 from pinn.estimates.extension import Extension
 from pinn.estimates.linearised import Linearised, Ridge
@@ -272,6 +272,7 @@ class _Estimation:
         self._corrected.move(best.direction)
         moved = better.at(places)
         apart = differences(problem, places, values, moved)
+        self._raise_to_conditions(apart)
         relative = apart.relative
         remains = self._remains(best)
         hidden = tuple(name for name, error in relative.items() if error < _ROUNDED)
@@ -291,6 +292,20 @@ class _Estimation:
             unexplained=remains.share, possible=dict(possible), doubts=doubts,
             remarks=(*remarks, *apart.collapsed), error=ErrorField(better, present),
         )  # fmt: skip
+
+    def _raise_to_conditions(self, apart: Differences) -> None:
+        """Let no maximum be less than what conditions see: there the residual is the error."""
+        names = self._experiment.problem.domain.coordinates
+        for residual in self._experiment.problem.residuals:
+            unknown = _given_in(residual)
+            if unknown not in apart.maximum or residual.name not in self._fresh:
+                continue
+            off = np.abs(self._before[residual.name])
+            worst = int(off.argmax())
+            if off[worst] > apart.maximum[unknown]:
+                place = self._fresh[residual.name].coordinates[worst]
+                apart.maximum[unknown] = float(off[worst])
+                apart.where[unknown] = dict(zip(names, place.tolist(), strict=True))
 
     def _spread(
         self,
@@ -518,3 +533,11 @@ def _noise_doubts(remains: _Remains) -> Iterator[str]:
             f"{name} is fitted as well as its noise allows: what the noise has moved is not in "
             "the estimate; standard errors have it, at points those of pinn.standard_errors"
         )
+
+
+def _given_in(residual: Residual) -> str | None:
+    """Return the unknown that a residual is the error of: of a condition that gives its value."""
+    value, right = residual.left.tree, residual.right
+    if not isinstance(value, Derivative) or value.order or right is None or right.leaves != ():
+        return None
+    return None if residual.whole or residual.source.noise is not None else value.unknown

@@ -123,6 +123,17 @@ def test_the_numbers_are_those_of_the_error_over_the_domain():
     )
 
 
+def test_no_maximum_is_less_than_what_conditions_see():
+    """A narrow peak at a wall, which no correction of a network resolves."""
+    peak = "sin(pi*x) + 50*exp(-((x - 0.5)/0.01)**2)"
+    problem = pinn.Problem(
+        X * Y, ["u"], {"laplace": "laplacian(u)"},
+        [pinn.Dirichlet("u", peak, on="y=0"), pinn.Dirichlet("u", 0, on=["y=1", "x=0", "x=1"])],
+    )  # fmt: skip
+    estimate = error_estimate(*untrained(problem))
+    assert estimate.maximum["u"] > 40 and estimate.where["u"]["y"] == 0.0
+
+
 def test_they_are_measured_where_a_comparison_with_a_reference_is():
     problem = robin()
     experiment, objective, theta = untrained(problem)
@@ -134,7 +145,8 @@ def test_they_are_measured_where_a_comparison_with_a_reference_is():
     assert estimate.relative_l2["u"] == pytest.approx(
         np.linalg.norm(e) / np.linalg.norm(u["u"] + e), rel=1e-12
     )
-    assert estimate.maximum["u"] == np.abs(e).max()
+    largest = np.abs(e).max()  # beside what conditions see at points of their own
+    assert largest <= estimate.maximum["u"] < 1.05 * largest
 
 
 def test_derivatives_of_high_order():
