@@ -52,7 +52,7 @@ from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, fresh_points, judging_points
 from pinn.training.legs import Legs
 from pinn.training.loop import Training
-from pinn.training.marching import March
+from pinn.training.marching import March, can_be_windowed
 from pinn.training.plan import Plan
 from pinn.training.records import StepRecord, TrainingResult
 from pinn.training.resources import training_resources
@@ -437,7 +437,8 @@ def _judged(
     if whole:
         before = fresh.losses(experiment.initial_parameters().theta)
         apart = fresh.losses(result.theta)
-        hints = [unsolved(residual)]
+        stated = experiment.problem, experiment.sampling, experiment.weighting
+        hints = [unsolved(residual, can_be_windowed(*stated))]
         # Of sums that share is known with the nodes of training alone.
         large = any(residual.get(one.name, 1.0) > _EXACT for one in objective.blocks)
         if large or fresh.is_of_other_sums:

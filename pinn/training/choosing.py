@@ -16,7 +16,7 @@ from pinn.schema.errors import DeclarationError
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import judging_points
-from pinn.training.marching import check_windows
+from pinn.training.marching import can_be_windowed
 from pinn.training.pacing import near_start, paced
 from pinn.training.plan import plan_of
 from pinn.training.trial import AT_MOST, Budget, Tell, Trial, fitted
@@ -183,11 +183,7 @@ def _may_have_windows(experiment: Experiment) -> bool:
     domain = experiment.problem.domain
     if domain.coordinates != (domain.time,) or experiment.continuation:
         return False
-    try:
-        check_windows(experiment.problem, experiment.sampling, experiment.weighting)
-    except DeclarationError:
-        return False
-    return True
+    return can_be_windowed(experiment.problem, experiment.sampling, experiment.weighting)
 
 
 def _in_windows(

@@ -22,7 +22,7 @@ from pinn.objective.weighting import Fixed, Weighting
 from pinn.problem import Problem
 from pinn.residuals import Residual
 from pinn.sampling import Sampling
-from pinn.schema.errors import at, refuse
+from pinn.schema.errors import DeclarationError, at, refuse
 from pinn.training.batches import Batches
 from pinn.training.collocation import Collocation, redrawing
 from pinn.training.fresh import FreshLoss
@@ -68,6 +68,17 @@ def check_windows(
     later = _during(problem, *problem.domain.bounds[_time(problem)], first=False)
     with at("weighting"):
         _weighting(weighting, later).check(later)
+
+
+def can_be_windowed(problem: Problem, sampling: Sampling, weighting: Weighting) -> bool:
+    """Return whether a problem in time can be trained window by window."""
+    if problem.domain.time is None:
+        return False
+    try:
+        check_windows(problem, sampling, weighting)
+    except DeclarationError:
+        return False
+    return True
 
 
 def _check_equations(problem: Problem, order: int) -> None:

@@ -13,8 +13,7 @@ from pinn.diagnosis.examination import Examination, unsolved_orders
 from pinn.diagnosis.finding import Change, Finding
 from pinn.diagnosis.wave_count import waves_along
 from pinn.models import Network, Windows
-from pinn.schema.errors import DeclarationError
-from pinn.training.marching import check_windows
+from pinn.training.marching import can_be_windowed
 
 # Waves of the solution from which on a time is long; windows, one a wave, at least and at most.
 _LONG, _LEAST, _MOST = 1.0, 4, 10
@@ -36,9 +35,7 @@ def long_time(seen: Examination) -> Iterator[Finding]:
     model = experiment.model
     if not isinstance(model, (Network, Windows)) or not math.isfinite(share):
         return
-    try:
-        check_windows(seen.problem, experiment.sampling, experiment.weighting)
-    except DeclarationError:
+    if not can_be_windowed(seen.problem, experiment.sampling, experiment.weighting):
         return
     count = max(one.solution for residual in seen.equations if not residual.whole
                 for one in waves_along(seen, residual))  # fmt: skip
