@@ -10,7 +10,7 @@ x = T.tensor(3.0, requires_grad=True)
 
 import numpy as _np
 
-from . import autograd, cuda, dtypes, functional, inplace, linalg, modes, nn, optim, random
+from . import autograd, cuda, dtypes, func, functional, inplace, linalg, modes, nn, optim, random
 from .checkpoint import checkpoint
 from .devices import as_device as device
 from .dtypes import *
@@ -76,4 +76,5 @@ half, float, double = dtypes.float16, dtypes.float32, dtypes.float64
 short, int, long = dtypes.int16, dtypes.int32, dtypes.int64
 cfloat, cdouble = dtypes.complex64, dtypes.complex128
 bool = dtypes.bool_
+finfo, iinfo = _np.finfo, _np.iinfo
 inf, nan, pi, e = _np.inf, _np.nan, _np.pi, _np.e

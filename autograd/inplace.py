@@ -12,12 +12,58 @@ from typing import Any
 
 import numpy as np
 
-from . import modes
+from . import dtypes, modes
 from .devices import current, namespace_of, overlaps_itself, write, zeros
-from .ops.arithmetic import add, div, mul, operand, sub
+from .ops.activations import relu
+from .ops.arithmetic import (
+    add,
+    addcdiv,
+    addcmul,
+    div,
+    floor_divide,
+    mul,
+    neg,
+    operand,
+    pow,
+    remainder,
+    sub,
+)
+from .ops.create import normal, uniform
+from .ops.gather import index_add, scatter, scatter_add
 from .ops.index import index_put_op, normal_index
-from .ops.piecewise import clamp, nan_to_num
+from .ops.mask import masked_fill
+from .ops.piecewise import (
+    abs,
+    ceil,
+    clamp,
+    clamp_max,
+    clamp_min,
+    floor,
+    lerp,
+    nan_to_num,
+    round,
+    sign,
+    trunc,
+)
 from .ops.registry import Op, link
+from .ops.smooth import (
+    cos,
+    cosh,
+    exp,
+    expm1,
+    log,
+    log1p,
+    reciprocal,
+    rsqrt,
+    sigmoid,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    tan,
+    tanh,
+)
+from .random import Generator
 from .tensor import Tensor, as_tensor, method
 
 
@@ -74,7 +120,8 @@ view_write_op = Op(
 
 
 def _zeros(like: Tensor, shape: tuple) -> Tensor:
-    return Tensor(zeros(shape, like.dtype, like.device))
+    # real: the region may be a real part of what is complex
+    return Tensor(zeros(shape, dtypes.real_of(like.dtype), like.device))
 
 
 def check_writable(x: Tensor, *sources: Any) -> None:
@@ -216,12 +263,16 @@ def _define(name: str, function: Any, saves_self: bool = True) -> None:
     method(operation)
 
 
-_define("add_", add, saves_self=False)
-_define("sub_", sub, saves_self=False)
-_define("mul_", mul)
-_define("div_", div)
-_define("clamp_", clamp)
-_define("nan_to_num_", nan_to_num)
+for _function in (
+    add, addcdiv, addcmul, index_add, lerp, masked_fill, neg, scatter, scatter_add, sub,
+):  # fmt: skip
+    _define(f"{_function.__name__}_", _function, saves_self=False)
+for _function in (
+    abs, ceil, clamp, clamp_max, clamp_min, cos, cosh, div, exp, expm1, floor, floor_divide, log,
+    log1p, mul, nan_to_num, pow, reciprocal, relu, remainder, round, rsqrt, sigmoid, sign, sin,
+    sinh, sqrt, square, tan, tanh, trunc,
+):  # fmt: skip
+    _define(f"{_function.__name__}_", _function)
 
 
 def _like(value: Any, x: Tensor) -> Tensor:
@@ -290,6 +341,37 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 def zero_(self: Tensor) -> Tensor:
     """Set every element to zero."""
     return fill_(self, 0)
+
+
+@method
+def uniform_(
+    self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with draws from the uniform distribution on [from_, to); the gradient is zero.
+
+    Raises RuntimeError for from_ > to and for dtypes that are not floating point.
+    """
+    if from_ > to:
+        raise RuntimeError(
+            "uniform_ expects to return a [from, to) range, but found "
+            f"from={from_} > to={to}; exchange them"
+        )
+    check_writable(self)
+    how = {"dtype": self.dtype, "device": self.device, "generator": generator}
+    return copy_(self, uniform(from_, to, self.shape, **how))
+
+
+@method
+def normal_(
+    self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with draws from the normal distribution; the gradient is zero.
+
+    Raises RuntimeError for std < 0 and for dtypes that are not floating point.
+    """
+    check_writable(self)
+    how = {"dtype": self.dtype, "device": self.device, "generator": generator}
+    return copy_(self, normal(mean, std, self.shape, **how))
 
 
 def _operator(name: str, function: Any, saves_self: bool = True) -> None:

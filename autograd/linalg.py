@@ -7,11 +7,13 @@ from .ops.linalg import (
     det,
     inv,
     lstsq,
+    matrix_power,
+    multi_dot,
     pinv,
     slogdet,
     solve,
 )
-from .ops.matmul import matmul
+from .ops.matmul import matmul, vecdot
 from .ops.norm import linalg_norm as norm
 from .ops.norm import matrix_norm, vector_norm
 from .signature import publish
@@ -25,10 +27,13 @@ __all__ = [
     "lstsq",
     "matmul",
     "matrix_norm",
+    "matrix_power",
+    "multi_dot",
     "norm",
     "pinv",
     "slogdet",
     "solve",
+    "vecdot",
     "vector_norm",
 ]
 

@@ -1,10 +1,14 @@
-"""Elementwise nonlinearities as modules; each calls the function of the same name."""
+"""Nonlinearities as modules; each calls the function of the same name."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from ..ops.create import full
 from ..tensor import Tensor
 from . import functional as F
 from .module import Module
+from .parameter import Parameter
 
 
 class Identity(Module):
@@ -129,6 +133,107 @@ class ELU(_InPlace):
 
     def extra_repr(self) -> str:
         return f"alpha={self.alpha}{self._tail()}"
+
+
+class CELU(_InPlace):
+    """x where x > 0, else alpha (exp(x / alpha) - 1)."""
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.alpha = alpha
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.celu(input, self.alpha, inplace=self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"alpha={self.alpha}{self._tail()}"
+
+
+class Hardtanh(_InPlace):
+    """x between min_val and max_val, and these beyond; ValueError unless min_val < max_val."""
+
+    def __init__(
+        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+    ) -> None:
+        super().__init__(inplace)
+        if not min_val < max_val:
+            raise ValueError(
+                f"Hardtanh: max_val ({max_val}) must be greater than min_val ({min_val})"
+            )
+        self.min_val = min_val
+        self.max_val = max_val
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardtanh(input, self.min_val, self.max_val, inplace=self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"min_val={self.min_val}, max_val={self.max_val}{self._tail()}"
+
+
+class ReLU6(_InPlace):
+    """min(max(x, 0), 6)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.relu6(input, inplace=self.inplace)
+
+
+class PReLU(Module):
+    """x where x > 0, else weight x, with a weight that is learned: He et al. 2015.
+
+    weight  (num_parameters,), all `init` at first: one, or one a place of dimension 1.
+    """
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.weight = Parameter(full((num_parameters,), float(init), dtype=dtype, device=device))
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"
+
+
+class LogSigmoid(Module):
+    """log(1 / (1 + exp(-x)))."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.logsigmoid(input)
+
+
+class Softsign(Module):
+    """x / (1 + |x|)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softsign(input)
+
+
+class _AlongDim(Module):
+    """A function of the elements along a dimension."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"
+
+
+class Softmax(_AlongDim):
+    """exp(x) / sum exp(x) along `dim`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softmax(input, self.dim)
+
+
+class LogSoftmax(_AlongDim):
+    """x - log sum exp(x) along `dim`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.log_softmax(input, self.dim)
 
 
 class Softplus(Module):

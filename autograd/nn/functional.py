@@ -5,32 +5,60 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import dtypes
 from ..inplace import in_place
-from ..ops.activations import elu, gelu, leaky_relu, logsigmoid, mish, relu, selu, silu, softplus
+from ..ops.activations import (
+    celu,
+    elu,
+    gelu,
+    leaky_relu,
+    logsigmoid,
+    mish,
+    prelu,
+    relu,
+    selu,
+    silu,
+    softplus,
+    softsign,
+)
 from ..ops.arrange import pad
+from ..ops.create import arange
+from ..ops.index import value_range
 from ..ops.matmul import linear
-from ..ops.piecewise import clamp
-from ..ops.smooth import sigmoid, sin, tanh
+from ..ops.norm import vector_norm
+from ..ops.piecewise import clamp, where
+from ..ops.registry import refuse_mixed
+from ..ops.shape import broadcast_tensors
+from ..ops.smooth import rsqrt, sigmoid, sin, tanh
 from ..ops.softmax import log_softmax, softmax
 from ..signature import publish
 from ..tensor import Tensor
 
 __all__ = [
+    "bilinear",
+    "celu",
+    "cosine_similarity",
     "elu",
     "gelu",
+    "hardtanh",
     "huber_loss",
     "l1_loss",
+    "layer_norm",
     "leaky_relu",
     "linear",
     "log_softmax",
     "logsigmoid",
     "mish",
     "mse_loss",
+    "normalize",
+    "one_hot",
     "pad",
+    "prelu",
     "relu",
+    "relu6",
     "selu",
     "sigmoid",
     "silu",
@@ -38,6 +66,7 @@ __all__ = [
     "smooth_l1_loss",
     "softmax",
     "softplus",
+    "softsign",
     "tanh",
 ]
 
@@ -126,6 +155,143 @@ def huber_loss(
     return _reduce(_huber(_difference(input, target), delta), reduction)
 
 
+# ---- activations with two kinks
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """Return `input` between `min_val` and `max_val`, and these beyond, with derivative 0 there.
+
+    At both ends the derivative is 0 too.  Raises ValueError for min_val > max_val.
+    """
+    if min_val > max_val:
+        raise ValueError(
+            f"hardtanh: min_val cannot be greater than max_val, got {min_val} and {max_val}; "
+            "exchange them"
+        )
+    return where(input <= min_val, min_val, where(input >= max_val, max_val, input))
+
+
+def relu6(input: Tensor) -> Tensor:
+    """Return min(max(input, 0), 6), with derivative 0 at both ends."""
+    return hardtanh(input, 0.0, 6.0)
+
+
+# ---- layers
+
+
+def bilinear(
+    input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None
+) -> Tensor:
+    """Return the sums of `input1[i] * weight[k, i, j] * input2[j]`, plus `bias[k]`.
+
+    Shapes: input1 (..., n), input2 (..., m), weight (k, n, m), bias (k,) or None; the result is
+    (..., k).  Raises RuntimeError for shapes that do not fit and for different dtypes.
+    """
+    refuse_mixed("bilinear", input1, input2, weight, bias)
+    expected = [*input1.shape[-1:], *input2.shape[-1:]]
+    if weight.ndim != 3 or list(weight.shape[1:]) != expected:
+        raise RuntimeError(
+            f"bilinear(): expected a weight of shape [out, {', '.join(map(str, expected))}] for "
+            f"inputs of shapes {list(input1.shape)} and {list(input2.shape)}, got "
+            f"{list(weight.shape)}"
+        )
+    if input1.shape[:-1] != input2.shape[:-1]:
+        raise RuntimeError(
+            "bilinear(): input batch dimensions do not match: got shapes "
+            f"{list(input1.shape)} and {list(input2.shape)}; expand one of them"
+        )
+    out, n, m = weight.shape
+    rows = input1.reshape(-1, n) @ weight.permute(1, 0, 2).reshape(n, out * m)
+    rows = (rows.reshape(-1, out, m) @ input2.reshape(-1, m, 1)).squeeze(-1)
+    result = rows.reshape(*input1.shape[:-1], out)
+    return result if bias is None else result + bias
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return `input` less its mean, divided by its deviation over the last dimensions.
+
+    normalized_shape  the sizes of these dimensions, which weight (a factor) and bias have too.
+    eps               added to the variance, which is that of the population.
+    Raises RuntimeError for shapes that do not fit and for different dtypes (Ba et al. 2016).
+    """
+    shape = tuple(normalized_shape)
+    if not shape or tuple(input.shape[-len(shape) :]) != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape "
+            f"[*, {', '.join(map(str, shape))}] of at least one dimension, but got input of size "
+            f"{list(input.shape)}"
+        )
+    refuse_mixed("layer_norm", input, weight, bias)
+    for name, tensor in (("weight", weight), ("bias", bias)):
+        if tensor is not None and tensor.shape != shape:
+            raise RuntimeError(
+                f"layer_norm: Expected {name} to be of same shape as normalized_shape, but got "
+                f"{name} of shape {list(tensor.shape)} and normalized_shape = {list(shape)}"
+            )
+    axes = tuple(range(-len(shape), 0))
+    centred = input - input.mean(axes, True)
+    result = centred * rsqrt((centred * centred).mean(axes, True) + eps)
+    result = result if weight is None else result * weight
+    return result if bias is None else result + bias
+
+
+# ---- vectors
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
+    """Return `input` divided by its p-norm over `dim`, or by `eps` where that is larger."""
+    return input / vector_norm(input, p, dim, True).clamp_min(eps)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """Return the cosines of the angles between the vectors along `dim`, broadcast.
+
+    eps  the least norm that is divided by.
+    Raises RuntimeError for integers.
+    """
+    if not (x1 + x2).is_floating_point():
+        raise RuntimeError(
+            "cosine_similarity: expected common dtype to be floating point, got "
+            f"{x1.dtype} and {x2.dtype}; convert with .float()"
+        )
+    x1, x2 = broadcast_tensors(x1, x2)
+    return (normalize(x1, 2.0, dim, eps) * normalize(x2, 2.0, dim, eps)).sum(dim)
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """Return int64 zeros (..., num_classes) with a 1 at the positions that `tensor` (...) holds.
+
+    num_classes  -1: one more than the largest position.
+    Raises RuntimeError for dtypes other than int64 and for positions outside [0, num_classes).
+    """
+    if tensor.dtype != dtypes.int64:
+        raise RuntimeError(
+            f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}; "
+            "convert with .long()"
+        )
+    low, high = value_range(tensor._data)
+    if num_classes < 1:
+        if not tensor.numel() or num_classes != -1:
+            raise RuntimeError(
+                "one_hot: Can not infer total number of classes from empty tensor; pass num_classes"
+                if num_classes == -1
+                else f"one_hot: num_classes must be positive (or -1), got {num_classes}"
+            )
+        num_classes = tensor.max().item() + 1
+    if low < 0 or high >= num_classes:
+        raise RuntimeError(
+            f"one_hot: Class values must be non-negative and smaller than num_classes = "
+            f"{num_classes}, but they lie in [{low}, {high}]"
+        )
+    return (tensor.unsqueeze(-1) == arange(num_classes, device=tensor.device)).long()
+
+
 def _with_inplace(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Return an activation that takes PyTorch's `inplace`: its result then replaces its input."""
 
@@ -149,6 +315,7 @@ def _with_inplace(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return activation
 
 
+celu, hardtanh, relu6 = _with_inplace(celu), _with_inplace(hardtanh), _with_inplace(relu6)
 elu, leaky_relu, mish = _with_inplace(elu), _with_inplace(leaky_relu), _with_inplace(mish)
 relu, selu, silu = _with_inplace(relu), _with_inplace(selu), _with_inplace(silu)
 

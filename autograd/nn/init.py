@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import devices, dtypes
 from ..ops.create import rand, randn
+from ..ops.smooth import erfinv
 from ..tensor import Tensor
 from .module import write
 
@@ -56,8 +58,9 @@ def fan_in_and_out(tensor: Tensor) -> tuple[int, int]:
 def _fill(tensor: Tensor, draw: Any, scale: float, shift: float, generator: Any) -> Tensor:
     values = draw(tensor.shape, dtype=tensor.dtype, device=tensor.device, generator=generator)
     array = values._data
-    array *= scale
-    array += shift
+    with devices.current(tensor.device):
+        array *= scale
+        array += shift
     write(tensor, array)
     return tensor
 
@@ -127,3 +130,49 @@ def kaiming_normal_(
 ) -> Tensor:
     """Fill from N(0, gain^2 / fan): He et al. 2015; `a` is the negative slope."""
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
+
+
+def trunc_normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Any = None,
+) -> Tensor:
+    """Fill with draws from the normal distribution, of which those in [a, b] alone are kept.
+
+    ValueError for a > b and for std <= 0.
+    """
+    if a > b or std <= 0:
+        raise ValueError(
+            f"trunc_normal_: expected a <= b and std > 0, got a={a}, b={b} and std={std}"
+        )
+    below, above = (0.5 * math.erfc((mean - end) / (std * math.sqrt(2))) for end in (a, b))
+    share = rand(tensor.shape, dtype=dtypes.float64, generator=generator) * (above - below) + below
+    values = (erfinv(2 * share - 1) * (std * math.sqrt(2)) + mean).clamp(a, b)
+    write(tensor, values._data)
+    return tensor
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Fill with `gain` times a matrix of orthonormal rows or columns: Saxe et al. 2014.
+
+    Dimensions after the first count as one.  ValueError for fewer than two dimensions.
+    """
+    if tensor.ndim < 2:
+        raise ValueError(
+            "Only tensors with 2 or more dimensions are supported by orthogonal_, got shape "
+            f"{list(tensor.shape)}"
+        )
+    if not tensor.numel():
+        return tensor
+    rows = tensor.shape[0]
+    columns = tensor.numel() // rows
+    kind = dtypes.complex128 if tensor.is_complex() else dtypes.float64
+    draws = randn(max(rows, columns), min(rows, columns), dtype=kind, generator=generator)
+    q, r = np.linalg.qr(draws._data)
+    diagonal = np.diagonal(r)
+    q = q * (diagonal / np.abs(diagonal))  # uniform over all of them: Mezzadri 2007
+    write(tensor, gain * (q.T if rows < columns else q).reshape(tensor.shape))
+    return tensor

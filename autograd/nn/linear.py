@@ -1,4 +1,4 @@
-"""The affine layer."""
+"""The affine layer, and the one that is affine in each of two inputs."""
 
 from __future__ import annotations
 
@@ -53,4 +53,54 @@ class Linear(Module):
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, "
             f"bias={self.bias is not None}"
+        )
+
+
+class Bilinear(Module):
+    """y[k] = x1^T W[k] x2 + b[k] for x1 (..., in1_features) and x2 (..., in2_features).
+
+    weight  (out_features, in1_features, in2_features), uniform on +-1/sqrt(in1_features), as in
+            PyTorch.
+    bias    (out_features,), drawn from the same interval; None with `bias=False`.
+    """
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        generator: Any = None,
+    ) -> None:
+        super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"Bilinear: in1_features must be > 0, got {in1_features}")
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
+        shape = (out_features, in1_features, in2_features)
+        self.weight = Parameter(zeros(shape, dtype=dtype, device=device))
+        if bias:
+            self.bias = Parameter(zeros(out_features, dtype=dtype, device=device))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters(generator)
+
+    def reset_parameters(self, generator: Any = None) -> None:
+        """Draw weight, then bias, anew."""
+        bound = 1 / math.sqrt(self.in1_features)
+        init.uniform_(self.weight, -bound, bound, generator)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound, generator)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        return functional.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
         )

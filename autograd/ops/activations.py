@@ -11,19 +11,21 @@ from typing import Any
 
 from .. import devices
 from ..tensor import Tensor, method
-from .arithmetic import conj_of, mul_op, neg_op, operands, sub_op
-from .piecewise import _into, where_op
-from .registry import REGISTRY, Op
+from .arithmetic import add_op, conj_of, div_op, mul_op, neg_op, operands, sub_op
+from .piecewise import _into, clamp_max, where, where_op
+from .registry import REGISTRY, Op, refuse_mixed
 from .smooth import sigmoid_forward, sigmoid_op
 from .towers import Polynomial, Tower, times
 
 __all__ = [
+    "celu",
     "elu",
     "gelu",
     "leaky_relu",
     "logaddexp",
     "logsigmoid",
     "mish",
+    "prelu",
     "relu",
     "selu",
     "silu",
@@ -84,6 +86,24 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01) -> Tensor:
     return leaky_relu_op(_real(x, "leaky_relu"), slope=negative_slope)
 
 
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """Return `input` where positive and `weight * input` elsewhere (He et al. 2015).
+
+    weight  one number (0-d or of shape (1,)), or (k,): one a place of dimension 1 of the input.
+    Raises RuntimeError for another number of weights, and for different dtypes.
+    """
+    refuse_mixed("prelu", input, weight)
+    channels = input.shape[1] if input.ndim > 1 else 1
+    if weight.ndim > 1 or weight.numel() not in (1, channels):
+        raise RuntimeError(
+            "prelu: Mismatch of parameter numbers and input channel size. Found parameter numbers "
+            f"= {weight.numel()} (shape {list(weight.shape)}) and channel size = {channels}; "
+            "pass one weight, or a 1-d tensor of one a channel"
+        )
+    shape = (1, -1, *(1,) * (input.ndim - 2)) if weight.numel() != 1 else ()
+    return where(REGISTRY["gt"](input, 0), input, mul_op(weight.reshape(shape), input))
+
+
 # ---- elu and selu: outer * x, or outer * alpha * (e**x - 1)
 
 
@@ -130,6 +150,17 @@ def elu(x: Tensor, alpha: float = 1.0) -> Tensor:
 def selu(x: Tensor) -> Tensor:
     """Return the self-normalising unit (Klambauer et al. 2017): a scaled elu."""
     return elu_op(_real(x, "selu"), alpha=1.6732632423543772, outer=1.0507009873554805)
+
+
+def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
+    """Return `x` where positive and `alpha * (e**(x/alpha) - 1)` elsewhere (Barron 2017).
+
+    Its derivative is continuous for every alpha > 0.  Raises RuntimeError for alpha = 0.
+    """
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU; pass a positive number")
+    below = REGISTRY["expm1"](div_op(clamp_max(_real(x, "celu"), 0), alpha))
+    return add_op(relu_op(x), mul_op(below, alpha))
 
 
 # ---- softplus and its relatives: the derivative is a sigmoid

@@ -14,6 +14,8 @@ from .registry import REGISTRY, LoopCode, Op
 
 __all__ = [
     "add",
+    "addcdiv",
+    "addcmul",
     "conj",
     "div",
     "divide",
@@ -371,6 +373,27 @@ def div(x: Any, y: Any, *, rounding_mode: str | None = None) -> Tensor:
     if rounding_mode == "trunc":
         return trunc_divide_op(*operands(x, y))
     raise ValueError(f"rounding_mode must be None, 'floor' or 'trunc', got {rounding_mode!r}")
+
+
+@method
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """Return `input + value * tensor1 * tensor2`, broadcast."""
+    return add(input, mul(tensor1, tensor2), alpha=value)
+
+
+@method
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """Return `input + value * tensor1 / tensor2`, broadcast.
+
+    Raises RuntimeError where both divided tensors are integers.
+    """
+    if _integral(tensor1) and _integral(tensor2):
+        raise RuntimeError(
+            "addcdiv: integer division is not supported, got dtypes "
+            f"{tensor1.dtype} and {tensor2.dtype}; convert with .float(), or write "
+            "input + value * floor_divide(tensor1, tensor2)"
+        )
+    return add(input, div(tensor1, tensor2), alpha=value)
 
 
 @method

@@ -11,8 +11,11 @@ from typing import Any
 from ..tensor import Tensor, method
 from .gather import index_select
 from .index import padded, positions
+from .join import cat
 from .registry import Op
 from .shape import (
+    atleast_2d,
+    checked_tensors,
     clone,
     into,
     normal_axes,
@@ -24,6 +27,7 @@ from .shape import (
 )
 
 __all__ = [
+    "block_diag",
     "diag",
     "diag_embed",
     "diagonal",
@@ -226,6 +230,27 @@ def diag(x: Tensor, diagonal: int = 0) -> Tensor:
     raise RuntimeError(
         f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D; use diagonal() or diag_embed()"
     )
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Return the matrix with the tensors (n_k, m_k) along its diagonal and zeros elsewhere.
+
+    A 1-d tensor is a row, a 0-d one a single element; dtypes are promoted.  Raises RuntimeError for
+    more dimensions.
+    """
+    for position, x in enumerate(tensors):
+        if x.ndim > 2:
+            raise RuntimeError(
+                "block_diag: Input tensors must have 2 or fewer dimensions. Input "
+                f"{position} has {x.ndim} dimensions"
+            )
+    blocks = atleast_2d(list(checked_tensors(tensors, "block_diag")))
+    total, before, rows = sum(x.shape[1] for x in blocks), 0, []
+    for x in blocks:
+        after = total - before - x.shape[1]
+        rows.append(padded(x, [(0, 0), (before, after)], 0))
+        before += x.shape[1]
+    return cat(rows, dim=0)
 
 
 tril_op = Op(

@@ -1,4 +1,4 @@
-"""Operations that change dtype or device and nothing else."""
+"""Operations that change dtype or device and nothing else, and questions about both."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .. import devices, dtypes
 from ..tensor import Tensor, method
 from .registry import Op, cast, move
 
-__all__ = ["to"]
+__all__ = ["is_complex", "is_floating_point", "is_tensor", "numel", "to"]
 
 Op(
     "to",
@@ -88,6 +88,26 @@ def cuda(x: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
     if isinstance(device, int):
         device = f"cuda:{device}"
     return to(x, device=device or "cuda")
+
+
+def is_tensor(obj: Any) -> bool:
+    """Return whether `obj` is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Return whether the dtype is a real floating point dtype."""
+    return input.is_floating_point()
+
+
+def is_complex(input: Tensor) -> bool:
+    """Return whether the dtype is complex."""
+    return input.is_complex()
+
+
+def numel(input: Tensor) -> int:
+    """Return the number of elements."""
+    return input.numel()
 
 
 def _caster(name: str, dtype: np.dtype) -> None:

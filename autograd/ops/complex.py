@@ -1,17 +1,34 @@
-"""Parts of complex tensors: real, imag, angle.  Gradients follow PyTorch's convention."""
+"""Complex tensors from parts, and their parts: real, imag, angle.
+
+Gradients follow PyTorch's convention.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+import numpy as np
+
+from .. import dtypes
 from ..tensor import Tensor, method
-from .arithmetic import mul_op, operands, zeros_rule
+from .arithmetic import mul, mul_op, operands, zeros_rule
 from .piecewise import hypot_op
 from .quotient import quotient_op
-from .registry import LoopCode, Op
+from .registry import REGISTRY, LoopCode, Op, refuse_mixed
+from .smooth import cos, sin
 
-__all__ = ["angle", "arctan2", "atan2", "imag", "real"]
+__all__ = [
+    "angle",
+    "arctan2",
+    "atan2",
+    "complex",
+    "imag",
+    "polar",
+    "real",
+    "view_as_complex",
+    "view_as_real",
+]
 
 
 def _part(name: str) -> Any:
@@ -54,6 +71,106 @@ def imag(x: Tensor) -> Tensor:
 
 Tensor.real = property(real, doc="The real part, a view; a real tensor itself.")
 Tensor.imag = property(imag, doc="The imaginary part, a view.")
+
+# ---- from parts
+
+
+def _complex(xp: Any, real: Any, imag: Any, out: Any = None) -> Any:
+    if out is None:
+        shape = np.broadcast_shapes(real.shape, imag.shape)
+        out = xp.empty(shape, dtypes.complex_of(real.dtype))
+    out.real[...] = real  # 1j * inf would have NaN as its real part
+    out.imag[...] = imag
+    return out
+
+
+complex_op = Op(
+    "complex",
+    _complex,
+    {"real": lambda g: real_op(g), "imag": lambda g: imag_op(g)},
+    broadcasts=True,
+    linear=True,
+    elementwise=True,
+)
+
+
+def complex(real: Tensor, imag: Tensor) -> Tensor:
+    """Return `real + imag * 1j`, broadcast; RuntimeError unless both have one real dtype."""
+    refuse_mixed("complex", real, imag)
+    if not real.is_floating_point():
+        raise RuntimeError(
+            "Expected both inputs to be floating point tensors but got "
+            f"{real.dtype} and {imag.dtype}; convert with .float()"
+        )
+    return complex_op(real, imag)
+
+
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
+    """Return the numbers of absolute value `abs` at `angle`, broadcast; dtypes as in `complex`."""
+    return complex(mul(abs, cos(angle)), mul(abs, sin(angle)))
+
+
+# ---- views of the other kind
+
+view_as_real_op = Op(
+    "view_as_real",
+    lambda xp, x: x[..., None].view(dtypes.real_of(x.dtype)),
+    {"x": lambda g: complex_op(*REGISTRY["unbind"](g, dim=g.ndim - 1))},
+    linear=True,
+    view=True,
+)
+
+
+def _as_complex(xp: Any, x: Any) -> Any:
+    """Return a view; a copy where the pairs are apart in memory, as those of a gradient may be."""
+    pairs = x if x.strides[-1] == x.dtype.itemsize else xp.ascontiguousarray(x)
+    return pairs.view(dtypes.complex_of(x.dtype))[..., 0]
+
+
+view_as_complex_op = Op(
+    "view_as_complex",
+    _as_complex,
+    {"x": lambda g: REGISTRY["stack"](real_op(g), imag_op(g), dim=g.ndim)},
+    linear=True,
+    view=True,
+)
+
+
+def view_as_real(input: Tensor) -> Tensor:
+    """Return complex numbers (...) as the view (..., 2) of their real and imaginary parts.
+
+    Raises RuntimeError for real tensors.
+    """
+    if not input.is_complex():
+        raise RuntimeError(
+            f"view_as_real is only supported for complex tensors, got {input.dtype}; "
+            "use stack([x, zeros_like(x)], -1)"
+        )
+    return view_as_real_op(input)
+
+
+def view_as_complex(input: Tensor) -> Tensor:
+    """Return pairs (..., 2) of real and imaginary parts as the view (...) of complex numbers.
+
+    Raises RuntimeError for another last dimension, for one whose elements are not side by side in
+    memory, and for dtypes other than float32 and float64.
+    """
+    if input.dtype not in (dtypes.float32, dtypes.float64):
+        raise RuntimeError(
+            "view_as_complex is only supported for float and double tensors, but got a tensor of "
+            f"{input.dtype}; convert with .float()"
+        )
+    if input.ndim == 0 or input.shape[-1] != 2:
+        raise RuntimeError(
+            f"Tensor must have a last dimension of size 2, got shape {list(input.shape)}"
+        )
+    if input.numel() and input._data.strides[-1] != input.itemsize:
+        raise RuntimeError(
+            "view_as_complex: Tensor must have a last dimension with stride 1; take contiguous() "
+            "of it, or complex(x[..., 0], x[..., 1])"
+        )
+    return view_as_complex_op(input)
+
 
 # ---- angles
 

@@ -1,4 +1,5 @@
-"""Products, and running sums and products, with derivatives that are right where factors are 0."""
+"""Products, running sums and products, with derivatives that are right where factors are 0; and
+differences of neighbours."""
 
 from __future__ import annotations
 
@@ -6,12 +7,15 @@ from typing import Any
 
 from .. import dtypes
 from ..tensor import Tensor, method
-from .arithmetic import conj_of, mul
+from .arithmetic import conj_of, mul, sub
+from .compare import logical_xor
+from .index import narrow
+from .join import cat
 from .reduce import converted, keep
 from .registry import Op
-from .shape import normal_axis, reshape_op
+from .shape import clone, normal_axis, reshape_op
 
-__all__ = ["cumprod", "cumsum", "prod"]
+__all__ = ["cumprod", "cumsum", "diff", "prod"]
 
 
 def _along(dim: int, index: Any, ndim: int) -> tuple:
@@ -162,3 +166,32 @@ def cumsum(x: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 def cumprod(x: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """Return the running product along `dim`, of the shape of `x`; integers to int64."""
     return _cumulative(cumprod_op, x, dim, dtype)
+
+
+@method
+def diff(
+    x: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """Return the differences of neighbours along `dim`, taken `n` times: `n` elements fewer.
+
+    prepend, append  joined to `x` along `dim` before.
+    Bools differ where just one is true.  Raises RuntimeError for a 0-d tensor and for n < 0.
+    """
+    if x.ndim == 0:
+        raise RuntimeError(
+            "diff expects input to be at least one-dimensional, got a 0-d tensor; reshape it first"
+        )
+    if n < 0:
+        raise RuntimeError(f"diff: order must be non-negative but got {n}")
+    axis = normal_axis(dim, x.ndim)
+    given = [part for part in (prepend, x, append) if part is not None]
+    result = cat(given, axis) if len(given) > 1 else clone(x)
+    minus = logical_xor if result.dtype.kind == "b" else sub
+    for _ in range(min(n, result.shape[axis])):
+        size = result.shape[axis] - 1
+        result = minus(narrow(result, axis, 1, size), narrow(result, axis, 0, size))
+    return result

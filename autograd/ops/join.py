@@ -10,12 +10,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..tensor import Tensor, method
-from .registry import Op
-from .shape import atleast_1d, atleast_2d, atleast_3d, checked_tensors, normal_axis
+from .registry import Op, refuse_mixed
+from .shape import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    checked_tensors,
+    meshgrid,
+    normal_axis,
+    reshape_op,
+)
 
 __all__ = [
+    "cartesian_prod",
     "cat",
     "chunk",
+    "column_stack",
     "concat",
     "concatenate",
     "dstack",
@@ -185,6 +195,33 @@ row_stack = vstack
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors joined along dimension 2."""
     return cat(atleast_3d(list(checked_tensors(tensors, "dstack"))), dim=2)
+
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors joined along dimension 1; those of one dimension or none are columns."""
+    given = checked_tensors(tensors, "column_stack")
+    columns = [x if x.ndim > 1 else reshape_op(x, shape=(x.numel(), 1)) for x in given]
+    return cat(columns, dim=1)
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Return all combinations of elements of k 1-d tensors, one a row (n, k), the last the fastest.
+
+    A single tensor is returned itself.  Raises RuntimeError for other numbers of dimensions, for
+    different dtypes, and without tensors.
+    """
+    given = checked_tensors(tensors, "cartesian_prod")
+    for x in given:
+        if x.ndim != 1:
+            raise RuntimeError(
+                f"cartesian_prod: Expect a 1D vector, but got shape {list(x.shape)}; "
+                "flatten() it first"
+            )
+    refuse_mixed("cartesian_prod", *given)
+    if len(given) == 1:
+        return given[0]
+    columns = [reshape_op(x, shape=(x.numel(),)) for x in meshgrid(*given)]
+    return stack(columns, dim=1)
 
 
 def _splittable(x: Tensor, dim: int, name: str) -> int:

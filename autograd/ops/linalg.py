@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +12,11 @@ from .. import dtypes
 from ..devices import linalg_raises
 from ..tensor import Tensor, method
 from .arithmetic import conj_of, mul, neg, sub
+from .arrange import diag_embed
 from .matmul import matmul_op
 from .piecewise import where
-from .registry import Op, cast
-from .shape import adjoint, normal_axis, reshape_op
+from .registry import REGISTRY, Op, cast, refuse_mixed
+from .shape import adjoint, checked_tensors, clone, normal_axis, reshape_op
 
 __all__ = [
     "LinAlgError",
@@ -26,6 +27,8 @@ __all__ = [
     "inverse",
     "logdet",
     "lstsq",
+    "matrix_power",
+    "multi_dot",
     "pinv",
     "pinverse",
     "slogdet",
@@ -493,6 +496,90 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None) -> LstsqResult:  # n
     if vector:
         solution = reshape_op(solution, shape=solution._data.shape[:-1])
     return LstsqResult(solution, residuals, rank, singular_values.detach())
+
+
+# ---- powers and products of several matrices
+
+
+@method
+def matrix_power(A: Tensor, n: int) -> Tensor:  # noqa: N803
+    """Return the n-th powers of the square matrices `A` (..., k, k), of their inverses for n < 0.
+
+    Raises RuntimeError for other shapes and LinAlgError where an inverse does not exist.
+    """
+    _matrices("matrix_power", A)
+    if n < 0:
+        return matrix_power(inv(A), -n)
+    if n == 0:
+        return diag_embed(REGISTRY["ones_like"](A.diagonal(dim1=-2, dim2=-1)))
+    result, square = None, A
+    while True:
+        if n % 2:
+            result = square if result is None else matmul_op(result, square)
+        n //= 2
+        if not n:
+            return clone(result) if result is A else result
+        square = matmul_op(square, square)
+
+
+def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the product of two or more matrices, in the order that takes the fewest operations.
+
+    The first may be a vector (a row) and the last one too (a column); their dimensions are dropped
+    from the result.  Raises RuntimeError for shapes that do not fit.
+    """
+    given = checked_tensors(tensors, "multi_dot")
+    if len(given) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(given)}")
+    refuse_mixed("multi_dot", *given)
+    ends = (0, len(given) - 1)
+    for k, x in enumerate(given):
+        if x.ndim != 2 and not (k in ends and x.ndim == 1):
+            raise RuntimeError(
+                f"multi_dot(): tensor {k} must be 2D{' or 1D' * (k in ends)} but got {x.ndim}D"
+            )
+    chain = list(given)
+    if chain[0].ndim == 1:
+        chain[0] = reshape_op(chain[0], shape=(1, -1))
+    if chain[-1].ndim == 1:
+        chain[-1] = reshape_op(chain[-1], shape=(-1, 1))
+    for k, (left, right) in enumerate(zip(chain[:-1], chain[1:], strict=True)):
+        if left.shape[1] != right.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {k} and {k + 1} with shapes {list(given[k].shape)} and "
+                f"{list(given[k + 1].shape)} cannot be multiplied; transpose one of them"
+            )
+    product = _multiplied(chain)
+    first, last = given[0].shape[:-1], given[-1].shape[1:]
+    return reshape_op(product, shape=(*first, *last))
+
+
+def _multiplied(chain: list[Tensor]) -> Tensor:
+    """Return the product in the cheapest order: all splits of all parts, the shortest first."""
+    sizes = [chain[0].shape[0], *(x.shape[1] for x in chain)]
+    best: dict[tuple[int, int], tuple[int, int]] = {
+        (k, k + 1): (0, k) for k in range(len(chain))
+    }  # (first, end) of a part: what it costs, and where it is split
+    for length in range(2, len(chain) + 1):
+        for first in range(len(chain) - length + 1):
+            end = first + length
+            best[first, end] = min(
+                (
+                    best[first, split][0]
+                    + best[split, end][0]
+                    + sizes[first] * sizes[split] * sizes[end],
+                    split,
+                )
+                for split in range(first + 1, end)
+            )
+
+    def part(first: int, end: int) -> Tensor:
+        if end == first + 1:
+            return chain[first]
+        split = best[first, end][1]
+        return matmul_op(part(first, split), part(split, end))
+
+    return part(0, len(chain))
 
 
 # ---- small ones

@@ -10,6 +10,7 @@ from .. import threads
 from ..tensor import Tensor, method
 from .arithmetic import add, binary_operator, conj_of, mul
 from .create import fits
+from .reduce import sum
 from .registry import Op, refuse_mixed
 from .shape import reshape_op, transpose
 
@@ -20,12 +21,14 @@ __all__ = [
     "bmm",
     "dot",
     "inner",
+    "kron",
     "linear",
     "matmul",
     "mm",
     "mv",
     "outer",
     "vdot",
+    "vecdot",
 ]
 
 
@@ -257,6 +260,30 @@ def outer(x: Tensor, vec2: Tensor) -> Tensor:
     """Return the products of all pairs of elements of two vectors, (n,) and (m,) to (n, m)."""
     _check_rank("outer", ("self", x, 1), ("vec2", vec2, 1))
     return mul(reshape_op(x, shape=(x.shape[0], 1)), vec2)
+
+
+@method
+def kron(x: Tensor, other: Tensor) -> Tensor:
+    """Return the Kronecker product: blocks `x[i, j] * other`, of the products of both sizes.
+
+    A tensor with fewer dimensions gets leading ones of size 1.
+    """
+    ndim = max(x.ndim, other.ndim)
+    left = (1,) * (ndim - x.ndim) + tuple(x.shape)
+    right = (1,) * (ndim - other.ndim) + tuple(other.shape)
+    outer_shape = tuple(size for k in range(ndim) for size in (left[k], 1))
+    inner_shape = tuple(size for k in range(ndim) for size in (1, right[k]))
+    product = mul(reshape_op(x, shape=outer_shape), reshape_op(other, shape=inner_shape))
+    return reshape_op(product, shape=tuple(a * b for a, b in zip(left, right, strict=True)))
+
+
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+    """Return the sums of products over `dim`, broadcast, the first factor conjugated.
+
+    Raises RuntimeError for different dtypes.
+    """
+    refuse_mixed("linalg.vecdot", x, y)
+    return sum(mul(conj_of(x), y), dim)
 
 
 def _combine(input: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:

@@ -1,4 +1,4 @@
-"""Positions of values: nonzero, sort, topk, searchsorted, unique."""
+"""Positions of values: nonzero, sort, topk, median, quantile, searchsorted, unique."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
+from .. import dtypes
 from ..tensor import Tensor, as_tensor, method
+from .arithmetic import div, mul, sub
+from .compare import eq, logical_and, logical_or, ne
 from .gather import gather_op
 from .index import narrow
+from .piecewise import ceil, floor, lerp, round, where
+from .reduce import kept_shape
 from .registry import Op, cast
-from .shape import clone, normal_axis, reshape_op
+from .shape import clone, movedim, normal_axis, reshape_op
 
 __all__ = [
     "argsort",
     "argwhere",
     "bucketize",
+    "median",
     "nonzero",
+    "quantile",
     "searchsorted",
     "sort",
     "topk",
@@ -121,6 +128,144 @@ def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
     order = clone(narrow(order, axis, 0, k))
     values = gather_op(wide, order, dim=axis)
     return Sorted(_shaped(values, x), _shaped(order, x)) if k else Sorted(values, order)
+
+
+class Median(NamedTuple):
+    """The medians along a dimension and their indices there."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def _median(xp: Any, x: Any) -> Any:
+    """Return the lower median of a vector, NaN where there is one: sorting puts NaN last."""
+    if not x.size:
+        return xp.full((), np.nan, x.dtype)
+    ordered = xp.sort(x)
+    last, middle = ordered[-1:], (x.size - 1) // 2
+    return xp.where(last != last, last, ordered[middle : middle + 1]).reshape(())
+
+
+def _median_gradient(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
+    """The elements equal to the median share its gradient evenly; all NaN are equal."""
+    both_nan = logical_and(ne(x, x), ne(out, out))
+    same = logical_or(eq(x, out), both_nan)
+    return where(same, div(g, cast(same.sum(), g.dtype)), 0)
+
+
+median_op = Op("median", _median, {"x": _median_gradient}, taylor="nested")
+
+
+@overload
+def median(x: Tensor) -> Tensor: ...
+
+
+@overload
+def median(x: Tensor, dim: int, keepdim: bool = False) -> Median: ...
+
+
+@method
+def median(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Return the median of all elements, or `values` and `indices` of those along `dim`.
+
+    Of an even number of elements it is the lower of the middle two; NaN where there is a NaN.
+    Without `dim` equal elements share the gradient evenly.  Raises RuntimeError for bools, complex
+    numbers and no integers, IndexError for a dimension without elements.
+    """
+    if x.dtype.kind in "bc" or (dim is None and x.dtype.kind != "f" and not x.numel()):
+        raise RuntimeError(
+            f"median(): expected real numbers, got {x.dtype} of shape {list(x.shape)}; "
+            "take real or abs(), or convert with .float()"
+        )
+    if dim is None:
+        return median_op(reshape_op(x, shape=(x.numel(),)))
+    wide, axis, order = _order(x, dim, False)
+    size = wide.shape[axis]
+    if not size:
+        raise IndexError(
+            f"median(): Expected reduction dim {axis} to have non-zero size, got shape "
+            f"{list(x.shape)}; nothing has no median"
+        )
+    numbers = (wide == wide).sum(axis, True)
+    place = where(numbers < size, numbers, (size - 1) // 2)  # of the first NaN
+    indices = gather_op(order, place, dim=axis)
+    values = gather_op(wide, indices, dim=axis)
+    shape = kept_shape(x.shape, (axis,)) if keepdim else (*x.shape[:axis], *x.shape[axis + 1 :])
+    return Median(*(clone(reshape_op(found, shape=tuple(shape))) for found in (values, indices)))
+
+
+INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _quantile_fractions(x: Tensor, q: Any) -> Tensor:
+    """Return `q` as a tensor of the dtype and device of `x`, checked."""
+    if isinstance(q, Tensor) and q.dtype != x.dtype:
+        raise RuntimeError(
+            "quantile() q tensor must be same dtype as the input tensor, got "
+            f"{q.dtype} and {x.dtype}; convert with .to()"
+        )
+    if isinstance(q, Tensor) and q.ndim > 1:
+        raise RuntimeError(f"quantile() q must be a scalar or 1D tensor, got shape {list(q.shape)}")
+    values = q.detach().cpu().numpy() if isinstance(q, Tensor) else np.asarray(q)
+    if not ((values >= 0) & (values <= 1)).all():
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {values.tolist()}")
+    return q if isinstance(q, Tensor) else as_tensor(np.asarray(q, x.dtype), x)
+
+
+@method
+def quantile(
+    x: Tensor,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """Return the values below which the fractions `q` of the elements along `dim` (all) lie.
+
+    q              a number, or a 1-d tensor of k, which gives a leading dimension of size k.
+    interpolation  between the elements on both sides: "linear", "lower", "higher", "midpoint" or
+                   "nearest".
+    NaN where there is a NaN.  Raises RuntimeError for no elements, for dtypes other than float32
+    and float64, for `q` of another dtype or outside [0, 1].
+    """
+    if interpolation not in INTERPOLATIONS:
+        raise RuntimeError(
+            f"quantile() interpolation must be one of {INTERPOLATIONS}, got {interpolation!r}"
+        )
+    if x.dtype.kind != "f" or x.dtype.itemsize < 4:
+        raise RuntimeError(
+            "quantile() input tensor must be either float or double dtype, got "
+            f"{x.dtype}; convert with .float()"
+        )
+    if not x.numel():
+        raise RuntimeError(f"quantile() input tensor must be non-empty, got shape {list(x.shape)}")
+    fractions = _quantile_fractions(x, q)
+    axis = 0 if dim is None else normal_axis(dim, x.ndim)
+    wide = reshape_op(x, shape=(x.numel(),)) if dim is None or x.ndim == 0 else x
+    ordered = sort(movedim(wide, axis, -1)).values
+    found = _between(ordered, reshape_op(fractions, shape=(fractions.numel(),)), interpolation)
+    axes = tuple(range(x.ndim)) if dim is None else (axis,)
+    kept = kept_shape(x.shape, axes)
+    shape = kept if keepdim else tuple(s for k, s in enumerate(x.shape) if k not in axes)
+    found = movedim(found, -1, 0)
+    return reshape_op(found, shape=(*fractions.shape, *shape))
+
+
+def _between(ordered: Tensor, fractions: Tensor, interpolation: str) -> Tensor:
+    """Return what lies at `fractions` (k,) of the last dimension of `ordered`, there (..., k)."""
+    end = ordered.shape[-1] - 1
+    last = narrow(ordered, -1, end, 1)
+    places = where(last == last, mul(fractions, end), end)  # NaN is the last
+    rounded = {"lower": floor, "higher": ceil, "nearest": round}.get(interpolation)
+    if rounded is not None:
+        return gather_op(ordered, cast(rounded(places), dtypes.int64), dim=ordered.ndim - 1)
+    below, above = floor(places), ceil(places)
+    low, high = (
+        gather_op(ordered, cast(at, dtypes.int64), dim=ordered.ndim - 1)
+        for at in (below, above)
+    )
+    return lerp(low, high, 0.5 if interpolation == "midpoint" else sub(places, below))
 
 
 def _searchsorted(xp: Any, boundaries: Any, values: Any, *, right: bool) -> Any:

@@ -16,7 +16,7 @@ from .. import dtypes, modes
 from ..tensor import Tensor, as_tensor, method
 from .arithmetic import add, mul_op, operands, sub, zeros_rule
 from .quotient import quotient_op
-from .registry import REGISTRY, LoopCode, Op, cast
+from .registry import REGISTRY, LoopCode, Op, cast, refuse_mixed
 
 __all__ = [
     "abs",
@@ -28,6 +28,7 @@ __all__ = [
     "clip",
     "fix",
     "floor",
+    "heaviside",
     "hypot",
     "lerp",
     "maximum",
@@ -38,6 +39,7 @@ __all__ = [
     "sign",
     "trunc",
     "where",
+    "xlogy",
 ]
 
 
@@ -452,6 +454,35 @@ def lerp(start: Tensor, end: Tensor, weight: Any) -> Tensor:
     if builtins.abs(weight) < 0.5:
         return add(start, mul_op(step, weight))
     return sub(end, mul_op(step, 1 - weight))
+
+
+# ---- steps, and x log y
+
+
+@method
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """Return 0 where `input` < 0, `values` where it is 0 and 1 beyond, broadcast.
+
+    0 where `input` is NaN.  A gradient flows to `values` alone.  Raises RuntimeError for complex
+    numbers and for different dtypes.
+    """
+    refuse_mixed("heaviside", input, values)
+    return where(REGISTRY["eq"](input, 0), values, cast(REGISTRY["gt"](input, 0), input.dtype))
+
+
+@method
+def xlogy(x: Any, y: Any) -> Tensor:
+    """Return `x * log(y)`, broadcast: 0 where x is 0 (and y not NaN), in every derivative too.
+
+    One of them may be a number.
+    """
+    x, y = operands(x, y, needs_tensor="xlogy")
+    kind = dtypes.result_type(x, y)
+    kind = kind if kind.kind in "fc" else dtypes.get_default_dtype()
+    x = x if isinstance(x, Tensor) else as_tensor(np.asarray(x, kind), y)
+    y = y if isinstance(y, Tensor) else as_tensor(np.asarray(y, kind), x)
+    nothing = REGISTRY["logical_and"](REGISTRY["eq"](x, 0), REGISTRY["eq"](y, y))
+    return mul_op(x, REGISTRY["log"](where(nothing, 1, y)))
 
 
 absolute, clip, fix = abs, clamp, trunc

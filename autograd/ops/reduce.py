@@ -9,10 +9,22 @@ from .. import dtypes
 from ..tensor import Tensor, method
 from .arithmetic import div, mul
 from .quotient import quotient_op
-from .registry import Op, cast
+from .registry import REGISTRY, Op, cast
 from .shape import expand_op, normal_axes, reshape_op, sum_of
 
-__all__ = ["all", "any", "count_nonzero", "mean", "std", "std_mean", "sum", "var", "var_mean"]
+__all__ = [
+    "all",
+    "any",
+    "count_nonzero",
+    "mean",
+    "nanmean",
+    "nansum",
+    "std",
+    "std_mean",
+    "sum",
+    "var",
+    "var_mean",
+]
 
 
 def kept_shape(shape: tuple, axes: tuple) -> tuple:
@@ -165,6 +177,30 @@ def mean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     """
     x = floating("mean", x, dtype)
     return mean_op(x, axes=normal_axes(dim, x.ndim), keepdims=keepdim)
+
+
+def _without_nan(x: Tensor) -> Tensor:
+    """Return `x` with 0 in place of NaN, where no gradient flows."""
+    return REGISTRY["where"](REGISTRY["isnan"](x), 0, x)
+
+
+@method
+def nansum(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the sum over `dim` (all dimensions by default) of what is not NaN."""
+    x = converted(x, dtype)
+    return sum(_without_nan(x) if x._data.dtype.kind in "fc" else x, dim, keepdim)
+
+
+@method
+def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the mean over `dim` (all dimensions by default) of what is not NaN; NaN of nothing.
+
+    Raises RuntimeError for integers without `dtype`.
+    """
+    x = floating("nanmean", x, dtype)
+    axes = normal_axes(dim, x.ndim)
+    number = sum_op(cast(REGISTRY["eq"](x, x), x.dtype), axes=axes, keepdims=keepdim)
+    return div(sum_op(_without_nan(x), axes=axes, keepdims=keepdim), number)
 
 
 def _spread(op: Op, x: Tensor, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Tensor:

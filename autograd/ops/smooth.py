@@ -38,6 +38,7 @@ __all__ = [
     "cosh",
     "erf",
     "erfc",
+    "erfinv",
     "exp",
     "exp2",
     "expm1",
@@ -425,6 +426,25 @@ def _error_function(name: str, sign: int, doc: str) -> Callable[[Tensor], Tensor
 
 erf = _error_function("erf", 1, "Return the error function.")
 erfc = _error_function("erfc", -1, "Return 1 - erf(x), accurate for large x.")
+
+
+def _erfinv_slope(xp: Any, x: Any, seed: Any, out: Any) -> Any:
+    xp.multiply(seed, seed, out=out)
+    xp.exp(out, out=out)
+    return xp.multiply(out, math.sqrt(math.pi) / 2, out=out)
+
+
+# its value y and slope w = sqrt(pi)/2 e**(y*y), w' = 2 y w**2
+erfinv = unary(
+    smooth(
+        "erfinv",
+        special("erfinv"),
+        _erfinv_slope,
+        Tower(({(0, 1): 1}, {(1, 2): 2}), {(0, 1): 1}),
+        seed="out",
+    ),
+    "Return the inverse error function; infinite at -1 and 1, NaN outside of them.",
+)
 
 # ---- sinc
 

@@ -143,3 +143,89 @@ def test_an_input_that_was_overwritten_is_still_missed():
     y.mul_(2)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         T.grad(y, x)
+
+
+NAMES = {
+    "abs": (), "ceil": (), "clamp_max": (1.0,), "clamp_min": (1.0,), "cos": (), "cosh": (),
+    "exp": (), "expm1": (), "floor": (), "log": (), "log1p": (), "neg": (), "pow": (2.5,),
+    "reciprocal": (), "relu": (), "remainder": (0.3,), "round": (), "rsqrt": (), "sigmoid": (),
+    "sign": (), "sin": (), "sinh": (), "sqrt": (), "square": (), "tan": (), "tanh": (), "trunc": (),
+    "addcdiv": (T.tensor([1.0, 2.0]), T.tensor(3.0)),
+    "addcmul": (T.tensor([1.0, 2.0]), T.tensor(3.0)),
+    "floor_divide": (0.3,), "index_add": (0, T.tensor([1]), T.ones(1, 2)),
+    "lerp": (T.zeros(2), 0.3), "masked_fill": (T.tensor([True, False]), 7.0),
+    "scatter": (1, T.tensor([[0], [1]]), 7.0),
+    "scatter_add": (1, T.tensor([[0], [1]]), T.ones(2, 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_operation_in_place_gives_what_its_twin_does(name):
+    args = [
+        a.double() if isinstance(a, T.Tensor) and a.is_floating_point() else a for a in NAMES[name]
+    ]
+    x = T.tensor([[0.4, 0.7], [1.2, 1.9]], dtype=T.float64, requires_grad=True)
+    expected = getattr(x * 1, name)(*args)
+    y, base = x * 1, x * 1
+    assert getattr(y, f"{name}_")(*args) is y
+    getattr(base[:], f"{name}_")(*args)
+    (slope,) = T.grad(expected.exp().sum(), x)
+    for found in (y, base):
+        assert found.tolist() == expected.tolist()
+        (g,) = T.grad(found.exp().sum(), x)
+        np.testing.assert_allclose(g.numpy(), slope.numpy(), rtol=1e-14)
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+        getattr(x, f"{name}_")(*args)
+
+
+def test_random_numbers_in_place():
+    def seed():
+        return T.Generator().manual_seed(3)
+
+    x = zeros(200, 300)
+    assert x.uniform_(-2, 5, generator=seed()) is x
+    assert x.min().item() >= -2 and x.max().item() < 5 and abs(x.mean().item() - 1.5) < 0.05
+    twin = T.nn.init.uniform_(zeros(200, 300), -2, 5, seed())
+    np.testing.assert_allclose(x.numpy(), twin.numpy(), rtol=1e-15)
+    x.normal_(2, 3, generator=seed())
+    assert abs(x.mean().item() - 2) < 0.1 and abs(x.std().item() - 3) < 0.1
+    np.testing.assert_array_equal(
+        x.numpy(), T.normal(2, 3, (200, 300), dtype=T.float64, generator=seed()).numpy()
+    )
+    T.manual_seed(1)
+    a = T.zeros(3).uniform_()
+    T.manual_seed(1)
+    assert a.tolist() == T.rand(3).tolist() and a.dtype == T.float32
+
+
+def test_random_numbers_are_written_into_leaves_without_recording_alone():
+    w = T.nn.Linear(3, 4).weight
+    state = T.get_rng_state()
+    for fill in (w.uniform_, w.normal_, w[0].uniform_):
+        with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+            fill()
+    assert state.tolist() == T.get_rng_state().tolist()
+    version = w._version[0]
+    with T.no_grad():
+        w.uniform_(-0.1, 0.1)
+    assert w.is_leaf and w.requires_grad and abs(w).max().item() <= 0.1 and w._version[0] > version
+    x = T.ones(2, requires_grad=True)
+    y = x * 2
+    y.normal_()
+    assert T.grad((y * y).sum(), x)[0].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: T.zeros(2).uniform_(1, 0), r"\[from, to\) range, but found from=1 > to=0"),
+        (lambda: T.zeros(2).normal_(0, -1), "std >= 0.0, but found std -1"),
+        (lambda: T.zeros(2).long().uniform_(), "floating point"),
+        (lambda: T.zeros(2).long().normal_(), "floating point"),
+        (lambda: T.zeros(2).expand(3, 2).uniform_(), SHARED),
+        (lambda: T.tensor([1]).exp_(), "can't be cast"),
+    ],
+)
+def test_what_cannot_be_written_in_place_is_refused(call, message):
+    with pytest.raises(RuntimeError, match=message):
+        call()

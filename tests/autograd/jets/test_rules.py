@@ -51,9 +51,9 @@ def last(y):
 
 
 UNARY = (
-    "abs acos acosh asin asinh atan atanh ceil cos cosh erf erfc exp exp2 expm1 floor log log10 "
-    "log1p log2 neg reciprocal round rsqrt sigmoid sign sgn sin sinc sinh sqrt square tan tanh "
-    "trunc"
+    "abs acos acosh asin asinh atan atanh ceil cos cosh erf erfc erfinv exp exp2 expm1 floor log "
+    "log10 log1p log2 neg reciprocal round rsqrt sigmoid sign sgn sin sinc sinh sqrt square tan "
+    "tanh trunc"
 ).split()
 
 
@@ -158,6 +158,14 @@ CASES = {
     "abs of complex numbers": lambda x, t: last((three(x, t) * COMPLEX).abs()),
     "sgn of complex numbers": lambda x, t: last(T.sgn(three(x, t) * COMPLEX).imag),
     "rounded": lambda x, t: T.floor(3 * x * t) * x + T.sign(x - t) * t,
+    "complex": lambda x, t: T.complex(x * t, t * t).abs(),
+    "view_as_real": lambda x, t: last(T.view_as_real(three(x, t) * COMPLEX) ** 2),
+    "view_as_complex": lambda x, t: T.view_as_complex(
+        T.cat([x * t, t * t], dim=1)
+    ).abs().reshape(N, 1),
+    "median": lambda x, t: (x * t) ** 2 + T.median(three(x, t)) * 0,
+    "median of a row": lambda x, t: T.median(three(x, t), 1, keepdim=True)[0] ** 2,
+    "quantile": lambda x, t: T.quantile(three(x, t), 0.3, 1, keepdim=True) ** 2,
     "conj": lambda x, t: last((three(x, t) * COMPLEX).conj().imag + (three(x, t) * COMPLEX).real),
     "solve": lambda x, t: last(T.linalg.solve(matrices(x, t), three(x, t).reshape(N, 3, 1))),
     "inv": lambda x, t: last(T.linalg.inv(matrices(x, t))),

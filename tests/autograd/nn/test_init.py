@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import autograd as T
 from autograd import nn
+from autograd.strict import strict_cuda
 
 
 def generator(seed=0):
@@ -89,3 +91,50 @@ def test_errors_name_the_shape_and_the_choices():
         nn.init.calculate_gain("tahn")
     assert nn.init.calculate_gain("tanh") == 5 / 3
     assert nn.init.calculate_gain("leaky_relu", 3) == math.sqrt(0.2)
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (5, 3), (4, 4), (3, 2, 2)])
+@pytest.mark.parametrize("dtype", [T.float64, T.complex128])
+def test_orthogonal_fillings(shape, dtype):
+    w = T.zeros(shape, dtype=dtype)
+    assert nn.init.orthogonal_(w, 2.0, generator()) is w
+    matrix = w.numpy().reshape(shape[0], -1)
+    if matrix.shape[0] > matrix.shape[1]:
+        matrix = matrix.T
+    np.testing.assert_allclose(matrix @ matrix.conj().T, 4 * np.eye(len(matrix)), atol=1e-14)
+
+
+def test_orthogonal_fillings_are_rotations_and_reflections_alike():
+    draws = [
+        np.linalg.det(nn.init.orthogonal_(T.zeros(2, 2), generator=generator(k)).numpy())
+        for k in range(200)
+    ]
+    assert 70 < sum(d > 0 for d in draws) < 130
+    assert nn.init.orthogonal_(T.zeros(0, 2)).shape == (0, 2)
+    with pytest.raises(ValueError, match="2 or more dimensions"):
+        nn.init.orthogonal_(T.zeros(3))
+
+
+@pytest.mark.parametrize(("mean", "std", "a", "b"), [(0, 1, -2, 2), (0.3, 0.5, 0, 2), (0, 1, 1, 3)])
+def test_truncated_fillings_have_their_moments(mean, std, a, b):
+    w = T.zeros(200, 300, dtype=T.float64)
+    assert nn.init.trunc_normal_(w, mean, std, a, b, generator()) is w
+    values = w.numpy()
+    exact = scipy.stats.truncnorm((a - mean) / std, (b - mean) / std, mean, std)
+    assert values.min() >= a and values.max() <= b
+    assert abs(values.mean() - exact.mean()) < 5 * exact.std() / math.sqrt(values.size)
+    assert abs(values.std() / exact.std() - 1) < 0.02
+
+
+def test_truncated_fillings_check_their_ends():
+    for bad in ({"a": 1, "b": -1}, {"std": 0}):
+        with pytest.raises(ValueError, match="expected a <= b and std > 0"):
+            nn.init.trunc_normal_(T.zeros(2), **bad)
+
+
+def test_parameters_of_a_device_that_is_not_current_are_filled_there():
+    with strict_cuda():
+        w = T.zeros(3, 4, device="cuda:1")
+        for fill in (nn.init.uniform_, nn.init.normal_, nn.init.orthogonal_, nn.init.trunc_normal_):
+            there, here = fill(w, generator=generator()), T.zeros(3, 4)
+            assert there.is_cuda and there.tolist() == fill(here, generator=generator()).tolist()

@@ -377,5 +377,39 @@ def test_a_number_where_a_tensor_is_asked_is_refused(name):
             getattr(autograd, name)(x, 2.0)
 
 
+TERNARY = [((), (), ()), ((2, 3), (3,), ()), ((2, 1), (1, 3), (2, 3)), ((0, 3), (3,), (1,))]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        OpCase(
+            "addcmul",
+            lambda x, y, z: autograd.addcmul(x, y, z, value=0.5),
+            TERNARY,
+            reference=lambda x, y, z: x + 0.5 * y * z,
+            complex=True,
+        ),
+        OpCase(
+            "addcdiv",
+            lambda x, y, z: autograd.addcdiv(x, y, z, value=-2),
+            TERNARY,
+            domain=(0.5, 2),
+            reference=lambda x, y, z: x - 2 * y / z,
+        ),
+    ],
+    ids=str,
+)
+def test_products_and_quotients_that_are_added(case):
+    check_op(case)
+
+
+def test_integers_are_multiplied_and_not_divided():
+    two = Tensor(np.array([2]))
+    assert autograd.addcmul(two, two, two, value=3).tolist() == [14]
+    with pytest.raises(RuntimeError, match="integer division is not supported"):
+        two.addcdiv(two, two)
+
+
 def test_numbers_alone_may_be_added():
     assert autograd.add(1, 2).item() == 3 and autograd.div(1, 2).item() == 0.5

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import autograd as T
 from autograd.ops import arrange as A
@@ -130,6 +131,15 @@ CASES = [
         reference=lambda x: np.pad(x[:, 1:], ((0, 0), (0, 2)), mode="wrap"),
     ),
 ]
+CASES += [
+    OpCase(
+        "block_diag",
+        A.block_diag,
+        [((2, 3), (2,), ()), ((1, 1), (0, 2), (3, 1)), ((2, 2), (0,), (1,))],
+        reference=scipy.linalg.block_diag,
+        complex=True,
+    ),
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -188,3 +198,9 @@ def test_diagonal_is_a_writable_view():
 def test_bad_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call(T.ones(2, 3))
+
+
+def test_blocks_are_matrices_at_most_and_promoted():
+    assert A.block_diag(T.tensor([1, 2]), T.ones(1, 1)).tolist() == [[1, 2, 0], [0, 0, 1]]
+    with pytest.raises(RuntimeError, match="Input 1 has 3 dimensions"):
+        A.block_diag(T.ones(1), T.ones(1, 1, 1))

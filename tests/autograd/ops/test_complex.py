@@ -101,3 +101,84 @@ def test_angle_of_real_numbers():
     np.testing.assert_array_equal(found.detach().numpy(), [math.pi, 0.0, 0.0, math.nan])
     assert autograd.grad(found.sum(), x)[0].numpy().tolist() == [0.0] * 4
     assert parts.angle(Tensor(np.array([-1, 1]))).dtype == np.float32
+
+
+PARTS = OpCase(
+    "complex",
+    parts.complex,
+    BINARY_SHAPES,
+    reference=lambda x, y: x + 1j * y,
+    dtypes=(),
+)
+POLAR = OpCase(
+    "polar",
+    parts.polar,
+    BINARY_SHAPES,
+    reference=lambda r, a: r * np.cos(a) + 1j * r * np.sin(a),
+    dtypes=(),
+)
+AS_REAL = OpCase(
+    "view_as_real",
+    lambda z: autograd.view_as_real(z * 1),
+    [((2, 3),), ((),), ((0,),)],
+    make=lambda rng, shape: (rng.normal(size=shape) + 1j * rng.normal(size=shape),),
+    reference=lambda z: np.stack([z.real, z.imag], -1),
+)
+AS_COMPLEX = OpCase(
+    "view_as_complex",
+    lambda x: autograd.view_as_complex((x * 1).contiguous()),
+    [((3, 2),), ((2,),), ((0, 2),)],
+    reference=lambda x: x[..., 0] + 1j * x[..., 1],
+    dtypes=(),
+)
+
+
+@pytest.mark.parametrize("case", [PARTS, POLAR, AS_REAL, AS_COMPLEX], ids=str)
+def test_complex_numbers_and_pairs_of_real_ones(case):
+    check_op(case)
+
+
+def test_parts_are_kept_as_they_are():
+    z = autograd.complex(autograd.tensor([math.inf, -0.0]), autograd.tensor([math.nan, math.inf]))
+    assert z.dtype == autograd.complex64
+    assert z.real.tolist() == [math.inf, 0] and math.copysign(1, z.real[1].item()) == -1
+    assert math.isnan(z.imag[0].item()) and z.imag[1].item() == math.inf
+
+
+def test_pairs_share_the_memory_of_complex_numbers():
+    z = complex_leaf([[1 + 2j, 3 + 4j]])
+    w = z * 1
+    autograd.view_as_real(w)[..., 1].mul_(3)
+    assert w.tolist() == [[1 + 6j, 3 + 12j]]
+    (g,) = autograd.grad(w.imag.sum() + w.real.sum(), z)
+    assert g.tolist() == [[1 + 3j, 1 + 3j]]
+    x = Tensor(np.array([[1.0, 2.0]]), requires_grad=True)
+    y = x * 1
+    autograd.view_as_complex(y).mul_(1j)
+    assert y.tolist() == [[-2, 1]]
+    assert autograd.grad((y * autograd.tensor([5.0, 7.0])).sum(), x)[0].tolist() == [[7, -5]]
+    turned = autograd.view_as_real(complex_leaf([[1, 2j], [3, 4]]).t())
+    assert turned.tolist() == [[[1, 0], [3, 0]], [[0, 2], [4, 0]]]
+
+
+def test_writing_into_a_real_part_is_differentiated():
+    z = complex_leaf([1 + 2j])
+    w = z * 1
+    w.real.mul_(2)
+    assert autograd.grad((w.real + w.imag).sum(), z)[0].tolist() == [2 + 1j]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda t: t.complex(t.ones(2), t.ones(2).double()), "same dtype"),
+        (lambda t: t.complex(t.ones(2).long(), t.ones(2).long()), "floating point"),
+        (lambda t: t.view_as_real(t.ones(2)), "only supported for complex tensors"),
+        (lambda t: t.view_as_complex(t.ones(3)), "last dimension of size 2"),
+        (lambda t: t.view_as_complex(t.ones(2, 3).t()), "stride 1"),
+        (lambda t: t.view_as_complex(t.ones(2).long()), "float and double"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(call, words):
+    with pytest.raises(RuntimeError, match=words):
+        call(autograd)

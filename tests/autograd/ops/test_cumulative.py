@@ -65,6 +65,22 @@ CASES = [
         reference=lambda x: np.concatenate([np.ones((1, 2)), x[:-1]]),
     ),
 ]
+CASES += [
+    OpCase("diff", C.diff, [((4,),), ((2, 3),), ((2, 1),), ((0, 3),)], reference=np.diff),
+    OpCase(
+        "diff twice",
+        lambda x: C.diff(x, 2, 0),
+        [((4, 3),), ((2, 3),)],
+        reference=lambda x: np.diff(x, 2, 0),
+        complex=True,
+    ),
+    OpCase(
+        "diff of joined",
+        lambda x, y: C.diff(x, prepend=y, append=x),
+        [((2, 3), (2, 1))],
+        reference=lambda x, y: np.diff(x, prepend=y, append=x),
+    ),
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -138,3 +154,24 @@ def test_sums_and_products_have_the_dtype_that_is_asked_for(dtype):
     ):
         assert found.dtype == dtype
         assert np.array_equal(found.numpy(), expected)
+
+
+def test_differences_of_integers_bools_and_none_at_all():
+    assert C.diff(T.tensor([1, 4, 9])).tolist() == [3, 5]
+    assert C.diff(T.tensor([True, False, False])).tolist() == [True, False]
+    x = T.tensor([1.0, 3.0])
+    same = C.diff(x, 0)
+    assert same.tolist() == [1, 3] and same is not x
+    assert C.diff(x, 5).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: T.diff(T.tensor(1.0)), "at least one-dimensional"),
+        (lambda: T.diff(T.ones(3), -1), "non-negative but got -1"),
+    ],
+)
+def test_differences_that_do_not_exist_are_refused(call, words):
+    with pytest.raises(RuntimeError, match=words):
+        call()

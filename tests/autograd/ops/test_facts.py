@@ -124,6 +124,8 @@ VIEWS = {
     "diagonal": (np.ones((3, 3)), {"offset": 0, "dim1": 0, "dim2": 1}),
     "real": (np.ones((2, 3)) + 1j, {}),
     "imag": (np.ones((2, 3)) + 1j, {}),
+    "view_as_real": (np.ones((2, 3)) + 1j, {}),
+    "view_as_complex": (np.ones((2, 3, 2)), {}),
 }
 
 

@@ -94,6 +94,20 @@ CASES = [
         order=2,
     ),
 ]
+CASES += [
+    OpCase(
+        "column_stack",
+        lambda x, y: J.column_stack([x, y]),
+        [((3,), (3, 2)), ((), ()), ((0,), (0, 2))],
+        reference=lambda x, y: np.column_stack([np.atleast_1d(x), np.atleast_1d(y)]),
+    ),
+    OpCase(
+        "cartesian_prod",
+        J.cartesian_prod,
+        [((2,), (3,)), ((0,), (3,))],
+        reference=lambda x, y: np.stack(np.meshgrid(x, y, indexing="ij"), -1).reshape(-1, 2),
+    ),
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -192,3 +206,13 @@ def test_bad_arguments_are_refused(call, error, message):
 def test_tensor_split_takes_the_number_of_parts_as_a_tensor():
     parts = J.tensor_split(T.tensor(np.arange(5)), T.tensor(np.array(2)))
     assert [part.tolist() for part in parts] == [[0, 1, 2], [3, 4]]
+
+
+def test_combinations():
+    x, y = T.tensor([1, 2]), T.tensor([3, 4])
+    assert T.cartesian_prod(x, y).tolist() == [[1, 3], [1, 4], [2, 3], [2, 4]]
+    assert T.cartesian_prod(x) is x
+    with pytest.raises(RuntimeError, match="Expect a 1D vector, but got shape"):
+        T.cartesian_prod(x, T.ones(2, 2))
+    with pytest.raises(RuntimeError, match="same dtype"):
+        T.cartesian_prod(x, T.ones(2))

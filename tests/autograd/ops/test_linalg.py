@@ -1,12 +1,15 @@
 """Systems, inverses, determinants, factorisations and least squares."""
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.linalg
 
 import autograd as T
-from autograd import linalg
+from autograd import linalg, plan
 from autograd.ops.linalg import logdet, pinverse, trace
+from autograd.plan.program import flops
 from autograd.testing import OpCase, check_op
 
 
@@ -164,6 +167,26 @@ CASES = [
         lambda a, b: linalg.cross(a, b, dim=0),
         [((3, 2), (3, 2))],
         reference=lambda a, b: np.cross(a, b, axis=0),
+    ),
+]
+CASES += [
+    *(
+        OpCase(
+            f"matrix_power {n}",
+            lambda x, n=n: linalg.matrix_power(x, n),
+            SQUARE[:2],
+            make=matrix,
+            reference=lambda x, n=n: np.linalg.matrix_power(x, n),
+            complex=True,
+        )
+        for n in (-2, 1, 2, 5)
+    ),
+    OpCase(
+        "multi_dot",
+        lambda *xs: linalg.multi_dot(xs),
+        [((2, 3), (3, 4), (4, 2)), ((3,), (3, 4), (4, 1), (1,)), ((2, 3), (3,))],
+        reference=lambda *xs: functools.reduce(np.matmul, xs),
+        complex=True,
     ),
 ]
 
@@ -376,3 +399,36 @@ def test_pinv_of_hermitian_matrices_reads_the_lower_triangle():
     np.testing.assert_allclose(found, np.linalg.pinv(a, rcond=1e-10), rtol=1e-9, atol=1e-10)
     with pytest.raises(RuntimeError, match="square"):
         linalg.pinv(T.zeros(3, 2), hermitian=True)
+
+
+def test_powers_of_matrices():
+    integers = T.tensor([[1, 2], [3, 4]])
+    assert T.matrix_power(integers, 2).tolist() == [[7, 10], [15, 22]]
+    assert integers.matrix_power(0).tolist() == [[1, 0], [0, 1]]
+    same = T.matrix_power(integers, 1)
+    same.zero_()
+    assert integers.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(RuntimeError, match="square matrices"):
+        T.matrix_power(T.ones(2, 3), 2)
+    with pytest.raises(linalg.LinAlgError, match="singular"):
+        T.matrix_power(T.ones(2, 2), -1)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "words"),
+    [
+        ([(2, 2)], "expected at least 2 tensors but got 1"),
+        ([(2, 2), (2,), (2, 2)], "tensor 1 must be 2D but got 1D"),
+        ([(2, 2, 2), (2, 2)], "tensor 0 must be 2D or 1D but got 3D"),
+        ([(2, 3), (2, 2)], r"tensors 0 and 1 with shapes \[2, 3\] and \[2, 2\]"),
+    ],
+)
+def test_chains_that_do_not_fit_are_refused(shapes, words):
+    with pytest.raises(RuntimeError, match=words):
+        linalg.multi_dot([T.ones(shape) for shape in shapes])
+
+
+def test_a_chain_is_multiplied_in_the_cheapest_order():
+    chain = [T.ones(100, 1), T.ones(1, 100), T.ones(100, 1)]
+    program, _ = plan.trace(lambda *xs: [linalg.multi_dot(xs)], chain)
+    assert sum(flops(i) for i in program.instructions if i.op.name == "matmul") == 2 * 2 * 100

@@ -79,6 +79,22 @@ CASES = [
     ),
     OpCase("outer", M.outer, [((3,), (2,)), ((0,), (2,))], reference=np.outer, complex=True),
 ]
+CASES += [
+    OpCase(
+        "kron",
+        M.kron,
+        [((2, 3), (4, 2)), ((2,), (3, 2)), ((2, 2), ()), ((2, 1, 2), (2, 2)), ((0, 2), (2,))],
+        reference=np.kron,
+        complex=True,
+    ),
+    OpCase(
+        "vecdot",
+        lambda x, y: M.vecdot(x, y, dim=0),
+        [((3, 2), (3, 2)), ((3, 2), (3, 1))],
+        reference=lambda x, y: (x.conj() * y).sum(0),
+        complex=True,
+    ),
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

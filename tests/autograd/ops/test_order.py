@@ -1,4 +1,4 @@
-"""nonzero, sort, topk, searchsorted, unique: against numpy, ties, NaN, devices."""
+"""nonzero, sort, topk, median, quantile, searchsorted, unique: numpy's, ties, NaN, devices."""
 
 import numpy as np
 import pytest
@@ -80,6 +80,42 @@ CASES = [
 def _unique(x):
     values, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
     return values, inverse.reshape(x.shape), counts
+
+
+def _lower_median(x, dim):
+    order = np.argsort(x, dim, kind="stable")
+    indices = np.take(order, (x.shape[dim] - 1) // 2, dim)
+    return np.take_along_axis(x, np.expand_dims(indices, dim), dim).squeeze(dim), indices
+
+
+CASES += [
+    OpCase(
+        "median",
+        O.median,
+        [((5,),), ((2, 3),), ((),)],
+        reference=lambda x: np.sort(x, None)[(x.size - 1) // 2],
+    ),
+    OpCase(
+        "median dim",
+        lambda x: O.median(x, 1),
+        [((3, 4),), ((2, 3, 2),), ((0, 3),)],
+        reference=lambda x: _lower_median(x, 1),
+    ),
+    OpCase(
+        "quantile",
+        lambda x: O.quantile(x, 0.3),
+        [((5,),), ((2, 3),), ((),)],
+        reference=lambda x: np.quantile(x, 0.3),
+    ),
+    OpCase(
+        "quantiles",
+        lambda x, q: O.quantile(x, q, 1, keepdim=True),
+        [((3, 5), (2,)), ((2, 3, 2), (4,))],
+        domain=((-2, 2), (0.1, 0.9)),
+        reference=lambda x, q: np.quantile(x, q, 1, keepdims=True),
+        gradcheck_options={"eps": 1e-7},
+    ),
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -171,3 +207,51 @@ def test_searchsorted_with_the_positions_that_sort():
     assert found.tolist() == [[0, 2], [1, 3]]
     with pytest.raises(RuntimeError, match=r"sorter must hold int64 positions.*\[2, 3\]"):
         T.searchsorted(T.tensor(sequence), values, sorter=sorter[0])
+
+
+def test_medians_with_nan_ties_and_dimensions():
+    nan = float("nan")
+    x = T.tensor([[1.0, nan, 3.0, nan], [4.0, 3.0, 2.0, 1.0]])
+    values, indices = O.median(x, 1)
+    assert np.isnan(values[0].item()) and values[1].item() == 2 and indices.tolist() == [1, 2]
+    assert O.median(x, -1, keepdim=True).values.shape == (2, 1)
+    assert np.isnan(O.median(x).item()) and np.isnan(O.median(T.ones(0)).item())
+    assert O.median(T.tensor([4, 1, 3, 2])).item() == 2
+    ties = T.tensor([1.0, 1.0, 2.0, 0.0], requires_grad=True)
+    assert T.grad(O.median(ties), ties)[0].tolist() == [0.5, 0.5, 0, 0]
+    assert T.grad(O.median(ties, 0).values, ties)[0].tolist() == [1, 0, 0, 0]
+    missing = T.tensor([nan, 1.0, 2.0, nan], requires_grad=True)
+    assert T.grad(O.median(missing), missing)[0].tolist() == [0.5, 0, 0, 0.5]
+
+
+@pytest.mark.parametrize("how", ["linear", "lower", "higher", "midpoint", "nearest"])
+def test_quantiles_between_two_elements(how):
+    x, q = np.random.default_rng(0).normal(size=(4, 5)), np.array([0.0, 0.2, 0.55, 0.875, 1.0])
+    found = O.quantile(T.tensor(x), T.tensor(q), 0, interpolation=how)
+    np.testing.assert_allclose(found.numpy(), np.quantile(x, q, 0, method=how), rtol=1e-12)
+
+
+def test_quantiles_of_nan_and_their_shapes():
+    x = T.tensor([[1.0, float("nan")], [4.0, 3.0]])
+    assert np.isnan(O.quantile(x, 0.0, 1)[0].item()) and O.quantile(x, 0.0, 1)[1].item() == 3
+    assert O.quantile(x, T.tensor([0.5, 0.1]), keepdim=True).shape == (2, 1, 1)
+    assert O.quantile(x, T.tensor(0.5), 0).shape == (2,)
+    assert O.quantile(T.tensor(2.0), 0.3, 0).item() == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: T.median(T.ones(0, 2), 0), IndexError, "non-zero size"),
+        (lambda: T.median(T.tensor([True])), RuntimeError, "real numbers, got bool"),
+        (lambda: T.quantile(T.ones(0), 0.5), RuntimeError, "must be non-empty"),
+        (lambda: T.quantile(T.tensor([1, 2]), 0.5), RuntimeError, "float or double"),
+        (lambda: T.quantile(T.ones(2), 1.5), RuntimeError, r"in the range \[0, 1\] but got 1.5"),
+        (lambda: T.quantile(T.ones(2), T.ones(1).double()), RuntimeError, "must be same dtype"),
+        (lambda: T.quantile(T.ones(2), T.ones(1, 1)), RuntimeError, "scalar or 1D"),
+        (lambda: T.quantile(T.ones(2), 0.5, interpolation="cubic"), RuntimeError, "got 'cubic'"),
+    ],
+)
+def test_bad_medians_and_quantiles_are_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

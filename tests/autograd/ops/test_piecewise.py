@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.special
 
 import autograd
 from autograd import Tensor
@@ -273,3 +274,43 @@ def test_nan_to_num_of_other_dtypes_and_in_place():
     assert parts.nan_to_num(posinf=9.0).tolist() == [1j, 2 + 9j]
     x = Tensor(np.array(BAD))
     assert x.nan_to_num_(posinf=1.0, neginf=-1.0) is x and x.tolist() == [0.0, 1.0, -1.0, 1.5]
+
+
+XLOGY = OpCase(
+    "xlogy",
+    piecewise.xlogy,
+    BINARY_SHAPES,
+    domain=((-2.0, 2.0), (0.5, 2.0)),
+    reference=scipy.special.xlogy,
+)
+
+
+def test_xlogy_in_every_shape_dtype_layout_and_device():
+    check_op(XLOGY)
+
+
+def test_xlogy_where_x_is_zero():
+    y = leaf([0.0, -1.0, math.inf, 2.0, math.nan])
+    x = leaf(np.zeros(5))
+    assert autograd.xlogy(x, y).tolist()[:4] == [0] * 4
+    assert math.isnan(autograd.xlogy(x, y)[4].item())
+    (first,) = autograd.grad(autograd.xlogy(x, y)[:4].sum(), y, create_graph=True)
+    (second,) = autograd.grad(first.sum(), y)
+    assert first.tolist()[:4] == second.tolist()[:4] == [0] * 4
+    assert autograd.xlogy(0, y).tolist()[:4] == [0] * 4
+    assert autograd.xlogy(leaf([1.0, 2.0]), 3.0).tolist() == [math.log(3), 2 * math.log(3)]
+    assert autograd.xlogy(autograd.tensor([0, 2]), autograd.tensor([0, 2])).tolist() == (
+        pytest.approx([0, 2 * math.log(2)])
+    )
+    with pytest.raises(TypeError, match="at least one argument must be Tensor"):
+        autograd.xlogy(1.0, 2.0)
+
+
+def test_heaviside_takes_the_value_at_zero_from_its_second_argument():
+    x, values = leaf([-1.0, -0.0, 0.0, 2.0, math.nan, math.inf]), leaf(0.25)
+    result = autograd.heaviside(x, values)
+    assert result.tolist() == [0, 0.25, 0.25, 1, 0, 1]
+    assert gradients(result, values) == [2.0]
+    assert autograd.heaviside(autograd.tensor([-1, 0, 1]), autograd.tensor(7)).tolist() == [0, 7, 1]
+    with pytest.raises(RuntimeError, match="same dtype"):
+        autograd.heaviside(x, values.float())

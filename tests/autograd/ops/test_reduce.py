@@ -94,6 +94,33 @@ CASES = [
 ]
 
 
+def with_nan(rng, shape):
+    values = rng.uniform(-2, 2, shape)
+    values[..., 1] = np.nan
+    return (values,)
+
+
+def test_sums_and_means_of_what_is_not_nan():
+    (values,) = with_nan(np.random.default_rng(0), (3, 4))
+    x = T.tensor(values, requires_grad=True)
+    for dim in (None, 0, 1, (0, 1)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # numpy's, of the mean of nothing
+            mean = np.nanmean(values, dim)
+        np.testing.assert_allclose(R.nanmean(x, dim).detach().numpy(), mean, rtol=1e-14)
+        total = np.nansum(values, dim)
+        np.testing.assert_allclose(R.nansum(x, dim).detach().numpy(), total, rtol=1e-14)
+    assert R.nanmean(x, 1, keepdim=True).shape == (3, 1)
+    (g,) = T.grad((R.nanmean(x, 1) ** 2).sum(), x)
+    expected = np.where(np.isnan(values), 0, 2 / 3 * np.nanmean(values, 1, keepdims=True))
+    np.testing.assert_allclose(g.numpy(), expected, rtol=1e-13)
+    assert R.nansum(T.tensor([1, 2])).item() == 3
+    with pytest.raises(RuntimeError, match="nanmean.*convert with .float"):
+        R.nanmean(T.tensor([1, 2]))
+    check_op(OpCase("nanmean", lambda x: R.nanmean(x, 0), DIMS, reference=lambda x: x.mean(0)))
+    check_op(OpCase("nansum", R.nansum, UNARY_SHAPES, reference=np.sum, complex=True))
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_values_and_derivatives(case):
     check_op(case)

@@ -18,6 +18,7 @@ from autograd.testing import OpCase, check_op
 # name: (the function in mpmath, an interval inside its domain, whether complex inputs are tried)
 FUNCTIONS: dict[str, tuple[Callable, tuple[float, float], bool]] = {
     "exp": (mpmath.exp, (-3, 3), True),
+    "erfinv": (mpmath.erfinv, (-0.9, 0.9), False),
     "exp2": (lambda x: mpmath.mpf(2) ** x, (-3, 3), True),
     "expm1": (mpmath.expm1, (-2, 2), True),
     "square": (lambda x: x * x, (-2, 2), True),
