@@ -128,6 +128,7 @@ def grad(
     targets = _checked_inputs(wanted)
     if modes.state.tracer is not None:
         modes.state.tracer.asked += wanted
+        modes.state.tracer.asked_of += roots
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "grad: materialize_grads=True gives zeros for unused inputs, so allow_unused=False "

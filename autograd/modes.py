@@ -11,8 +11,11 @@ from typing import Any, Self, TypeVar, overload
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
+_FORWARD = 0  # grad mode is off, and no `no_grad` has been met in the sweep of jets that goes on
+
+
 class _State(threading.local):
-    grad_enabled = True
+    grad_enabled: Any = True
     anomaly = False
     tracer: Any = None  # what records operations in this thread (see plan/trace.py)
 
@@ -28,7 +31,7 @@ def refuse_write(what: str, remedy: str) -> None:
 
 def is_grad_enabled() -> bool:
     """Return whether operations are recorded in this thread (True in a new thread)."""
-    return bool(state.grad_enabled)
+    return state.grad_enabled
 
 
 def is_anomaly_enabled() -> bool:
@@ -43,7 +46,7 @@ class _Mode:
     """
 
     attribute = "grad_enabled"
-    value: bool
+    value: Any
 
     def __init__(self) -> None:
         self._previous: list[bool] = []
@@ -131,15 +134,16 @@ class enable_grad(_BareDecoratorMode):  # noqa: N801 - the field's name
 class forward_only(_Mode):  # noqa: N801 - as its neighbours
     """Record nothing inside, in a sweep of jets; `no_grad` inside is told from it.
 
-    Derivatives go forward through it, and stop at what is computed in `no_grad`.
+    Derivatives go forward through it, and stop at what is computed in `no_grad`.  Its mode is one
+    of its own, which `is_grad_enabled` gives, as false, and `set_grad_enabled` takes back.
     """
 
-    value = 0  # type: ignore[assignment]  # false, and not False
+    value: Any = _FORWARD
 
 
 def stops_derivatives() -> bool:
     """Return whether `no_grad` holds, in which a sweep of jets takes results for constants."""
-    return state.grad_enabled is False
+    return not (state.grad_enabled or state.grad_enabled is _FORWARD)
 
 
 class inference_mode(_Mode):  # noqa: N801 - the field's name
@@ -172,7 +176,7 @@ class _SetMode(_Mode):
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
-        self.value = bool(mode)
+        self.value: Any = mode if mode is _FORWARD else bool(mode)
         self._before = getattr(state, self.attribute)
         setattr(state, self.attribute, self.value)
 

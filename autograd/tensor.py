@@ -446,6 +446,8 @@ class Tensor(Operations):
 
     def _alias(self) -> Tensor:
         """Return a leaf that shares memory and version counter."""
+        if modes.state.tracer is not None:
+            modes.state.tracer.share(self._data)
         alias = Tensor(self._data)
         alias._version = self._version
         return alias
@@ -469,6 +471,8 @@ class Tensor(Operations):
     @property
     def data(self) -> Tensor:
         """The same memory as a leaf whose writes are not seen by the version check."""
+        if modes.state.tracer is not None:
+            modes.state.tracer.share(self._data)
         alias = Tensor(self._data)
         alias._version = _Unchecked(self._version)
         return alias

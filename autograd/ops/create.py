@@ -82,9 +82,8 @@ def tensor(
         array = devices.backend_of(data).to_host(data)
     else:
         array = _host_array(data, dtype)
-    return Tensor(
-        devices.put(_cast(array, dtype, copy=True), devices.as_device(device)), requires_grad
-    )
+    array = devices.put(_cast(array, dtype, copy=True), devices.as_device(device))
+    return _noted(Tensor(array, requires_grad))
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
@@ -194,7 +193,14 @@ def _made(
     kind = dtypes.get_default_dtype() if dtype is None else dtypes.as_dtype(dtype)
     with devices.current(place):
         array = make(devices.backend(place.type).xp, kind)
-    return Tensor(devices.put(array, place), requires_grad)
+    return _noted(Tensor(devices.put(array, place), requires_grad))
+
+
+def _noted(tensor: Tensor) -> Tensor:
+    """Return a tensor that was made; a recording that goes on hears of it."""
+    if modes.state.tracer is not None:
+        modes.state.tracer.create(tensor)
+    return tensor
 
 
 def _checked_sizes(shape: tuple, keyword: Any = None) -> tuple:

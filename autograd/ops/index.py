@@ -380,7 +380,7 @@ def take_normal(x: Tensor, index: tuple, unique: bool) -> Tensor:
 def _getitem(self: Tensor, index: Any) -> Tensor:
     """Return the elements at `index`: a view for ints, slices and None, a copy for arrays."""
     if modes.state.tracer is not None and modes.state.tracer.varies(index) and self.ndim:
-        if index.dtype.kind in "iu":  # as many results whatever the positions are
+        if index.dtype.kind in "iu" and index.dtype != np.uint8:  # as many results, whatever it is
             rows = REGISTRY["index_select"](self, reshape_op(index, shape=(-1,)), dim=0)
             return reshape_op(rows, shape=(*index.shape, *self.shape[1:]))
     normal, unique = _normalised(self, index)

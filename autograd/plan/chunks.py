@@ -83,6 +83,7 @@ class Chunked:
             "per_row": `fn` returns a sum over rows; what is joined are the rows' own shares
             (passes/per_row.py).  `fn` sees a chunk: a mean over its points is no sum, is not
             refused, and would come out multiplied by the number of chunks; divide the sum after.
+            So would what knows no point: `fn` has to multiply it by the chunk's share of all.
     threads workers; None takes one a core, or as many as `set_num_threads` says.
     chunk   rows a chunk; None chooses it so that the working set is a few L2 caches.
     spread  how many rows of work a row stands for, where `fn` makes more of each; a large one

@@ -57,8 +57,8 @@ def compile(  # noqa: A001 - the field's name
     numbers that it writes into attributes, lists and dicts, where they stay as they are, and of
     lists and dicts that it reads which are too long to be looked through at each call. Raises
     TraceError for what a recording cannot hold (a branch on a value, random numbers, writing into
-    tensors, another thing at each call), MixesPoints (a ValueError) where a result cannot be
-    computed in chunks, and TypeError for arrays, sets and the like among the arguments.
+    tensors of others, another thing at each call), MixesPoints (a ValueError) where a result cannot
+    be computed in chunks, and TypeError for arrays, sets and the like among the arguments.
     """
     if fn is None:
         return functools.partial(compile, points=points, threads=threads, executor=executor)

@@ -63,17 +63,19 @@ class Recorded:
         self.threads, self.executor = threads, executor
         self._plans: dict[Hashable, Plan] = {}
         self._lock = threading.Lock()
-        self._asks_for: set[int] = set()  # arguments of which it says itself that they require it
+        # of which arguments it says itself that they require gradients, by their kinds
+        self._asks_for: dict[Hashable, frozenset[int]] = {}
 
     def __call__(self, leaves: list[Tensor]) -> Any:
         self._check_lengths(leaves)
-        for k in self._asks_for:
+        kinds = tuple((t._data.ndim, t._data.dtype) for t in leaves)
+        for k in self._asks_for.get(kinds, ()):
             leaves[k].requires_grad_()
         try:
             plan = self._plan_for(leaves)
         except _AsksForGradients as found:
-            self._asks_for |= found.arguments
-            for k in self._asks_for:
+            self._asks_for[kinds] = self._asks_for.get(kinds, frozenset()) | found.arguments
+            for k in self._asks_for[kinds]:
                 leaves[k].requires_grad_()
             plan = self._plan_for(leaves)
         if self.joined is None:  # products take gradients of what their seeds are no part of
@@ -115,6 +117,7 @@ class _Trace(NamedTuple):
 
     used: which arguments the results have a gradient in. behind: the leaves that they have one in.
     inner: the arguments in which it takes gradients itself. asked: all tensors in which it does.
+    differentiated: the arguments of whose functions it takes gradients.
     """
 
     program: Program
@@ -124,6 +127,7 @@ class _Trace(NamedTuple):
     behind: list[Tensor]
     inner: tuple[int, ...]
     asked: list[Tensor]
+    differentiated: frozenset[int]
 
 
 def _differs(one: _Trace, other: _Trace) -> str | None:
@@ -191,6 +195,7 @@ class Plan:
                 )
         asked = set(map(id, traced.asked))
         self._inner = traced.inner, [t for t in self.parameters if id(t) in asked]
+        self._differentiated = traced.differentiated
         behind = set(map(id, traced.behind))
         self.used = (*traced.used, *(id(t) in behind for t in self.parameters))
         self._flags = [(weakref.ref(t), t._requires_grad) for t in known]
@@ -218,7 +223,8 @@ class Plan:
         arguments, captured = self._inner
         targets = [leaves[k] for k in arguments] + captured
         edges = [t._edge() for t in targets]
-        for k, argument in enumerate(leaves):
+        for k in self._differentiated:
+            argument = leaves[k]
             if not targets or argument._edge() is None:
                 continue
             twice = any(argument is t for j, t in zip(arguments, targets, strict=False) if j != k)
@@ -252,12 +258,14 @@ class Plan:
             Tensor(t._data.copy(), flag)
             for t, flag in zip(leaves, self._requires_grad, strict=True)
         ]
-        forms, asked = [], []
+        forms, asked, inside = [], [], set()
 
         def fn(*given: Tensor) -> list[Tensor]:
             tensors, form = self._called(list(given), _number_beside(leaves, 1.0))
             forms.append(form)
             asked.extend(modes.state.tracer.asked)
+            edges = [t._edge() for t in modes.state.tracer.asked_of]
+            inside.update(map(id, leaves_behind(edges)))
             return tensors
 
         with self._mode():
@@ -271,6 +279,7 @@ class Plan:
         return _Trace(
             program, outputs, *forms, tuple(id(t) in known for t in inputs), behind,
             tuple(k for k, t in enumerate(inputs) if id(t) in targets), asked,
+            frozenset(k for k, t in enumerate(inputs) if id(t) in inside),
         )  # fmt: skip
 
     def _settled(self, leaves: list[Tensor]) -> _Trace:

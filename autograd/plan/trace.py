@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import modes
-from ..devices import namespace_of
 from ..ops.registry import Op
 from ..tensor import Tensor
 from .program import COMPUTED, INPUT, Argument, Captured, Instruction, Program, Value
@@ -30,6 +30,13 @@ def _remember(array: Any) -> None:
         pass
 
 
+def _owner(array: Any) -> Any:
+    """Return the array whose memory an array is of."""
+    while getattr(array, "base", None) is not None and hasattr(array.base, "dtype"):
+        array = array.base
+    return array
+
+
 class TraceError(RuntimeError):
     """Something that a recorded program cannot hold was done while recording."""
 
@@ -48,6 +55,10 @@ class Tracer:
         self.kept: list[Any] = []
         self.varying: set[Value] = set()  # the inputs and what is computed from them
         self.asked: list[Tensor] = []  # in which gradients were taken
+        self.asked_of: list[Tensor] = []  # and of what
+        self.created: set[int] = set()  # arrays of numbers that were made here, by their ids
+        self.shared: set[int] = set()  # arrays that several tensors have
+        self.owners: Counter[int] = Counter()  # of the memory of arrays that were met
 
     def add_input(self, tensor: Tensor, name: str) -> None:
         """Declare a tensor as an input of the program."""
@@ -64,14 +75,19 @@ class Tracer:
 
     def _bind(self, tensor: Tensor, value: Value) -> None:
         self.values[id(tensor._data)] = value
-        self.kept.append(tensor._data)
+        self._keep(tensor._data)
+
+    def _keep(self, array: Any) -> None:
+        self.kept.append(array)
+        self.owners[id(_owner(array))] += 1
 
     def value_of(self, tensor: Tensor) -> Value:
         """Return the value of a tensor; an unknown one becomes a constant."""
         value = self.values.get(id(tensor._data))
         if value is None:
             value = self.program.new_constant(tensor._data.copy())
-            self.program.captured.append(Captured.of(tensor))
+            if id(tensor._data) not in self.created:
+                self.program.captured.append(Captured.of(tensor))
             self._bind(tensor, value)
         return value
 
@@ -96,20 +112,26 @@ class Tracer:
             results.append(value)
         self.program.instructions.append(Instruction(op, inputs, dict(attributes), tuple(results)))
 
+    def create(self, tensor: Tensor) -> None:
+        """Hear of a tensor of given numbers, zeros say, that was made here."""
+        self.created.add(id(tensor._data))
+        self.kept.append(tensor._data)
+
+    def share(self, array: Any) -> None:
+        """Hear that another tensor has an array too, as `detach` gives it to one."""
+        self.shared.add(id(array))
+
     def may_replace(self, tensor: Tensor) -> bool:
         """Return whether a write into a tensor is an operation: its memory is nobody else's.
 
-        It was computed here, and nothing that was met shares its memory: no view, and no base.
+        It was made here, and nothing that was met shares its memory: no view, no base, and no
+        `detach` of it.
         """
         array = tensor._data
         value = self.values.get(id(array))
-        if value is None or value.kind != COMPUTED or tensor._view is not None:
-            return False
-        xp = namespace_of(array)
-        return not any(
-            one is not array and type(one) is type(array) and xp.may_share_memory(one, array)
-            for one in self.kept
-        )
+        own = id(array) in self.created or (value is not None and value.kind == COMPUTED)
+        alone = self.owners[id(_owner(array))] <= 1 and id(array) not in self.shared
+        return own and alone and tensor._view is None
 
     def varies(self, value: Any) -> bool:
         """Return whether it is a tensor that is an input, or computed from them."""
@@ -143,8 +165,8 @@ def trace(
     """Run `fn(*inputs)` once and return the program of it and its results.
 
     `fn` returns a sequence of Tensors.  Raises TraceError where it looks at values (`bool()`,
-    `item()`, `numpy()`, positions computed from the inputs), writes in place into what others read
-    too, calls `backward()`, steps an optimizer, or draws random numbers.
+    `item()`, `numpy()`, a mask or several positions computed from the inputs), writes in place into
+    what others read too, calls `backward()`, steps an optimizer, or draws random numbers.
     """
     if modes.state.tracer is not None:
         raise TraceError("a recording is going on in this thread already; recordings do not nest")

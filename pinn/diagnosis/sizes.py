@@ -65,24 +65,22 @@ def block_sizes(
     """Return how large the residual of each block is where unknowns have their stated sizes.
 
     known: of some unknowns the size and by how much they change, if that is not stated to be
-    larger. Derivatives have that of the change over
-    the width of the domain, as where coordinates are measured in widths. None where nothing is told
-    of an unknown, which may be as large as to balance what else there is in its equations, and
-    where some block is not known, or is not finite or 0 there.
+    larger. Derivatives have that of the change over the width of the domain, as where coordinates
+    are measured in widths. None where nothing is told of an unknown, which may be as large as to
+    balance what else there is in its equations, and where some block is not known, or is not finite
+    or 0 there.
     """
     sizes = dict(known or {})
     for name, size in stated_sizes(statement).items():
         value, changes = sizes.get(name, (0.0, 0.0))
         sizes[name] = max(value, size.value), max(changes, size.changes)
-    blocks = {residual.name for residual in statement.problem.residuals}
-    found = {}
     if any(name not in sizes for name in statement.problem.unknowns):
         return None
+    blocks = {residual.name for residual in statement.problem.residuals}
+    found = {}
     for one in (*statement.equations, *statement.conditions):
         if one.name in blocks:
-            is_known = one.is_finite
-            at_size = rms(_values_at(statement, one, sizes, 1.0)) if is_known else math.nan
-            found[one.name] = at_size
+            found[one.name] = rms(_values_at(statement, one, sizes)) if one.is_finite else math.nan
     return found if all(0 < size < math.inf for size in found.values()) else None
 
 

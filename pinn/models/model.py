@@ -129,6 +129,16 @@ def is_own(model: Any) -> bool:
     return type(model) not in dict(MODELS.items()).values()
 
 
+def has_own(model: Any) -> bool:
+    """Return whether a model is such, or has one as a part, as windows of a module have."""
+    if is_own(model):
+        return True
+    values = vars(model).values()
+    parts = [part for v in values for part in (v.values() if isinstance(v, Mapping) else (v,))]
+    models = [p for p in parts if isinstance(p, T.nn.Module) or callable(getattr(p, "build", None))]
+    return any(map(has_own, models))
+
+
 AnyModel = Annotated[Any, ModelKind(MODELS)]
 """The annotation of an argument that takes a model."""
 

@@ -79,17 +79,15 @@ class FlatParameters:
             held = self._flat.detach().cpu().numpy()
         return np.array(held, dtype=np.float64)
 
-    def held(self, owner: str) -> dict[str, np.ndarray]:
-        """Return what a network holds besides theta, by name: buffers, and what is frozen.
+    def frozen(self, owner: str) -> dict[str, np.ndarray]:
+        """Return the parameters of a network that are not trained, by name.
 
         owner: "model", or the name of a field.
         """
-        module = self._owners[owner]
-        frozen = [(n, t) for n, t in module.named_parameters() if not t.requires_grad]
         return {
             f"{owner}.{name}": tensor.detach().cpu().numpy()
-            for name, tensor in [*module.named_buffers(), *frozen]
-        }
+            for name, tensor in self._owners[owner].named_parameters() if not tensor.requires_grad
+        }  # fmt: skip
 
     def load(self, theta: np.ndarray) -> None:
         """Set all parameters from a vector of `size` numbers."""

@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import autograd as T
 from pinn.expressions import abridge
 from pinn.files import DamagedFile, from_json, to_json
 from pinn.models import AutoModel
-from pinn.models.model import is_own
+from pinn.models.model import has_own
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.schema import dump
 from pinn.schema.arrays import digest, with_arrays_beside, with_texts
@@ -82,14 +83,21 @@ def solution_arrays(
 
 
 def held_by_own_models(experiment: Experiment, parameters: FlatParameters) -> dict[str, str]:
-    """Return the digests of what modules of the user's hold besides theta, by name."""
+    """Return the digests of what modules of the user's hold besides theta, by name.
+
+    Of a module that was given these are the buffers that it was given with: training has a copy,
+    whose own, such as a counter of calls, may change.
+    """
     models = {"model": experiment.model}
     models |= {one.name: one.model for one in experiment.problem.fields}
-    return {
-        name: digest(array)
-        for owner, model in models.items() if is_own(model)
-        for name, array in parameters.held(owner).items()
-    }  # fmt: skip
+    found: dict[str, np.ndarray] = {}
+    for owner, model in models.items():
+        if has_own(model):
+            found |= parameters.frozen(owner)
+        if isinstance(model, T.nn.Module):
+            buffers = model.named_buffers()
+            found |= {f"{owner}.{name}": tensor.cpu().numpy() for name, tensor in buffers}
+    return {name: digest(array) for name, array in found.items()}
 
 
 def check_held(found: Mapping[str, str], expected: Mapping[str, str], path: str) -> None:

@@ -135,6 +135,24 @@ def test_gradients_in_the_coordinates_go_through_jets():
 
 
 @pytest.mark.parametrize("recorded", [True, False], ids=["grad mode", "no_grad"])
+def test_a_mode_that_is_put_back_is_that_of_the_sweep(recorded):
+    def fn(x):
+        with T.set_grad_enabled(T.is_grad_enabled()):
+            y = T.sin(x)
+        before = T.is_grad_enabled()
+        T.set_grad_enabled(False)
+        factor = T.cos(x)
+        T.set_grad_enabled(before)
+        return factor * T.exp(x) + y
+
+    x = T.tensor([[0.3], [1.2]], dtype=T.float64, requires_grad=True)
+    (expected,) = T.grad(fn(x).sum(), x)
+    with T.set_grad_enabled(recorded):
+        found = partials(fn, [x if recorded else x.detach()], [(0,)])
+    np.testing.assert_allclose(found[0,].detach(), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("recorded", [True, False], ids=["grad mode", "no_grad"])
 def test_what_is_computed_in_no_grad_is_a_constant(recorded):
     def fn(x):
         with T.no_grad():

@@ -184,6 +184,16 @@ def _summed_in_place(x: T.Tensor, w: T.Tensor) -> T.Tensor:
     return total
 
 
+def _summed_from_zeros(x: T.Tensor, w: T.Tensor) -> T.Tensor:
+    total, number = T.zeros((), dtype=T.float64), T.tensor(0.5, dtype=T.float64)
+    for j in range(2):
+        total += ((x[:, j] * w[j]) ** 2).mean()
+        number += total
+    parts = T.zeros(2, 2, dtype=T.float64)
+    parts[0] = w * total
+    return (parts**2).sum() * number
+
+
 def _filled_by_parts(x: T.Tensor, w: T.Tensor) -> T.Tensor:
     y = T.zeros_like(x)
     y[:, 0] = x[:, 1] * w[0]
@@ -202,7 +212,9 @@ def _written_over(x: T.Tensor, w: T.Tensor) -> T.Tensor:
     return (y**2).sum()
 
 
-@pytest.mark.parametrize("function", [_summed_in_place, _filled_by_parts, _written_over])
+@pytest.mark.parametrize(
+    "function", [_summed_in_place, _summed_from_zeros, _filled_by_parts, _written_over]
+)
 def test_tensors_of_its_own_are_written_in_place(function):
     x, w = places(12), T.tensor([0.5, 2.0], dtype=T.float64, requires_grad=True)
     points = ["x"] if function is _summed_in_place else []
@@ -262,6 +274,17 @@ def test_an_argument_made_of_one_in_which_it_takes_gradients_is_refused(points):
     close([compiled(other * 2, x).item()], [_slope(other * 2, x).item()])  # made of something else
 
 
+def test_an_argument_that_is_beside_what_gradients_are_taken_of_may_be_made_of_anything():
+    x, weight = places(6), T.tensor(2.0, dtype=T.float64, requires_grad=True)
+
+    def step(before: T.Tensor, x: T.Tensor) -> T.Tensor:
+        (slope,) = T.grad(T.tanh(x * weight).sum(), x, create_graph=True)
+        return ((before - 0.1 * slope) ** 2).sum()
+
+    results = [f(T.sin(x), x) for f in (T.compile(step), step)]
+    close(*([g.numpy() for g in T.grad(r, [x, weight])] for r in results))
+
+
 def test_an_argument_made_of_a_captured_tensor_in_which_it_takes_gradients_is_refused():
     x = places(4)
     compiled = T.compile(lambda d: _slope(d, x))
@@ -316,6 +339,16 @@ def test_an_argument_that_it_asks_gradients_for_has_them_as_in_the_eager_run(poi
         other = x.detach().clone()
         loss(other).backward()
         close([x.grad.numpy()], [other.grad.numpy()])
+
+
+def test_requires_grad_inside_holds_for_arguments_of_its_kind_alone():
+    compiled = T.compile(lambda x: (x.requires_grad_() if x.ndim == 2 else x).sum())
+    line = T.ones(3)
+    compiled(T.ones(2, 2))
+    assert not compiled(line).requires_grad and not line.requires_grad
+    asked = lambda k: k.requires_grad_() if k.dtype == T.float32 else k  # noqa: E731
+    product = T.compile(lambda k, x: (asked(k) * x).sum())
+    assert product(T.ones(3), line).item() == 3 and product(T.tensor([1, 2, 3]), line).item() == 6
 
 
 # ---- chunks

@@ -198,6 +198,13 @@ def optimizer_step(x):
     return [x * p]
 
 
+def detached_before(x, other):
+    y = x * 1
+    old = other(y)
+    y += 1
+    return [old * y]
+
+
 OUTSIDE = T.zeros(4, 3, dtype=T.float64)
 
 
@@ -225,6 +232,9 @@ def dirty_function(x):
         (lambda x: [(x * 1)[0].zero_()], "a view or what has views"),
         (lambda x: [(x * 1).reshape(-1).add_(1)], "a view or what has views"),
         (viewed_before, "a view or what has views"),
+        (lambda x: detached_before(x, T.Tensor.detach), "a view or what has views"),
+        (lambda x: detached_before(x, lambda y: y.data), "a view or what has views"),
+        (lambda x: detached_before(x, lambda y: T.nn.Parameter(y.detach())), "has views"),
         (lambda x: [OUTSIDE.add_(x)], "a tensor from outside"),
         (setitem, "writing in place"),
         (dirty_function, "writing in place"),

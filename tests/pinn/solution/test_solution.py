@@ -9,6 +9,7 @@ import pytest
 import autograd as T
 import pinn
 from pinn.files import DamagedFile, read_npz, write_npz
+from pinn.models import parameter_count
 from pinn.runs import figures
 from pinn.runs.run import Run
 from pinn.solution.storage import experiment_json
@@ -443,6 +444,38 @@ def test_parameters_that_are_frozen_stay_as_they_are(tmp_path):
     assert loaded.evaluate(x=0.3, t=0.1) == solution.evaluate(x=0.3, t=0.1)
     with pytest.raises(ValueError, match=r"model\.0\.weight of the module that was given is not"):
         pinn.load(tmp_path / "saved.npz", model=features(True)[0])
+
+
+@pytest.mark.parametrize("around", [
+    lambda own: pinn.Windows(2, model=own), lambda own: pinn.PerUnknown(each=own),
+], ids=["windows", "per unknown"])  # fmt: skip
+def test_frozen_parameters_of_parts_are_told_apart_too(tmp_path, around):
+    def part():
+        own = T.nn.Sequential(
+            T.nn.Linear(2, 5, dtype=T.float64), T.nn.Tanh(), T.nn.Linear(5, 1, dtype=T.float64)
+        )
+        next(own.parameters()).requires_grad_(False)
+        return own
+
+    own, problem = part(), pinn.Problem(
+        pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), ["u"], {"e": "u_t - 0.1*u_xx"},
+        [pinn.Initial("u", "sin(pi*x)"), pinn.Dirichlet("u", 0)],
+    )  # fmt: skip
+    solution = pinn.solve(problem, around(own), pinn.Sampling(interior=40), STAGES)
+    solution.save(tmp_path / "saved.npz")
+    loaded = pinn.load(tmp_path / "saved.npz", model=around(own))
+    assert loaded.evaluate(x=0.3, t=0.6) == solution.evaluate(x=0.3, t=0.6)
+    with pytest.raises(ValueError, match="weight of the module that was given is not what it was"):
+        pinn.load(tmp_path / "saved.npz", model=around(part()))
+
+
+def test_the_error_of_a_network_with_frozen_parameters_is_estimated():
+    own = module()
+    next(own.parameters()).requires_grad_(False)
+    solution = solve(model=own)
+    trained = solution.theta.size - len(solution.parameters)
+    assert parameter_count(own, solution.problem.domain, ["u"]) == trained
+    assert solution.error_estimate().relative_l2
 
 
 def test_buffers_that_are_not_those_of_training_are_refused(tmp_path):
