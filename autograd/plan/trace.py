@@ -86,8 +86,9 @@ class Tracer:
         value = self.values.get(id(tensor._data))
         if value is None:
             value = self.program.new_constant(tensor._data.copy())
-            if id(tensor._data) not in self.created:
-                self.program.captured.append(Captured.of(tensor))
+            # numbers that were made here are made again, whatever becomes of their tensor
+            is_new = id(tensor._data) in self.created
+            self.program.captured.append(Captured.of(Tensor(tensor._data) if is_new else tensor))
             self._bind(tensor, value)
         return value
 

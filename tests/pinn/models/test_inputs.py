@@ -155,7 +155,7 @@ def test_fourier_features_find_what_a_plain_network_does_not():
     errors = []
     for embedding in ((), pinn.FourierEmbedding(20, [1.0, 20.0])):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("pinn.solving.unsolved", lambda residual: None)
+            patch.setattr("pinn.solving.unsolved", lambda *residual: None)
             solution = pinn.solve(
                 problem, pinn.MLP(20, 2, embedding=embedding),
                 pinn.Sampling(interior=200, method="grid", redraw=None, adaptive=None),
