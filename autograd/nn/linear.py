@@ -12,6 +12,14 @@ from .module import Module
 from .parameter import Parameter
 
 
+def _draw(layer: Linear | Bilinear, inputs: int, generator: Any) -> None:
+    """Draw weight, then bias, uniform on +-1/sqrt(inputs)."""
+    bound = 1 / math.sqrt(inputs) if inputs else 0.0
+    init.uniform_(layer.weight, -bound, bound, generator)
+    if layer.bias is not None:
+        init.uniform_(layer.bias, -bound, bound, generator)
+
+
 class Linear(Module):
     """y = x W^T + b for x of shape (..., in_features); y has shape (..., out_features).
 
@@ -41,10 +49,7 @@ class Linear(Module):
 
     def reset_parameters(self, generator: Any = None) -> None:
         """Draw weight, then bias, anew."""
-        bound = 1 / math.sqrt(self.in_features) if self.in_features else 0.0
-        init.uniform_(self.weight, -bound, bound, generator)
-        if self.bias is not None:
-            init.uniform_(self.bias, -bound, bound, generator)
+        _draw(self, self.in_features, generator)
 
     def forward(self, input: Tensor) -> Tensor:
         return functional.linear(input, self.weight, self.bias)
@@ -91,10 +96,7 @@ class Bilinear(Module):
 
     def reset_parameters(self, generator: Any = None) -> None:
         """Draw weight, then bias, anew."""
-        bound = 1 / math.sqrt(self.in1_features)
-        init.uniform_(self.weight, -bound, bound, generator)
-        if self.bias is not None:
-            init.uniform_(self.bias, -bound, bound, generator)
+        _draw(self, self.in1_features, generator)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         return functional.bilinear(input1, input2, self.weight, self.bias)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cache, partial
+from functools import cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
+from ...ops.registry import Op
 from ..lanes import functions
 from ..lanes.host import host
 from ..lanes.native import address
 from ..lanes.whole_arrays import loop_module, numbers_at_a_time, row_sum_module
-from ..passes import run_pass
-from ..passes.clusters import Loop, fuse
-from ..program import Program
+from ..passes.clusters import Loop
 from .loop_executor import LoopExecutor, Run
 
-_fused: WeakKeyDictionary[Program, Program] = WeakKeyDictionary()
 _run_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # gives Python's lock to others
 
 
@@ -36,13 +33,9 @@ class LLVMExecutor(LoopExecutor):
             )
         super().__init__(*arguments)
 
-    @classmethod
-    def prepared(cls, program: Program) -> Program:
-        """Return the program with its elementwise clusters as loops, once for all bindings."""
-        if program not in _fused:
-            held = partial(fuse, held=lambda op: op.name in functions.HELD)
-            _fused[program] = run_pass("clusters", held, program)
-        return _fused[program]
+    @staticmethod
+    def _holds(op: Op) -> bool:
+        return op.name in functions.HELD
 
     def _loop(
         self, loop: Loop, shared: tuple[tuple[int, int], ...], size: tuple[int, int]

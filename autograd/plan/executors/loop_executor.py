@@ -6,16 +6,21 @@ from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ...ops.registry import Op
+from ..passes import run_pass
 from ..passes.arena import Memory
-from ..passes.clusters import Loop, fused_op
-from ..program import Instruction
+from ..passes.clusters import Loop, fuse, fused_op
+from ..program import Instruction, Program
 from .numpy_executor import NumpyExecutor, summed_axes
 
 Run = Callable[[int], None]
 """A compiled loop: it is given the address of a table of sizes and addresses."""
+
+_fused: WeakKeyDictionary[Program, dict[type, Program]] = WeakKeyDictionary()
 
 
 class LoopExecutor(NumpyExecutor):
@@ -24,6 +29,19 @@ class LoopExecutor(NumpyExecutor):
     def __init__(self, *arguments: Any) -> None:
         self._held: list[Any] = []
         super().__init__(*arguments)
+
+    @classmethod
+    def prepared(cls, program: Program) -> Program:
+        """Return the program with its elementwise clusters as loops, once for all bindings."""
+        made = _fused.setdefault(program, {})
+        if cls not in made:
+            made[cls] = run_pass("clusters", partial(fuse, held=cls._holds), program)
+        return made[cls]
+
+    @staticmethod
+    @abstractmethod
+    def _holds(op: Op) -> bool:
+        """Return whether loops hold an operation."""
 
     @abstractmethod
     def _loop(

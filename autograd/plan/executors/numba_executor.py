@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from ...devices import DeviceError
+from ...ops.registry import Op
 from .. import codegen
-from ..passes import run_pass
-from ..passes.clusters import Loop, fuse, in_cpu_loops
-from ..program import Program
+from ..passes.clusters import Loop, in_cpu_loops
 from .loop_cache import compiled
 from .loop_executor import LoopExecutor, Run
-
-_fused: WeakKeyDictionary[Program, Program] = WeakKeyDictionary()
 
 
 def numba_is_installed() -> bool:
@@ -54,12 +49,9 @@ class NumbaExecutor(LoopExecutor):
             )
         super().__init__(*arguments)
 
-    @classmethod
-    def prepared(cls, program: Program) -> Program:
-        """Return the program with its elementwise clusters as loops, once for all bindings."""
-        if program not in _fused:
-            _fused[program] = run_pass("clusters", partial(fuse, held=in_cpu_loops), program)
-        return _fused[program]
+    @staticmethod
+    def _holds(op: Op) -> bool:
+        return in_cpu_loops(op)
 
     def _loop(
         self, loop: Loop, shared: tuple[tuple[int, int], ...], size: tuple[int, int]

@@ -47,7 +47,7 @@ def test_loops_over_many_arrays_use_vector_instructions(numba):
         return [mixed * x for x in xs]
 
     program = recorded(fn, *(np.ones(64, np.float32) for _ in range(10)))
-    (fused,) = numba_executor.fuse(program).instructions
+    (fused,) = numba_executor.NumbaExecutor.prepared(program).instructions
     source = numba_executor.codegen.python_source(fused.attributes["loop"], cached=False)
     run = loop_cache._in_memory(source)
     (text,) = run.inspect_llvm().values()
