@@ -75,11 +75,8 @@ class Tracer:
 
     def _bind(self, tensor: Tensor, value: Value) -> None:
         self.values[id(tensor._data)] = value
-        self._keep(tensor._data)
-
-    def _keep(self, array: Any) -> None:
-        self.kept.append(array)
-        self.owners[id(_owner(array))] += 1
+        self.kept.append(tensor._data)
+        self.owners[id(_owner(tensor._data))] += 1
 
     def value_of(self, tensor: Tensor) -> Value:
         """Return the value of a tensor; an unknown one becomes a constant."""
