@@ -36,6 +36,7 @@ from .pool import worker_pool
 from .program import Program, Value, flops
 from .resized import resized
 from .trace import trace
+from .without_points import Parts, without_points
 
 _PROBE_ROWS = 64
 _ONE_CHUNK, _TWO_CHUNKS = 256, 1024  # up to so many rows, that is what it mostly comes to
@@ -73,7 +74,8 @@ class Chunked:
 
     fn      `(rows) -> Tensors`; rows is a list of Tensors, one an array of points. It is recorded
             with few of them, and what it does is taken to be the same with many, where two such
-            recordings agree (resized.py); else with as many as a chunk has.
+            recordings agree (resized.py); else with as many as a chunk has. What it does without
+            points is done once a call, and not once a chunk (without_points.py).
     shared  the Tensors that `fn` reads besides (parameters).  They are read anew at each call.
             Other tensors that it meets are constants; it is recorded again when the library writes
             to one (writes through `.data` or a shared numpy array are not seen).
@@ -134,7 +136,7 @@ class Chunked:
         self.ranks = ALONE if whole else ranks
         self.guard = guard
         self._lock = threading.RLock()
-        self._programs: dict[tuple, Program] = {}
+        self._programs: dict[tuple, Parts] = {}
         # Those with few points, and with twice as many, of which all others are made.
         self._few: dict[tuple, tuple[Program, Program] | None] = {}
         self._bound: dict[tuple[Program, int, Any], Any] = {}
@@ -164,26 +166,35 @@ class Chunked:
         bounds = self._bounds(rows, count)
         lanes = lanes_of(len(bounds), count)
         mine = self.ranks.share(len(lanes))
-        programs = {size: self.program(rows, size) for size in {b - a for a, b in bounds}}
+        parts = {size: self._parts(rows, size) for size in {b - a for a, b in bounds}}
+        programs = {size: one.body for size, one in parts.items()}
         xp = namespace_of(rows[0])
         outputs = programs[bounds[0][1] - bounds[0][0]].outputs
         joined = self._places(outputs, count, into, xp)
         apart = self._are_apart(rows, programs, bounds)
         workers = self._workers(rows, programs, bounds, len(mine), apart)
         here = [[bounds[chunk] for chunk in lanes[k]] for k in mine]
+        first = {size: self._first(one, rows) for size, one in parts.items()}
+        made = {size: one.outputs if one else [] for size, one in first.items()}
         executors: list[dict[Any, Any]] = []  # bound before the threads start
         for slot in range(workers):
             if apart:
                 own = [one for lane in here[slot::workers] for one in lane]
                 executors.append({
-                    one: self._executor(programs[one[1] - one[0]], slot, rows, one) for one in own
+                    (a, b): self._executor(programs[b - a], slot, rows, made[b - a], (a, b))
+                    for a, b in own
                 })  # fmt: skip
             else:
                 executors.append({
-                    size: self._executor(program, slot, rows) for size, program in programs.items()
+                    size: self._executor(program, slot, rows, made[size])
+                    for size, program in programs.items()
                 })  # fmt: skip
         sums = _Sums(self.kinds, outputs, len(mine), xp)
-        self._run_lanes(rows, here, joined, sums, executors, apart)
+        with one_blas_thread():
+            for one in first.values():
+                if one:
+                    one.run()
+            self._run_lanes(rows, here, joined, sums, executors, apart)
         edges = [bounds[lane.start][0] for lane in lanes] + [count]
         whole = [j for j in joined if j is not None]
         totals = sums.split(self.ranks.exchange(sums.all, len(lanes), whole, edges))
@@ -250,9 +261,10 @@ class Chunked:
                 return Cost(1, tiled.workers, tiled.nbytes, round(tiled.flops * count))
             bounds = self._bounds(rows, count)
             sizes = Counter(stop - start for start, stop in bounds)
-            programs = {size: self.program(rows, size) for size in sizes}
-            on_host = type(rows[0]) is np.ndarray
-            name = "cuda" if self.executor == "auto" and not on_host else self.executor
+            parts = {size: self._parts(rows, size) for size in sizes}
+            programs = {size: one.body for size, one in parts.items()}
+            first = [one.before for one in parts.values() if one.before is not None]
+            name = self._name(rows)
             apart = self._are_apart(rows, programs, bounds)
             lanes = len(lanes_of(len(bounds), count))
             workers = self._workers(rows, programs, bounds, lanes, apart)
@@ -262,19 +274,23 @@ class Chunked:
                 chunks=len(bounds),
                 workers=workers,
                 nbytes=workers * sum(one.arena_bytes for one in memory.values())
-                + sum(sizes[size] * one.kept_bytes for size, one in memory.items()),
-                flops=sum(sizes[size] * p.work()[1] for size, p in programs.items()),
+                + sum(sizes[size] * one.kept_bytes for size, one in memory.items())
+                + sum(memory_of(name, one).arena_bytes for one in first),
+                flops=sum(sizes[size] * p.work()[1] for size, p in programs.items())
+                + sum(one.work()[1] for one in first),
             )
 
-    def program(self, rows: Sequence[np.ndarray], count: int | None = None) -> Program:
-        """Return the optimized program for chunks of `count` rows."""
-        count = len(rows[0]) if count is None else count
+    def _parts(self, rows: Sequence[np.ndarray], count: int) -> Parts:
+        """Return the optimized program for chunks of `count` rows, and what is done before them."""
         key = (count, *self._key(rows))
-        program = self._programs.pop(key, None)  # and put last: the one that was used last
-        if program is None:
+        parts = self._programs.pop(key, None)  # and put last: the one that was used last
+        if parts is None:
             program = self._resized(rows, count) or self._record([r[:count] for r in rows])
-        self._programs[key] = program
-        return program
+            # what is steady is kept by the chunks (points_alone.py), for longer than a call
+            is_split = not (self.whole or self.steady)
+            parts = without_points(program, len(rows)) if is_split else Parts(None, program)
+        self._programs[key] = parts
+        return parts
 
     def _resized(self, rows: Sequence[np.ndarray], count: int) -> Program | None:
         """Return the program for many rows, made of two with few; None where it has to be recorded.
@@ -354,7 +370,7 @@ class Chunked:
         probe = guess
         if count * self.spread > _TWO_CHUNKS:
             probe = min(guess, max(1, int(_PROBE_ROWS / self.spread)))
-        program = self.program(rows, probe)
+        program = self._parts(rows, probe).body
         nbytes = memory_of(self.executor, program).arena_bytes
         width = max(
             (v.size // probe for i in program.instructions if i.op.ufunc for v in i.outputs),
@@ -368,11 +384,6 @@ class Chunked:
             most = max(1, _half_is_in(calls or [1]))
             size, two = max(size, _LONG_BYTES // most), count * most >= _LONG_BYTES
         return min(size, -(-count // 2)) if two else size
-
-    def _given(self, program: Program, rows: Sequence[np.ndarray]) -> list:
-        xp = namespace_of(rows[0])
-        own = [xp.zeros(value.shape, value.dtype) for value in program.inputs[: len(rows)]]
-        return own + [s._data for s in self.shared]
 
     def _alone(self, rows: Sequence[Any]) -> int:
         """Return how many inputs, the first, are those of points and what changes as rarely."""
@@ -412,15 +423,38 @@ class Chunked:
         total = sum(self._flops[programs[b - a]][apart] for a, b in bounds)
         return min(self.threads, lanes) if total >= _WORTH_THREADS else 1
 
+    def _first(self, parts: Parts, rows: Sequence[Any]) -> Any:
+        """Return what runs what is done before all chunks; None for nothing."""
+        if parts.before is None:
+            return None
+        key = (parts.before, 0, None)
+        if key not in self._bound:
+            shared = [s._data for s in self.shared]
+            self._bound[key] = make_executor(self._name(rows), parts.before, shared)
+        return self._bound[key]
+
+    def _name(self, rows: Sequence[Any]) -> str:
+        """Return the name of what runs programs where the points lie."""
+        on_host = type(rows[0]) is np.ndarray
+        return self.executor if on_host or self.executor != "auto" else "cuda"
+
     def _executor(
-        self, program: Program, slot: int, rows: Sequence[np.ndarray], chunk: Any = None
+        self,
+        program: Program,
+        slot: int,
+        rows: Sequence[np.ndarray],
+        made: Sequence[Any],
+        chunk: Any = None,
     ) -> Any:
-        """Return what runs a program in a worker; chunk: the one that it keeps something for."""
+        """Return what runs a program in a worker.
+
+        made: what was made before all chunks; chunk: the one that it keeps something for.
+        """
         key = (program, slot, chunk)
         if key not in self._bound:
-            name, given = self.executor, self._given(program, rows)
-            if name == "auto" and type(rows[0]) is not np.ndarray:
-                name = "cuda"
+            xp = namespace_of(rows[0])
+            own = [xp.zeros(value.shape, value.dtype) for value in program.inputs[: len(rows)]]
+            given = [*own, *(s._data for s in self.shared), *made]
             points, beside = 0, None
             if chunk is not None:
                 points = self._alone(rows)
@@ -428,14 +462,14 @@ class Chunked:
                     executor for (of, at, other), executor in self._bound.items()
                     if of is program and at == slot and other is not None
                 ), None)  # fmt: skip
-            self._bound[key] = make_executor(name, program, given, points, beside)
+            self._bound[key] = make_executor(self._name(rows), program, given, points, beside)
         return self._bound[key]
 
     def _forget_unused(self) -> None:
         """Drop programs that were not used for long, with their buffers."""
         for key in list(self._programs)[:-_MOST_PROGRAMS]:
-            program = self._programs.pop(key)
-            for bound in [one for one in self._bound if one[0] is program]:
+            parts = self._programs.pop(key)
+            for bound in [one for one in self._bound if one[0] in parts]:
                 del self._bound[bound]
 
     def _forget_outdated(self) -> None:
@@ -444,7 +478,7 @@ class Chunked:
         moved = len(memory) != len(self._memory) or any(
             a is not b for a, b in zip(memory, self._memory, strict=True)
         )
-        outdated = [key for key, program in self._programs.items() if not program.is_current()]
+        outdated = [key for key, one in self._programs.items() if not one.body.is_current()]
         for key in outdated:
             del self._programs[key]
         for key in [k for k, pair in self._few.items() if pair and not pair[0].is_current()]:
@@ -487,15 +521,14 @@ class Chunked:
                 own = executors[slot]
                 self._run_lane(rows, lanes[lane], joined, places, own, written if apart else None)
 
-        with one_blas_thread():
-            others = [worker_pool().submit(work, slot) for slot in range(1, len(executors))]
-            try:
-                if executors:
-                    work(0)
-            finally:
-                wait(others)  # none may still write when this returns or raises
-            for other in others:
-                other.result()
+        others = [worker_pool().submit(work, slot) for slot in range(1, len(executors))]
+        try:
+            if executors:
+                work(0)
+        finally:
+            wait(others)  # none may still write when this returns or raises
+        for other in others:
+            other.result()
 
     def _run_lane(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,6 +132,28 @@ class Program:
             self.outputs if outputs is None else outputs,
             self.counter,
             self.captured,
+        )
+
+    def part(
+        self, inputs: Sequence[Value], instructions: Sequence[Instruction], outputs: Sequence[Value]
+    ) -> Program:
+        """Return a program of some of the instructions, with values of its own for these."""
+        own: dict[Value, Value] = {
+            v: Value(v.number, v.shape, v.dtype, INPUT, v.data, v.name) for v in inputs
+        }
+
+        def of(argument: Any) -> Any:
+            return own.get(argument, argument) if isinstance(argument, Value) else argument
+
+        made = []
+        for instruction in instructions:
+            own |= {o: Value(o.number, o.shape, o.dtype) for o in instruction.outputs}
+            made.append(Instruction(
+                instruction.op, tuple(of(i) for i in instruction.inputs), instruction.attributes,
+                tuple(own[o] for o in instruction.outputs),
+            ))  # fmt: skip
+        return Program(
+            [own[v] for v in inputs], made, [of(v) for v in outputs], self.counter, self.captured
         )
 
     def uses(self) -> dict[Value, int]:

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from ...ops.registry import REGISTRY
-from ..program import COMPUTED, CONSTANT, Argument, Instruction, Program, Value
+from ..program import CONSTANT, Argument, Instruction, Program, Value
 from .places import (
     CannotCompile,
     broadcast,
@@ -114,10 +113,10 @@ class _Split:
         read += [v for i in self.after for v in i.values()] + totals
         uniform = [v for v in dict.fromkeys(read) if v not in varies and v is not self.times]
         times = [] if self.times is None else [self.times]
-        after = _part(self.program, [*sums, *uniform, *times], self.after, totals)
+        after = self.program.part([*sums, *uniform, *times], self.after, totals)
         return Parts(
-            _part(self.program, shared, self.before, uniform),
-            _part(self.program, [*given, *uniform], self.body, [*sums, *joined]),
+            self.program.part(shared, self.before, uniform),
+            self.program.part([*given, *uniform], self.body, [*sums, *joined]),
             *totals_of(after, len(sums)), self.count, bool(times),
         )  # fmt: skip
 
@@ -253,26 +252,3 @@ def _is_zero(argument: Argument) -> bool:
     if isinstance(argument, Value):
         return argument.kind == CONSTANT and not np.any(argument.data)
     return argument == 0
-
-
-def _part(
-    whole: Program, inputs: list[Value], instructions: list[Instruction], outputs: list[Value]
-) -> Program:
-    """Return a program with values of its own, which stand for those of the whole one."""
-    own: dict[Value, Value] = {
-        v: Value(v.number, v.shape, v.dtype, "input", v.data, v.name) for v in inputs
-    }
-
-    def of(argument: Any) -> Any:
-        return own.get(argument, argument) if isinstance(argument, Value) else argument
-
-    made = []
-    for instruction in instructions:
-        own |= {o: Value(o.number, o.shape, o.dtype, COMPUTED) for o in instruction.outputs}
-        made.append(Instruction(
-            instruction.op, tuple(of(i) for i in instruction.inputs), instruction.attributes,
-            tuple(own[o] for o in instruction.outputs),
-        ))  # fmt: skip
-    return Program(
-        [own[v] for v in inputs], made, [of(v) for v in outputs], whole.counter, whole.captured
-    )

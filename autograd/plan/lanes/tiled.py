@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...ranks import ALONE, Ranks
+from ...threads import one_blas_thread
 from ..executors.llvm_executor import LLVMExecutor
 from ..executors.numpy_executor import NumpyExecutor
 from ..pieces import lanes_for
@@ -105,7 +106,9 @@ class Tiled:
 
         rows    the points' arrays, of one length that is not 0.
         """
-        self._first.run()
+        # a thread of BLAS's looks for work for long after a product: on a core that lanes need
+        with one_blas_thread():
+            self._first.run()
         for to, array in self._copied:
             np.copyto(to, array)
         rows = [np.ascontiguousarray(r) for r in (*rows, *self._made(rows))]

@@ -505,7 +505,7 @@ def test_points_of_many_sizes_keep_few_programs():
     for n in range(20, 80):
         recorded([X[:n], Y[:n], np.ones((n, 1))])
         assert len(recorded._programs) <= chunks._MOST_PROGRAMS + 2
-        kept = set(map(id, recorded._programs.values()))
+        kept = {id(one) for parts in recorded._programs.values() for one in parts}
         assert {id(program) for program, *_ in recorded._bound} <= kept
     first, again = (recorded([X[:20], Y[:20], np.ones((20, 1))]) for _ in range(2))
     for a, b in zip(first, again, strict=True):
