@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -24,6 +25,7 @@ from ..ranks import ALONE, Ranks
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
 from .executors import default_executor, make_executor, memory_of
+from .executors.tiled_executor import executor_of_whole
 from .lanes.cuda.launched import Held, Launched
 from .lanes.prepared import few_points, tiled_or_none
 from .lanes.tiled import Tiled
@@ -232,7 +234,8 @@ class Chunked:
             return None
         given = program, len(rows), self.kinds
         if device == CPU:
-            found = tiled_or_none(Tiled, *given, self.threads, self.ranks)
+            make = partial(Tiled, before=executor_of_whole)
+            found = tiled_or_none(make, *given, self.threads, self.ranks)
         else:
             found = tiled_or_none(Launched, *given, device.index, self.ranks)
         if found is not None:
@@ -429,9 +432,14 @@ class Chunked:
             return None
         key = (parts.before, 0, None)
         if key not in self._bound:
-            shared = [s._data for s in self.shared]
-            self._bound[key] = make_executor(self._name(rows), parts.before, shared)
+            self._bound[key] = self._whole(rows, parts.before, [s._data for s in self.shared])
         return self._bound[key]
+
+    def _whole(self, rows: Sequence[Any], program: Program, given: Sequence[Any]) -> Any:
+        """Return what runs a program that is no chunk's."""
+        if type(rows[0]) is np.ndarray and self._on_host == "llvm":
+            return executor_of_whole(program, given, self.threads)
+        return make_executor(self._name(rows), program, given)
 
     def _name(self, rows: Sequence[Any]) -> str:
         """Return the name of what runs programs where the points lie."""
@@ -462,7 +470,11 @@ class Chunked:
                     executor for (of, at, other), executor in self._bound.items()
                     if of is program and at == slot and other is not None
                 ), None)  # fmt: skip
-            self._bound[key] = make_executor(self._name(rows), program, given, points, beside)
+            if self.whole and chunk is None:
+                self._bound[key] = self._whole(rows, program, given)
+            else:
+                name = self._name(rows)
+                self._bound[key] = make_executor(name, program, given, points, beside)
         return self._bound[key]
 
     def _forget_unused(self) -> None:

@@ -36,15 +36,19 @@ def lowered(program: Program, held: Collection[str]) -> Program:
 
 
 def prepared(
-    program: Program, points: int, kinds: Sequence[str], held: Collection[str]
+    program: Program,
+    points: int,
+    kinds: Sequence[str],
+    held: Collection[str],
+    whole: bool = False,
 ) -> tuple[Parts, Layout]:
     """Return the parts of a program, and the calls that its body makes for each tile.
 
-    program, points, kinds  as for `split`; it is lowered.
+    program, points, kinds, whole  as for `split`; it is lowered.
     held  the elementwise operations that there is code for.
     Raises CannotCompile for what tiles do not hold.
     """
-    parts = split(program, points, kinds)
+    parts = split(program, points, kinds, whole)
     fused = partial(fuse, held=lambda op: op.name in held, truths=program.inputs[0].dtype)
     body = run_pass("clusters", fused, remove_dead_code(parts.body))
     return parts, lay_out(body, points, parts.totals, held)

@@ -8,6 +8,9 @@ The third part stands on the sums over all points instead of those of each chunk
 linear in them: that is checked, operation by operation.  What is added there and knows no point,
 the loss at a wall beside that inside, each chunk would add: it counts as often as the points
 recorded go into all points (`Parts.times`), as `fn` multiplies it by a chunk's share of them.
+
+A whole program, which no chunk is recorded of, stands on the sums over all its points anyway: what
+follows them may be anything, and what knows no point counts once.
 """
 
 from __future__ import annotations
@@ -64,12 +67,14 @@ class Parts:
         return max(self.totals, default=-1) + 1
 
 
-def split(program: Program, points: int, kinds: Sequence[str]) -> Parts:
+def split(program: Program, points: int, kinds: Sequence[str], whole: bool = False) -> Parts:
     """Return the parts of a program whose first `points` inputs carry the points' rows.
 
-    kinds  one an output, as for `Chunked`.  Raises CannotCompile where it cannot be taken apart.
+    kinds  one an output, as for `Chunked`.
+    whole  whether it is called with all points at once.
+    Raises CannotCompile where it cannot be taken apart.
     """
-    return _Split(program, points, kinds).parts()
+    return _Split(program, points, kinds, whole).parts()
 
 
 @dataclass
@@ -77,6 +82,7 @@ class _Split:
     program: Program
     points: int
     kinds: Sequence[str]
+    whole: bool
     rows: dict[Value, np.ndarray] = field(default_factory=dict)  # which row an element belongs to
     summed: set[Value] = field(default_factory=set)
     before: list[Instruction] = field(default_factory=list)
@@ -108,6 +114,7 @@ class _Split:
         needed = dict.fromkeys([v for i in self.after for v in i.values()] + totals)
         made = {o for i in self.body for o in i.outputs}
         sums = [v for v in needed if v in made and v in self.summed]  # no move of numbers
+        self._drop_unread([*sums, *joined])
         varies = self.summed | {v for v in self.rows if v.kind != CONSTANT}
         read = [v for i in self.body for v in i.values() if v not in made]
         read += [v for i in self.after for v in i.values()] + totals
@@ -119,6 +126,15 @@ class _Split:
             self.program.part([*given, *uniform], self.body, [*sums, *joined]),
             *totals_of(after, len(sums)), self.count, bool(times),
         )  # fmt: skip
+
+    def _drop_unread(self, outputs: Sequence[Value]) -> None:
+        """Leave out of the body what makes none of its outputs."""
+        live, kept = set(outputs), []
+        for instruction in reversed(self.body):
+            if any(o in live for o in instruction.outputs):
+                live.update(instruction.values())
+                kept.append(instruction)
+        self.body = kept[::-1]
 
     def _place(self, instruction: Instruction) -> None:
         values = list(instruction.values())
@@ -213,6 +229,8 @@ class _Split:
         name, inputs = instruction.op.name, instruction.inputs
         if any(v in self.rows for v in instruction.values()):
             raise CannotCompile(f"operation '{name}' between a sum over points and points")
+        if self.whole:
+            return instruction
         sums = [k for k, v in enumerate(inputs) if v in self.summed]
         if moves(instruction) or name in ("neg", "add", "sub", "sum", "sum_to"):
             counted = tuple(
@@ -225,6 +243,8 @@ class _Split:
 
     def _counted(self, argument: Argument) -> Value:
         """Return what knows no point as often as the points recorded go into all points."""
+        if self.whole and isinstance(argument, Value):
+            return argument
         if argument not in self.counted:
             is_value = isinstance(argument, Value)
             dtype = argument.dtype if is_value else self.program.inputs[0].dtype

@@ -8,13 +8,13 @@ threads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from ...ranks import ALONE, Ranks
 from ...threads import one_blas_thread
-from ..executors.llvm_executor import LLVMExecutor
 from ..executors.numpy_executor import NumpyExecutor
 from ..pieces import lanes_for
 from ..program import Program
@@ -35,6 +35,10 @@ _MOST_BYTES = 64 << 20
 _WORTH_COMPILING = 1 << 18  # operations on what knows no point
 
 
+def _alone(program: Program, given: Sequence[np.ndarray], threads: int) -> NumpyExecutor:
+    return NumpyExecutor(program, given)
+
+
 class Tiled:
     """A compiled program.
 
@@ -42,6 +46,8 @@ class Tiled:
              their arrays.
     kinds    one an output, as for `Chunked`.
     threads, ranks  that lanes are shared out to.
+    whole    whether it is called with all points at once, for whose sums `program` stands.
+    before   what makes an executor of what knows no point, of that, its arrays and `threads`.
     Raises CannotCompile for what tiles do not hold, and where the host has no such compiler.
 
     outputs  the program's, which have the shapes of the results but for the number of points.
@@ -57,18 +63,21 @@ class Tiled:
         kinds: Sequence[str],
         threads: int,
         ranks: Ranks = ALONE,
+        whole: bool = False,
+        before: Callable[[Program, Sequence[np.ndarray], int], Any] = _alone,
     ) -> None:
         found = host()
         if found is None:
             raise CannotCompile("a processor without fused multiply-add, or no llvmlite")
         self._made = AtPoints(lowered(program, functions.HELD), points, functions.HELD)
         points += self._made.count
-        parts, layout = prepared(self._made.program, points, kinds, functions.HELD)
+        parts, layout = prepared(self._made.program, points, kinds, functions.HELD, whole)
         self._dtype = layout.dtype
         self._tile = ROW_BYTES // self._dtype.itemsize
         self._calls = calls_of(layout, Shape(found, self._dtype, self._tile), _MOST_BYTES)
         self._threads, self._ranks = threads, ranks
         self._before, self._after = parts.before, parts.after
+        self._executor = before
         self._recorded = parts.recorded
         self._totals = layout.totals
         self._arenas: list[tuple[np.ndarray, int]] = []  # with their addresses
@@ -87,7 +96,7 @@ class Tiled:
         """Read these arrays from now on, at each call."""
         # little is done call by call sooner than it is compiled; a loss at a wall is not little
         is_much = self._before.work()[1] >= _WORTH_COMPILING
-        self._first = (LLVMExecutor if is_much else NumpyExecutor)(self._before, shared)
+        self._first = (self._executor if is_much else _alone)(self._before, shared, self._threads)
         found = self._first.outputs
         self._numbers = [_own(a, self._dtype) for a in found]
         self._copied = [(to, a) for to, a in zip(self._numbers, found, strict=True) if to is not a]

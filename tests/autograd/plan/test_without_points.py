@@ -143,7 +143,7 @@ def test_it_is_computed_by_one_thread_of_blas_that_leaves_the_others_to_tiles(mo
 
     @T.compile(points="x", executor="llvm")
     def loss(x: T.Tensor) -> T.Tensor:
-        return ((x @ weights) ** 2).mean() + (wall @ weights).tanh().mean()
+        return ((x @ weights) ** 2).mean() + (wall @ weights).tanh().amax()
 
     monkeypatch.setattr(NumpyExecutor, "run", noted)
     try:

@@ -1,0 +1,68 @@
+"""Replay in tiles of what has many rows in a program over whole arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..lanes.few_rows import FewRows, few_rows, numbers_of_rows
+from ..lanes.prepared import tiled_or_none
+from ..lanes.tiled import Tiled
+from ..program import CONSTANT, Program
+from .llvm_executor import LLVMExecutor
+
+_known: WeakKeyDictionary[Program, dict[int, tuple[FewRows, Tiled] | None]] = WeakKeyDictionary()
+
+
+class TiledExecutor:
+    """A program bound to memory, the rows of whose arrays go through tiles.
+
+    inputs, outputs, run, written  as of NumpyExecutor.
+    """
+
+    def __init__(self, few: FewRows, tiled: Tiled, program: Program, given: Sequence[Any]) -> None:
+        self.inputs = list(given)
+        self.outputs = [np.zeros(v.shape, v.dtype) for v in program.outputs]
+        self.written: tuple[int, ...] | None = None
+        array = dict(zip(program.inputs, given, strict=True))
+        self._rows = [v.data if v.kind == CONSTANT else array[v] for v in few.rows]
+        self._shared = [array[v] for v in few.shared]
+        pairs = list(zip(self.outputs, few.kinds, strict=True))
+        self._sums = [out for out, kind in pairs if kind == "sum"]
+        self._joined = [out for out, kind in pairs if kind != "sum"]
+        self._tiled = tiled
+        tiled.bind(self._shared)
+
+    def run(self, known: bool = False) -> None:
+        """Compute the outputs from the inputs."""
+        for out, total in zip(self._sums, self._tiled(self._rows, self._joined), strict=True):
+            out[...] = total
+
+
+def executor_of_whole(program: Program, given: Sequence[Any], threads: int) -> Any:
+    """Return what runs a program over whole arrays: in tiles, where they hold what has many rows.
+
+    Tiles are compiled once for a program and a number of threads, whatever it is bound to: to one
+    such list of arrays at a time.
+    """
+    made = _known.setdefault(program, {})
+    if threads not in made:
+        found = (
+            tiled_or_none(partial(_tiled, program, count, threads))
+            for count in numbers_of_rows(program)
+        )
+        made[threads] = next(filter(None, found), None)
+    found = made[threads]
+    return TiledExecutor(*found, program, given) if found else LLVMExecutor(program, given)
+
+
+def _tiled(program: Program, count: int, threads: int) -> tuple[FewRows, Tiled]:
+    few = few_rows(program, count)
+    tiled = Tiled(
+        few.program, len(few.rows), few.kinds, threads, whole=True, before=executor_of_whole
+    )
+    return few, tiled
