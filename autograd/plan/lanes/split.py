@@ -10,13 +10,16 @@ the loss at a wall beside that inside, each chunk would add: it counts as often 
 recorded go into all points (`Parts.times`), as `fn` multiplies it by a chunk's share of them.
 
 A whole program, which no chunk is recorded of, stands on the sums over all its points anyway: what
-follows them may be anything, and what knows no point counts once.
+follows them may be anything, and what knows no point counts once.  A number that is made of sums
+may come back to the points as a factor, as the gradient of a root of a mean does: it waits until
+they are summed or joined, where it is multiplied by (`_Split.scales`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -47,9 +50,10 @@ class Parts:
     body    its inputs are the points' arrays and then `uniform`; its outputs are the sums and then
             the joined outputs of the program.
     after   its inputs are totals, then `uniform`, and last `times` where that is read; its outputs
-            are the program's sums.
+            are the program's sums, then what joined outputs are to be multiplied by.
     totals  the first outputs of the body: to which total each of them is added.
     recorded  how many points the program is recorded for.
+    scaled  which of the joined outputs these are.
     times   whether `after` reads how often these go into all points, a number of its last input's
             dtype, ().
     sums    how many totals there are.
@@ -59,6 +63,7 @@ class Parts:
     body: Program
     after: Program
     totals: list[int]
+    scaled: list[int]
     recorded: int
     times: bool
 
@@ -85,9 +90,11 @@ class _Split:
     whole: bool
     rows: dict[Value, np.ndarray] = field(default_factory=dict)  # which row an element belongs to
     summed: set[Value] = field(default_factory=set)
+    scales: dict[Value, Value] = field(default_factory=dict)  # of a point's value: its factor
     before: list[Instruction] = field(default_factory=list)
     body: list[Instruction] = field(default_factory=list)
     after: list[Instruction] = field(default_factory=list)
+    made: dict[Any, Value] = field(default_factory=dict)  # of sums, by operation and inputs
     times: Value | None = None  # how often the points recorded go into all, where it is read
     counted: dict[Argument, Value] = field(default_factory=dict)  # what knows no point, so often
 
@@ -111,6 +118,8 @@ class _Split:
         pairs = list(zip(self.program.outputs, self.kinds, strict=True))
         totals = [self._total(v) for v, kind in pairs if kind == "sum"]
         joined = [v for v, kind in pairs if kind != "sum"]
+        scaled = [k for k, v in enumerate(joined) if v in self.scales]
+        totals += [self.scales[joined[k]] for k in scaled]
         needed = dict.fromkeys([v for i in self.after for v in i.values()] + totals)
         made = {o for i in self.body for o in i.outputs}
         sums = [v for v in needed if v in made and v in self.summed]  # no move of numbers
@@ -124,7 +133,7 @@ class _Split:
         return Parts(
             self.program.part(shared, self.before, uniform),
             self.program.part([*given, *uniform], self.body, [*sums, *joined]),
-            *totals_of(after, len(sums)), self.count, bool(times),
+            *totals_of(after, len(sums)), scaled, self.count, bool(times),
         )  # fmt: skip
 
     def _drop_unread(self, outputs: Sequence[Value]) -> None:
@@ -139,12 +148,18 @@ class _Split:
     def _place(self, instruction: Instruction) -> None:
         values = list(instruction.values())
         if any(v in self.summed for v in values):
+            if self.whole and self._comes_back(instruction):
+                return
             self.after.append(self._linear(instruction))
             self.summed.update(instruction.outputs)
         elif any(v in self.rows for v in values):
-            if instruction.op.name != "mean":
-                self.body.append(instruction)
+            if instruction.op.name == "mean":
+                self._mean(instruction)
+                return
+            self.body.append(instruction)
             self._follow(instruction)
+            if any(v in self.scales for v in values):
+                self._carry(instruction)
         elif (points := points_of_expansion(instruction, self.count)) is not None:
             self.body.append(instruction)
             self.rows[instruction.outputs[0]] = points
@@ -172,8 +187,6 @@ class _Split:
             self._product(instruction)
         elif name in ("sum", "sum_to"):
             self._sum(instruction)
-        elif name == "mean":
-            self._mean(instruction)
         elif name == "outer_rows":
             (output,) = outputs
             self.rows[output] = np.broadcast_to(
@@ -223,6 +236,73 @@ class _Split:
         number = float(x.size // max(1, output.size))
         self._place(Instruction(REGISTRY["sum"], (x,), instruction.attributes, (total,)))
         self._place(Instruction(REGISTRY["div"], (total, number), {}, (output,)))
+
+    # ---- factors that are made of sums
+
+    def _comes_back(self, instruction: Instruction) -> bool:
+        """Put a number that is made of sums, and comes back to points, into the factors there."""
+        name, inputs, (output, *_) = instruction.op.name, instruction.inputs, instruction.outputs
+        points = points_of_expansion(instruction, self.count)
+        if points is not None:
+            (number,) = inputs
+            one = self.program.new_constant(np.ones(number.shape, number.dtype))
+            self.body.append(replace(instruction, inputs=(one,)))
+            self.rows[output] = points
+            self.scales[output] = self._number(number)
+            return True
+        given = [v for v in inputs if v in self.rows]
+        if name not in ("mul", "div") or len(given) != 1 or given[0].shape != output.shape:
+            return False
+        (number,) = (v for v in inputs if v not in given)
+        if number.size != 1 or (name == "div" and inputs[0] is number):
+            return False
+        scale = self._number(number)
+        if name == "div":
+            scale = self._followed("div", 1.0, scale)
+        same = Instruction(REGISTRY["mul"], (given[0], 1.0), {}, (output,))
+        self.body.append(same)
+        self._follow(same)
+        self.scales[output] = self._product_of(scale, self.scales.get(given[0]))
+        return True
+
+    def _number(self, value: Value) -> Value:
+        """Return a number that is made of sums without dimensions."""
+        return value if not value.shape else self._followed("reshape", value, shape=())
+
+    def _followed(self, name: str, *inputs: Any, **attributes: Any) -> Value:
+        """Return what an operation makes of sums."""
+        key = name, inputs
+        if key not in self.made:
+            value = next(v for v in inputs if isinstance(v, Value))
+            output = self.program.new_value(attributes.get("shape", value.shape), value.dtype)
+            self.after.append(Instruction(REGISTRY[name], inputs, attributes, (output,)))
+            self.summed.add(output)
+            self.made[key] = output
+        return self.made[key]
+
+    def _product_of(self, *scales: Value | None) -> Value:
+        known = [s for s in scales if s is not None]
+        return known[0] if len(known) == 1 else self._followed("mul", *known)
+
+    def _carry(self, instruction: Instruction) -> None:
+        """Find the factor of an operation's results from those of its inputs."""
+        name, inputs = instruction.op.name, instruction.inputs
+        scales = [self.scales.get(v) if isinstance(v, Value) else None for v in inputs]
+        known = {s for s in scales if s is not None}
+        alike = all(s is not None or _is_zero(v) for s, v in zip(scales, inputs, strict=True))
+        adds = moves(instruction) or name in ("add", "sub", "neg", "clone", "sum", "sum_to")
+        multiplies = name in _PRODUCTS or (name == "div" and scales[1] is None)
+        if not (multiplies or (adds and alike and len(known) == 1)):
+            raise CannotCompile(f"operation '{name}' of points and what is made of sums over them")
+        scale = known.pop() if adds else self._product_of(*scales)
+        if instruction.outputs[0] not in self.summed:
+            self.scales.update(dict.fromkeys(instruction.outputs, scale))
+            return
+        (output,) = instruction.outputs
+        raw = self.program.new_value(output.shape, output.dtype)
+        self.body[-1] = replace(instruction, outputs=(raw,))
+        self.summed.add(raw)
+        self.after.append(Instruction(REGISTRY["mul"], (raw, scale), {}, (output,)))
 
     def _linear(self, instruction: Instruction) -> Instruction:
         """Return an instruction that is linear in sums; what it adds to them counts as they do."""

@@ -78,7 +78,7 @@ class Tiled:
         self._threads, self._ranks = threads, ranks
         self._before, self._after = parts.before, parts.after
         self._executor = before
-        self._recorded = parts.recorded
+        self._recorded, self._scaled = parts.recorded, parts.scaled
         self._totals = layout.totals
         self._arenas: list[tuple[np.ndarray, int]] = []  # with their addresses
         self._known: _Lanes | None = None
@@ -130,7 +130,10 @@ class Tiled:
         for times in self._times:
             times[...] = len(rows[0]) / self._recorded
         self._last.run()
-        return (np.array(one) for one in self._last.outputs)
+        totals = self._last.outputs
+        for k, scale in zip(self._scaled, totals[len(totals) - len(self._scaled) :], strict=True):
+            np.multiply(joined[k], scale, out=joined[k])
+        return (np.array(one) for one in totals[: len(totals) - len(self._scaled)])
 
     def _run_lanes(self, rows: list[np.ndarray], joined: list[np.ndarray]) -> np.ndarray:
         """Return the sums of all lanes."""
