@@ -5,6 +5,7 @@ What moves elements makes no call: its result is another list of the same rows.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 
@@ -308,8 +309,9 @@ class _Layout:
             left, _ = factors(self.places[x], np.zeros(y.shape), flags)
             weights = self.numbers[y].places
             weights = weights if flags["transpose_y"] else weights.swapaxes(-1, -2)
-            if weights.ndim != 2:
+            if weights.size != math.prod(weights.shape[-2:]):
                 raise CannotCompile("a matrix product with several matrices")
+            weights = weights.reshape(weights.shape[-2:])
             self._product(self.numbers[y].at(weights), left, output)
         else:
             raise CannotCompile(f"a matrix product of this form: {instruction}")

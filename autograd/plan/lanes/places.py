@@ -19,7 +19,8 @@ class CannotCompile(ValueError):
 
 
 _MOVES = frozenset({
-    "reshape", "permute", "expand", "slice", "embed", "cat", "stack", "unbind", "split",
+    "reshape", "permute", "expand", "slice", "embed", "cat", "stack", "unbind", "split", "flip",
+    "roll",
 })  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from ..passes.common import share_common_subexpressions
 from ..passes.dead import remove_dead_code
 from ..passes.lower import lower_for
 from ..program import Program
+from .along_numbers import along_numbers
 from .instructions import Layout
 from .layout import lay_out
 from .places import CannotCompile
@@ -29,8 +30,13 @@ def few_points(shapes: Iterable[tuple[int, ...]]) -> int:
     return next((few for few in _FEW if few not in sizes), _FEW[0])
 
 
-def lowered(program: Program, held: Collection[str]) -> Program:
-    """Return a program whose elementwise operations are taken apart into those that are held."""
+def lowered(program: Program, points: int, held: Collection[str]) -> Program:
+    """Return a program whose operations on a point's numbers are taken apart into held ones.
+
+    points  how many of its inputs, the first, are those of points.
+    """
+    written = partial(along_numbers, points=points)
+    program = run_pass("operations along a point's numbers", written, program)
     program = run_pass("lowering for tiles", partial(lower_for, held), program)
     return remove_dead_code(share_common_subexpressions(program))
 

@@ -165,7 +165,8 @@ class _Split:
             self.rows[instruction.outputs[0]] = points
         else:
             self.before.append(instruction)
-            if moves(instruction):  # the body looks through it, at the numbers themselves
+            # the body looks through a move of one array, at the numbers themselves
+            if moves(instruction) and len(instruction.inputs) == 1:
                 self.body.append(instruction)
 
     def _follow(self, instruction: Instruction) -> None:

@@ -69,7 +69,7 @@ class Tiled:
         found = host()
         if found is None:
             raise CannotCompile("a processor without fused multiply-add, or no llvmlite")
-        self._made = AtPoints(lowered(program, functions.HELD), points, functions.HELD)
+        self._made = AtPoints(lowered(program, points, functions.HELD), points, functions.HELD)
         points += self._made.count
         parts, layout = prepared(self._made.program, points, kinds, functions.HELD, whole)
         self._dtype = layout.dtype

@@ -248,13 +248,10 @@ def lower(program: Program) -> Program:
 def lower_for(held: Collection[str], program: Program) -> Program:
     """Take apart what loops do not hold; what they hold, by name, stays one operation.
 
-    They hold comparisons and choices. Values are of one dtype, or truths.
+    They hold comparisons and choices. Values are of the first input's dtype, or truths.
     """
     operations = _operations_by_ufunc() | _FURTHER
-    dtypes = {v.dtype for v in program.inputs if v.dtype.kind == "f"}
-    if len(dtypes) != 1:
-        return program
-    (dtype,) = dtypes
+    dtype = program.inputs[0].dtype
 
     def rule(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument] | None:
         name = instruction.op.name

@@ -55,7 +55,7 @@ class Launched:
         index: int | None,
         ranks: Ranks = ALONE,
     ) -> None:
-        whole = lowered(_with_constants_on_host(program), HELD)
+        whole = lowered(_with_constants_on_host(program), points, HELD)
         parts, layout = prepared(whole, points, kinds, HELD)
         self._parts, dtype = parts, layout.dtype
         self._before = tiled_or_none(arithmetic, "before", parts.before, dtype, 0, False)

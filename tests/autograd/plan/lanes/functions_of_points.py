@@ -90,3 +90,47 @@ def _random_step(kind, a, b, p):
         lambda: T.nn.functional.linear(T.tanh(a), p[0], p[1]),
     ]
     return steps[kind]()
+
+
+def _scores(p, x):
+    """Return six numbers a point, of both signs."""
+    return T.nn.functional.linear(T.cat([x, x[:, :1]], dim=1), p[0], p[1])
+
+
+def _slope(p, x):
+    y = x.detach().requires_grad_()
+    u = network(p, y, y[:, :1] * 0.5)
+    return T.grad(u.sum(), y, create_graph=True)[0]
+
+
+_F = T.nn.functional
+ALONG_NUMBERS = {
+    "norm of a gradient": lambda p, x: (_slope(p, x).norm(dim=1) - 1.0) ** 2,
+    "norm of any order": lambda p, x: T.linalg.vector_norm(_scores(p, x), 3, 1, True),
+    "softmax": lambda p, x: _F.softmax(_scores(p, x), 1) * T.sin(_scores(p, x)),
+    "log_softmax": lambda p, x: _F.log_softmax(_scores(p, x), 1),
+    "logsumexp": lambda p, x: T.logsumexp(_scores(p, x), 1),
+    "amax": lambda p, x: T.amax(_scores(p, x), 1) * T.amin(_scores(p, x), 1, True)[:, 0],
+    "ties": lambda p, x: T.amax(T.nn.functional.relu(_scores(p, x)), 1),
+    "prod": lambda p, x: _scores(p, x).prod(1),
+    "cumsum": lambda p, x: T.cumsum(_scores(p, x), 1) ** 2,
+    "cumprod": lambda p, x: T.cumprod(_scores(p, x), 1),
+    "var": lambda p, x: _scores(p, x).var(1),
+    "std": lambda p, x: _scores(p, x).reshape(-1, 2, 3).std((1, 2), correction=0),
+    "layer_norm": lambda p, x: T.sin(_F.layer_norm(_scores(p, x), (6,))),
+    "flip": lambda p, x: _scores(p, x).flip(1) * _scores(p, x),
+    "matrix times vector": lambda p, x: _scores(p, x).reshape(-1, 3, 2) @ x.unsqueeze(-1),
+    "matrices": lambda p, x: (
+        _scores(p, x).reshape(-1, 3, 2) @ T.sin(_scores(p, x)).reshape(-1, 2, 3)
+    ),
+    "quadratic form": lambda p, x: T.einsum(
+        "ni,ij,nj->n", _scores(p, x), p[2].T @ p[2], T.cos(_scores(p, x))
+    ),
+    "one matrix for stacks": lambda p, x: _scores(p, x).unsqueeze(1) @ p[2].T.unsqueeze(0),
+    "matrices joined": lambda p, x: T.sin(_scores(p, x)) @ T.cat([p[2].T, -p[2].T], 1),
+    "relu": lambda p, x: _F.relu(_scores(p, x)) - _F.leaky_relu(_scores(p, x), 0.1),
+    "gelu": lambda p, x: _F.gelu(_scores(p, x)),
+    "clamp": lambda p, x: _scores(p, x).clamp(-0.4, 0.7) ** 2,
+    "huber": lambda p, x: _F.huber_loss(_scores(p, x), x[:, :1].expand(-1, 6), reduction="none"),
+}
+"""Functions of a point's own numbers, (points, ...), that are written out for tiles."""

@@ -20,7 +20,12 @@ _W = T.tensor(_RNG.standard_normal((4, 2)))
 def _laid_out(function, columns=2, count=7):
     points = T.tensor(_RNG.standard_normal((count, columns)))
     program, _ = trace(lambda x: function([x]), [points])
-    return prepared(lowered(optimize(program), functions.HELD), 1, ["sum"], functions.HELD)
+    return _prepared(program)
+
+
+def _prepared(program):
+    whole = lowered(optimize(program), 1, functions.HELD)
+    return prepared(whole, 1, ["sum"], functions.HELD)
 
 
 def _agrees(function, count=100):
@@ -89,7 +94,7 @@ def test_the_gradient_of_nested_gradients_has_one_call_a_matrix():
     x = T.tensor(_RNG.standard_normal((7, 2)), requires_grad=True)
     w = _W.clone().requires_grad_()
     program, _ = trace(lambda *given: loss(given), [x, w])
-    _, layout = prepared(lowered(optimize(program), functions.HELD), 1, ["sum"], functions.HELD)
+    _, layout = _prepared(program)
     shapes = [(c.a.shape[1], c.b.shape[1]) for c in layout.calls if isinstance(c, Contraction)]
     assert len(shapes) == len(layout.totals) == 1
 

@@ -13,6 +13,7 @@ from autograd.plan.lanes.cuda import arithmetic, form
 from autograd.strict import counted
 from autograd.strict.kernels import TURNS
 from tests.autograd.plan.lanes.functions_of_points import (
+    ALONG_NUMBERS,
     everything,
     network,
     parameters,
@@ -52,6 +53,26 @@ def assert_agree(found, expected, tolerance, message=""):
         assert one.shape == other.shape and one.dtype == other.dtype
         scale = np.abs(other).max() + 1e-300
         np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * scale, err_msg=message)
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_operations_along_a_points_numbers_are_written_out(gpu, part):
+    """Several in one program, as each takes long to compile."""
+    several = list(ALONG_NUMBERS.values())[part::3]
+
+    def of(p):
+        def fn(rows):
+            total = sum((form(p, rows[0]) ** 2).sum() for form in several)
+            gradients = T.grad(total, p, materialize_grads=True)
+            return [total.detach(), T.cat([g.reshape(-1) for g in gradients])]
+
+        return fn, p, ["sum", "sum"]
+
+    p, rows = parameters(), rows_of(70)[:1]
+    step = Chunked(*of(there(p)))
+    found = run(gpu, step, rows)
+    tiles_of(step)
+    assert_agree(found, Chunked(*of(p), executor="numpy")(rows), 1e-12)
 
 
 @pytest.mark.parametrize("by_cupy", [False, True])
