@@ -28,16 +28,20 @@ _LENGTHS = frozenset({"shape", "sizes", "index", "rows"})  # attributes that hol
 class FewRows:
     """A program with few rows.
 
-    program  its first inputs are the arrays with rows, then those of the whole one without.
+    program  its first inputs are the arrays with rows, then those of the whole one without. Its
+             last outputs are `squares`.
     rows     of the whole one: the inputs and constants that the first stand for.
     shared   its inputs that the others stand for.
     kinds    one an output: "rows" or "sum".
+    squares  of how many numbers each of these is the sum of squares; that of a norm over rows is
+             right where this is neither very small nor infinite.
     """
 
     program: Program
     rows: list[Value]
     shared: list[Value]
     kinds: list[str]
+    squares: list[int]
 
 
 def numbers_of_rows(program: Program) -> Iterator[int]:
@@ -67,6 +71,8 @@ class _FewRows:
     count: int
     found: dict[Value, Value] = field(default_factory=dict)
     arrays: dict[Value, np.ndarray] = field(default_factory=dict)  # zeros, to try operations with
+    squares: list[Value] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)  # of what is squared
 
     def made(self) -> FewRows:
         whole, count = self.whole, self.count
@@ -88,16 +94,18 @@ class _FewRows:
             else:
                 self._new(value, value.kind, value.data)
         instructions = [
-            self._instruction(i) for one in whole.instructions for i in self._summed(one)
+            self._instruction(i) for one in whole.instructions for i in self._as_sums(one)
         ]
         shared = [v for v in whole.inputs if v not in rows]
         return FewRows(
             Program(
                 [self.found[v] for v in (*rows, *shared)], instructions,
-                [self.found[v] for v in whole.outputs], whole.counter, whole.captured,
+                [self.found[v] for v in (*whole.outputs, *self.squares)], whole.counter,
+                whole.captured,
             ),
             rows, shared,
-            ["rows" if v.shape[:1] == (count,) else "sum" for v in whole.outputs],
+            ["rows" if v.shape[:1] == (count,) else "sum" for v in (*whole.outputs, *self.squares)],
+            self.sizes,
         )  # fmt: skip
 
     def _is_many(self, size: int) -> bool:
@@ -150,16 +158,27 @@ class _FewRows:
         inputs = tuple(self._argument(a) for a in one.inputs)
         return Instruction(one.op, inputs, attributes, tuple(self.found[o] for o in one.outputs))
 
-    def _summed(self, one: Instruction) -> list[Instruction]:
-        """Return a mean as a sum that is divided by how many numbers there are in all rows."""
-        if one.op.name != "mean":
+    def _as_sums(self, one: Instruction) -> list[Instruction]:
+        """Return a mean, divided by how many numbers there are in all rows, and a norm as sums."""
+        (x, *_), (output, *_) = one.inputs, one.outputs
+        is_norm = one.op.name == "vector_norm" and one.attributes["p"] == 2
+        if one.op.name != "mean" and not (is_norm and x.size > output.size == 1):
             return [one]
-        (x,), (output,) = one.inputs, one.outputs
+        axes = {key: one.attributes[key] for key in ("axes", "keepdims")}
         total = self.whole.new_value(output.shape, output.dtype)
-        number = float(x.size // max(1, output.size))
+        if not is_norm:
+            number = float(x.size // max(1, output.size))
+            return [
+                Instruction(REGISTRY["sum"], (x,), axes, (total,)),
+                Instruction(REGISTRY["div"], (total, number), {}, (output,)),
+            ]
+        squared = self.whole.new_value(x.shape, x.dtype)
+        self.squares.append(total)
+        self.sizes.append(x.size)
         return [
-            Instruction(REGISTRY["sum"], (x,), one.attributes, (total,)),
-            Instruction(REGISTRY["div"], (total, number), {}, (output,)),
+            Instruction(REGISTRY["square"], (x,), {}, (squared,)),
+            Instruction(REGISTRY["sum"], (squared,), axes, (total,)),
+            Instruction(REGISTRY["sqrt"], (total,), {}, (output,)),
         ]
 
     def _argument(self, argument: Argument) -> Argument:

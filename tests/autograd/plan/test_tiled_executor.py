@@ -86,6 +86,8 @@ IN_TILES = {
     "root of a mean": lambda h, x: (h.residual(x) ** 2).mean().sqrt(),
     "root of a root": lambda h, x: (h.u(x) ** 2).mean().sqrt().sqrt() * 3 + h.u(MORE).mean() ** 2,
     "ratio of sums": lambda h, x: (h.u(x) ** 2).sum() / (MORE**2).sum().exp(),
+    "relative norm": lambda h, x: (h.u(x) - Y[:, :1]).norm() / Y[:, :1].norm(),
+    "norm along rows": lambda h, x: h.residual(x).norm(dim=0) + 1.0,
     "logarithm": lambda h, x: T.log((h.residual(x) ** 2).mean() + 1e-3),
     "multiplied by a sum": lambda h, x: h.u(x) * (1.0 + h.u(x).square().mean().detach()),
     "divided by a sum": lambda h, x: (x[:, :1] / (h.u(x).square().mean().detach() + 1.0)) * h.u(x),
@@ -116,7 +118,8 @@ def check(fn, x: T.Tensor = X) -> None:
         pair = []
         for result, given in ((found, ours), (expected, theirs)):
             parts = result if isinstance(result, list) else [result]
-            total = sum((p * p.detach().cos()).sum() for p in parts)
+            seeds = [T.linspace(0.5, 1.5, p.numel(), dtype=p.dtype).reshape(p.shape) for p in parts]
+            total = sum((p * seed).sum() for p, seed in zip(parts, seeds, strict=True))
             pair.append(T.grad(total, [given, *held.parameters], materialize_grads=True))
         same(*pair)
         for parameter in held.parameters:
@@ -140,7 +143,6 @@ def test_each_number_of_rows_goes_through_tiles_of_its_own(sets):
         "product over points": lambda h, x: (x.T @ h.u(x)).sum(),  # rows in the last dimension
         "a root beside a mean": lambda h, x: (h.u(x) ** 2).mean().sqrt() + h.u(x).tanh().mean(),
         "two roots": lambda h, x: (h.u(x) ** 2).mean().sqrt() + (h.u(x) ** 4).mean().sqrt(),
-        "relative": lambda h, x: (h.u(x) - x[:, :1]).norm() / x[:, :1].norm(),
         "less the mean": lambda h, x: ((h.u(x) - h.u(x).mean()) ** 2).sum(),
         "weights over all": lambda h, x: (T.softmax(h.u(x), 0) * x).sum(),
         "running sum": lambda h, x: (T.cumsum(h.u(x), 0) ** 2).mean(),
@@ -169,6 +171,23 @@ def test_what_follows_sums_may_be_anything_where_no_gradient_goes_back(sets):
 
     with T.no_grad():
         same(relative(X), relative.fn(X))
+    assert sets == [N]
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e-170, 1.0, 1e160, 1e200])
+def test_a_norm_is_that_of_what_is_very_small_and_very_large_too(sets, scale):
+    held = Held()
+    factor = T.tensor(scale, dtype=T.float64)
+
+    def loss(x: T.Tensor) -> T.Tensor:
+        return (held.u(x) * factor).norm()
+
+    compiled = T.compile(loss, executor="llvm")
+    found, expected = compiled(X), loss(X)
+    np.testing.assert_allclose(found.item(), expected.item(), rtol=1e-13)
+    pairs = [T.grad(one, held.parameters) for one in (found, expected)]
+    for one, other in zip(*pairs, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-10, atol=1e-12 * scale)
     assert sets == [N]
 
 
