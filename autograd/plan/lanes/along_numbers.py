@@ -18,13 +18,15 @@ import numpy as np
 from ... import modes
 from ...ops.compare import isfinite
 from ...ops.create import full_like
-from ...ops.join import cat
+from ...ops.join import cat, stack
+from ...ops.matmul import matmul_op
 from ...ops.piecewise import maximum, minimum, where
 from ...tensor import Tensor
 from ..program import CONSTANT, Instruction, Program, Value
 from ..trace import trace
 
 _MOST = 512  # numbers of a point, or multiplications, that are written out
+_MOST_MATRICES = 64  # of a batch
 
 
 def along_numbers(program: Program, points: int) -> Program:
@@ -51,18 +53,24 @@ def _form_of(instruction: Instruction, few: int, varies: set[Value]) -> Callable
     if output.dtype.kind != "f" or any(v.dtype != output.dtype for v in values):
         return None
     if instruction.op.name == "matmul":
-        x, y = values
-        of_points = all(v in varies and len(v.shape) > 2 for v in values)
-        inside = (*x.shape[-2:], *y.shape[-2:])
-        work = output.size * x.shape[-2 if instruction.attributes["transpose_x"] else -1]
-        fits = few in output.shape[:-2] and few not in inside and work <= _MOST * few
-        return _matmul if of_points and fits else None
+        return _form_of_product(instruction, few, varies)
     found = _FORMS.get(instruction.op.name)
     if found is None or values[0].size > _MOST * few or few not in values[0].shape:
         return None
     attributes = instruction.attributes
     axes = attributes.get("axes") or (attributes.get("dim", attributes.get("axis")),)
     return None if any(values[0].shape[k] == few for k in axes) else found
+
+
+def _form_of_product(instruction: Instruction, few: int, varies: set[Value]) -> Callable | None:
+    (x, y), (output,) = instruction.values(), instruction.outputs
+    batch = output.shape[:-2]
+    if few not in batch:  # matrices of a batch, each with all points or with none
+        return _one_by_one if 1 < math.prod(batch) <= _MOST_MATRICES else None
+    of_points = all(v in varies and few in v.shape[:-2] for v in (x, y))
+    work = output.size * x.shape[-2 if instruction.attributes["transpose_x"] else -1]
+    fits = few not in (*x.shape[-2:], *y.shape[-2:]) and work <= _MOST * few
+    return _number_by_number if of_points and fits else None
 
 
 def _written(
@@ -182,12 +190,24 @@ def _cross(x: Tensor, y: Tensor, axis: int) -> Tensor:
     return cat([b * f - c * e, c * d - a * f, a * e - b * d], axis)
 
 
-def _matmul(
+def _number_by_number(
     x: Tensor, y: Tensor, transpose_x: bool, transpose_y: bool, columns: bool = False
 ) -> Tensor:
+    """Multiply the matrices of each point."""
     x = x.transpose(-1, -2) if transpose_x else x
     y = y.transpose(-1, -2) if transpose_y else y
     return (x.unsqueeze(-1) * y.unsqueeze(-3)).sum(-2)
+
+
+def _one_by_one(x: Tensor, y: Tensor, **flags: bool) -> Tensor:
+    """Multiply the matrices of a batch, each by itself."""
+    depth = max(x.ndim, y.ndim)
+    if depth == 2:
+        return matmul_op(x, y, **flags)
+    several = [t.unbind(0) if t.ndim == depth else (t,) for t in (x, y)]
+    count = max(map(len, several))
+    xs, ys = (one * count if len(one) == 1 else one for one in several)
+    return stack([_one_by_one(a, b, **flags) for a, b in zip(xs, ys, strict=True)])
 
 
 _FORMS: dict[str, Callable[..., Tensor]] = {

@@ -128,6 +128,9 @@ ALONG_NUMBERS = {
     ),
     "one matrix for stacks": lambda p, x: _scores(p, x).unsqueeze(1) @ p[2].T.unsqueeze(0),
     "matrices joined": lambda p, x: T.sin(_scores(p, x)) @ T.cat([p[2].T, -p[2].T], 1),
+    "a batch of matrices": lambda p, x: T.sin(
+        T.cat([x, x], 1)[:, :3] @ T.stack([p[0].T, p[0].T.cos()]) + p[1]
+    ).transpose(0, 1),
     "relu": lambda p, x: _F.relu(_scores(p, x)) - _F.leaky_relu(_scores(p, x), 0.1),
     "gelu": lambda p, x: _F.gelu(_scores(p, x)),
     "clamp": lambda p, x: _scores(p, x).clamp(-0.4, 0.7) ** 2,
