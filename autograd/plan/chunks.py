@@ -25,7 +25,7 @@ from ..ranks import ALONE, Ranks
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
 from .executors import default_executor, make_executor, memory_of
-from .executors.tiled_executor import executor_of_whole
+from .executors.tiled_executor import executor_of_whole, executor_on_device
 from .lanes.cuda.launched import Held, Launched
 from .lanes.prepared import few_points, tiled_or_none
 from .lanes.tiled import Tiled
@@ -237,7 +237,8 @@ class Chunked:
             make = partial(Tiled, before=executor_of_whole)
             found = tiled_or_none(make, *given, self.threads, self.ranks)
         else:
-            found = tiled_or_none(Launched, *given, device.index, self.ranks)
+            make = partial(Launched, before=executor_on_device)
+            found = tiled_or_none(make, *given, device.index, self.ranks)
         if found is not None:
             found.bind([s._data for s in self.shared])
         return found
@@ -437,9 +438,12 @@ class Chunked:
 
     def _whole(self, rows: Sequence[Any], program: Program, given: Sequence[Any]) -> Any:
         """Return what runs a program that is no chunk's."""
-        if type(rows[0]) is np.ndarray and self._on_host == "llvm":
+        on_host, name = type(rows[0]) is np.ndarray, self._name(rows)
+        if on_host and self._on_host == "llvm":
             return executor_of_whole(program, given, self.threads)
-        return make_executor(self._name(rows), program, given)
+        if not on_host and name == "cuda":
+            return executor_on_device(program, given, device_of(rows[0]).index)
+        return make_executor(name, program, given)
 
     def _name(self, rows: Sequence[Any]) -> str:
         """Return the name of what runs programs where the points lie."""

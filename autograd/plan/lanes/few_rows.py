@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...devices import CPU, put
 from ...ops.registry import REGISTRY
 from ..program import COMPUTED, CONSTANT, INPUT, Argument, Instruction, Program, Value, flops
 from .places import CannotCompile, moves, points_of_constant
@@ -44,8 +45,11 @@ class FewRows:
     squares: list[int]
 
 
-def numbers_of_rows(program: Program) -> Iterator[int]:
-    """Yield the numbers of rows that much is done with, most first."""
+def numbers_of_rows(program: Program, few_calls: bool) -> Iterator[int]:
+    """Yield the numbers of rows that much is done with, most first.
+
+    few_calls  whether little is worth it too, as a call takes long whatever it does.
+    """
     sizes = _sizes(program)
     work = dict.fromkeys(sizes, 0)
     for instruction in program.instructions:
@@ -53,22 +57,24 @@ def numbers_of_rows(program: Program) -> Iterator[int]:
         for size in sizes & met:
             work[size] += flops(instruction)
     for size in sorted(sizes, key=lambda n: (-work[n], n)):
-        if work[size] >= _WORTH:
+        if few_calls or work[size] >= _WORTH:
             yield size
 
 
-def few_rows(program: Program, count: int) -> FewRows:
+def few_rows(program: Program, count: int, norms: bool) -> FewRows:
     """Return a program with few rows in place of `count`.
 
+    norms  whether those of all rows may be roots of sums of squares, which are to be looked at.
     Raises CannotCompile where that is not all that `count` stands for.
     """
-    return _FewRows(program, count).made()
+    return _FewRows(program, count, norms).made()
 
 
 @dataclass
 class _FewRows:
     whole: Program
     count: int
+    norms: bool
     found: dict[Value, Value] = field(default_factory=dict)
     arrays: dict[Value, np.ndarray] = field(default_factory=dict)  # zeros, to try operations with
     squares: list[Value] = field(default_factory=list)
@@ -92,7 +98,8 @@ class _FewRows:
             elif any(self._is_many(size) for size in value.shape):
                 raise CannotCompile(f"an array {list(value.shape)} beside {count} rows")
             else:
-                self._new(value, value.kind, value.data)
+                data = None if value.data is None else put(value.data, CPU)
+                self._new(value, value.kind, data)
         instructions = [
             self._instruction(i) for one in whole.instructions for i in self._as_sums(one)
         ]
@@ -128,7 +135,7 @@ class _FewRows:
 
     def _is_alike(self, value: Value) -> bool:
         """Return whether a constant is the same in each row; it is taken over with few."""
-        data = np.asarray(value.data)
+        data = np.asarray(put(value.data, CPU))
         if points_of_constant(data, self.count) is None:
             return False
         axis = data.shape.index(self.count)
@@ -162,7 +169,7 @@ class _FewRows:
         """Return a mean, divided by how many numbers there are in all rows, and a norm as sums."""
         (x, *_), (output, *_) = one.inputs, one.outputs
         is_norm = one.op.name == "vector_norm" and one.attributes["p"] == 2
-        if one.op.name != "mean" and not (is_norm and x.size > output.size == 1):
+        if one.op.name != "mean" and not (self.norms and is_norm and x.size > output.size == 1):
             return [one]
         axes = {key: one.attributes[key] for key in ("axes", "keepdims")}
         total = self.whole.new_value(output.shape, output.dtype)

@@ -29,15 +29,14 @@ def sets(monkeypatch) -> list[int]:
     Negative for those that did not.
     """
     seen: list[int] = []
-    make = tiled_executor._tiled
+    make = tiled_executor.tiled_or_none
 
-    def noted(program, count, threads):
-        seen.append(-count)
-        found = make(program, count, threads)
-        seen[-1] = count
+    def noted(tried, count):
+        found = make(tried, count)
+        seen.append(-count if found is None else count)
         return found
 
-    monkeypatch.setattr(tiled_executor, "_tiled", noted)
+    monkeypatch.setattr(tiled_executor, "tiled_or_none", noted)
     monkeypatch.setattr(few_rows, "_WORTH", 1)
     monkeypatch.setattr(tiled, "_WORTH_COMPILING", 1)
     return seen

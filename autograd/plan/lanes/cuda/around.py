@@ -15,11 +15,19 @@ from .arithmetic import THREADS, Arithmetic
 GetKernel = Callable[[str], Any]
 """A kernel by its name."""
 
+Executor = Callable[[Program, Sequence[Any], int | None], Any]
+"""What makes an executor of a program, its inputs and the index of a device."""
+
+
+def by_cupy(program: Program, given: Sequence[Any], index: int | None) -> CupyExecutor:
+    """Return what runs a program by cupy alone."""
+    return CupyExecutor(program, given)
+
 
 class Before:
     """The values that know no point, bound to the arrays that they are made of.
 
-    found      None where cupy has to do it.
+    found      None where `other` has to do it.
     outputs    arrays, dense and of the dtype of tiles, that `run` writes or that are there already.
     is_kernel  whether `run` launches a kernel of ours, or none, and does nothing else.
     """
@@ -30,6 +38,7 @@ class Before:
         found: Arithmetic | None,
         kernel: GetKernel,
         arrays: Sequence[Any],
+        other: Executor,
         dtype: np.dtype,
         backend: Backend,
         index: int | None,
@@ -37,7 +46,7 @@ class Before:
         self._xp = backend.xp
         self._steps: list[tuple[Callable, tuple]] = []
         if found is None:
-            executor = CupyExecutor(program, arrays)
+            executor = other(program, arrays, index)
             self._steps.append((executor.run, ()))
             self.outputs = [self._dense(a, dtype) for a in executor.outputs]
             self.is_kernel = False

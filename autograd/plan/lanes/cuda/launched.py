@@ -22,7 +22,7 @@ from ....ranks import ALONE, Ranks
 from ...program import CONSTANT, Instruction, Program, Value
 from ..prepared import lowered, prepared, tiled_or_none
 from .arithmetic import arithmetic
-from .around import After, Before
+from .around import After, Before, Executor, by_cupy
 from .expressions import HELD
 from .form import SHARED
 from .kernels import ADDED, RUNS, kernels_of
@@ -38,6 +38,9 @@ class Launched:
     program, kinds  as for `Tiled`.
     index           of the device.
     ranks           that lanes are shared out to, each on a device of its own.
+    whole           as for `Tiled`.
+    before          what makes an executor of what knows no point and is more than one block should
+                    do, of that, its arrays and `index`.
     Raises CannotCompile for what tiles do not hold.
 
     outputs, flops  as of `Tiled`.
@@ -54,9 +57,12 @@ class Launched:
         kinds: Sequence[str],
         index: int | None,
         ranks: Ranks = ALONE,
+        whole: bool = False,
+        before: Executor = by_cupy,
     ) -> None:
-        whole = lowered(_with_constants_on_host(program), points, HELD)
-        parts, layout = prepared(whole, points, kinds, HELD)
+        given = lowered(_with_constants_on_host(program), points, HELD)
+        parts, layout = prepared(given, points, kinds, HELD, whole)
+        self._executor = before
         self._parts, dtype = parts, layout.dtype
         self._before = tiled_or_none(arithmetic, "before", parts.before, dtype, 0, False)
         self._after = tiled_or_none(arithmetic, "after", parts.after, dtype, parts.sums, True)
@@ -103,7 +109,9 @@ class Launched:
     def bind(self, shared: Sequence[Any]) -> None:
         """Read these arrays from now on, at each call."""
         how = self.kernels.form.dtype, self._backend, self._index
-        self._first = Before(self._parts.before, self._before, self._kernel, shared, *how)
+        self._first = Before(
+            self._parts.before, self._before, self._kernel, shared, self._executor, *how
+        )
         values = self._first.outputs
         self._numbers = [values[k] for k in self.kernels.arrays]
         self._last = After(
@@ -127,7 +135,11 @@ class Launched:
             if one is not given:
                 given[...] = one
         self._last.run(memory, self.times(len(rows[0])))
-        return iter(self._last.results(memory))
+        results, scaled = self._last.results(memory), self._parts.scaled
+        sums = len(results) - len(scaled)
+        for k, scale in zip(scaled, results[sums:], strict=True):
+            self.xp.multiply(joined[k], scale, out=joined[k])
+        return iter(results[:sums])
 
     def times(self, count: int) -> list[Any]:
         """Return how often the points recorded go into so many, [] where nobody reads it."""
