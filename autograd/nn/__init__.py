@@ -24,22 +24,41 @@ from .activations import (
     Tanh,
 )
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from .dropout import Dropout
 from .flatten import Flatten
 from .linear import Bilinear, Linear
-from .loss import HuberLoss, L1Loss, MSELoss, SmoothL1Loss
+from .loss import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    GaussianNLLLoss,
+    HuberLoss,
+    KLDivLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+    PoissonNLLLoss,
+    SmoothL1Loss,
+)
 from .module import Module
 from .normalization import LayerNorm
 from .parameter import Parameter
 
 __all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
     "Bilinear",
     "CELU",
+    "CrossEntropyLoss",
+    "Dropout",
     "ELU",
     "Flatten",
     "GELU",
+    "GaussianNLLLoss",
     "Hardtanh",
     "HuberLoss",
     "Identity",
+    "KLDivLoss",
     "L1Loss",
     "LayerNorm",
     "LeakyReLU",
@@ -51,10 +70,12 @@ __all__ = [
     "Module",
     "ModuleDict",
     "ModuleList",
+    "NLLLoss",
     "PReLU",
     "Parameter",
     "ParameterDict",
     "ParameterList",
+    "PoissonNLLLoss",
     "ReLU",
     "ReLU6",
     "SELU",

@@ -36,15 +36,32 @@ from ..ops.smooth import rsqrt, sigmoid, sin, tanh
 from ..ops.softmax import log_softmax, softmax
 from ..signature import publish
 from ..tensor import Tensor
+from .dropout import dropout
+from .likelihoods import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    gaussian_nll_loss,
+    kl_div,
+    nll_loss,
+    poisson_nll_loss,
+)
+from .reduction import reduced
 
 __all__ = [
     "bilinear",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
     "celu",
     "cosine_similarity",
+    "cross_entropy",
+    "dropout",
     "elu",
+    "gaussian_nll_loss",
     "gelu",
     "hardtanh",
     "huber_loss",
+    "kl_div",
     "l1_loss",
     "layer_norm",
     "leaky_relu",
@@ -53,9 +70,11 @@ __all__ = [
     "logsigmoid",
     "mish",
     "mse_loss",
+    "nll_loss",
     "normalize",
     "one_hot",
     "pad",
+    "poisson_nll_loss",
     "prelu",
     "relu",
     "relu6",
@@ -69,24 +88,6 @@ __all__ = [
     "softsign",
     "tanh",
 ]
-
-REDUCTIONS = ("mean", "sum", "none")
-
-
-def check_reduction(reduction: str) -> None:
-    """Raise ValueError for anything but "mean", "sum" and "none"."""
-    if reduction not in REDUCTIONS:
-        raise ValueError(
-            f"{reduction!r} is not a valid value for reduction; use one of {REDUCTIONS}"
-        )
-
-
-def _reduce(values: Tensor, reduction: str) -> Tensor:
-    check_reduction(reduction)
-    if reduction == "none":
-        return values
-    return values.mean() if reduction == "mean" else values.sum()
-
 
 def _difference(input: Tensor, target: Tensor) -> Tensor:
     if input.shape != target.shape:
@@ -114,12 +115,12 @@ def _caller_level() -> int:
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """Return (input - target)^2, reduced; UserWarning when the shapes differ."""
     difference = _difference(input, target)
-    return _reduce(difference * difference, reduction)
+    return reduced(difference * difference, reduction)
 
 
 def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """Return |input - target|, reduced; UserWarning when the shapes differ."""
-    return _reduce(abs(_difference(input, target)), reduction)
+    return reduced(abs(_difference(input, target)), reduction)
 
 
 def smooth_l1_loss(
@@ -134,7 +135,7 @@ def smooth_l1_loss(
     if beta == 0:
         return l1_loss(input, target, reduction)
     difference = _difference(input, target)
-    return _reduce(_huber(difference, beta) * (1 / beta), reduction)
+    return reduced(_huber(difference, beta) * (1 / beta), reduction)
 
 
 def _huber(difference: Tensor, delta: float) -> Tensor:
@@ -152,7 +153,7 @@ def huber_loss(
     """
     if delta <= 0:
         raise RuntimeError(f"huber_loss: delta must be greater than 0, got {delta}")
-    return _reduce(_huber(_difference(input, target), delta), reduction)
+    return reduced(_huber(_difference(input, target), delta), reduction)
 
 
 # ---- activations with two kinks
