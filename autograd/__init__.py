@@ -10,7 +10,20 @@ x = T.tensor(3.0, requires_grad=True)
 
 import numpy as _np
 
-from . import autograd, cuda, dtypes, func, functional, inplace, linalg, modes, nn, optim, random
+from . import (
+    autograd,
+    cuda,
+    dtypes,
+    fft,
+    func,
+    functional,
+    inplace,
+    linalg,
+    modes,
+    nn,
+    optim,
+    random,
+)
 from .checkpoint import checkpoint
 from .devices import as_device as device
 from .dtypes import *
@@ -46,6 +59,7 @@ from .ops.join import *
 from .ops.linalg import *
 from .ops.mask import *
 from .ops.matmul import *
+from .ops.matrix_exp import *
 from .ops.norm import *
 from .ops.order import *
 from .ops.piecewise import *

@@ -18,6 +18,7 @@ from .tensor import Tensor as Tensor
 from . import autograd as autograd
 from . import cuda as cuda
 from . import dtypes as dtypes
+from . import fft as fft
 from . import func as func
 from . import functional as functional
 from . import inplace as inplace
@@ -341,6 +342,7 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor: .
 def vecdot(input: Tensor, other: Tensor, *, dim: builtins.int = ..., out: Tensor | None = ...) -> Tensor: ...
 @overload
 def vecdot(input: Tensor, other: Tensor, *, axis: builtins.int = ..., out: Tensor | None = ...) -> Tensor: ...
+def matrix_exp(A: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 @overload
 def matrix_norm(A: Tensor, ord: Any = ..., dim: builtins.int | Sequence[builtins.int] | None = ..., keepdim: builtins.bool = ..., *, dtype: Any = ..., out: Tensor | None = ...) -> Tensor: ...
 @overload

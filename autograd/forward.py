@@ -43,10 +43,8 @@ class Dual(Tensor):
         else:
             pushed = _push_transposed(op, primals, tangents, attributes, outputs)
         if isinstance(outputs, tuple):
-            return tuple(
-                o if t is None else Dual(o, t, level) for o, t in zip(outputs, pushed, strict=True)
-            )
-        return outputs if pushed is None else Dual(outputs, pushed, level)
+            return tuple(_dual(o, t, level) for o, t in zip(outputs, pushed, strict=True))
+        return _dual(outputs, pushed, level)
 
     @staticmethod
     def __no_rule__(function: str, position: int) -> RuntimeError:
@@ -55,6 +53,13 @@ class Dual(Tensor):
             "derivative; write it in the library's operations, or use reverse mode "
             "(functional.jvp with strategy='reverse-mode')"
         )
+
+
+def _dual(primal: Tensor, tangent: Tensor | None, level: int) -> Tensor:
+    """Return a Dual; what has no tangent, or was cast to integers, as it is."""
+    if tangent is None or not _real_or_complex(primal):
+        return primal
+    return Dual(primal, tangent, level)
 
 
 def next_level() -> int:

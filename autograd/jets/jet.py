@@ -253,7 +253,10 @@ def linear_rule(op: Op, args: tuple, attributes: dict) -> Any:
             collected, moved if isinstance(moved, tuple) else (moved,), strict=True
         ):
             parts[key] = one
-    jets = tuple(Jet(v, p, channels) for v, p in zip(results, collected, strict=True))
+    jets = tuple(
+        Jet(v, p, channels) if v.dtype.kind in "fc" else v  # cast to integers: a constant
+        for v, p in zip(results, collected, strict=True)
+    )
     return jets if isinstance(value, tuple) else jets[0]
 
 

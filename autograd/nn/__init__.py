@@ -24,6 +24,7 @@ from .activations import (
     Tanh,
 )
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d
 from .dropout import Dropout
 from .flatten import Flatten
 from .linear import Bilinear, Linear
@@ -43,12 +44,20 @@ from .loss import (
 from .module import Module
 from .normalization import LayerNorm
 from .parameter import Parameter
+from .pooling import AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d
 
 __all__ = [
+    "AvgPool1d",
+    "AvgPool2d",
     "BCELoss",
     "BCEWithLogitsLoss",
     "Bilinear",
     "CELU",
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
     "CrossEntropyLoss",
     "Dropout",
     "ELU",
@@ -66,6 +75,8 @@ __all__ = [
     "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
+    "MaxPool1d",
+    "MaxPool2d",
     "Mish",
     "Module",
     "ModuleDict",

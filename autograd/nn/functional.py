@@ -25,11 +25,29 @@ from ..ops.activations import (
     softsign,
 )
 from ..ops.arrange import pad
+from ..ops.convolution import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
 from ..ops.create import arange
+from ..ops.grid_sample import grid_sample
 from ..ops.index import value_range
+from ..ops.interpolate import interpolate
 from ..ops.matmul import linear
 from ..ops.norm import vector_norm
 from ..ops.piecewise import clamp, where
+from ..ops.pooling import (
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
 from ..ops.registry import refuse_mixed
 from ..ops.shape import broadcast_tensors
 from ..ops.smooth import rsqrt, sigmoid, sin, tanh
@@ -49,18 +67,29 @@ from .likelihoods import (
 from .reduction import reduced
 
 __all__ = [
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
     "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "cosine_similarity",
     "cross_entropy",
     "dropout",
     "elu",
     "gaussian_nll_loss",
     "gelu",
+    "grid_sample",
     "hardtanh",
     "huber_loss",
+    "interpolate",
     "kl_div",
     "l1_loss",
     "layer_norm",
@@ -68,6 +97,9 @@ __all__ = [
     "linear",
     "log_softmax",
     "logsigmoid",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
     "mish",
     "mse_loss",
     "nll_loss",

@@ -12,8 +12,8 @@ from .module import Module
 from .parameter import Parameter
 
 
-def _draw(layer: Linear | Bilinear, inputs: int, generator: Any) -> None:
-    """Draw weight, then bias, uniform on +-1/sqrt(inputs)."""
+def draw(layer: Any, inputs: int, generator: Any) -> None:
+    """Draw weight, then bias of a layer, uniform on +-1/sqrt(inputs)."""
     bound = 1 / math.sqrt(inputs) if inputs else 0.0
     init.uniform_(layer.weight, -bound, bound, generator)
     if layer.bias is not None:
@@ -49,7 +49,7 @@ class Linear(Module):
 
     def reset_parameters(self, generator: Any = None) -> None:
         """Draw weight, then bias, anew."""
-        _draw(self, self.in_features, generator)
+        draw(self, self.in_features, generator)
 
     def forward(self, input: Tensor) -> Tensor:
         return functional.linear(input, self.weight, self.bias)
@@ -96,7 +96,7 @@ class Bilinear(Module):
 
     def reset_parameters(self, generator: Any = None) -> None:
         """Draw weight, then bias, anew."""
-        _draw(self, self.in1_features, generator)
+        draw(self, self.in1_features, generator)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         return functional.bilinear(input1, input2, self.weight, self.bias)

@@ -48,7 +48,18 @@ def _gather(xp: Any, x: Any, index: Any, out: Any = None, *, dim: int) -> Any:
 
 
 def _numbers_along(xp: Any, x: Any, index: Any, dim: int) -> Any:
-    return _gather(xp, numbered(xp, x.shape), index, dim=dim)
+    """Return the row-major numbers of the elements of `x` at `index` along `dim`."""
+    if index.dtype.kind == "i":
+        index = index.astype(np.int64, copy=False)  # numbers may be larger than positions
+    step, numbers, others = 1, index, None
+    for k in reversed(range(x.ndim)):
+        if k == dim:
+            numbers = index if step == 1 else index * step
+        elif index.shape[k] > 1:
+            line = (xp.arange(index.shape[k]) * step).reshape(-1, *(1,) * (x.ndim - 1 - k))
+            others = line if others is None else others + line
+        step *= x.shape[k]
+    return numbers if others is None else numbers + others
 
 
 def _scatter(xp: Any, x: Any, index: Any, src: Any, out: Any = None, *, dim: int) -> Any:

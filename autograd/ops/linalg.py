@@ -60,7 +60,7 @@ class LstsqResult(NamedTuple):
     singular_values: Tensor
 
 
-def _guarded(name: str, function: Callable, what: str, remedy: str) -> Callable:
+def guarded(name: str, function: Callable, what: str, remedy: str) -> Callable:
     """Return `function` of an array namespace and arrays, with its failures told in our words."""
 
     def forward(xp: Any, *args: Any) -> Any:
@@ -81,7 +81,7 @@ def _into(result: Any, out: Any) -> Any:
     return out
 
 
-def _matrices(name: str, x: Tensor, square: bool = True) -> Tensor:
+def matrices(name: str, x: Tensor, square: bool = True) -> Tensor:
     """Return `x` in a floating point dtype; refuse what is not a batch of (square) matrices."""
     if x.ndim < 2:
         raise RuntimeError(
@@ -117,7 +117,7 @@ def _solve(xp: Any, a: Any, b: Any) -> Any:
     return xp.linalg.solve(a, xp.broadcast_to(b, (*batch, *b.shape[-2:])))
 
 
-_guarded_solve = _guarded(
+_guarded_solve = guarded(
     "solve", _solve, f"The solver failed because {_SINGULAR}", "use linalg.lstsq or regularise it"
 )
 
@@ -137,7 +137,7 @@ solve_op = Op(
     taylor="nested",
 )
 
-_guarded_inv = _guarded(
+_guarded_inv = guarded(
     "inv",
     lambda xp, x: xp.linalg.inv(x),
     f"the inversion could not be completed because {_SINGULAR}",
@@ -223,7 +223,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803 -
     Shapes: A (..., n, n), B (..., n, k), or (..., n) for vectors; leading dimensions broadcast.
     Raises LinAlgError where A is singular, RuntimeError for shapes that do not fit.
     """
-    A, B = _matrices("solve", A), _floating("solve", B)
+    A, B = matrices("solve", A), _floating("solve", B)
     vector = _is_vector(A, B)
     right = reshape_op(B, shape=(*B.shape, 1)) if vector else B
     side = -2 if left or vector else -1
@@ -250,7 +250,7 @@ def inv(A: Tensor) -> Tensor:  # noqa: N803
 
     Raises LinAlgError where A is singular.
     """
-    return inv_op(_matrices("inv", A))
+    return inv_op(matrices("inv", A))
 
 
 @method
@@ -274,7 +274,7 @@ def pinv(
     lower triangle.
     The derivatives are those at constant rank, full or not: elsewhere there are none.
     """
-    A = _matrices("pinv", A, square=hermitian)
+    A = matrices("pinv", A, square=hermitian)
     return pinv_op(A, atol=_tolerance(atol), rtol=_tolerance(rtol), hermitian=hermitian)
 
 
@@ -292,15 +292,31 @@ def pinverse(input: Tensor) -> Tensor:
 # ---- determinants
 
 
-def _cofactor(xp: Any, x: Any, out: Any = None) -> Any:
-    """Return det(x) x^-T, from the singular value decomposition: right for singular x too."""
+def _cofactor(xp: Any, x: Any, det: Any, out: Any = None) -> Any:
+    """Return det x^-T of x with the determinant `det`, right for singular x too.
+
+    The factors of LU give it wherever no pivot is 0: how close to 0 the last ones are cancels.
+    For the others it takes the singular value decomposition.
+    """
+    det, one = det[..., None, None], xp.eye(x.shape[-1], dtype=x.dtype)
+    inverse = xp.linalg.inv(xp.where(det == 0, one, x))
+    result = xp.swapaxes(inverse, -1, -2) * det
+    finite = xp.isfinite(result).all(axis=(-2, -1), keepdims=True)
+    singular = ((det == 0) | ~finite) & (det == det)
+    if xp is np and not singular.any():  # to know as much of a GPU is a wait
+        return _into(result, out)
+    decomposed = _cofactor_by_svd(xp, xp.where(singular, x, one))
+    return _into(xp.where(singular, decomposed, result), out)
+
+
+def _cofactor_by_svd(xp: Any, x: Any) -> Any:
     u, s, vh = xp.linalg.svd(x)
     phase = xp.asarray(xp.multiply(xp.linalg.det(u), xp.linalg.det(vh)))
     one = xp.ones_like(s[..., :1])
     before = xp.cumprod(xp.concatenate([one, s[..., :-1]], axis=-1), axis=-1)
     after = xp.cumprod(xp.concatenate([one, s[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
     others = (before * after * phase[..., None])[..., None, :]
-    return _into(xp.matmul(xp.conj(u) * others, xp.conj(vh)), out)
+    return xp.matmul(xp.conj(u) * others, xp.conj(vh))
 
 
 def _cofactor_gradient(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
@@ -322,7 +338,7 @@ def _as_matrix(g: Tensor) -> Tensor:
 det_op = Op(
     "linalg_det",
     lambda xp, x, out=None: _into(xp.asarray(xp.linalg.det(x)), out),
-    {"x": lambda g, x: mul(_as_matrix(g), conj_of(cofactor_op(x)))},
+    {"x": lambda g, x, out: mul(_as_matrix(g), conj_of(cofactor_op(x, out)))},
     dtype="float",
     taylor="nested",
 )
@@ -358,7 +374,7 @@ def det(A: Tensor) -> Tensor:  # noqa: N803
     Up to 3 by 3 they are polynomials in the elements: every derivative exists.  Beyond, the first
     derivative is right for singular matrices too, higher ones need an inverse (LinAlgError).
     """
-    A = _matrices("det", A)
+    A = matrices("det", A)
     size = A._data.shape[-1]
     if size == 1:
         return A[..., 0, 0]
@@ -375,7 +391,7 @@ def slogdet(A: Tensor) -> SlogdetResult:  # noqa: N803
 
     det = sign * exp(logabsdet) without overflow; a singular matrix gives (0, -inf).
     """
-    return SlogdetResult(*slogdet_op(_matrices("slogdet", A)))
+    return SlogdetResult(*slogdet_op(matrices("slogdet", A)))
 
 
 @method
@@ -389,7 +405,7 @@ def logdet(input: Tensor) -> Tensor:
 
 # ---- factorisations and least squares
 
-_guarded_cholesky = _guarded(
+_guarded_cholesky = guarded(
     "cholesky",
     lambda xp, x: xp.linalg.cholesky(x),
     "The factorization could not be completed because the input is not positive-definite",
@@ -425,7 +441,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:  # noqa: N803
     Only the lower triangle is read; the gradient is Hermitian, spread over both.
     Raises LinAlgError where A is not positive definite.
     """
-    lower = cholesky_op(_matrices("cholesky", A))
+    lower = cholesky_op(matrices("cholesky", A))
     return adjoint(lower) if upper else lower
 
 
@@ -477,7 +493,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None) -> LstsqResult:  # n
     count as zero.  The derivatives of X are those at constant rank, full or not; rank and singular
     values carry none.
     """
-    A, B = _matrices("lstsq", A, square=False), _floating("lstsq", B)
+    A, B = matrices("lstsq", A, square=False), _floating("lstsq", B)
     vector = _is_vector(A, B)
     right = reshape_op(B, shape=(*B.shape, 1)) if vector else B
     if right.ndim < 2 or right._data.shape[-2] != A._data.shape[-2]:
@@ -507,7 +523,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:  # noqa: N803
 
     Raises RuntimeError for other shapes and LinAlgError where an inverse does not exist.
     """
-    _matrices("matrix_power", A)
+    matrices("matrix_power", A)
     if n < 0:
         return matrix_power(inv(A), -n)
     if n == 0:

@@ -375,6 +375,27 @@ class _Reading:
             raise self._refusal(one)
         return _Dependence(axis=0)
 
+    def _distances(self, one: Instruction, other: Instruction) -> _Dependence:
+        """Distances of p rows to r others, and their derivatives: the points are one or the other.
+
+        The derivatives are linear in their first input.
+        """
+        *terms, result = _LETTERS[one.op.name]
+        first, *others = (self._of(value) for value in one.values())
+        fixed = others if len(others) > 1 else [first, *others]
+        if any(s.total or s.power for s in fixed):
+            raise self._refusal(one, "is not linear in a sum over points")
+        places: set[Any] = set()
+        for value, source, term in zip(one.values(), (first, *others), terms, strict=True):
+            if source.axis is not None:
+                end = len(value.shape) - source.axis
+                places.add(term[-end] if end <= len(term) else end)  # or a dimension of batches
+        if len(places) > 1 or "m" in places or (places and first.total):
+            raise self._refusal(one)
+        if places and places <= {*"pr"} - {*result}:
+            return _Dependence(total=True, power=first.power)
+        return replace(first, axis=0) if places else first
+
     def _product(self, one: Instruction, other: Instruction) -> _Dependence:
         """A product of matrices: over the points where both have them there, or row by row."""
         left, right = one.inputs[:2]
@@ -403,6 +424,13 @@ class _Reading:
         return _Dependence(axis=0, power=power)
 
 
+_LETTERS = {
+    "euclidean_distance": ("pm", "rm", "pr"),
+    "pulled": ("pr", "pm", "rm", "pm"),
+    "projected": ("pm", "pm", "rm", "pr"),
+}
+"""The last two dimensions of the inputs and of the output, as `_Reading._distances` reads them."""
+
 _Rule = Callable[[_Reading, Instruction, Instruction], _Dependence]
 _RULES: dict[str, _Rule] = {
     "sum": _Reading._reduced,
@@ -420,7 +448,7 @@ _RULES: dict[str, _Rule] = {
     "split": _Reading._taken_apart,
     "matmul": _Reading._product,
     "linear": _Reading._product,
-} | dict.fromkeys(
+} | dict.fromkeys(_LETTERS, _Reading._distances) | dict.fromkeys(
     ("linalg_solve", "linalg_inv", "linalg_det", "linalg_slogdet", "linalg_cholesky"),
     _Reading._stacked,
 )

@@ -17,7 +17,7 @@ from . import counts, graphs
 from .array import Namespace, StrictArray, launched
 
 _state = threading.local()
-_CHECKS = {"cholesky": 1, "inv": 2, "solve": 2, "qr": 2, "svd": 1}
+_CHECKS = {"cholesky": 1, "eigh": 1, "inv": 2, "solve": 2, "qr": 2, "svd": 1}
 """How often cupy looks whether a function went through."""
 
 

@@ -8,6 +8,7 @@ import pytest
 import autograd as T
 from autograd.jets import Jet, Sum, partials
 from autograd.jets.jet import TAYLOR_RULES
+from autograd.nn import functional as F
 from autograd.ops.bspline import bspline
 from autograd.ops.pointwise import pointwise
 from autograd.ops.registry import REGISTRY, Op
@@ -42,6 +43,11 @@ def matrices(x, t):
     """A well-conditioned symmetric matrix a point."""
     a = three(x, t).reshape(N, 3, 1) * M
     return a @ a.mT + 3 * T.eye(3, dtype=T.float64) * x.reshape(N, 1, 1)
+
+
+def signals(x, t):
+    """A signal and a kernel a point, each a group of its own."""
+    return three(x, t).reshape(1, N, 3), three(t, x)[:, :2].reshape(N, 1, 2)
 
 
 def last(y):
@@ -155,6 +161,7 @@ CASES = {
     "take": lambda x, t: T.take(three(x, t), ROWS[:, :1] + 3 * T.arange(N).reshape(N, 1)) ** 2,
     "clone": lambda x, t: (x * t).clone() ** 2,
     "to": lambda x, t: (x * t).to(T.complex128).real ** 2,
+    "to integers": lambda x, t: (5 * x * t).to(T.int64) * 2 * x + (5 * t).long().double() * x * t,
     "abs of complex numbers": lambda x, t: last((three(x, t) * COMPLEX).abs()),
     "sgn of complex numbers": lambda x, t: last(T.sgn(three(x, t) * COMPLEX).imag),
     "rounded": lambda x, t: T.floor(3 * x * t) * x + T.sign(x - t) * t,
@@ -167,6 +174,11 @@ CASES = {
     "median of a row": lambda x, t: T.median(three(x, t), 1, keepdim=True)[0] ** 2,
     "quantile": lambda x, t: T.quantile(three(x, t), 0.3, 1, keepdim=True) ** 2,
     "conj": lambda x, t: last((three(x, t) * COMPLEX).conj().imag + (three(x, t) * COMPLEX).real),
+    "conv": lambda x, t: last(F.conv1d(*signals(x, t), groups=N)[0]),
+    "transposed conv": lambda x, t: last(F.conv_transpose1d(*signals(x, t), groups=N)[0]),
+    "max_pool": lambda x, t: last(F.max_pool1d(three(x, t), 2, 1, 1) ** 2),
+    "avg_pool": lambda x, t: last(F.avg_pool1d(three(x, t), 2, 1, 1) ** 2),
+    "fft": lambda x, t: last(T.fft.irfft(T.fft.rfft(three(x, t)) * T.fft.fft(three(t, x))[:, :2])),
     "solve": lambda x, t: last(T.linalg.solve(matrices(x, t), three(x, t).reshape(N, 3, 1))),
     "inv": lambda x, t: last(T.linalg.inv(matrices(x, t))),
     "det": lambda x, t: T.linalg.det(matrices(x, t)).reshape(-1, 1) / 1000,
@@ -177,6 +189,10 @@ CASES = {
     "slogdet": lambda x, t: T.linalg.slogdet(matrices(x, t))[1].reshape(-1, 1),
     "cholesky": lambda x, t: last(T.linalg.cholesky(matrices(x, t))),
     "pinv": lambda x, t: last(T.linalg.pinv(matrices(x, t))),
+    "eigvalsh": lambda x, t: last(T.linalg.eigvalsh(matrices(x, t))),
+    "svdvals": lambda x, t: last(T.linalg.svdvals(matrices(x, t)[:, :2])),
+    "qr": lambda x, t: last(T.linalg.qr(matrices(x, t)).R),
+    "matrix_exp": lambda x, t: last(T.matrix_exp(matrices(x, t) * 0.02)),
     "nuclear norm": lambda x, t: last(T.linalg.matrix_norm(matrices(x, t), "nuc")),
     "lstsq": lambda x, t: last(
         T.linalg.lstsq(matrices(x, t)[:, :, :2], three(x, t).reshape(N, 3, 1))[0]
@@ -238,11 +254,12 @@ def test_a_smooth_function_without_its_rule_is_found(facts):
 
 
 # Gradients of other operations, met only in programs of reverse mode; the write into a view of a
-# jet is refused; a second device is not here.
+# jet is refused, as is the complete QR decomposition; a second device is not here.
 _NOT_WRITTEN_BY_USERS = {
-    "angle", "cofactor", "diagonal_into", "drawn", "embed", "gated_power", "inside", "leak",
-    "masked_keep", "quotient", "recurrence", "shifted", "signed", "slope_of_line", "sum_to",
-    "to_device", "trunc_divide", "view_write", "winner", "floor_divide",
+    "angle", "cofactor", "conv_kernel", "diagonal_into", "drawn", "embed", "floor_divide",
+    "gated_power", "inside", "leak", "linalg_qr_complete", "masked_keep",
+    "projected", "pulled", "quotient", "recurrence", "shifted", "signed", "slope_of_line",
+    "spread_over_windows", "sum_to", "to_device", "trunc_divide", "view_write", "winner",
 }  # fmt: skip
 
 

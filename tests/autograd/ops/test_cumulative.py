@@ -105,6 +105,17 @@ def test_derivatives_where_factors_are_zero(values, function):
     )
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("size", [*range(10), 31])
+def test_a_recurrence_of_any_length(size, reverse):
+    a, b = np.random.default_rng(size).normal(size=(2, 2, size, 3))
+    found = C.recurrence_op(T.tensor(a), T.tensor(b), dim=1, reverse=reverse).numpy()
+    last, expected = np.zeros((2, 3)), np.empty_like(b)
+    for k in reversed(range(size)) if reverse else range(size):
+        last = expected[:, k] = a[:, k] * last + b[:, k]
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
 def test_gradient_of_prod_is_the_product_of_the_others():
     x = T.tensor(np.array([2.0, 0.0, 5.0]), requires_grad=True)
     (g,) = T.grad(x.prod(), x)

@@ -53,6 +53,28 @@ def test_where_points_meet_distances_are_exact_and_derivatives_zero():
     assert slope.tolist() == bend.tolist() == [[0.0, 0.0], [0.0, 0.0]]
 
 
+@pytest.mark.parametrize(("dtype", "size"), [(T.float32, 2.0**100), (T.float64, 2.0**1000)])
+def test_no_distance_overflows_or_vanishes(dtype, size):
+    for scale in (size, 1.0, 1 / size):
+        x = T.tensor([[3 * scale, 0.0]], dtype=dtype)
+        y = T.tensor([[0.0, 4 * scale], [3 * scale, 0.0]], dtype=dtype)
+        assert T.cdist(x, y).tolist() == [[5 * scale, 0.0]]
+
+
+def test_infinity_is_infinitely_far_and_what_is_no_number_has_no_distance():
+    x = T.tensor([[0.0, 1.0]])
+    y = T.tensor([[math.inf, 1.0], [math.nan, 1.0], [0.0, 3.0]])
+    assert str(T.cdist(x, y).tolist()) == "[[inf, nan, 2.0]]"
+
+
+def test_one_batch_of_points_serves_several_others():
+    x, y = T.rand(3, 4, 2, dtype=T.float64), T.rand(5, 2, dtype=T.float64, requires_grad=True)
+    found = T.cdist(x, y)
+    each = T.stack([T.cdist(one, y) for one in x])
+    assert T.allclose(found, each, rtol=1e-14)
+    assert T.allclose(*(T.grad((d**2).sum(), y)[0] for d in (found, each)), rtol=1e-13)
+
+
 def test_counts_of_coordinates_that_differ_and_points_without_any():
     x, y = T.tensor([[1.0, 2.0, 3.0]]), T.tensor([[1.0, 0.0, 0.0], [1.0, 2.0, 3.0]])
     assert T.cdist(x, y, p=0).tolist() == [[2.0, 0.0]]

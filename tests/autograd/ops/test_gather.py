@@ -119,6 +119,21 @@ def test_values_and_derivatives(case):
     check_op(case)
 
 
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_what_is_added_along_any_dimension_of_a_larger_tensor(dim):
+    rng = np.random.default_rng(dim)
+    x, src = rng.normal(size=(4, 3, 50)), rng.normal(size=(2, 3, 4))
+    index = rng.integers(0, x.shape[dim], src.shape)
+    expected = x.copy()
+    for place in np.ndindex(src.shape):
+        target = list(place)
+        target[dim] = index[place]
+        expected[tuple(target)] += src[place]
+    for kind in (np.int64, np.int8):
+        found = T.scatter_add(T.tensor(x), dim, T.tensor(index.astype(kind)), T.tensor(src))
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-14, atol=1e-14)
+
+
 def test_a_changed_index_is_noticed():
     x = T.ones(3, requires_grad=True)
     places = T.tensor([0, 1])

@@ -276,6 +276,17 @@ def test_gradient_of_det_at_a_singular_matrix_is_the_cofactor_matrix(rank):
     np.testing.assert_allclose(found.numpy(), minors, rtol=1e-10, atol=1e-13)
 
 
+def test_gradients_of_det_in_a_batch_with_singular_matrices_and_none_at_all():
+    rng = np.random.default_rng(0)
+    regular, zero, low = rng.normal(size=(4, 4)), np.zeros((4, 4)), np.diag([1.0, 2.0, 3.0, 0.0])
+    x = T.tensor(np.stack([regular, zero, low, np.full((4, 4), np.nan)]), requires_grad=True)
+    (found,) = T.grad(linalg.det(x).sum(), x)
+    found = found.numpy()
+    np.testing.assert_allclose(found[0], np.linalg.det(regular) * np.linalg.inv(regular).T)
+    assert not found[1].any() and np.isnan(found[3]).all()
+    np.testing.assert_allclose(found[2], np.diag([0.0, 0.0, 0.0, 6.0]), atol=1e-14)
+
+
 def test_second_derivative_of_a_small_det_exists_at_zero():
     """u_xx u_yy - u_xy^2, the Monge-Ampere operator, at a flat start."""
     x = T.tensor(np.zeros((2, 2)), requires_grad=True)

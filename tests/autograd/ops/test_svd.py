@@ -1,6 +1,7 @@
-"""The singular value decomposition that norms are made of."""
+"""The singular value decomposition against numpy's, and its derivatives."""
 
 import numpy as np
+import pytest
 
 import autograd as T
 from autograd.ops.svd import svd_op
@@ -21,3 +22,46 @@ def test_derivatives_of_all_three_factors():
         return u @ (s.sqrt().unsqueeze(-1) * vh)
 
     check_op(OpCase("root", fn, [((3, 3),), ((4, 2),), ((2, 4),), ((2, 3, 3),)], complex=True))
+
+
+def moduli(full):
+    def fn(x):
+        u, s, vh = T.linalg.svd(x, full_matrices=full)
+        size = s.shape[-1]
+        return u[..., :size].abs(), s, vh[..., :size, :].abs()
+
+    return fn
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_values_and_derivatives(full):
+    shapes = [((2, 2),), ((3, 2),), ((2, 3),), ((2, 2, 1),), ((0, 2, 2),)]
+
+    def reference(x):
+        u, s, vh = np.linalg.svd(x, full_matrices=False)
+        return abs(u), s, abs(vh)
+
+    check_op(OpCase("svd", moduli(full), shapes, reference=reference, complex=True))
+    check_op(
+        OpCase(
+            "svdvals", T.linalg.svdvals, shapes, complex=True,
+            reference=lambda x: np.linalg.svd(x, compute_uv=False),
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (2, 4), (3, 3), (0, 3)])
+def test_square_factors_are_unitary(shape):
+    x = T.rand(shape, dtype=T.float64)
+    u, s, vh = T.linalg.svd(x)
+    for factor, size in ((u, shape[0]), (vh, shape[1])):
+        assert T.allclose(factor @ factor.mT, T.eye(size, dtype=T.float64))
+    k = min(shape)
+    assert T.allclose(u[:, :k] @ s.diag() @ vh[:k], x)
+
+
+def test_what_is_not_finite_has_no_decomposition():
+    with pytest.raises(T.linalg.LinAlgError, match="elements that are not finite"):
+        T.linalg.svd(T.full((2, 2), T.nan))
+    with pytest.raises(RuntimeError, match="at least 2 dimensions"):
+        T.linalg.svdvals(T.ones(3))

@@ -1,0 +1,78 @@
+"""Eigenvalues and eigenvectors of Hermitian matrices, with derivatives of every order."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..tensor import Tensor
+from .linalg import guarded, matrices
+from .matmul import matmul_op
+from .quotient import quotient_op
+from .registry import REGISTRY, Op
+from .shape import adjoint, into
+from .svd import as_column, as_row, turning
+
+__all__ = ["eigh", "eigvalsh"]
+
+
+class EighResult(NamedTuple):
+    """The eigenvalues in rising order, and the eigenvectors as columns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+_guarded_eigh = guarded(
+    "eigh",
+    lambda xp, x, triangle: tuple(xp.linalg.eigh(x, triangle)),
+    "The algorithm failed to converge: the input matrix has too many repeated eigenvalues, or "
+    "elements that are not finite",
+    "look for NaN and infinity in it",
+)
+
+
+def _eigh(xp: Any, x: Any, out: Any = None, *, triangle: str) -> tuple:
+    found = _guarded_eigh(xp, x, triangle)
+    return found if out is None else tuple(map(into, out, found))
+
+
+def _eigh_gradient(g: tuple, out: tuple) -> Tensor:
+    """V (diag(dL) + (V^H dV, the skew-Hermitian part) / (L_j - L_i)) V^H: Giles 2008, section 3.1.
+
+    Parts of equal eigenvalues, whose vectors are any, count as 0.
+    """
+    (values, vectors), (g_values, g_vectors) = out, g
+    gaps = as_row(values) - as_column(values)
+    inside = quotient_op(turning(vectors, g_vectors), 2 * gaps)
+    inside = inside + REGISTRY["diagonal_into"](
+        g_values, shape=tuple(inside.shape), offset=0, dim1=inside.ndim - 2, dim2=inside.ndim - 1
+    )
+    return matmul_op(matmul_op(vectors, inside), adjoint(vectors))
+
+
+eigh_op = Op(
+    "linalg_eigh", _eigh, {"x": _eigh_gradient}, dtype="float", outputs=2, taylor="nested"
+)
+
+
+def eigh(A: Tensor, UPLO: str = "L") -> EighResult:  # noqa: N803 - PyTorch's names
+    """Return the eigenvalues (..., n), rising, and eigenvectors (..., n, n) of Hermitian matrices.
+
+    A = V diag(L) V^H.  UPLO says which triangle of `A` is read, "L" (lower) or "U"; the gradient is
+    Hermitian, spread over both.  Eigenvectors have any phase (sign), so a loss must not depend on
+    it, and their gradients divide by the differences of eigenvalues: for repeated ones they are
+    undefined (here finite), for near ones inaccurate; the eigenvalues have theirs always.
+    Raises RuntimeError for other shapes and triangles, LinAlgError where the algorithm fails.
+    """
+    triangle = UPLO.upper()
+    if triangle not in ("L", "U"):
+        raise RuntimeError(
+            f"linalg.eigh: Expected UPLO argument to be 'L' or 'U', but got {UPLO!r}; L reads the "
+            "lower triangle"
+        )
+    return EighResult(*eigh_op(matrices("eigh", A), triangle=triangle))
+
+
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
+    """Return the eigenvalues (..., n), rising, of Hermitian matrices (..., n, n); see `eigh`."""
+    return eigh(A, UPLO).eigenvalues
