@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, modes
+from ..devices import CPU, put
 from ..tensor import Tensor, method
 from .arithmetic import mul
 from .index import (
     add_at,
     axis_of,
+    flat_position_op,
     multiply_at,
     new_zeros,
     numbered,
@@ -266,9 +268,11 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor
     common = [max(a, b) if 0 not in (a, b) else 0 for a, b in pairs]
     wide, places = list(common), list(common)
     wide[axis], places[axis] = x.shape[axis], indices.shape[axis]
-    if modes.state.tracer is not None:
-        modes.state.tracer.refuse_index(indices._data)
-    indices = Tensor(wrapped(indices._data, x.shape[axis] if x.ndim else 1, axis))
+    size = x.shape[axis] if x.ndim else 1
+    if modes.state.tracer is not None and modes.state.tracer.varies(indices):
+        indices = flat_position_op(indices, lengths=(size,), dims=(axis,))
+    else:
+        indices = Tensor(wrapped(indices._data, size, axis))
     return gather(expand(x, wide), axis, expand(indices, places))
 
 
@@ -322,6 +326,16 @@ def take(x: Tensor, index: Tensor) -> Tensor:
     return reshape_op(x, shape=(x.numel(),))[index]
 
 
+def _as_frozen(numbers: Tensor) -> Any:
+    """Return numbers that decide a shape, on the host: constants of a recording."""
+    tracer = modes.state.tracer
+    if tracer is not None:
+        if tracer.varies(numbers):
+            tracer.refuse("a number of repeats computed from the inputs")
+        tracer.value_of(numbers)  # it is recorded again when these are written to
+    return put(numbers._data, CPU)
+
+
 @method
 def repeat_interleave(
     x: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None
@@ -334,7 +348,7 @@ def repeat_interleave(
     if dim is None:
         x, dim = reshape_op(x, shape=(x.numel(),)), 0
     axis = axis_of(x, dim, "repeat_interleave")
-    counts = repeats.tolist() if isinstance(repeats, Tensor) else repeats
+    counts = _as_frozen(repeats).tolist() if isinstance(repeats, Tensor) else repeats
     if np.size(counts) not in (1, x.shape[axis]) or np.any(np.asarray(counts) < 0):
         raise RuntimeError(
             "repeats must be one non-negative number or one a slice "

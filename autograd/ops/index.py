@@ -9,6 +9,7 @@ let an int next to an array decide where the array's dimensions go).
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -17,8 +18,8 @@ import numpy as np
 
 from .. import devices, modes
 from ..tensor import Tensor, as_tensor, method
-from .registry import REGISTRY, Op
-from .shape import into, normal_axis, reshape_op, sum_to_op
+from .registry import REGISTRY, Op, cast
+from .shape import broadcast_tensors, into, normal_axis, reshape_op, sum_to_op
 
 _ALL = slice(None)
 
@@ -379,12 +380,89 @@ def take_normal(x: Tensor, index: tuple, unique: bool) -> Tensor:
 @method(name="__getitem__")
 def _getitem(self: Tensor, index: Any) -> Tensor:
     """Return the elements at `index`: a view for ints, slices and None, a copy for arrays."""
-    if modes.state.tracer is not None and modes.state.tracer.varies(index) and self.ndim:
-        if index.dtype.kind in "iu" and index.dtype != np.uint8:  # as many results, whatever it is
-            rows = REGISTRY["index_select"](self, reshape_op(index, shape=(-1,)), dim=0)
-            return reshape_op(rows, shape=(*index.shape, *self.shape[1:]))
+    if modes.state.tracer is not None:
+        given = index if type(index) is tuple else (index,)
+        if any(map(_is_computed, given)):
+            return _looked_up(self, given)
     normal, unique = _normalised(self, index)
     return take_normal(self, normal, unique)
+
+
+# ---- positions that a recording computes
+
+
+def _flat_position(indices: Sequence[Any], lengths: tuple[int, ...], dims: tuple[int, ...]) -> Any:
+    first, *others = map(wrapped, indices, lengths, dims)
+    for index, size in zip(others, lengths[1:], strict=True):
+        first = first * size + index
+    return first
+
+
+flat_position_op = Op(  # the row-major number among `dims` of these lengths
+    "flat_position",
+    lambda xp, *indices, lengths, dims: _flat_position(indices, lengths, dims),
+    elementwise=True,
+)
+
+
+def _is_computed(item: Any) -> bool:
+    """Return whether an item of an index is positions that depend on a recording's inputs.
+
+    There are as many results then, whatever the positions are; not so of a mask.
+    """
+    is_computed = modes.state.tracer.varies(item)
+    return is_computed and item.dtype.kind in "iu" and item.dtype != np.uint8
+
+
+def _looked_up(x: Tensor, given: tuple) -> Tensor:
+    """Return the elements at an index some of whose items are computed."""
+    xp = devices.namespace_of(x._data)
+    items = [
+        _item(x, xp.zeros(item.shape, np.int64) if _is_computed(item) else item) for item in given
+    ]
+    normal, _ = _normalised(x, tuple(items))
+    rest = x.ndim - sum(map(_dimensions, items))
+    computed: dict[int, Tensor] = {}  # by their places in the normal form
+    place = 0
+    for item, one in zip(items, given, strict=True):
+        if _is_computed(one):
+            computed[place] = one
+        is_mask = type(item) in devices._by_array_type and item.dtype.kind == "b"
+        place += rest if item is Ellipsis else item.ndim if is_mask else 1
+    for place, lone in computed.items():
+        if type(normal[place]) is int:  # what ints take is taken first
+            dim = sum(item is not None and type(item) is not tuple for item in normal[:place])
+            x = REGISTRY["index_select"](x, reshape_op(lone, shape=(1,)), dim=dim)
+    basic, arrays = _parts(normal)
+    if any(item is None or item != _ALL for item in basic):
+        x = slice_op(x, index=basic)
+    kept = [place for place, item in enumerate(normal) if type(item) is not int]
+    arrays = arrays or ()
+    found = {
+        dim: computed.get(kept[dim], item if isinstance(item, slice) else Tensor(item))
+        for dim, item in enumerate(arrays)
+    }
+    indices = {dim: item for dim, item in found.items() if isinstance(item, Tensor)}
+    return _at_computed(x, indices) if indices else x
+
+
+def _at_computed(x: Tensor, indices: dict[int, Tensor]) -> Tensor:
+    """Return the elements at indices by dimension, which are broadcast against each other."""
+    dims = list(indices)
+    first = dims[0]
+    if dims[-1] - first >= len(dims):  # what lies apart comes first
+        others = [k for k in range(x.ndim) if k not in indices]
+        x, first = REGISTRY["permute"](x, axes=(*dims, *others)), 0
+    end = first + len(dims)
+    lengths = tuple(x.shape[first:end])
+    before, after = x.shape[:first], x.shape[end:]
+    whole = broadcast_tensors(*indices.values())
+    flat = [cast(reshape_op(index, shape=(-1,)), np.dtype(np.int64)) for index in whole]
+    if len(flat) > 1:
+        x = reshape_op(x, shape=(*before, math.prod(lengths), *after))
+        flat = [flat_position_op(*flat, lengths=lengths, dims=tuple(dims))]
+    found = REGISTRY["index_select"](x, *flat, dim=first)
+    return reshape_op(found, shape=(*before, *whole[0].shape, *after))
 
 
 @method(name="__contains__")

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 
 from .. import dtypes
+from ..devices import CPU, put
 from ..tensor import Tensor, as_tensor, method
 from .arithmetic import div, mul, sub
 from .compare import eq, logical_and, logical_or, ne
@@ -206,7 +207,7 @@ def _quantile_fractions(x: Tensor, q: Any) -> Tensor:
         )
     if isinstance(q, Tensor) and q.ndim > 1:
         raise RuntimeError(f"quantile() q must be a scalar or 1D tensor, got shape {list(q.shape)}")
-    values = q.detach().cpu().numpy() if isinstance(q, Tensor) else np.asarray(q)
+    values = put(q._data, CPU) if isinstance(q, Tensor) else np.asarray(q)
     if not ((values >= 0) & (values <= 1)).all():
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {values.tolist()}")
     return q if isinstance(q, Tensor) else as_tensor(np.asarray(q, x.dtype), x)

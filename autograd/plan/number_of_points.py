@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..devices import CPU, put
 from .program import CONSTANT, Argument, Instruction, Program, Value
 from .trace import TraceError
 
@@ -29,25 +30,33 @@ class MixesPoints(ValueError):
     """A function of points in which one point's part of a result depends on the others."""
 
 
-def check_chunk(
-    small: Program, large: Program, instructions: Sequence[Instruction], points: int
-) -> None:
+def check_chunk(small: Program, large: Program, chunk: Program, points: int) -> None:
     """Raise MixesPoints where a chunk of so many points was computed in another way than few were.
 
     small, large: recordings of one function with n and with 2n points.  points: how many the chunk
     has.  A function may look at how many it is given, and do something else from some number on.
     """
-    few = small.inputs[0].shape[0]
-    trio = zip_longest(small.instructions, large.instructions, instructions)
-    for one, other, here in trio:
-        alike = one is not None and here is not None and one.op is here.op
-        if not (alike and all(map(partial(_scaled, points / few), one.outputs, here.outputs))):
+    factor = points / small.inputs[0].shape[0]
+    twins = dict(zip(small.inputs, chunk.inputs, strict=True))
+
+    def follow(*trio: Sequence[Argument]) -> bool:
+        one, _, here = trio
+        return len(one) == len(here) and all(map(_follows, *trio, repeat(factor), repeat(twins)))
+
+    for one, other, here in zip_longest(small.instructions, large.instructions, chunk.instructions):
+        alike = (
+            one is not None and here is not None and one.op is here.op
+            and len(one.outputs) == len(here.outputs)
+            and all(map(partial(_scaled, factor), one.outputs, here.outputs))
+            and not any(differing_attributes(one, here))
+            and _index_follows(*(i.attributes.get("index") for i in (one, other, here)), factor)
+            and follow(one.inputs, other.inputs, here.inputs)
+        )  # fmt: skip
+        if not alike:
             raise MixesPoints(BY_NUMBER)
-        if any(differing_attributes(one, here)):
-            raise MixesPoints(BY_NUMBER)
-        for numbers in zip(one.inputs, other.inputs, here.inputs, strict=True):
-            if not _follows(*numbers, points / few):
-                raise MixesPoints(BY_NUMBER)
+        twins.update(zip(one.outputs, here.outputs, strict=True))
+    if not follow(small.outputs, large.outputs, chunk.outputs):
+        raise MixesPoints(BY_NUMBER)
 
 
 def check_repeats(name: str, found: str | None) -> None:
@@ -88,23 +97,56 @@ def _twins(one: Argument, other: Argument, twins: Mapping[Value, Value]) -> bool
     return one.kind == other.kind and (one.data is other.data or same(one.data, other.data))
 
 
-def _number(argument: Argument) -> Any:
-    """Return a number, of a constant too; None for all else."""
-    if isinstance(argument, Value):
-        lone = argument.kind == CONSTANT and argument.shape == () and argument.dtype.kind in "iuf"
-        return float(argument.data) if lone else None
-    return argument
+def _follows(
+    one: Argument, other: Argument, here: Argument, factor: float, twins: Mapping[Value, Value]
+) -> bool:
+    """Return whether an argument for n and for 2n points is what so many times n should have."""
+    if isinstance(one, Value) != isinstance(here, Value):
+        return False
+    if not isinstance(one, Value):
+        return _number_follows(one, other, here, factor)
+    if one.kind != CONSTANT or here.kind != CONSTANT:
+        return twins.get(one) is here
+    few, more, now = (put(v.data, CPU) for v in (one, other, here))
+    if few.shape != more.shape:
+        return _rows_follow(few, now, factor)
+    if few.size != 1 or same(few, more):
+        return not same(few, more) or same(few, now)
+    return now.size == 1 and _number_follows(few.item(), more.item(), now.item(), factor)
 
 
-def _follows(one: Argument, other: Argument, here: Argument, factor: float) -> bool:
-    """Return whether a number that n and 2n points have is what so many times n should have."""
-    few, more, now = map(_number, (one, other, here))
-    if few is None or now is None:
+def _rows_follow(few: np.ndarray, now: np.ndarray, factor: float) -> bool:
+    """Return whether rows that are the same for each of n points are for others too."""
+    grown = [k for k, (a, b) in enumerate(zip(few.shape, now.shape, strict=False)) if a != b]
+    if few.ndim != now.ndim or len(grown) > 1:
+        return False
+    if not now.size:
         return True
-    if same(few, more):  # a constant that is frozen may have been written to since
-        return isinstance(one, Value) or same(few, now)
-    power = np.log2(few / more)
-    return not factor or agree(now * factor**power, few)
+    first = few[tuple(slice(0, 1) if k in grown else slice(None) for k in range(few.ndim))]
+    return not (few == first).all() or bool((now == first).all())  # or nothing reads it
+
+
+def _number_follows(few: Any, more: Any, now: Any, factor: float) -> bool:
+    if same(few, more):
+        return same(few, now)
+    if isinstance(few, (bool, complex)) or not (few and more):
+        return True  # nothing reads it, or it would have been refused
+    return not factor or agree(now * factor ** np.log2(few / more), few)
+
+
+def _index_follows(few: Any, more: Any, now: Any, factor: float) -> bool:
+    """Return whether an index is the same for any number of points, or ends with the points."""
+    if same(few, more):
+        return same(few, now)
+    return len(few) == len(now) and all(map(_item_follows, few, more, now, repeat(factor)))
+
+
+def _item_follows(few: Any, more: Any, now: Any, factor: float) -> bool:
+    if same(few, more):
+        return same(few, now)
+    if not all(isinstance(item, slice) for item in (few, more, now)):
+        return False
+    return (few.start, few.step) == (now.start, now.step) and now.stop == few.stop * factor
 
 
 def _scaled(factor: float, one: Value, other: Value) -> bool:

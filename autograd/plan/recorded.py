@@ -177,6 +177,7 @@ class Plan:
         self.form = traced.form
         kinds = [(t._data.shape, t._data.dtype.kind) for t in traced.outputs]
         self._is_number = kinds == [((), "f")]
+        self._dtypes = [t._data.dtype for t in traced.outputs]
         self.differentiable = [t._requires_grad for t in traced.outputs]
         self._read(traced)
         return results
@@ -210,13 +211,18 @@ class Plan:
         self._checked = max(self._checked, 2 * points)
         leaves = list(tensors[: len(self._requires_grad)])
         traced = self._trace(_few_points(leaves, self._points, points))
+        program = self._in_order(traced)
         try:
-            check_chunk(*self._probes, traced.program.instructions, points)
+            check_chunk(*self._probes, program, points)
             self._check_form(self.form, traced.form)
         except MixesPoints:
             again = self._trace(_few_points(leaves, self._points, points))
+            self._in_order(again)
             check_repeats(self.recorded.name, _differs(traced, again))
-            raise
+            # what is frozen may have been written to since
+            self._probes, _ = self._probed(leaves)
+            check_chunk(*self._probes, program, points)
+            self._check_form(self.form, traced.form)
 
     def check_apart(self, leaves: Sequence[Tensor]) -> None:
         """Refuse arguments made of what gradients are taken in: here each stands for itself."""
@@ -297,12 +303,20 @@ class Plan:
         if _differs(first, second) is not None:
             third = self._trace_few(leaves, _FEW)
             check_repeats(self.recorded.name, _differs(second, third))
+        self._probes, _ = self._probed(leaves, second)
+        return second, results_over_points(*self._probes, len(self._points))
+
+    def _probed(
+        self, leaves: list[Tensor], few: _Trace | None = None
+    ) -> tuple[tuple[Program, Program], Hashable]:
+        """Return recordings with few points and with twice as many, and the form of results."""
+        few = few or self._trace_few(leaves, _FEW)
         more = self._trace_few(leaves, 2 * _FEW)
-        rows = sorted(self._points)
-        self._probes = tuple(_points_first(one.program, rows) for one in (second, more))
-        results = results_over_points(*self._probes, len(rows))
-        self._check_form(second.form, more.form)
-        return second, results
+        self._check_form(few.form, more.form)
+        return (self._in_order(few), self._in_order(more)), few.form
+
+    def _in_order(self, traced: _Trace) -> Program:
+        return _points_first(traced.program, sorted(self._points))
 
     def _trace_few(self, leaves: list[Tensor], count: int) -> _Trace:
         """Record with so many points; what is raised says so, as its shapes are of these."""
@@ -353,9 +367,10 @@ class Plan:
         """Return the results of a chunk that has such a share of the points."""
         tensors, _ = self._called(leaves, share)
         return [
-            t * cast(share**one.power, t._data.dtype) if one.power else t
+            t * cast(share**one.power, np.float64 if t._data.dtype.kind in "iu" else t._data.dtype)
+            if one.power else t
             for t, one in zip(tensors, self._results, strict=True)
-        ]
+        ]  # fmt: skip
 
     def _chunked(self, fn: Callable, kinds: list) -> Chunked:
         return Chunked(
@@ -375,7 +390,7 @@ class Plan:
             rows = self._given(tensors)
             self._check_many(tensors, len(rows[0]))
             if not single:
-                return self._value(rows), None
+                return list(map(_rounded, self._value(rows), self._dtypes)), None
             if wanted not in self._with_gradients:
                 self._with_gradients[wanted] = self._chunked(
                     functools.partial(self._value_and_gradient, wanted),
@@ -442,7 +457,7 @@ class _Replay(Function):
     def forward(ctx: Any, plan: Plan, *tensors: Tensor) -> tuple[Tensor, ...]:
         wanted = tuple(map(and_, ctx.needs_input_grad[1:], plan.used))
         arrays, ctx.gradients = plan.run(tensors, wanted if plan.grad_mode else ())
-        ctx.plan, ctx.wanted = plan, wanted
+        ctx.plan, ctx.wanted, ctx.written = plan, wanted, _written(tensors, plan)
         ctx.save_for_backward(*tensors)
         outputs = tuple(Tensor(array) for array in arrays)
         ctx.mark_non_differentiable(
@@ -460,10 +475,31 @@ class _Replay(Function):
                 None if g is None else Tensor(g.copy()) if one else Tensor(g) * seed
                 for g in ctx.gradients
             ))  # fmt: skip
+        _check_unwritten(plan, *ctx.written)
         count = len(tensors) - len(plan.parameters)
         seeds = [g for g, one in zip(grads, plan.differentiable, strict=True) if one]
         products = iter(plan.pulled(ctx.wanted)([*tensors[:count], *seeds]))
         return (None, *(next(products) if one else None for one in ctx.wanted))
+
+
+def _written(tensors: Sequence[Tensor], plan: Plan) -> tuple[list, list]:
+    """Return how often tensors were written to, past the version check too, and parameters' memory.
+
+    What a backward that computes values again needs as it was.
+    """
+    counts = [(t._version, tuple(t._version)) for t in tensors]
+    return counts, [t._data for t in plan.parameters]
+
+
+def _check_unwritten(plan: Plan, counts: list, memory: list) -> None:
+    """Raise RuntimeError where values would be computed again from other numbers."""
+    moved = any(t._data is not array for t, array in zip(plan.parameters, memory, strict=True))
+    if moved or any(tuple(now) != then for now, then in counts):
+        raise RuntimeError(
+            f"{plan.recorded.name}: what it reads was written to through .data after it was "
+            "called, and this gradient computes its values again: it would be that at other "
+            "numbers. Call backward first, or call the function again"
+        )
 
 
 @contextmanager
@@ -477,6 +513,13 @@ def _without_hooks(leaves: Sequence[Tensor]) -> Iterator[None]:
     finally:
         for t, own in zip(leaves, hooks, strict=True):
             t._hooks = own
+
+
+def _rounded(array: Any, dtype: Any) -> Any:
+    """Return whole numbers that were added up from the chunks' shares of them."""
+    if dtype.kind not in "iu" or array.dtype == dtype:
+        return array
+    return namespace_of(array).rint(array).astype(dtype)
 
 
 def _place_for(tensor: Tensor) -> Tensor:

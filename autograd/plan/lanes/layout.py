@@ -138,7 +138,7 @@ class _Layout:
 
     def _repeat(self, value: Value, points: np.ndarray) -> None:
         """Make rows of numbers that are the same for all points."""
-        numbers = self.numbers[value]
+        numbers = self._numbers_of(value)
         index = numbers.places[points == 0]
         buffer = self._buffer(index.size)
         self.places[value] = self._laid(buffer, points)
@@ -210,7 +210,7 @@ class _Layout:
     def _numbers_of(self, value: Value) -> Numbers:
         found = self.numbers.get(value)
         if found is None:
-            raise CannotCompile("numbers of several arrays, joined")
+            raise CannotCompile("numbers of several arrays, joined, or with zeros beside them")
         return found
 
     def _move_numbers(self, instruction: Instruction) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...devices import CPU, put
 from ..program import Instruction, Value
 
 
@@ -19,19 +20,42 @@ class CannotCompile(ValueError):
 
 
 _MOVES = frozenset({
-    "reshape", "permute", "expand", "slice", "embed", "cat", "stack", "unbind", "split", "flip",
-    "roll",
+    "reshape", "permute", "expand", "slice", "embed", "cat", "stack", "unbind", "split",
+    "index", "flip", "roll", "tile", "diagonal", "diagonal_into", "tril", "triu",
 })  # fmt: skip
 
 
 def moves(instruction: Instruction) -> bool:
     """Return whether an instruction only puts elements elsewhere, or zeros beside them."""
-    return instruction.op.name in _MOVES
+    return instruction.op.name in _MOVES and not _adds_up(instruction)
+
+
+def _adds_up(instruction: Instruction) -> bool:
+    """Return whether elements are added where a position comes up twice."""
+    if not instruction.attributes.get("accumulate"):
+        return False
+    (value,) = instruction.values()
+    return bool((_applied(instruction, [np.ones(value.shape)]) > 1).any())
+
+
+def _applied(instruction: Instruction, arrays: list[np.ndarray]) -> Any:
+    """Return what an instruction makes of arrays on the host."""
+    attributes = dict(instruction.attributes)
+    if "index" in attributes:
+        attributes["index"] = tuple(map(_on_host, attributes["index"]))
+    return instruction.op.forward(np, *arrays, **attributes)
+
+
+def _on_host(item: Any) -> Any:
+    """Return an item of an index, its positions on the host."""
+    if isinstance(item, tuple):
+        return tuple(map(_on_host, item))
+    return put(item, CPU) if hasattr(item, "dtype") else item
 
 
 def moved(instruction: Instruction, places: list[np.ndarray]) -> list[np.ndarray]:
     """Return the places of the outputs' elements from those of the inputs, -1 for a new zero."""
-    found = instruction.op.forward(np, *[p + 1 for p in places], **instruction.attributes)
+    found = _applied(instruction, [p + 1 for p in places])
     return [np.asarray(one) - 1 for one in (found if isinstance(found, tuple) else (found,))]
 
 

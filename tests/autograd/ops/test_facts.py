@@ -33,9 +33,9 @@ ATTRIBUTES = {
     "order": 3, "exponent": 2.5, "scale": 1.5, "slope": 0.1, "alpha": 1.0, "outer": 1.0,
     "low": 0.3, "high": 0.7, "decimals": 1, "keep": True, "dtype": np.dtype(np.float32),
     "device": T.devices.CPU, "source": T.devices.CPU,
-    "function": Waves(), "orders": (0,),
+    "function": Waves(), "orders": (0,), "lengths": (9,), "dims": (0,),
 }  # fmt: skip
-OF_INTEGERS = {name for name in OPERATIONS if name.startswith("bitwise")}
+OF_INTEGERS = {name for name in OPERATIONS if name.startswith("bitwise")} | {"flat_position"}
 OF_A_CONDITION = {"where": 0, "masked_keep": 1, "masked_fill": 1}  # the position of the bools
 OF_COMPLEX = {"real", "imag"}
 

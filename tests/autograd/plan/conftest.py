@@ -9,6 +9,7 @@ import pytest
 
 import autograd as T
 from autograd.plan import Program, optimize, trace
+from autograd.plan.chunks import Chunked
 
 _ROWS, _COLUMNS = 7, 5
 
@@ -64,3 +65,9 @@ def _random_operation(rng: np.random.Generator, a: Any, b: Any, inputs: tuple) -
         lambda: a - b.sum(dim=0) * 0.05,
     ]
     return choices[int(rng.integers(len(choices)))]()
+
+
+@pytest.fixture
+def short_chunks(monkeypatch):
+    """Makes chunks of whole arrays so short that a hundred points are several."""
+    monkeypatch.setattr(Chunked, "_choose_chunk", lambda self, rows, count: 13)

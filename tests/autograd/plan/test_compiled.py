@@ -255,6 +255,18 @@ def test_tensors_of_its_own_are_written_in_place(function):
         x, w = places(12), w.detach().mul(1.5).requires_grad_()
 
 
+def test_whole_numbers_that_know_no_point_are_what_they_were(short_chunks):
+    given, bytes_of = T.tensor([5, -7, 1 << 40]), T.tensor([5, 255]).to(T.uint8)
+    compiled = T.compile(
+        lambda x: (x.sum(), given + 1, T.tensor(3), bytes_of, given > 0, (x > 0.5).sum()),
+        points="x", executor="numpy",
+    )  # fmt: skip
+    x = places(100)
+    for found, expected in zip(compiled(x), compiled.fn(x), strict=True):
+        assert found.dtype == expected.dtype
+        close([found.detach().numpy()], [expected.detach().numpy()])
+
+
 @pytest.mark.parametrize("points", [(), "x"])
 def test_tables_are_looked_up_at_positions_that_it_computes(points):
     table = T.tensor(rng.uniform(size=(20, 3)), requires_grad=True)
@@ -816,6 +828,40 @@ def test_writing_between_forward_and_backward_is_refused():
         net[0].weight *= 2.0
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         value.backward()
+
+
+def _doubled(weight: T.Tensor) -> None:
+    weight.data.mul_(2)
+
+
+def _replaced(weight: T.Tensor) -> None:
+    weight.data = weight.detach() * 2
+
+
+@pytest.mark.parametrize("write", [_doubled, _replaced])
+def test_a_gradient_that_came_with_its_loss_is_that_of_the_call(write):
+    weight, x = T.tensor([1.0, 2.0], requires_grad=True), places(5)
+    loss = T.compile(lambda x: (weight**3 * x).sum())(x)
+    (expected,) = T.grad((weight**3 * x.detach()).sum(), weight)
+    write(weight)
+    (found,) = T.grad(loss, weight)
+    close([found.numpy()], [expected.numpy()])
+
+
+@pytest.mark.parametrize("points", [(), "x"])
+@pytest.mark.parametrize("write", [_doubled, _replaced])
+@pytest.mark.parametrize("asks", ["of rows", "of a gradient"])
+def test_what_is_computed_again_for_a_gradient_is_not_written_to_through_data(write, asks, points):
+    weight, x = T.tensor([1.0, 2.0], requires_grad=True), places(5)
+    of_rows = asks == "of rows"
+    compiled = T.compile(
+        (lambda x: weight**3 * x) if of_rows else (lambda x: (weight**3 * x).sum()), points=points
+    )
+    result = compiled(x).sum()
+    write(weight)
+    with pytest.raises(RuntimeError, match=r"through \.data after it was called"):
+        T.grad(result, weight, create_graph=not of_rows)
+    T.grad(compiled(x).sum(), weight, create_graph=not of_rows)
 
 
 def test_a_second_backward_needs_a_kept_graph():

@@ -118,6 +118,8 @@ ALONG_NUMBERS = {
     "var": lambda p, x: _scores(p, x).var(1),
     "std": lambda p, x: _scores(p, x).reshape(-1, 2, 3).std((1, 2), correction=0),
     "layer_norm": lambda p, x: T.sin(_F.layer_norm(_scores(p, x), (6,))),
+    "cross": lambda p, x: T.linalg.cross(_scores(p, x)[:, :3], _scores(p, x)[:, 3:], dim=1),
+    "roll": lambda p, x: T.roll(_scores(p, x), 2, 1) * _scores(p, x),
     "flip": lambda p, x: _scores(p, x).flip(1) * _scores(p, x),
     "matrix times vector": lambda p, x: _scores(p, x).reshape(-1, 3, 2) @ x.unsqueeze(-1),
     "matrices": lambda p, x: (
