@@ -29,6 +29,7 @@ from pinn.diagnosis import (
     scaled_residuals,
     unsolved,
     untrained,
+    with_noise,
 )
 from pinn.estimates import ErrorEstimate, error_estimate, not_determined, undetermined
 from pinn.files import DamagedFile
@@ -417,6 +418,8 @@ def _estimate(
     try:
         announce()
         found = error_estimate(experiment, objective, result.theta, scaled)
+        if not isinstance(experiment.model, Windows):
+            found = with_noise(found, objective)
         if any(jumps(experiment.problem)):
             found = replace(found, doubts=(*found.doubts, _ACROSS_JUMPS))
         return found

@@ -1,6 +1,6 @@
 """What seems wrong with a problem before training, and with a solution after it."""
 
-from pinn.diagnosis.bands import standard_errors
+from pinn.diagnosis.bands import standard_errors, with_noise
 from pinn.diagnosis.check import BlockCheck, Check, StageCheck, check_run
 from pinn.diagnosis.diagnose import Diagnosis, doctor
 from pinn.diagnosis.examination import Examination
@@ -17,5 +17,5 @@ __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
     "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run", "doctor", "in_natural_units",
     "jumps", "overfitted", "preflight", "recovery", "scaled_residuals", "standard_errors",
-    "unsolved", "untrained",
+    "unsolved", "untrained", "with_noise",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ MacKay, Neural Comput. 4 (1992) 448, for what the data do not reach).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +28,18 @@ from pinn.diagnosis.recovery import (
     noisy,
     ridge,
 )
+from pinn.estimates import ErrorEstimate
+from pinn.evaluation.test_grid import test_points
+from pinn.objective import Block, Objective
+from pinn.problem.belonging import region_of
 from pinn.residuals import Measured
 from pinn.training.resources import one_blas_thread
 
 if TYPE_CHECKING:
     from pinn.solution import Solution
+
+# Places at which standard errors are compared with an estimate, about.
+_PLACES = 200
 
 
 def standard_errors(solution: Solution, **coordinates: Any) -> dict[str, np.ndarray]:
@@ -47,18 +55,16 @@ def standard_errors(solution: Solution, **coordinates: Any) -> dict[str, np.ndar
     """
     objective = solution.experiment.objective()
     objective.parameters.load(solution.theta)
-    data = [noisy(objective, block) for block in objective.blocks
-            if isinstance(block.residual.source, Measured)]  # fmt: skip
-    if not data:
+    if not _data(objective):
         raise ValueError(
             "standard errors come from the noise of data, and the problem has none; add a "
             "condition of data (pinn.Data, in YAML data)"
         )
-    columns = network_columns(objective)
-    if len(columns) > MOST_DENSE:
+    count = len(network_columns(objective))
+    if count > MOST_DENSE:
         raise ValueError(
             f"standard errors at points are computed for networks of up to {MOST_DENSE} numbers, "
-            f"and these have {len(columns)}; take a smaller network"
+            f"and these have {count}; take a smaller network"
         )
     scope = solution.problem.scope
     inputs = {name: set(scope.inputs_of(name)) for name in solution.problem.outputs}
@@ -67,14 +73,75 @@ def standard_errors(solution: Solution, **coordinates: Any) -> dict[str, np.ndar
     # What no output depends on may be anywhere.
     lowest = [low for low, _ in solution.problem.domain.bounds.values()]
     points = np.where(np.isnan(points), lowest, points)
+    found = _bands(objective, names, points)
+    return {name: deviations.reshape(shape) for name, deviations in found.items()}
+
+
+def with_noise(estimate: ErrorEstimate, objective: Objective) -> ErrorEstimate:
+    """Return an estimate of errors that is nowhere below what noise in the data has moved.
+
+    objective: the trained one, where training left it. An estimate from the equations says nothing
+    of that: a solution that fits noise satisfies them. The standard errors of an unknown or field
+    at places all over the domain count, by their mean square and by the largest one. The estimate
+    stays as it is without data, and for networks of more than 4000 numbers.
+    """
+    columns, problem = network_columns(objective), objective.problem
+    names = [name for name in problem.outputs if name in estimate.relative_l2]
+    if not names or not _data(objective) or len(columns) > MOST_DENSE:
+        return estimate
+    places = test_points(problem.domain)
+    places = places[:: max(1, len(places) // _PLACES)]
+    like = objective.parameters.tensors[0]
+    at = T.tensor(places, dtype=like.dtype, device=like.device)
+    values = objective.parameters.module(at).detach().cpu().numpy()
+    relative, maximum = dict(estimate.relative_l2), dict(estimate.maximum)
+    where, raised = dict(estimate.where), {}
+    for name, deviations in _bands(objective, names, places).items():
+        region = region_of(problem, name, problem.domain.coordinates)
+        here = np.flatnonzero(np.ones(len(places), bool) if region is None else region(places))
+        size = _rms(values[here, problem.scope.unknown_number[name]]) if len(here) else 0.0
+        if not size > 0:
+            continue
+        share, worst = _rms(deviations[here]) / size, here[int(deviations[here].argmax())]
+        if share > relative[name]:
+            relative[name] = raised[name] = share
+        if deviations[worst] > maximum[name]:
+            maximum[name] = float(deviations[worst])
+            place = places[worst].tolist()
+            where[name] = dict(zip(problem.domain.coordinates, place, strict=True))
+    if not raised:
+        return replace(estimate, maximum=maximum, where=where)
+    told = ", ".join(f"{name} by {share:.1e}" for name, share in raised.items())
+    return replace(estimate, relative_l2=relative, maximum=maximum, where=where, remarks=(
+        *estimate.remarks,
+        f"noise in the data may have moved {told} (relative L2, one standard error), which is "
+        "more than the equations tell: the estimate is that",
+    ))  # fmt: skip
+
+
+def _data(objective: Objective) -> list[Block]:
+    """Return the blocks of an objective that are measured."""
+    return [one for one in objective.blocks if isinstance(one.residual.source, Measured)]
+
+
+def _rms(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def _bands(
+    objective: Objective, names: Sequence[str], points: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return the standard error of some outputs at points (n, d), (n,) each."""
+    columns = network_columns(objective)
     with one_blas_thread():
+        data = [noisy(objective, block) for block in _data(objective)]
         noise = max(float(one.variances.mean()) for one in data)
         network = Elimination(objective, columns, partial(ridge, objective, noise))
         free = [one for one in coefficients_of(objective) if one.bound is None]
         follow, left = eliminated(objective, network, free)
         information = left.T @ left + follow.T @ follow + noise * np.eye(len(free))
         x = follow / network.ridge[:, None]
-        slopes = _slopes(solution, names, points)[:, :, columns]
+        slopes = _slopes(objective, names, points)[:, :, columns]
         found = {}
         for name, rows in zip(names, slopes, strict=True):
             alone = network.solve_dense(rows.T)
@@ -85,20 +152,17 @@ def standard_errors(solution: Solution, **coordinates: Any) -> dict[str, np.ndar
                 moved = network.pushed(one.block, alone)
                 moved += network.rows_of(one.block, left) @ own
                 variance += one.variances @ moved**2
-            found[name] = np.sqrt(variance).reshape(shape)
+            found[name] = np.sqrt(variance)
     return found
 
 
-def _slopes(solution: Solution, names: Sequence[str], points: np.ndarray) -> np.ndarray:
+def _slopes(objective: Objective, names: Sequence[str], points: np.ndarray) -> np.ndarray:
     """Return the slopes (names, points, size) of some outputs in theta."""
-    parameters = solution.experiment.initial_parameters()
-    parameters.load(solution.theta)
+    parameters, like = objective.parameters, objective.parameters.tensors[0]
     found = np.zeros((len(names), len(points), parameters.size))
-    numbers = [solution.problem.scope.unknown_number[name] for name in names]
+    numbers = [objective.problem.scope.unknown_number[name] for name in names]
     for i, point in enumerate(points):
-        run = solution.experiment
-        place = T.tensor(point[None], dtype=run.dtype, device=run.device)
-        outputs = parameters.module(place)
+        outputs = parameters.module(T.tensor(point[None], dtype=like.dtype, device=like.device))
         for k, number in enumerate(numbers):
             slopes = T.grad(
                 outputs[0, number], parameters.tensors, retain_graph=True, materialize_grads=True

@@ -12,6 +12,8 @@ from pinn.problem.belonging import region_of
 
 # A field this small beside what it should be has collapsed.
 _COLLAPSED = 0.05
+# A maximum so many times as large as all of a solution.
+_FAR = 10.0
 
 
 class Differences(NamedTuple):
@@ -21,6 +23,21 @@ class Differences(NamedTuple):
     maximum: dict[str, float]
     where: dict[str, dict[str, float]]
     collapsed: list[str]
+
+    def without_far(self, present: Mapping[str, np.ndarray]) -> Differences:
+        """Return these with nan for a maximum far beyond the size of a solution.
+
+        present: values of that all over the domain. Of a correction that does not explain the
+        residual such a maximum says nothing of the solution, not even how large the error is.
+        """
+        far = [
+            name for name, u in present.items()
+            if self.maximum.get(name, 0.0) > _FAR * float(np.abs(u).max(initial=0.0))
+        ]  # fmt: skip
+        return self._replace(
+            maximum={**self.maximum, **dict.fromkeys(far, np.nan)},
+            where={name: place for name, place in self.where.items() if name not in far},
+        )
 
 
 def differences(

@@ -271,10 +271,11 @@ class _Estimation:
         spread = self._spread(better, part, places[some], best, plausible(tried, best))
         self._corrected.move(best.direction)
         moved = better.at(places)
-        apart = differences(problem, places, values, moved)
+        apart, remains = differences(problem, places, values, moved), self._remains(best)
+        if not remains.is_explained:
+            apart = apart.without_far(values)
         self._raise_to_conditions(apart)
         relative = apart.relative
-        remains = self._remains(best)
         hidden = tuple(name for name, error in relative.items() if error < _ROUNDED)
         if remains.near_rounding and len(hidden) == len(relative):
             doubts, remarks = tuple(_noise_doubts(remains)), (_near_rounding(hidden),)
@@ -286,11 +287,13 @@ class _Estimation:
         loose = dict(undetermined(possible, relative))
         doubts += tuple(not_determined(*one) for one in loose.items())
         if doubts and not (loose or remains.noisy):
-            remarks = (*remarks, *at_most(possible))
+            remarks = (*remarks, *at_most(possible, relative, remains.is_explained))
+        if remains.is_explained:
+            remarks = (*remarks, *apart.collapsed)
         return dataclasses.replace(
             plain, relative_l2=relative, maximum=apart.maximum, where=apart.where,
             unexplained=remains.share, possible=dict(possible), doubts=doubts,
-            remarks=(*remarks, *apart.collapsed), error=ErrorField(better, present),
+            remarks=remarks, error=ErrorField(better, present),
         )  # fmt: skip
 
     def _raise_to_conditions(self, apart: Differences) -> None:
@@ -302,7 +305,7 @@ class _Estimation:
                 continue
             off = np.abs(self._before[residual.name])
             worst = int(off.argmax())
-            if off[worst] > apart.maximum[unknown]:
+            if not off[worst] <= apart.maximum[unknown]:  # one that is not told is nan
                 place = self._fresh[residual.name].coordinates[worst]
                 apart.maximum[unknown] = float(off[worst])
                 apart.where[unknown] = dict(zip(names, place.tolist(), strict=True))
@@ -507,6 +510,11 @@ class _Remains:
     bend: float
     noisy: tuple[str, ...]
 
+    @property
+    def is_explained(self) -> bool:
+        """Whether the correction explains the residual, so that nothing else is needed for it."""
+        return self.only_rounding or self.share < _BAD
+
     def remarks(self):
         if self.only_rounding:
             yield (
@@ -530,8 +538,8 @@ def _near_rounding(names: tuple[str, ...]) -> str:
 def _noise_doubts(remains: _Remains) -> Iterator[str]:
     for name in remains.noisy:
         yield (
-            f"{name} is fitted as well as its noise allows: what the noise has moved is not in "
-            "the estimate; standard errors have it, at points those of pinn.standard_errors"
+            f"{name} is fitted as well as its noise allows: the equations do not tell what the "
+            "noise has moved; standard errors do, at points those of pinn.standard_errors"
         )
 
 

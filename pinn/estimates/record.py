@@ -36,13 +36,19 @@ def partly_of_no_solution(relative: Mapping[str, float]) -> list[str]:
     return of_no_solution(relative) if len(far) < len(relative) else []
 
 
+def shown(error: float | None, form: str) -> str:
+    """Return an estimated error as text, in a form such as ".1e"."""
+    return "not told" if error is None or math.isnan(error) else format(error, form)
+
+
 @dataclass(frozen=True)
 class ErrorEstimate:
     """How far a solution seems to be from the true one; printed, a table.
 
     relative_l2  ||e|| / ||u + e|| over the domain by unknown, field and quantity that is made of
                  them: what a comparison with a reference would find as ||u - u*|| / ||u*||
-    maximum      max |e|, by the same names
+    maximum      max |e|, by the same names; nan where it is not told, as e does not explain the
+                 residual and is far beyond the size of the solution
     where        the place of that, by coordinate
     unexplained  |R(u + e)| / |R(u)| at points that took no part: what a solution with the estimated
                  error taken off leaves of the residual. Well below 1 the estimate is that of the
@@ -124,8 +130,9 @@ class ErrorEstimate:
         if self.relative_l2:
             lines.append(f"{'':12}{'relative L2':>14}{'maximum':>12}  at")
         for name, value in self.relative_l2.items():
-            place = ", ".join(f"{n} = {v:.4g}" for n, v in self.where[name].items())
-            lines.append(f"{name:12}{value:14.2e}{self.maximum[name]:12.2e}  {place}")
+            place = ", ".join(f"{n} = {v:.4g}" for n, v in self.where.get(name, {}).items())
+            largest = shown(self.maximum[name], ".2e")
+            lines.append(f"{name:12}{value:14.2e}{largest:>12}  {place}".rstrip())
         if not math.isnan(self.unexplained):
             lines.append(f"unexplained part of the residual: {self.unexplained:.2g}")
         for name, value in self.fresh.items():

@@ -19,6 +19,8 @@ _TINY = (1e-13, 1e-10, 1e-7, 1e-4)
 # An unknown is not determined where it may be off by this share of its size, and by so many times
 # an error that is estimated to be small.
 _LARGE, _BEYOND, _SMALL = 1e-3, 1e4, 1e-2
+# An error of all of an unknown and more is told of as that: to first order its number says nothing.
+_ALL = 1.0
 
 
 def possible_errors(
@@ -76,13 +78,31 @@ def not_determined(name: str, error: float) -> str:
     )
 
 
-def at_most(possible: Mapping[str, float]) -> Iterator[str]:
-    """Yield a sentence on how large errors may be."""
-    if possible:
-        shown = ", ".join(f"{error:.1e} of {name}" for name, error in possible.items())
+def at_most(
+    possible: Mapping[str, float], estimated: Mapping[str, float], explained: bool
+) -> Iterator[str]:
+    """Yield sentences on how large errors may be.
+
+    explained: whether the estimate explains the residual. Where it does not, much of that comes
+    from errors of other kinds than were looked for, and there `possible` is no bound; nor is it one
+    of an error that is estimated to be larger.
+    """
+    open_ended = [name for name, error in possible.items() if not error < _ALL]
+    bounded = {
+        name: error for name, error in possible.items()
+        if error < _ALL and not error < estimated.get(name, 0.0)
+    }  # fmt: skip
+    if bounded:
+        shown = ", ".join(f"{error:.1e} of {name}" for name, error in bounded.items())
+        yield f"errors up to {shown} (relative L2) leave the residual as small as it is, " + (
+            "larger ones would be seen" if explained
+            else "and larger ones of a kind that was not looked for may as well"
+        )  # fmt: skip
+    if open_ended:
         yield (
-            f"errors up to {shown} (relative L2) leave the residual as small as it is, larger ones "
-            "would be seen"
+            f"how far {', '.join(open_ended)} may be off is not told: an error as large as "
+            f"{'each' if len(open_ended) > 1 else open_ended[0]} itself leaves the residual as "
+            "small as it is"
         )
 
 

@@ -181,9 +181,9 @@ STAGES = Family("training stage", example="pinn.Adam()")
 class Stage(ABC):
     """A solver with its settings; `seconds` limits the wall time of the stage (None: no limit).
 
-    A stage ends where one more step of ordinary length would not fit. The first evaluation of a
-    run, which records its programs, is in the limit of pinn.solve alone; programs that only this
-    solver asks for are recorded in its first step, and count.
+    A stage ends where one more step, as long as an ordinary one or as the last, would not fit. The
+    first evaluation of a run, which records its programs, is in the limit of pinn.solve alone;
+    programs that only this solver asks for are recorded in its first step, and count.
 
     name: what reports call it, the name of its class where left out. hold: steps for which an
     adaptive weighting keeps its weights, at least; a solver that learns the curvature from step to

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pinn.estimates.record import of_no_solution
+from pinn.estimates.record import of_no_solution, shown
 from pinn.text import aligned, labelled, shortened
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _errors(report: Report) -> Table:
         columns += [(estimate.relative_l2, ".1e", doubted), (estimate.maximum, ".1e", doubted)]
     rows = [
         (name, *(
-            marked(format(values[name], form), name in doubted) if name in values else ""
+            marked(shown(values[name], form), name in doubted) if name in values else ""
             for values, form, doubted in columns
         ))
         for name in names

@@ -34,7 +34,7 @@ from pinn.training.records import (
     TrainingResult,
 )
 from pinn.training.redraw import Redraw, RedrawOverfit
-from pinn.training.verdicts import no_way_down, outlook
+from pinn.training.verdicts import further, no_way_down, outlook
 from pinn.training.watched import Known, Watched
 
 # A stage that ends for one of these is the last one.
@@ -67,8 +67,9 @@ class Training:
     those that may have been to blame. After three tries in a stage it ends as "diverged", at that
     step. Ctrl-C ends it as "interrupted", a callback that asks for it as "stopped by callback", and
     `seconds` of wall time, all that `run` does included, as "time limit"; time is up where one more
-    step of ordinary length does not fit. Then the result holds the last theta that was accepted.
-    The objective is left at the result. Any other exception passes through `run`.
+    step, as long as an ordinary one or as the last, does not fit. Then the result holds the last
+    theta that was accepted. The objective is left at the result. Any other exception passes through
+    `run`.
 
     fresh: the loss on points that decide nothing, told at the end of each stage. apart: the loss on
     others that training does not take, by which it is judged (the present ones where it is left
@@ -173,6 +174,9 @@ class Training:
                 self._index += 1
             if self._reason in (StopReason.STEPS, StopReason.TIME):
                 self._message += outlook(self._situation)
+            elif self._reason is StopReason.MINIMUM:
+                now, theta = self._situation, self._accepted.theta
+                self._message += further(self._objective, theta, now.left)
         except KeyboardInterrupt:
             # Between stages, or in a callback at a stage's end: no stage was there to report it.
             return self.interrupt()
@@ -325,7 +329,7 @@ class Training:
                         self._reweigh(stage)
                         self._accepted = self._function.find(self._accepted.theta)
                         self._recording = self._clock() - began
-                    pace = self._pace = pace or Pace(self._clock(), self._stage_before)
+                    pace = self._pace = pace or self._new_pace(stage)
                     late = self._time_limit(stage, pace)
                     if late is not None:
                         if self._take_all():
@@ -380,17 +384,19 @@ class Training:
         steps = stage.run(self._function, self._accepted.theta.copy(), self._state)
         with closing(steps):
             while True:
+                began, recorded = self._clock(), self._function.recording
                 try:
                     step = next(steps)
                 except StopIteration as stopped:
                     return stopped.value
+                worked = self._clock() - began - (self._function.recording - recorded)
                 asked = self._accept(step)
                 if asked is not None:
                     return StageEnd(step.theta, *self._asked(asked))
                 end = self._judged(stage)
                 if end is not None:
                     return end
-                pace.step_ended(self._clock())
+                pace.step_ended(self._clock(), worked)
                 # What has been taken already is told, and took its time before.
                 late = None if step.ahead else self._time_limit(stage, pace)
                 if late is not None:
@@ -564,10 +570,10 @@ class Training:
 
     def _time_limit(self, stage: Stage, pace: Pace) -> str | None:
         """Say which limit has no room for one more step; None where there is time."""
-        if stage.seconds is not None and pace.seconds + pace.ordinary >= stage.seconds:
+        if stage.seconds is not None and pace.seconds + pace.next_step >= stage.seconds:
             said = f"time limit of {stage.seconds:g} s reached{self._after()}"
             return said + told("its first step", pace.first - pace.ordinary, stage.seconds)
-        if self._left() > pace.ordinary:
+        if self._left() > pace.next_step:
             return None
         self._time_is_up = True
         said = f"time limit of {self._seconds:g} s for {self._limited} reached{self._after()}"
@@ -579,6 +585,12 @@ class Training:
                 f"{self._recording:.2g} s of it and left no time for a step; give it more"
             )
         return said + told("the first evaluation", self._recording, self._seconds)
+
+    def _new_pace(self, stage: Stage) -> Pace:
+        """Return the pace of a stage that begins: as that of the one before, of the same solver."""
+        alike = self._reports and self._reports[-1].name == stage.name and self._pace is not None
+        expected = self._pace.next_step if alike else 0.0
+        return Pace(self._clock(), self._stage_before, expected)
 
     def _steps_ahead(self) -> int:
         """How many steps a solver on a device takes before it tells of the first."""

@@ -9,18 +9,24 @@ _TOLD = 0.25
 class Pace:
     """How long the steps of a stage take: the first one, which may record programs, apart.
 
-    before: the seconds that its steps took before the stage was gone on with.
+    before: the seconds that its steps took before the stage was gone on with. expected: those that
+    one of its steps is likely to take, by those of the stage before; 0 where nothing tells.
     """
 
-    def __init__(self, began: float, before: float = 0.0) -> None:
+    def __init__(self, began: float, before: float = 0.0, expected: float = 0.0) -> None:
         self._steps = 0
-        self._before = before
+        self._before, self._expected = before, expected
         self._began = self._first_ended = self._last_ended = began
+        self._worked = 0.0
 
-    def step_ended(self, now: float) -> None:
-        """Note that a step has ended."""
+    def step_ended(self, now: float, worked: float = 0.0) -> None:
+        """Note that a step has ended.
+
+        worked: the seconds that its solver took for it, less those of recording programs.
+        """
         self._steps += 1
         self._last_ended = now
+        self._worked = worked
         if self._steps == 1:
             self._first_ended = now
 
@@ -38,6 +44,16 @@ class Pace:
     def ordinary(self) -> float:
         """The seconds of a later one, callbacks and new points included; 0 before there is one."""
         return (self._last_ended - self._first_ended) / max(1, self._steps - 1)
+
+    @property
+    def next_step(self) -> float:
+        """The seconds that one more step is likely to take; 0 where nothing tells.
+
+        As long as an ordinary one, or as the solver took for the last: the first one, which tells
+        nothing else, or one for which it tried more than for others, which it will soon do again.
+        """
+        usual = self.ordinary if self._steps > 1 else self._expected
+        return max(usual, self._worked)
 
 
 def is_told(seconds: float, limit: float) -> bool:

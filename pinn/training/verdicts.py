@@ -20,6 +20,9 @@ _SLOW, _SLOW_LOOKS = 0.1, 5
 # Over this share of all steps a run that ended at a limit is asked whether its loss still fell, and
 # said to do so where it fell by so much.
 _RECENT, _STILL = 0.5, 0.05
+# A loss of so many times the squares of its rounding errors, a thousand times the errors, has no
+# digits that a larger network could mend.
+_NEAR_FLOOR = 1e6
 
 
 def target_reached(
@@ -81,6 +84,18 @@ def outlook(now: Situation) -> str:
     if share >= _STILL:
         return f"; {over} fell by {100 * share:.3g} %: more of them would lower it further"
     return f"; {over} fell by no more than 5 %: more of them alone would hardly help"
+
+
+def further(objective: Objective, theta: np.ndarray, left: float | None) -> str:
+    """Say what may go lower where a network is at its end; "" where rounding is near.
+
+    left: the seconds of a limit that were not needed, None where there was none.
+    """
+    found = Rounding.at(objective, theta)
+    if found.loss <= _NEAR_FLOOR * found.floor:
+        return ""
+    time = "" if left is None or left < 1 else f", for which {left:.0f} s of the limit are left"
+    return f"; a larger network, or one whose layers are trained, may go lower{time}"
 
 
 def _remedy(objective: Objective) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import reduce
 from operator import and_
 from typing import Any, NamedTuple
@@ -29,7 +30,8 @@ class Watched:
 
     Numbers that are not finite raise Diverged, which says where they come from. steps_ahead: how
     many steps a solver may take on a device before it tells of the first. place: has the objective
-    at the points of the step that is taken, where it takes them ahead.
+    at the points of the step that is taken, where it takes them ahead. recording: the seconds that
+    the first evaluation of each kind took, most of them for its programs.
     """
 
     def __init__(
@@ -43,6 +45,8 @@ class Watched:
         self._place = place
         # Since the last accepted step: a line search tries several.
         self._tried: list[Known] = []
+        self.recording = 0.0
+        self._recorded: set[str] = set()
 
     @property
     def size(self) -> int:
@@ -87,8 +91,10 @@ class Watched:
         return loss
 
     def values(self, thetas: Sequence[np.ndarray]) -> list[float]:
+        with self._timed("values"):
+            each = self._objective.losses_at(thetas)
         found = []
-        for theta, losses in zip(thetas, self._objective.losses_at(thetas), strict=True):
+        for theta, losses in zip(thetas, each, strict=True):
             found.append(loss := self._objective.total(losses))
             if math.isfinite(loss):
                 self._tried.append(Known(theta.copy(), loss, losses))
@@ -96,13 +102,15 @@ class Watched:
 
     def value_and_gradient(self, theta: np.ndarray) -> Evaluation:
         self._place()
-        found = self._objective.value_and_gradient(theta)
+        with self._timed("gradient"):
+            found = self._objective.value_and_gradient(theta)
         self._check(theta, found.loss, found.gradient)
         self._tried.append(Known(theta.copy(), found.loss, found.losses))
         return found
 
     def hvp(self, theta: np.ndarray, direction: Any) -> Any:
-        product = self._objective.hvp(theta, direction)
+        with self._timed("hvp"):
+            product = self._objective.hvp(theta, direction)
         self._check(theta, product, otherwise="a second derivative of the loss is not finite")
         return product
 
@@ -111,38 +119,53 @@ class Watched:
         return rows
 
     def rows_at(self, thetas: Sequence[np.ndarray]) -> list[np.ndarray]:
-        found = self._objective.rows_at(thetas)
+        with self._timed("rows"):
+            found = self._objective.rows_at(thetas)
         for theta, rows in zip(thetas, found, strict=True):
             self._check(theta, rows)
         return found
 
     def jacobian(self, theta: np.ndarray, out: Any | None = None) -> tuple[Any, Any]:
-        return self._checked_pair(theta, self._objective.jacobian(theta, out))
+        with self._timed("jacobian"):
+            pair = self._objective.jacobian(theta, out)
+        return self._checked_pair(theta, pair)
 
     def jacobian_chunks(
         self, theta: np.ndarray, rows: int | None = 1024
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for pair in self._objective.jacobian_chunks(theta, rows):
+        chunks = self._objective.jacobian_chunks(theta, rows)
+        while True:
+            with self._timed("chunks"):
+                pair = next(chunks, None)
+            if pair is None:
+                return
             yield self._checked_pair(theta, pair)
 
     def gram(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._checked_pair(theta, self._objective.gram(theta))
+        with self._timed("gram"):
+            pair = self._objective.gram(theta)
+        return self._checked_pair(theta, pair)
 
     def kernel(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._checked_pair(theta, self._objective.kernel(theta))
+        with self._timed("kernel"):
+            pair = self._objective.kernel(theta)
+        return self._checked_pair(theta, pair)
 
     def jvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
-        pushed = self._objective.jvp(theta, direction)
+        with self._timed("jvp"):
+            pushed = self._objective.jvp(theta, direction)
         self._check(theta, pushed)
         return pushed
 
     def second_jvp(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
-        pushed = self._objective.second_jvp(theta, direction)
+        with self._timed("second_jvp"):
+            pushed = self._objective.second_jvp(theta, direction)
         self._check(theta, pushed)
         return pushed
 
     def vjp(self, theta: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        pulled = self._objective.vjp(theta, rows)
+        with self._timed("vjp"):
+            pulled = self._objective.vjp(theta, rows)
         self._check(theta, pulled)
         return pulled
 
@@ -157,6 +180,19 @@ class Watched:
     def forget(self) -> None:
         """Drop what was noted: a step was accepted, or the points are other ones."""
         self._tried.clear()
+
+    @contextmanager
+    def _timed(self, kind: str) -> Iterator[None]:
+        """Add the time of what is computed to `recording`, where it is the first of its kind."""
+        if kind in self._recorded:
+            yield
+            return
+        self._recorded.add(kind)
+        began = self.ranks.clock()
+        try:
+            yield
+        finally:
+            self.recording += self.ranks.clock() - began
 
     def _checked_pair(self, theta: np.ndarray, pair: tuple[Any, Any]) -> tuple[Any, Any]:
         self._check(theta, *pair)

@@ -1,4 +1,4 @@
-"""A block that is starved by one that dominates the loss."""
+"""Blocks that are starved by one that dominates the loss."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PULLS, _WORSE, _LEAST = 1e3, 5.0, 1e-4
 
 
 def balance(seen: Examination) -> Iterator[Finding]:
-    """Tell of the block that holds worst beside one that weighs much more.
+    """Tell of the blocks that hold badly beside one that weighs much more.
 
     The residual of a block over the size of its terms says how well it holds, in no units; the
     square of that size times the weight, how much of the loss depends on it. So many orders as lie
@@ -30,20 +30,29 @@ def balance(seen: Examination) -> Iterator[Finding]:
     apart = pulls[strong] / pulls[worst]
     if shares[worst] < max(_LEAST, _WORSE * shares[strong]) or apart < _PULLS:
         return
-    weight = 10.0 ** math.floor(math.log10(apart) + 0.5) * seen.weights[worst]
+    starved = [
+        n for n, share in shares.items()
+        if share >= max(_LEAST, _WORSE * shares[strong]) and pulls[strong] / pulls[n] >= _PULLS
+    ]  # fmt: skip
+    # One of them alone would be raised above the others, which would be starved by it then.
+    weights = {
+        n: 10.0 ** math.floor(math.log10(pulls[strong] / pulls[n]) + 0.5) * seen.weights[n]
+        for n in starved
+    }
     given = {n: w for n, w in seen.weights.items() if w != 1}
     # The largest weight is 1, so that the loss keeps its size.
-    raised = {**seen.weights, worst: weight}
+    raised = {**seen.weights, **weights}
     largest = max(raised.values())
     lowered = {n: w / largest for n, w in raised.items() if w != largest}
-    change = {**given, worst: weight} if len(raised) > 2 and weight <= 1e6 else lowered
+    few = len(raised) > 1 + len(weights) and max(weights.values()) <= 1e6
     norms = seen.gradients
     evidence = (
         f"{worst} is off by {shares[worst]:.2g} of its terms, {strong} by {shares[strong]:.2g}; "
         f"not met at all, {strong} would give a loss of {pulls[strong]:.1g} and {worst} one of "
         f"{pulls[worst]:.1g}; their gradients are {norms[strong]:.1g} and {norms[worst]:.1g}"
     )
+    names = f"{', '.join(starved)} {'are' if len(starved) > 1 else 'is'}"
     yield Finding(
-        "balance", f"{strong} dominates, {worst} is starved", evidence,
-        (Change("weighting", change),), math.log10(apart),
+        "balance", f"{strong} dominates, {names} starved", evidence,
+        (Change("weighting", {**given, **weights} if few else lowered),), math.log10(apart),
     )  # fmt: skip

@@ -21,8 +21,11 @@ def units(seen: Examination) -> Iterator[Finding]:
     """Tell of unknowns that are many times larger or smaller than the outputs of the network.
 
     Their size is the larger one of what conditions give and what the solution has, where the
-    problem is solved, and else what equations and conditions state (pinn.diagnosis.sizes).
+    problem is solved, and else what equations and conditions state (pinn.diagnosis.sizes). Of a
+    network that is linear in what is trained nothing is said: it becomes as large as it must.
     """
+    if getattr(seen.experiment.model, "linear", False):
+        return
     scale = scales_of(seen.experiment.model, seen.problem.unknowns)
     if not scale:
         return

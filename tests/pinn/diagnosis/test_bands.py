@@ -9,6 +9,8 @@ import pytest
 
 import autograd as T
 import pinn
+from pinn.diagnosis import with_noise
+from pinn.estimates import ErrorEstimate, error_estimate
 
 # Nothing is trained here.
 pytestmark = [
@@ -107,3 +109,41 @@ def test_a_field_needs_its_own_coordinates_alone_and_data_are_needed(monkeypatch
     bare = pinn.solve(without, pinn.MLP(3, 1), pinn.Sampling(interior=9), stages)
     with pytest.raises(ValueError, match="the problem has none; add a condition of data"):
         pinn.standard_errors(bare, x=0.5, y=0.5)
+
+
+def recovered(noise):
+    """u' = a with u(0) = 0, with data of a = 1 + x, trained to the end."""
+    moved = noise * np.random.default_rng(0).standard_normal(len(XS))
+    problem = pinn.Problem(
+        X, ["u"], {"e": "u_x - a"}, [
+            pinn.Dirichlet("u", 0, on="x=0"),
+            pinn.Data("u", {"x": XS, "u": XS + XS**2 / 2 + moved}, sigma=SIGMA),
+        ], fields=[pinn.Field("a", ["x"], model=Powers(6))],
+    )  # fmt: skip
+    points = pinn.Sampling(interior=40, method="grid", redraw=None, adaptive=None)
+    stages = [pinn.LevenbergMarquardt(60, damping=1e-8)]
+    return pinn.solve(problem, Powers(7), points, stages)
+
+
+def test_an_estimated_error_is_no_less_than_what_noise_may_have_moved(monkeypatch):
+    monkeypatch.setattr("pinn.solving._WORTH", 0.0)
+    solution = recovered(SIGMA)
+    estimate, at = solution.report.error_estimate, np.linspace(0, 1, 301)
+    found = solution.evaluate(x=at)["a"]
+    band = pinn.standard_errors(solution, x=at)["a"]
+    share = np.linalg.norm(band) / np.linalg.norm(found)
+    error = np.linalg.norm(found - 1 - at) / np.linalg.norm(1 + at)
+    assert share == pytest.approx(estimate.relative_l2["a"], rel=0.1) and share > error / 3
+    assert estimate.maximum["a"] == pytest.approx(band.max(), rel=0.1)
+    assert any("noise in the data may have moved" in one for one in estimate.remarks)
+    # the equations alone know nothing of it
+    alone = error_estimate(solution.experiment, solution.experiment.objective(), solution.theta)
+    assert alone.relative_l2["a"] < share / 10
+
+
+def test_an_estimate_above_the_standard_errors_stays():
+    solution = recovered(SIGMA)
+    objective = solution.experiment.objective()
+    objective.parameters.load(solution.theta)
+    far = ErrorEstimate({"u": 1.0, "a": 1.0}, {"u": 9.0, "a": 9.0}, {"u": {"x": 0.0}})
+    assert with_noise(far, objective) == far

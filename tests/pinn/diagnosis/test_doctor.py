@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ import pytest
 import pinn
 from pinn.config import Override, load
 from pinn.diagnosis import CAUSES, Change, Examination, Finding, features
+from pinn.diagnosis.causes.balance import balance
+from pinn.diagnosis.causes.units import units
 from pinn.diagnosis.changes import of_model, of_training, short
 from pinn.diagnosis.contradictions import contradicting
 from pinn.diagnosis.examination import Trial, orders
@@ -128,6 +131,37 @@ def test_the_cause_is_named_first_and_its_advice_helps(cause, tmp_path):
     else:
         worst = [max(one.report.residual.values()) for one in (before, after)]
         assert worst[1] * factor < worst[0], settings
+
+
+def found_in_flow():
+    """What is said of the balance of a slow flow by random features, whose numbers are measured."""
+    shares = {"momentum": 6.7e-7, "div": 1.9e-3, "wall": 5.1e-4, "pressure": 7e-10}
+    squares = {"momentum": 8e5, "div": 0.08, "wall": 3.0, "pressure": 1.7e5}
+    seen = SimpleNamespace(
+        shares=shares, weights=dict.fromkeys(shares, 1.0), gradients=dict.fromkeys(shares, 1e-5),
+        fresh={name: squares[name] * share**2 for name, share in shares.items()},
+    )  # fmt: skip
+    return list(balance(seen))
+
+
+def test_all_that_is_starved_is_raised_and_not_one_block_above_the_others():
+    """Of div alone the walls were given up: three times the error, where this takes a third off."""
+    (found,) = found_in_flow()
+    assert found.what == "momentum dominates, div, wall are starved"
+    (change,) = found.changes
+    assert change.value == pytest.approx({"momentum": 1e-7, "wall": 1e-2, "pressure": 1e-7})
+
+
+def test_networks_that_are_solved_for_become_as_large_as_they_must():
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": "u_xx - 2e6"}, [pinn.Dirichlet("u", 0)]
+    )
+    for model, said in ((pinn.RandomFeatures(20), False), (pinn.MLP(3, 1), True)):
+        solution = pinn.solve(
+            problem, replace(model, scale={"u": 1}), pinn.Sampling(100), error_bars=False,
+            training=None if model.linear else [pinn.Adam(1)],
+        )  # fmt: skip
+        assert bool(list(units(Examination(solution)))) == said
 
 
 OSCILLATOR = """\

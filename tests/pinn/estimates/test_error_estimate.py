@@ -9,6 +9,7 @@ import autograd as T
 import pinn
 from autograd.ranks import OneRank
 from pinn.estimates import ErrorEstimate, error_estimate
+from pinn.estimates.differences import differences
 from pinn.evaluation.test_grid import test_points as points_of
 from pinn.training.experiment import Experiment
 
@@ -436,6 +437,17 @@ def test_a_solution_that_has_collapsed_is_named():
     estimate = error_estimate(experiment, objective, 0 * theta)
     assert estimate.relative_l2["u"] == pytest.approx(1, rel=0.01)
     assert "trivial solution" in estimate.remarks[-1]
+
+
+def test_a_maximum_far_beyond_the_solution_is_not_told():
+    x = np.array([[0.0], [1.0]])
+    present = {"u": np.array([0.5, 1.0]), "v": np.array([1.0, -1.0])}
+    better = {"u": np.array([0.5, 12.0]), "v": np.array([2.0, 8.0])}
+    found = differences(poisson(), x, present, better).without_far(present)
+    assert np.isnan(found.maximum["u"]) and found.maximum["v"] == 9.0
+    assert found.where == {"v": {"x": 1.0}}
+    estimate = ErrorEstimate(found.relative, found.maximum, found.where)
+    assert "not told\n" in str(estimate)
 
 
 # ---- in a run

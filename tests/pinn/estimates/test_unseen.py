@@ -7,6 +7,7 @@ import pinn
 from pinn.estimates import estimate as estimating
 from pinn.estimates import undetermined
 from pinn.estimates.linearised import Linearised
+from pinn.estimates.unseen import at_most
 from pinn.evaluation import Evaluation
 
 X = pinn.Interval("x", 0, 1)
@@ -39,6 +40,38 @@ def test_an_unknown_that_they_determine_has_errors_below_a_bound():
     assert relative < found.possible["u"] < 1e-8
     assert not solution.report.warnings
     assert found.trusted or any("larger ones would be seen" in one for one in found.remarks)
+
+
+@pytest.mark.parametrize(("explained", "said"), [(True, "larger ones would be seen"),
+                                                 (False, "larger ones of a kind")])  # fmt: skip
+def test_a_bound_is_said_to_be_one_where_the_residual_is_explained(explained, said):
+    (found,) = at_most({"u": 2e-3, "v": 5e-3}, {"u": 1e-6, "v": 6e-3}, explained)
+    # v is estimated to be off by more than its bound
+    assert found.startswith("errors up to 2.0e-03 of u (relative L2)") and said in found
+
+
+def test_a_bound_beyond_the_size_of_an_unknown_is_no_number():
+    possible = {"u": 0.02, "v": 1.9e12, "p": 3.0}
+    first, second = at_most(possible, {"u": 1e-6, "v": 1e-3, "p": 1e-3}, True)
+    assert first.startswith("errors up to 2.0e-02 of u (relative L2)")
+    assert second == (
+        "how far v, p may be off is not told: an error as large as each itself leaves the residual "
+        "as small as it is"
+    )
+    assert list(at_most({}, {"u": 1e-3}, True)) == []
+
+
+def test_no_bound_is_told_beside_a_solution_that_the_estimate_does_not_explain():
+    """Burgers' equation without viscosity, before any training: the error is of no kind tried."""
+    shock = pinn.Problem(
+        pinn.Interval("x", -1, 1) * pinn.Time("t", 0, 1), ["u"], {"burgers": "u_t + u*u_x"},
+        [pinn.Initial("u", "-4*sin(3*pi*x)"), pinn.Dirichlet("u", 0)],
+    )  # fmt: skip
+    with pytest.warns(pinn.UnsolvedWarning):
+        solution = pinn.solve(shock, pinn.MLP(4, 1), pinn.Sampling(200), [pinn.Adam(1)])
+    found = solution.error_estimate()
+    assert found.unexplained > 0.5 and not found.trusted
+    assert not any("would be seen" in one for one in found.remarks)
 
 
 def test_the_largest_error_is_that_of_all_that_moves(monkeypatch):

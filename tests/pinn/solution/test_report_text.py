@@ -80,6 +80,13 @@ def test_an_estimate_as_large_as_the_solution_bounds_nothing():
     assert "the maximum is no bound" in said
 
 
+def test_a_maximum_that_is_not_told_says_so():
+    for untold in (math.nan, None):
+        far = replace(ESTIMATE, maximum={"u": untold, "pressure": 1e-3}, doubts=("it jumps",))
+        found = rows(replace(REPORT, error_estimate=far))
+        assert found[1].split()[-3:] == ["not", "told", "?"]
+
+
 def test_standard_errors_of_an_unsolved_problem_are_marked_and_explained():
     recovery = Recovery(standard_errors={"z": 0.0042})
     report = replace(REPORT, parameters={"z": 0.273385, "k": 2.0}, recovery=recovery)

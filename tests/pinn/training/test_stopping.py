@@ -8,6 +8,7 @@ import pytest
 import pinn
 from autograd import ranks
 from pinn.objective import Objective
+from pinn.optimizers.least_squares.damped import DampedLeastSquares
 from pinn.training import loop
 from pinn.training.callbacks import notify
 from pinn.training.experiment import Experiment
@@ -20,9 +21,9 @@ SMALL = {"model": pinn.MLP(width=5, depth=1), "sampling": pinn.Sampling(interior
 STAGES = [pinn.Adam(10), pinn.LBFGS(10)]
 
 
-def train_only(stages, *callbacks):
+def train_only(stages, *callbacks, **limits):
     experiment = Experiment(PROBLEM, **SMALL)
-    return loop.train(experiment.objective(), stages, callbacks)
+    return loop.train(experiment.objective(), stages, callbacks, **limits)
 
 
 def at(step, act):
@@ -167,6 +168,49 @@ def test_the_default_stages_share_a_limit(clock):
     assert report.stages[0].steps in (19, 20)
     # A step of the second stage takes an evaluation or a few.
     assert 95 < report.wall_seconds < 105
+
+
+@pytest.fixture
+def algebra(clock, monkeypatch):
+    """Each damping that Levenberg-Marquardt tries takes a second, as `seconds` says of the step."""
+    algebra = SimpleNamespace(seconds=lambda step: 4.0, solved=0)
+    plain_jacobian, plain_damped = Objective.jacobian, DampedLeastSquares.damped
+
+    def jacobian(objective, theta, out=None):
+        clock.seconds += 0.0 if algebra.solved else 2.0  # the first one records
+        return plain_jacobian(objective, theta, out)
+
+    def damped(linear, damping, scale):
+        algebra.solved += 1
+        clock.seconds += algebra.seconds(algebra.solved)
+        return plain_damped(linear, damping, scale)
+
+    monkeypatch.setattr(Objective, "jacobian", jacobian)
+    monkeypatch.setattr(DampedLeastSquares, "damped", damped)
+    return algebra
+
+
+# A second for the first evaluation, two for the programs of the Jacobian, four for each step.
+@pytest.mark.parametrize(("limit", "steps"), [(6.5, 1), (9.0, 1), (10.9, 1), (11.1, 2), (15.2, 3)])
+def test_no_long_step_is_begun_that_would_end_after_the_limit(clock, algebra, limit, steps):
+    report = train_only([pinn.LevenbergMarquardt(1000)], seconds=limit)
+    assert (report.reason.value, report.steps) == ("time limit", steps)
+    assert clock.seconds == max(7, 3 + 4 * steps)
+
+
+def test_a_step_that_takes_longer_than_those_before_it_tells_how_long_the_next_one_takes(
+    clock, algebra
+):
+    algebra.seconds = lambda step: 1.0 if step < 6 else 3.0
+    report = train_only([pinn.LevenbergMarquardt(1000)], seconds=16.5)
+    assert report.steps == 7 and clock.seconds == 14.0  # one more would end at 17
+
+
+def test_a_stage_begins_no_step_that_one_of_its_kind_found_too_long(clock, algebra):
+    stages = [pinn.LevenbergMarquardt(2), pinn.LevenbergMarquardt(1000)]
+    report = train_only(stages, seconds=14.0)
+    assert report.steps == 2 and clock.seconds == 11.0
+    assert report.message.startswith("time limit of 14 s for all stages reached after step 2")
 
 
 @pytest.mark.parametrize("seconds", [0, -1.0, float("nan")])

@@ -240,3 +240,23 @@ def test_looking_changes_no_bit():
     course = run(True).last.course
     assert course.looks.steps.tolist() == [100, 200]
     assert (course.looks.fresh != course.looks.present).any(axis=1).all()
+
+
+# ---- where a network is at its end
+
+
+@pytest.mark.parametrize(("source", "further"), [("where(x > 0.3, 1, 0)", True), ("exp(x)", False)])
+def test_of_features_that_are_at_their_end_it_is_said_what_may_go_lower(source, further):
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": f"u_xx - {source}"},
+        [pinn.Dirichlet("u", 0, hard=True)],
+    )  # fmt: skip
+    features, points = pinn.RandomFeatures(30), pinn.Sampling(120)
+    said = [
+        pinn.solve(problem, features, points, seconds=seconds, error_bars=False).report.message
+        for seconds in (None, 600.0)
+    ]
+    assert all("as low as this network goes" in one for one in said)
+    assert said[0].endswith("whose layers are trained, may go lower") == further
+    assert said[1].endswith("s of the limit are left") == further
+    assert all(("a larger network" in one) == further for one in said)
