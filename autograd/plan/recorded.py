@@ -468,6 +468,8 @@ class _Replay(Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         tensors, plan = ctx.saved_tensors, ctx.plan
+        if not any(ctx.wanted):
+            return (None,) * (1 + len(tensors))
         if ctx.gradients is not None and not modes.is_grad_enabled():
             (seed,) = grads
             one = type(seed._data) is np.ndarray and seed._data == 1  # as that of backward() is

@@ -8,7 +8,7 @@ they do not meet is found out later (split.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +17,12 @@ import numpy as np
 from ...devices import CPU, put
 from ...ops.registry import REGISTRY
 from ..program import COMPUTED, CONSTANT, INPUT, Argument, Instruction, Program, Value, flops
-from .places import CannotCompile, moves, points_of_constant
+from .places import CannotCompile, points_of_constant, points_of_expansion
 from .prepared import few_points
 
 _FEWEST = 64  # rows: tiles of fewer are mostly empty
 _WORTH = 1 << 18  # operations
-_LENGTHS = frozenset({"shape", "sizes", "index", "rows"})  # attributes that hold numbers of rows
+_LENGTHS = frozenset({"shape", "sizes", "rows"})  # attributes that hold numbers of rows
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,6 @@ class _FewRows:
     count: int
     norms: bool
     found: dict[Value, Value] = field(default_factory=dict)
-    arrays: dict[Value, np.ndarray] = field(default_factory=dict)  # zeros, to try operations with
     squares: list[Value] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)  # of what is squared
 
@@ -86,20 +85,19 @@ class _FewRows:
         constants = dict.fromkeys(v for v in read if v.kind == CONSTANT)
         shapes = [v.shape for v in (*whole.inputs, *constants)]
         shapes += [o.shape for i in whole.instructions for o in i.outputs]
-        self.few = few_points(shapes)
         self.others = _sizes(whole) - {count}
+        self.few = few_points(tuple(n for n in s if not self._is_many(n)) for s in shapes)
         rows = []
         for value in (*whole.inputs, *constants):
             if value.kind == CONSTANT and self._is_alike(value):
                 continue
-            if value.shape[:1] == (count,):
+            if value.shape[:1] == (count,) and not any(map(self._is_many, value.shape[1:])):
                 rows.append(value)
-                self._new(value, INPUT)
-            elif any(self._is_many(size) for size in value.shape):
-                raise CannotCompile(f"an array {list(value.shape)} beside {count} rows")
+                self._new(value, INPUT, True)
             else:
-                data = None if value.data is None else put(value.data, CPU)
-                self._new(value, value.kind, data)
+                self._new(value, value.kind, False, value.data)
+        if not rows:
+            raise CannotCompile(f"no array of {count} rows")
         instructions = [
             self._instruction(i) for one in whole.instructions for i in self._as_sums(one)
         ]
@@ -111,27 +109,31 @@ class _FewRows:
                 whole.captured,
             ),
             rows, shared,
-            ["rows" if v.shape[:1] == (count,) else "sum" for v in (*whole.outputs, *self.squares)],
+            ["rows" if self._is_joined(v) else "sum" for v in (*whole.outputs, *self.squares)],
             self.sizes,
         )  # fmt: skip
 
     def _is_many(self, size: int) -> bool:
         return size > 0 and size % self.count == 0 and size not in self.others
 
-    def _length(self, part: Any) -> Any:
-        """Return an attribute with few rows in place of all."""
-        if type(part) is int:
-            return part // self.count * self.few if self._is_many(part) else part
-        if isinstance(part, slice):
-            return slice(*(self._length(k) for k in (part.start, part.stop, part.step)))
-        if isinstance(part, (tuple, list)):
-            return type(part)(self._length(k) for k in part)
-        return part
+    def _is_few(self, value: Argument) -> bool:
+        return isinstance(value, Value) and self.found[value].shape != value.shape
 
-    def _new(self, value: Value, kind: str, data: Any = None) -> None:
-        shape = self._length(value.shape)
+    def _is_joined(self, value: Value) -> bool:
+        return self._is_few(value) and value.shape[0] == self.count
+
+    def _length(self, size: int) -> int:
+        """Return a size with few rows in place of all."""
+        return size // self.count * self.few if self._is_many(size) else size
+
+    def _new(self, value: Value, kind: str, few: bool, data: Any = None) -> None:
+        """Find what stands for a value: as it is, or with few rows."""
+        shape = value.shape
+        if few:
+            shape = tuple(map(self._length, shape))
+            if sum(map(self._is_many, value.shape)) > 1:
+                raise CannotCompile(f"an array {list(value.shape)} of {self.count} rows")
         self.found[value] = Value(value.number, shape, value.dtype, kind, data, value.name)
-        self.arrays[value] = np.zeros(shape, value.dtype) if data is None else data
 
     def _is_alike(self, value: Value) -> bool:
         """Return whether a constant is the same in each row; it is taken over with few."""
@@ -141,29 +143,65 @@ class _FewRows:
         axis = data.shape.index(self.count)
         if any(self._is_many(size) for k, size in enumerate(data.shape) if k != axis):
             return False
-        self._new(value, CONSTANT, np.ascontiguousarray(np.take(data, range(self.few), axis)))
+        self._new(value, CONSTANT, True, np.ascontiguousarray(np.take(data, [0] * self.few, axis)))
         return True
 
     def _instruction(self, one: Instruction) -> Instruction:
-        """Return an operation on few rows; that it gives what it should is tried."""
-        attributes = one.attributes
-        if moves(one) or not one.op.elementwise:
-            attributes = {
-                k: self._length(v) if k in _LENGTHS else v for k, v in attributes.items()
-            }
+        """Return an operation with few rows, where it has any; that it gives them is tried."""
+        makes = points_of_expansion(one, self.count) is not None
+        few = makes or any(map(self._is_few, one.inputs))
         for output in one.outputs:
-            self._new(output, output.kind)
+            self._new(output, output.kind, few)
+        attributes = one.attributes
+        if few:
+            attributes = attributes if one.op.elementwise else self._attributes(one)
+            self._try(one, attributes)
+        inputs = tuple(self._argument(a) for a in one.inputs)
+        return Instruction(one.op, inputs, attributes, tuple(self.found[o] for o in one.outputs))
+
+    def _try(self, one: Instruction, attributes: dict[str, Any]) -> None:
+        given = [
+            np.zeros(self.found[v].shape, v.dtype) if isinstance(v, Value) else v
+            for v in one.inputs
+        ]
         try:
             with np.errstate(all="ignore"):
-                given = [self.arrays[v] if isinstance(v, Value) else v for v in one.inputs]
                 result = one.op.forward(np, *given, **attributes)
         except Exception as error:
             raise CannotCompile(f"operation '{one.op.name}' with fewer rows: {error}") from None
         results = result if isinstance(result, (tuple, list)) else (result,)
         if [np.shape(r) for r in results] != [self.found[o].shape for o in one.outputs]:
             raise CannotCompile(f"operation '{one.op.name}' with another number of rows")
-        inputs = tuple(self._argument(a) for a in one.inputs)
-        return Instruction(one.op, inputs, attributes, tuple(self.found[o] for o in one.outputs))
+
+    def _attributes(self, one: Instruction) -> dict[str, Any]:
+        """Return an operation's attributes with few rows."""
+        found = dict(one.attributes)
+        for key in _LENGTHS & found.keys():
+            given = found[key]
+            found[key] = (
+                self._length(given) if type(given) is int else tuple(map(self._length, given))
+            )
+        x = one.outputs[0] if one.op.name == "embed" else one.inputs[0]
+        if "index" in found:
+            found["index"] = tuple(self._index(found["index"], x))
+        if one.op.name == "roll":
+            axes = range(len(x.shape)) if found["axes"] is None else found["axes"]
+            if any(self._is_many(x.shape[k]) for k in axes):
+                raise CannotCompile("rows that are moved on")
+        return found
+
+    def _index(self, index: Sequence[Any], value: Value) -> Iterator[Any]:
+        """Yield an index in normal form (ops/index.py), of all rows or of sets of so many."""
+        sizes = iter(zip(value.shape, self.found[value].shape, strict=True))
+        for item in index:
+            size, few = (1, 1) if item is None or type(item) is tuple else next(sizes)
+            if size == few:
+                yield item
+                continue
+            ends = range(size)[item] if isinstance(item, slice) else range(1)
+            if ends.step != 1 or ends.start % self.count or ends.stop % self.count:
+                raise CannotCompile(f"some of {self.count} rows")
+            yield slice(*(k // self.count * self.few for k in (ends.start, ends.stop)))
 
     def _as_sums(self, one: Instruction) -> list[Instruction]:
         """Return a mean, divided by how many numbers there are in all rows, and a norm as sums."""

@@ -206,6 +206,7 @@ class _Layout:
                 self._fill(places, points, numbers.at(one))
         for output, places, points in zip(instruction.outputs, results, rows, strict=True):
             self.places[output] = np.where(places < 0, ZEROS * self.count + points, places)
+            self._by_row(self.places[output])  # refused where it takes a part of the points
 
     def _numbers_of(self, value: Value) -> Numbers:
         found = self.numbers.get(value)

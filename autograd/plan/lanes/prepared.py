@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
+from itertools import count
 from typing import Any, TypeVar
 
 from ..passes import run_pass
@@ -21,13 +22,16 @@ from .places import CannotCompile
 from .split import Parts, split
 
 Made = TypeVar("Made")
-_FEW = (7, 11, 13, 17, 19)
+_FEWEST = 7
 
 
 def few_points(shapes: Iterable[tuple[int, ...]]) -> int:
-    """Return for how many points to record: few, and no size that these arrays have."""
-    sizes = {size for shape in shapes for size in shape}
-    return next((few for few in _FEW if few not in sizes), _FEW[0])
+    """Return for how many points to record: few, and what divides no size that these arrays have.
+
+    So that a dimension that holds points is told by its size.
+    """
+    sizes = {size for shape in shapes for size in shape if size}
+    return next(few for few in count(_FEWEST, 2) if all(size % few for size in sizes))
 
 
 def lowered(program: Program, points: int, held: Collection[str]) -> Program:

@@ -246,6 +246,8 @@ class _Split:
         points = points_of_expansion(instruction, self.count)
         if points is not None:
             (number,) = inputs
+            if number.size != 1:
+                raise CannotCompile("several numbers made of sums, repeated for each point")
             one = self.program.new_constant(np.ones(number.shape, number.dtype))
             self.body.append(replace(instruction, inputs=(one,)))
             self.rows[output] = points

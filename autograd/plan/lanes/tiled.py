@@ -120,7 +120,8 @@ class Tiled:
             self._first.run()
         for to, array in self._copied:
             np.copyto(to, array)
-        rows = [np.ascontiguousarray(r) for r in (*rows, *self._made(rows))]
+        # yes and no are numbers in tiles
+        rows = [np.ascontiguousarray(r, self._dtype) for r in (*rows, *self._made(rows))]
         own = [_own(j, self._dtype) for j in joined]
         sums = self._run_lanes(rows, own)
         for given, one in zip(joined, own, strict=True):
@@ -132,7 +133,8 @@ class Tiled:
         self._last.run()
         totals = self._last.outputs
         for k, scale in zip(self._scaled, totals[len(totals) - len(self._scaled) :], strict=True):
-            np.multiply(joined[k], scale, out=joined[k])
+            with np.errstate(all="ignore"):  # as wherever programs are run
+                np.multiply(joined[k], scale, out=joined[k])
         return (np.array(one) for one in totals[: len(totals) - len(self._scaled)])
 
     def _run_lanes(self, rows: list[np.ndarray], joined: list[np.ndarray]) -> np.ndarray:

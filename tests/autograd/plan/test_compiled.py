@@ -1250,3 +1250,11 @@ def test_a_method_of_what_cannot_be_referred_to_weakly_is_refused_in_words():
     slim.factor = 2.0
     with pytest.raises(TypeError, match='add "__weakref__" to its __slots__'):
         slim.times(T.ones(1))
+
+
+def test_a_second_derivative_that_is_none():
+    weight = T.tensor([[0.3], [0.4]], requires_grad=True)
+    compiled = T.compile(lambda x: [(x @ weight).clamp(0.0, 1.0)])
+    (result,) = compiled(T.ones(3, 2))
+    (slope,) = T.grad(result.sum(), weight, create_graph=True)
+    assert T.grad((slope**2).sum(), weight, allow_unused=True) == (None,)  # as in the eager run

@@ -20,6 +20,8 @@ def drawn(*shape: int, requires_grad: bool = False) -> T.Tensor:
 
 X, Y, MORE = drawn(N, 2), drawn(N, 2), drawn(3 * N + 7, 2)
 TABLE = drawn(N, 3)
+MASK = TABLE[:, :1] > 0
+WIDE, LONG, SQUARE = drawn(N, 200), drawn(2 * N + 50, 2), drawn(N, N)
 
 
 @pytest.fixture
@@ -52,6 +54,9 @@ class Held:
     def u(self, x: T.Tensor) -> T.Tensor:
         w, b, v = self.parameters
         return T.tanh(x @ w + b) @ v
+
+    def times(self, x: T.Tensor) -> T.Tensor:
+        return x * self.parameters[1][0]
 
     def slope(self, x: T.Tensor) -> T.Tensor:
         u = self.u(x)
@@ -91,6 +96,10 @@ IN_TILES = {
     "multiplied by a sum": lambda h, x: h.u(x) * (1.0 + h.u(x).square().mean().detach()),
     "divided by a sum": lambda h, x: (x[:, :1] / (h.u(x).square().mean().detach() + 1.0)) * h.u(x),
     "ones": lambda h, x: (h.u(x) * T.ones(len(x), 1)).sum(),
+    "yes and no": lambda h, x: T.where(MASK, h.u(x), x[:, :1] ** 2).sum(),
+    "a column of that number": lambda h, x: (h.u(x) * WIDE[:, N : N + 1]).square().sum(),
+    "a row of that number": lambda h, x: (h.u(x) ** 2).sum() * (h.times(LONG)[N] ** 2).sum(),
+    "as many of others": lambda h, x: (h.u(x) ** 2).sum() * h.times(LONG)[N : 2 * N].square().sum(),
 }  # fmt: skip
 
 
@@ -153,6 +162,14 @@ def test_each_number_of_rows_goes_through_tiles_of_its_own(sets):
         "kernel": lambda h, x: ((h.u(x) @ h.u(x).T) ** 2).mean(),
         "the largest": lambda h, x: h.u(x).amax() + h.u(x).amin(0).sum(),
         "in order": lambda h, x: (T.sort(h.u(x), 0)[0] * x).sum(),
+        "moved on by as many as are recorded": lambda h, x: (h.u(x) * h.u(x).roll(7, 0)).sum(),
+        "every other row of two sets": lambda h, x: T.cat([h.u(x), h.u(Y)])[::2].sum(),
+        "first rows of two sets": lambda h, x: T.cat([h.u(x), h.u(Y)])[:14].square().sum(),
+        "two sets as they are": lambda h, x: T.cat([h.u(x), h.u(Y)]),
+        "half of the rows": lambda h, x: x.sin().reshape(2, -1)[0].sum() + h.u(x).sum(),
+        "a square beside": lambda h, x: h.u(x).square().sum() * h.times(SQUARE).square().sum(),
+        "a square alone": lambda h, x: (h.times(SQUARE) ** 2).sum(),
+        "means of columns": lambda h, x: (h.u(x) * x).mean(0, keepdim=True).square().sum(),
         "as a square": lambda h, x: (h.u(x).reshape(10, 13) @ TABLE[:13]).tanh().sum(),
     }.items(),
     ids=lambda pair: pair[0],

@@ -20,6 +20,7 @@ import numpy as np
 from .... import devices
 from ....ranks import ALONE, Ranks
 from ...program import CONSTANT, Instruction, Program, Value
+from ..places import CannotCompile
 from ..prepared import lowered, prepared, tiled_or_none
 from .arithmetic import arithmetic
 from .around import After, Before, Executor, by_cupy
@@ -64,6 +65,8 @@ class Launched:
         parts, layout = prepared(given, points, kinds, HELD, whole)
         self._executor = before
         self._parts, dtype = parts, layout.dtype
+        if any(value.dtype != dtype for value in program.inputs[:points]):
+            raise CannotCompile(f"points that are yes or no beside {dtype}")
         self._before = tiled_or_none(arithmetic, "before", parts.before, dtype, 0, False)
         self._after = tiled_or_none(arithmetic, "after", parts.after, dtype, parts.sums, True)
         ends = np.cumsum([0, *layout.totals]).tolist()[:-1]

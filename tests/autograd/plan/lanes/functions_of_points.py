@@ -139,3 +139,15 @@ ALONG_NUMBERS = {
     "huber": lambda p, x: _F.huber_loss(_scores(p, x), x[:, :1].expand(-1, 6), reduction="none"),
 }
 """Functions of a point's own numbers, (points, ...), that are written out for tiles."""
+
+
+def chosen(rows):
+    """Where a point says so its number, else the square; and the sum of these."""
+    x, mask = rows
+    found = T.where(mask, x.sin(), x * x)
+    return [found.sum(), found]
+
+
+def rows_with_yes_and_no(count):
+    x = np.random.default_rng(count).normal(size=(count, 2))
+    return [x, x > 0.2]

@@ -11,10 +11,12 @@ from autograd.plan.chunks import Chunked
 from autograd.plan.lanes import tiled
 from autograd.plan.lanes.host import Host
 from tests.autograd.plan.lanes.functions_of_points import (
+    chosen,
     network,
     parameters,
     random_function,
     rows_of,
+    rows_with_yes_and_no,
     step_of,
 )
 
@@ -319,3 +321,12 @@ def test_compiled_functions_of_points_are_tiles_in_both_precisions(monkeypatch, 
     expected = np.square(np.tanh(x.numpy().sum(axis=1))).mean()
     np.testing.assert_allclose(loss(x, w).item(), expected, rtol=20 * np.finfo(dtype).eps)
     assert found and None not in found
+
+
+def test_points_that_are_yes_or_no(compiled):
+    rows = rows_with_yes_and_no(130)
+    found = Chunked(chosen, [], ["sum", "rows"], executor="llvm")(rows)
+    x, mask = rows
+    expected = np.where(mask, np.sin(x), x * x)
+    np.testing.assert_allclose(found[0], expected.sum(), rtol=1e-13)
+    np.testing.assert_allclose(found[1], expected, rtol=0, atol=1e-14)

@@ -14,11 +14,13 @@ from autograd.strict import counted
 from autograd.strict.kernels import TURNS
 from tests.autograd.plan.lanes.functions_of_points import (
     ALONG_NUMBERS,
+    chosen,
     everything,
     network,
     parameters,
     random_function,
     rows_of,
+    rows_with_yes_and_no,
     step_of,
 )
 
@@ -374,3 +376,9 @@ def test_all_kinds_of_results_on_a_gpu(dtype):
         for one, two in zip(found, again, strict=True):
             np.testing.assert_array_equal(one, two)
     tiles_of(step)
+
+
+def test_points_that_are_yes_or_no_are_not_read_as_numbers(gpu):
+    rows = rows_with_yes_and_no(130)
+    found = run(gpu, Chunked(chosen, [], ["sum", "rows"]), rows)
+    assert_agree(found, Chunked(chosen, [], ["sum", "rows"], executor="numpy")(rows), 1e-13)
