@@ -51,7 +51,7 @@ class TiledExecutor:
 
     def run(self, known: bool = False) -> None:
         """Compute the outputs from the inputs."""
-        totals = list(self._tiled(self._rows, self._joined))
+        totals = self._tiled.run(self._rows, self._joined)
         for out, total in zip(self._sums, totals, strict=False):
             out[...] = total
         squares = totals[len(self._sums) :]

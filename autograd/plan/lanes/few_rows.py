@@ -22,7 +22,7 @@ from .prepared import few_points
 
 _FEWEST = 64  # rows: tiles of fewer are mostly empty
 _WORTH = 1 << 18  # operations
-_LENGTHS = frozenset({"shape", "sizes", "rows"})  # attributes that hold numbers of rows
+_LENGTHS = frozenset({"shape", "sizes"})  # attributes that hold numbers of rows
 
 
 @dataclass(frozen=True)
@@ -177,10 +177,7 @@ class _FewRows:
         """Return an operation's attributes with few rows."""
         found = dict(one.attributes)
         for key in _LENGTHS & found.keys():
-            given = found[key]
-            found[key] = (
-                self._length(given) if type(given) is int else tuple(map(self._length, given))
-            )
+            found[key] = tuple(map(self._length, found[key]))
         x = one.outputs[0] if one.op.name == "embed" else one.inputs[0]
         if "index" in found:
             found["index"] = tuple(self._index(found["index"], x))

@@ -326,8 +326,6 @@ class _Split:
 
     def _counted(self, argument: Argument) -> Value:
         """Return what knows no point as often as the points recorded go into all points."""
-        if self.whole and isinstance(argument, Value):
-            return argument
         if argument not in self.counted:
             is_value = isinstance(argument, Value)
             dtype = argument.dtype if is_value else self.program.inputs[0].dtype
@@ -341,7 +339,8 @@ class _Split:
 
     def _total(self, value: Value) -> Value:
         """Return a result that is a sum over the points, or counts as one."""
-        return value if value in self.summed or _is_zero(value) else self._counted(value)
+        counts = value in self.summed or _is_zero(value) or self.whole
+        return value if counts else self._counted(value)
 
     def _check_outputs(self) -> None:
         for kind, value in zip(self.kinds, self.program.outputs, strict=True):

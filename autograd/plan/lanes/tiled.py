@@ -111,7 +111,11 @@ class Tiled:
     def __call__(
         self, rows: Sequence[np.ndarray], joined: Sequence[np.ndarray]
     ) -> Iterator[np.ndarray]:
-        """Return the sums, one after the other; what is joined is written into `joined`.
+        """Return the sums, new arrays, one after the other; what is joined goes to `joined`."""
+        return (np.array(one) for one in self.run(rows, joined))
+
+    def run(self, rows: Sequence[np.ndarray], joined: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the sums, which the next call writes over; what is joined goes to `joined`.
 
         rows    the points' arrays, of one length that is not 0.
         """
@@ -135,7 +139,7 @@ class Tiled:
         for k, scale in zip(self._scaled, totals[len(totals) - len(self._scaled) :], strict=True):
             with np.errstate(all="ignore"):  # as wherever programs are run
                 np.multiply(joined[k], scale, out=joined[k])
-        return (np.array(one) for one in totals[: len(totals) - len(self._scaled)])
+        return totals[: len(totals) - len(self._scaled)]
 
     def _run_lanes(self, rows: list[np.ndarray], joined: list[np.ndarray]) -> np.ndarray:
         """Return the sums of all lanes."""

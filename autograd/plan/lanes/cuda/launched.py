@@ -125,7 +125,11 @@ class Launched:
         self._times: tuple[int, list[Any]] = 0, []
 
     def __call__(self, rows: Sequence[Any], joined: Sequence[Any]) -> Iterator[Any]:
-        """Return the sums, one after the other; what is joined is written into `joined`.
+        """Return the sums, one after the other; what is joined is written into `joined`."""
+        return iter(self.run(rows, joined))
+
+    def run(self, rows: Sequence[Any], joined: Sequence[Any]) -> list[Any]:
+        """Return the sums; what is joined is written into `joined`.
 
         rows    the points' arrays, of one length that is not 0.
         """
@@ -142,7 +146,7 @@ class Launched:
         sums = len(results) - len(scaled)
         for k, scale in zip(scaled, results[sums:], strict=True):
             self.xp.multiply(joined[k], scale, out=joined[k])
-        return iter(results[:sums])
+        return results[:sums]
 
     def times(self, count: int) -> list[Any]:
         """Return how often the points recorded go into so many, [] where nobody reads it."""
