@@ -22,16 +22,18 @@ def _each(value: Any, count: int) -> tuple[int, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * count
 
 
-class _Conv(Module):
+class _Layer(Module):
     """What all share: a kernel for each group of channels, and a bias.
 
     Weight, then bias are uniform on +-1/sqrt(n), n the numbers that a sum is of: He et al. 2015 as
     PyTorch has it.
     """
 
+    _dims: int
+    _function: Callable[..., Tensor]
+
     def __init__(
         self,
-        dims: int,
         transposed: bool,
         in_channels: int,
         out_channels: int,
@@ -47,7 +49,7 @@ class _Conv(Module):
         generator: Any,
     ) -> None:
         super().__init__()
-        name = type(self).__name__
+        name, dims = type(self).__name__, self._dims
         if groups < 1:
             raise ValueError(f"{name}: groups must be a positive integer, got {groups}")
         for what, channels in (("in", in_channels), ("out", out_channels)):
@@ -116,8 +118,32 @@ class _Conv(Module):
             told.append(f"padding_mode={self.padding_mode}")
         return ", ".join(told)
 
-    def _applied(self, function: Callable, input: Tensor) -> Tensor:
-        """Return a convolution of `input`, padded in the layer's mode."""
+
+class _Conv(_Layer):
+    """What convolutions share; their padding may be of other numbers than zeros."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        generator: Any = None,
+    ) -> None:
+        super().__init__(
+            False, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
+            padding_mode, device, dtype, generator,
+        )  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
         padding: Any = self.padding
         if self.padding_mode != "zeros" and padding != "valid":
             if padding == "same":
@@ -126,7 +152,7 @@ class _Conv(Module):
                 widths = [(width, width) for width in padding]
             counts = [width for pair in reversed(widths) for width in pair]
             input, padding = pad(input, counts, mode=self.padding_mode), 0
-        return function(
+        return self._function(
             input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
         )
 
@@ -141,29 +167,7 @@ class Conv1d(_Conv):
     Raises ValueError for groups that do not divide both channels, and for unknown words.
     """
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        generator: Any = None,
-    ) -> None:
-        super().__init__(
-            1, False, in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
-            bias, padding_mode, device, dtype, generator,
-        )  # fmt: skip
-
-    def forward(self, input: Tensor) -> Tensor:
-        return self._applied(F.conv1d, input)
+    _dims, _function = 1, staticmethod(F.conv1d)
 
 
 class Conv2d(_Conv):
@@ -172,29 +176,7 @@ class Conv2d(_Conv):
     See `Conv1d`; kernel_size, stride, padding and dilation are one number, or one a dimension.
     """
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        generator: Any = None,
-    ) -> None:
-        super().__init__(
-            2, False, in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
-            bias, padding_mode, device, dtype, generator,
-        )  # fmt: skip
-
-    def forward(self, input: Tensor) -> Tensor:
-        return self._applied(F.conv2d, input)
+    _dims, _function = 2, staticmethod(F.conv2d)
 
 
 class Conv3d(_Conv):
@@ -203,6 +185,12 @@ class Conv3d(_Conv):
     See `Conv2d`.
     """
 
+    _dims, _function = 3, staticmethod(F.conv3d)
+
+
+class _ConvTranspose(_Layer):
+    """What the transposes share: how large their result is."""
+
     def __init__(
         self,
         in_channels: int,
@@ -210,9 +198,10 @@ class Conv3d(_Conv):
         kernel_size: Any,
         stride: Any = 1,
         padding: Any = 0,
-        dilation: Any = 1,
+        output_padding: Any = 0,
         groups: int = 1,
         bias: bool = True,
+        dilation: Any = 1,
         padding_mode: str = "zeros",
         device: Any = None,
         dtype: Any = None,
@@ -220,26 +209,16 @@ class Conv3d(_Conv):
         generator: Any = None,
     ) -> None:
         super().__init__(
-            3, False, in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
-            bias, padding_mode, device, dtype, generator,
+            True, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
+            padding_mode, device, dtype, generator,
         )  # fmt: skip
+        self.output_padding = _each(output_padding, self._dims)
 
-    def forward(self, input: Tensor) -> Tensor:
-        return self._applied(F.conv3d, input)
-
-
-class _ConvTranspose(_Conv):
-    """What the transposes share: how large their result is."""
-
-    output_padding: tuple[int, ...]
-
-    def _enlarged(
-        self, function: Callable, input: Tensor, output_size: Sequence[int] | None
-    ) -> Tensor:
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         more = self.output_padding
         if output_size is not None:
             more = self._missing(input, tuple(output_size))
-        return function(
+        return self._function(
             input, self.weight, self.bias, self.stride, self.padding, more, self.groups,
             self.dilation,
         )  # fmt: skip
@@ -277,58 +256,10 @@ class ConvTranspose1d(_ConvTranspose):
     Raises ValueError for groups that do not divide both channels.
     """
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Any = 1,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        generator: Any = None,
-    ) -> None:
-        super().__init__(
-            1, True, in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
-            bias, padding_mode, device, dtype, generator,
-        )  # fmt: skip
-        self.output_padding = _each(output_padding, 1)
-
-    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        return self._enlarged(F.conv_transpose1d, input, output_size)
+    _dims, _function = 1, staticmethod(F.conv_transpose1d)
 
 
 class ConvTranspose2d(_ConvTranspose):
     """`functional.conv_transpose2d` with a kernel that is learned; see `ConvTranspose1d`."""
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Any = 1,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        generator: Any = None,
-    ) -> None:
-        super().__init__(
-            2, True, in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
-            bias, padding_mode, device, dtype, generator,
-        )  # fmt: skip
-        self.output_padding = _each(output_padding, 2)
-
-    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        return self._enlarged(F.conv_transpose2d, input, output_size)
+    _dims, _function = 2, staticmethod(F.conv_transpose2d)

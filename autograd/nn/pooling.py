@@ -54,11 +54,36 @@ class MaxPool2d(_MaxPool):
         return F.max_pool2d(input, *self._arguments())
 
 
+class _AvgPool(Module):
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+    def _arguments(self) -> tuple:
+        return (
+            self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
+        )  # fmt: skip
+
+
 def _single(value: Any) -> tuple[int, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
-class AvgPool1d(Module):
+class AvgPool1d(_AvgPool):
     """The means of windows of (n, c, l)."""
 
     def __init__(
@@ -69,24 +94,16 @@ class AvgPool1d(Module):
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> None:
-        super().__init__()
-        self.kernel_size = _single(kernel_size)
-        self.stride = _single(kernel_size if stride is None else stride)
-        self.padding = _single(padding)
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
+        stride = None if stride is None else _single(stride)
+        super().__init__(
+            _single(kernel_size), stride, _single(padding), ceil_mode, count_include_pad
+        )
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool1d(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-            self.count_include_pad,
-        )  # fmt: skip
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return F.avg_pool1d(input, *self._arguments())
 
 
-class AvgPool2d(Module):
+class AvgPool2d(_AvgPool):
     """The means of windows of (n, c, h, w), or their sums by `divisor_override`."""
 
     def __init__(
@@ -98,19 +115,8 @@ class AvgPool2d(Module):
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> None:
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding = padding
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
+        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
         self.divisor_override = divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool2d(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-            self.count_include_pad, self.divisor_override,
-        )  # fmt: skip
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return F.avg_pool2d(input, *self._arguments(), self.divisor_override)

@@ -80,7 +80,7 @@ def executor_of_whole(program: Program, given: Sequence[Any], threads: int) -> A
             few.program, points, few.kinds, threads, whole=True, before=executor_of_whole
         )
 
-    return _of_whole(program, given, threads, tiled, LLVMExecutor)
+    return _of_whole(program, given, threads, tiled, LLVMExecutor, on_host=True)
 
 
 def executor_on_device(program: Program, given: Sequence[Any], index: int | None) -> Any:
@@ -92,7 +92,7 @@ def executor_on_device(program: Program, given: Sequence[Any], index: int | None
             few.program, points, few.kinds, index, whole=True, before=executor_on_device
         )
 
-    return _of_whole(program, given, ("cuda", index), launched, CupyExecutor)
+    return _of_whole(program, given, ("cuda", index), launched, CupyExecutor, on_host=False)
 
 
 def _of_whole(
@@ -101,11 +101,10 @@ def _of_whole(
     where: Hashable,
     make: Callable[[FewRows], Tiled | Launched],
     other: Callable[..., Any],
+    on_host: bool,
 ) -> Any:
     made = _known.setdefault(program, {})
     if where not in made:
-        on_host = other is LLVMExecutor
-
         def tried(count: int) -> Found:
             few = few_rows(program, count, norms=on_host)  # a device is not asked how large one is
             return few, make(few)

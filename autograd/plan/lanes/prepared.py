@@ -60,7 +60,7 @@ def prepared(
     """
     parts = split(program, points, kinds, whole)
     fused = partial(fuse, held=lambda op: op.name in held, truths=program.inputs[0].dtype)
-    body = run_pass("clusters", fused, remove_dead_code(parts.body))
+    body = run_pass("clusters", fused, parts.body)
     return parts, lay_out(body, points, parts.totals, held)
 
 

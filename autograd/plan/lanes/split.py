@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.registry import REGISTRY
+from ..passes.dead import remove_dead_code
 from ..program import CONSTANT, Argument, Instruction, Program, Value
 from .places import (
     CannotCompile,
@@ -123,7 +124,8 @@ class _Split:
         needed = dict.fromkeys([v for i in self.after for v in i.values()] + totals)
         made = {o for i in self.body for o in i.outputs}
         sums = [v for v in needed if v in made and v in self.summed]  # no move of numbers
-        self._drop_unread([*sums, *joined])
+        living = self.program.replaced(self.body, [*sums, *joined])
+        self.body = remove_dead_code(living).instructions
         varies = self.summed | {v for v in self.rows if v.kind != CONSTANT}
         read = [v for i in self.body for v in i.values() if v not in made]
         read += [v for i in self.after for v in i.values()] + totals
@@ -135,15 +137,6 @@ class _Split:
             self.program.part([*given, *uniform], self.body, [*sums, *joined]),
             *totals_of(after, len(sums)), scaled, self.count, bool(times),
         )  # fmt: skip
-
-    def _drop_unread(self, outputs: Sequence[Value]) -> None:
-        """Leave out of the body what makes none of its outputs."""
-        live, kept = set(outputs), []
-        for instruction in reversed(self.body):
-            if any(o in live for o in instruction.outputs):
-                live.update(instruction.values())
-                kept.append(instruction)
-        self.body = kept[::-1]
 
     def _place(self, instruction: Instruction) -> None:
         values = list(instruction.values())
