@@ -36,8 +36,8 @@ _DONE = 1e-20
 # that comes to more in all, a trial would take as long as a training. It takes no more points than
 # that, however many training is given.
 _FEW, _LEAST_FEW, _POINTS, _MOST_FEW = 600, 250, 4, 1500
-# Features after it.
-_MANY, _LEAST_MANY = 2000, 500
+# Features after it, and at most where there is a limit in time: training takes as long as it lets.
+_MANY, _LEAST_MANY, _MOST_MANY = 2000, 500, 4000
 # Along a line so large a share of these resolves as much.
 _ON_A_LINE = 0.5
 # Random features are taken where the loss on points apart falls to less than this share of what it
@@ -47,9 +47,10 @@ _RESOLVED = 1e-6
 _RESOLVED_IN_HASTE = 1e-3
 # The same in time alone: what is left adds up, and windows of time leave next to nothing.
 _RESOLVED_IN_TIME = 1e-18
-# The share of a limit in time that the trial may take, and a step with many features, whose
-# operations grow like the third power of their number.
-_SHARE = 0.3
+# The share of a limit in time that the trial may take, and that a step with many features may take
+# of what is left of it. From some hundreds on its seconds grow like this power of their number:
+# reductions like the third, all else like the second.
+_SHARE, _POWER = 0.3, 2.5
 # In more coordinates than these a ridge function sees too little of the domain.
 _COORDINATES = 3
 # From this limit in time on a fourth hidden layer, and more points, pay.
@@ -120,11 +121,13 @@ def _by_trial(experiment: Experiment, auto: AutoModel, tell: Tell) -> Chosen:
     long = experiment.seconds is None or experiment.seconds >= _WINDOWS_FROM
     in_windows = in_time_alone and long and math.isfinite(best.left)
     tried, resolved = few, _RESOLVED_IN_HASTE if late and not in_windows else _RESOLVED
-    width = _many(experiment, best.seconds)
+    width = _many(experiment, budget, best.seconds)
     if not (best.left < resolved or _is_hopeless(best) or late or width == few):
         # What so many could not follow, more of them may.
         tried, best = width, _tried(experiment, auto, kind, width, budget, best.found)
         late = budget.is_spent(_SHARE)
+    if best.left < resolved:
+        width = _worth(experiment, budget, tried, best)
     said = _said(tried, best, late)
     if not best.left < resolved:
         return _trained(experiment, auto, said, in_windows)
@@ -242,17 +245,40 @@ def _most(experiment: Experiment) -> int:
     return sys.maxsize if interior is None else max(1, interior // 2)
 
 
-def _many(experiment: Experiment, seconds: float) -> int:
-    """Return how many features come after a trial whose steps took so long.
+def _many(experiment: Experiment, budget: Budget, seconds: float) -> int:
+    """Return how many features come after a trial of few whose steps took so long."""
+    few = _few(experiment)
+    return max(few, min(_of_each(experiment, _MANY), _in_time(few, budget, seconds)))
 
-    By the points where their number is given, and by the clock where there is a limit.
+
+def _worth(experiment: Experiment, budget: Budget, tried: int, found: Trial) -> int:
+    """Return how many features are trained after a trial of so many has resolved the solution.
+
+    As many as there are without a limit in time; with one no more than it lets, and more where more
+    digits are to be had: these grow like the number of features along each coordinate.
     """
-    few, count = _few(experiment), len(experiment.problem.unknowns)
-    many = max(int(_MANY * _share_of_features(experiment)) // count, _LEAST_MANY)
-    many = min(many, _most(experiment))
-    if experiment.seconds is not None:
-        many = min(many, int(few * (_SHARE * experiment.seconds / seconds) ** (1 / 3)))
-    return max(few, many)
+    many = _of_each(experiment, _MANY)
+    if budget.limit is None:
+        return max(tried, many)
+    most, count = _of_each(experiment, _MOST_MANY), len(experiment.problem.domain.coordinates)
+    digits = -math.log10(max(found.left, _DONE))
+    wanted = int(tried * (-math.log10(_DONE) / digits) ** count)
+    wanted = min(max(many, wanted), most, _in_time(tried, budget, found.seconds))
+    return max(tried, wanted)
+
+
+def _of_each(experiment: Experiment, many: int) -> int:
+    """Return how many features each unknown has of so many in all, as the points allow."""
+    many = int(many * _share_of_features(experiment)) // len(experiment.problem.unknowns)
+    return min(max(many, _LEAST_MANY), _most(experiment))
+
+
+def _in_time(tried: int, budget: Budget, seconds: float) -> int:
+    """Return how many features a step may have, where one of so many took so many seconds."""
+    if budget.limit is None:
+        return sys.maxsize
+    share = _SHARE * max(0.0, budget.limit - budget.spent)
+    return int(tried * (share / seconds) ** (1 / _POWER))
 
 
 def _tried(

@@ -13,7 +13,7 @@ from autograd import ranks
 from pinn.training import Choice, choosing, pacing, trial
 from pinn.training.auto import Auto
 from pinn.training.experiment import Experiment
-from pinn.training.trial import Trial
+from pinn.training.trial import Budget, Trial
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def few(monkeypatch):
     """A trial of a size that suits tests."""
     small = {
         "_FEW": 60, "_LEAST_FEW": 30, "_MOST_FEW": 150, "_MANY": 120,
-        "_LEAST_MANY": 60, "_ON_A_LINE": 1.0,
+        "_LEAST_MANY": 60, "_MOST_MANY": 200, "_ON_A_LINE": 1.0,
     }  # fmt: skip
     for name, value in small.items():
         monkeypatch.setattr(choosing, name, value)
@@ -37,9 +37,14 @@ FRONT = pinn.Problem(
 )  # fmt: skip
 
 
-def that_left(share, found=None):
-    """A trial of a second that left a share of the loss."""
-    return Trial({"e": 1.0}, {"e": share}, 1.0, found or {}, False, np.zeros(1))
+def that_left(share, found=None, seconds=1.0):
+    """A trial with steps of so many seconds that left a share of the loss."""
+    return Trial({"e": 1.0}, {"e": share}, seconds, found or {}, False, np.zeros(1))
+
+
+def gone(spent, limit):
+    """A budget of which so many seconds are spent."""
+    return Budget(limit, lambda: spent, 0.0)
 
 
 def test_a_smooth_solution_gets_random_features_and_many_digits():
@@ -135,17 +140,37 @@ def test_in_haste_features_are_taken_that_leave_more(monkeypatch):
 
 
 def test_the_clock_counts_where_there_is_a_limit_in_time():
-    def width(**given):
-        return choosing._many(Experiment(SMOOTH, pinn.AutoModel(), **given), 1.0)
+    def width(limit=None, spent=0.0):
+        return choosing._many(
+            Experiment(SMOOTH, pinn.AutoModel(), seconds=limit), gone(spent, limit), 1.0
+        )
 
-    assert width() == width(seconds=1000.0) == 120
-    assert width(seconds=0.1) == 60  # no fewer than were tried
-    assert 60 < width(seconds=10.0) == int(60 * 3 ** (1 / 3)) < 120
+    assert width() == width(1000.0) == width(1040.0, 40.0) == 120
+    assert width(0.1) == width(10.0, 10.5) == 60  # no fewer than were tried
+    assert 60 < width(10.0) == width(15.0, 5.0) == int(60 * 3**0.4) < 120
+
+
+def test_more_features_are_trained_where_time_is_left_and_digits_are_to_be_had():
+    def width(left, limit=None, problem=SMOOTH, seconds=0.01):
+        experiment = Experiment(problem, pinn.AutoModel(), seconds=limit)
+        return choosing._worth(experiment, gone(0.0, limit), 60, that_left(left, {}, seconds))
+
+    plane = replace(
+        SMOOTH, domain=pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1), reference=None,
+        equations={"poisson": "u_xx + u_yy + 1"},
+    )  # fmt: skip
+    # digits grow like the number along each coordinate
+    assert width(1e-8, 1000.0) == 60 * 20 / 8
+    assert width(1e-8, 1000.0, plane) == 200 < 60 * (20 / 8) ** 2  # no more than there are
+    assert width(1e-12, 1000.0, plane) == int(60 * (20 / 12) ** 2)
+    assert width(1e-8) == width(1e-18, 1000.0) == width(0.0, 1000.0) == 120  # as without a limit
+    assert width(1e-8, 10.0, seconds=0.8) == int(60 * (3 / 0.8) ** 0.4)
+    assert width(1e-8, 0.1, seconds=1.0) == 60
 
 
 def test_points_that_are_given_limit_the_number_of_features():
     given = Experiment(SMOOTH, pinn.AutoModel(), pinn.Sampling(interior=180))
-    assert choosing._many(given, 1.0) == 90
+    assert choosing._many(given, gone(0.0, None), 1.0) == 90
 
 
 def test_along_a_line_half_of_the_features_do(monkeypatch):
@@ -157,7 +182,8 @@ def test_along_a_line_half_of_the_features_do(monkeypatch):
     )  # fmt: skip
     line, plane = (Experiment(one, pinn.AutoModel()) for one in (SMOOTH, square))
     assert (choosing._few(line), choosing._few(plane)) == (30, 60)
-    assert (choosing._many(line, 1.0), choosing._many(plane, 1.0)) == (60, 120)
+    free = gone(0.0, None)
+    assert (choosing._many(line, free, 1.0), choosing._many(plane, free, 1.0)) == (60, 120)
 
 
 def test_trials_end_where_they_have_taken_their_share_of_the_time(monkeypatch):
