@@ -447,7 +447,7 @@ class Tensor(Operations):
     def _alias(self) -> Tensor:
         """Return a leaf that shares memory and version counter."""
         if modes.state.tracer is not None:
-            modes.state.tracer.share(self._data)
+            modes.state.tracer.share(self)
         alias = Tensor(self._data)
         alias._version = self._version
         return alias
@@ -472,7 +472,7 @@ class Tensor(Operations):
     def data(self) -> Tensor:
         """The same memory as a leaf whose writes are not seen by the version check."""
         if modes.state.tracer is not None:
-            modes.state.tracer.share(self._data)
+            modes.state.tracer.share(self)
         alias = Tensor(self._data)
         alias._version = _Unchecked(self._version)
         return alias
@@ -481,7 +481,10 @@ class Tensor(Operations):
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"data must be a Tensor, got {type(value).__name__}")
+        modes.refuse_write("giving a tensor other memory (data = ...)", "Do that outside of it")
         self._data = value._data
+        # what is written there through `value` is seen by what was recorded with it
+        self._version = _Unchecked(value._version, self._version[0])
 
     @property
     def _base(self) -> Tensor | None:
@@ -497,7 +500,8 @@ class Tensor(Operations):
                 "use detach() first"
             )
         copied = type(self).__new__(type(self))
-        Tensor.__init__(copied, self._data.copy())
+        is_recorded = modes.state.tracer is not None
+        Tensor.__init__(copied, self.detach().clone()._data if is_recorded else self._data.copy())
         copied._requires_grad = self._requires_grad
         memo[id(self)] = copied
         if self._grad is not None:
@@ -509,6 +513,7 @@ class Tensor(Operations):
             raise RuntimeError(
                 "only leaf tensors can be pickled; use detach() or save their numpy() instead"
             )
+        _look("a copy.copy() or a pickle")
         host = devices.backend_of(self._data).to_host(self._data)
         grad = None if self._grad is None else self._grad.detach()
         return (_rebuild, (type(self), host, str(self.device), self._requires_grad, grad))
@@ -531,13 +536,19 @@ class _Unchecked(list[int]):
     The tensor's has a second number for them, by which what was recorded with its values is void.
     """
 
-    def __init__(self, of: list[int]) -> None:
-        super().__init__([0])
+    def __init__(self, of: list[int], count: int = 0) -> None:
+        super().__init__([count])
         self._of = of._of if isinstance(of, _Unchecked) else of
 
     def __setitem__(self, index: Any, count: Any) -> None:
         super().__setitem__(index, count)
         self._of[1:] = [sum(self._of[1:]) + 1]
+
+
+def writes_to(tensor: Tensor) -> list[int]:
+    """Return what counts all writes of the library to the memory of a tensor, `data`'s as well."""
+    version = tensor._version
+    return version._of if isinstance(version, _Unchecked) else version
 
 
 def made_of(array: Any) -> Tensor:

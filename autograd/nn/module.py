@@ -344,6 +344,7 @@ class Module:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or fill them with zeros in place."""
+        modes.refuse_write("zero_grad()", "Call it outside of it")
         for parameter in self.parameters():
             clear_grad(parameter, set_to_none)
 

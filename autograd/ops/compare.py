@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import modes
 from ..tensor import Tensor, as_tensor, method
 from .arithmetic import is_operand, operand, operands
 from .registry import Op
@@ -192,12 +193,20 @@ def allclose(
     x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
     """Return whether all elements are close: see isclose."""
-    return bool(isclose(x, y, rtol, atol, equal_nan)._data.all())
+    return _answer("allclose", isclose(x, y, rtol, atol, equal_nan))
 
 
 def equal(x: Tensor, y: Tensor) -> bool:
     """Return whether shapes and all elements are equal (NaN equals nothing)."""
-    return x.shape == y.shape and bool(eq(x, y)._data.all())
+    return x.shape == y.shape and _answer("equal", eq(x, y))
+
+
+def _answer(name: str, elements: Tensor) -> bool:
+    """Return whether all elements are true: a number of now, which no recording may decide by."""
+    tracer = modes.state.tracer
+    if tracer is not None and tracer.varies(elements):
+        tracer.refuse(f"{name}()")
+    return bool(elements._data.all())
 
 
 for _function in (isclose, allclose, equal):

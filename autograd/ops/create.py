@@ -74,6 +74,9 @@ def tensor(
 
     Python floats take the default dtype, arrays keep theirs.
     """
+    if isinstance(data, Tensor) and modes.state.tracer is not None:
+        copied = data.detach().clone().to(dtype=dtype, device=device)
+        return copied.requires_grad_(requires_grad)
     if isinstance(data, Tensor):
         device = data.device if device is None else device
         array = devices.backend_of(data._data).to_host(data._data)

@@ -18,7 +18,7 @@ from ..tensor import Tensor
 from .forms import PLAIN, Frozen, Itself, Same, Unfit, frozen, put_together, taken_apart
 from .reading import Surroundings
 from .recorded import OfTensors, Recorded, keep
-from .surroundings import surroundings
+from .surroundings import compiled_of, surroundings
 from .trace import is_made_while_recording
 
 
@@ -37,10 +37,10 @@ def compile(  # noqa: A001 - the field's name
               the functions and methods that it calls, read from around themselves, also in
               lists and tuples, as attributes (`self.weight`, an argument's too) and as entries of
               dicts (`weights["wall"]`) that a text of theirs names: pass a number that changes
-              often as a tensor. Tensors, arrays and other objects count by which they are: what
-              is written into an array, or reached by a computed name, is not seen. What it does
-              besides (it prints, or counts its calls) happens when it is recorded, up to three
-              times, and not again.
+              often as a tensor. Tensors, arrays and other objects count by which they are. What is
+              written into a tensor is seen, and into an array of up to 8 KiB; into larger ones, or
+              what is reached by a computed name, is not. What it does besides (it prints, or counts
+              its calls) happens when it is recorded, up to three times, and not again.
     points    names of the arguments that have a row a point, equally many. Results are then
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.
@@ -79,6 +79,7 @@ class _Recordings:
     def __init__(self) -> None:
         self.known: dict[tuple[Hashable, Surroundings], Recorded] = {}
         self.own: frozenset[str] = frozenset()
+        self.left: dict[str, Hashable] = {}  # by names, what a recording has changed it to
         self._around: dict[Hashable, Surroundings] = {}
         self._dropped = 0
         self._last: dict[str, Hashable] = {}
@@ -134,6 +135,9 @@ class Compiled:
         self._points = (points,) if isinstance(points, str) else () if points is None else points
         self._check_points()
         self._threads, self._executor = threads, executor
+        innermost = inspect.unwrap(fn.func if isinstance(fn, functools.partial) else fn)
+        module = getattr(innermost, "__module__", None) or ""
+        compiled_of(module.partition(".")[0])
         is_object = not isinstance(fn, (FunctionType, MethodType, functools.partial))
         self._called = "self" if is_object else ""
         self._told: set[str] = set()  # what is not seen
@@ -239,8 +243,9 @@ class Compiled:
                     self._of_tensors(form), points, self._name, self._threads, self._executor
                 )
             keep(recorded.known, key, found)
+        known = found.recordings
         result = found(leaves)
-        if new:
+        if found.recordings > known:
             self._say_what_is_written(self._leave_out_its_own(recorded, asked, around, roots))
         return result
 
@@ -292,9 +297,11 @@ class Compiled:
     def _leave_out_its_own(
         self, recorded: _Recordings, asked: Hashable, around: Surroundings, roots: dict[str, Any]
     ) -> list[str]:
-        """Keep a first recording under what the function itself did not write meanwhile.
+        """Keep a recording under what there is after it, but for what each recording writes anew.
 
-        Return where it has put tensors of the recording, and numbers that it counts with.
+        That are tensors of the recording, numbers that it counts with, and what it has found as
+        another recording left it: none of them tells recordings apart. What was made at the first
+        call and then stays, a grid say, is followed. Return the names of the first two.
         """
         now = dict(surroundings(roots, recorded.own, around).named)
         changed = {name: old for name, old in around.named if now.get(name, old) != old}
@@ -305,11 +312,12 @@ class Compiled:
             name for name, value in now.items()
             if isinstance(value, Same) and is_made_while_recording(value.value)
         ]  # fmt: skip
-        written = {*changed, *kept}
-        if written:
+        again = [name for name, old in changed.items() if recorded.left.get(name) == old]
+        recorded.left |= {name: now[name] for name in changed if name in now}
+        if changed or kept:
             with self._lock:
                 found = recorded.known.pop((asked, around), None)
-                recorded.leave_out(written)
+                recorded.leave_out({*kept, *counted, *again})
                 if found is not None:
                     keep(recorded.known, (asked, recorded.around(asked, roots)), found)
         return [*kept, *counted]

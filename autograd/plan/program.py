@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.registry import Op
+from ..tensor import writes_to
 
 INPUT, CONSTANT, COMPUTED = "input", "constant", "computed"
 
@@ -50,18 +51,32 @@ class Captured:
 
     tensor: weakref.ref
     data: Any
-    version: list[int]  # shared by all tensors of that memory; counts the library's writes to it
+    version: list[int]  # of all tensors of that memory; counts the library's writes to it
     count: tuple[int, ...]  # those that the version check does not see with it
+    numbers: Any  # that the constant has
 
     @classmethod
-    def of(cls, tensor: Any) -> Captured:
-        """Remember a tensor as it is now."""
-        return cls(weakref.ref(tensor), tensor._data, tensor._version, tuple(tensor._version))
+    def of(cls, tensor: Any, numbers: Any) -> Captured:
+        """Remember a tensor as it is now, with a copy of its numbers."""
+        version = writes_to(tensor)
+        return cls(weakref.ref(tensor), tensor._data, version, tuple(version), numbers)
 
     def is_current(self) -> bool:
-        """Return whether the tensor has neither been written to nor been given other memory."""
+        """Return whether the tensor has neither been written to nor been given other memory.
+
+        Writes that numpy makes into memory of the host are seen by the numbers.
+        """
         tensor = self.tensor()
-        return tuple(self.version) == self.count and (tensor is None or tensor._data is self.data)
+        if tuple(self.version) != self.count or not (tensor is None or tensor._data is self.data):
+            return False
+        return type(self.data) is not np.ndarray or _same_bits(self.data, self.numbers)
+
+
+def _same_bits(one: np.ndarray, other: np.ndarray) -> bool:
+    size = one.dtype.itemsize
+    if size > 8:  # complex
+        return one.tobytes() == other.tobytes()
+    return bool((one.view(f"i{size}") == other.view(f"i{size}")).all())
 
 
 Argument = Value | int | float | complex | bool | None

@@ -16,6 +16,7 @@ from ..tensor import Tensor
 from .forms import PLAIN, Frozen, Same
 
 _SHORT = 32  # entries of a dict up to which its keys are compared, not how many there are
+_SMALL = 1 << 13  # bytes of an array up to which its numbers are compared
 
 Named = tuple[tuple[str, Hashable], ...]
 """What was found, each with the name that a reader of the function would give it."""
@@ -37,7 +38,7 @@ class Place(NamedTuple):
     """What was found in a place: its name, and what a value there is told from others by."""
 
     name: str
-    kind: str  # of the expectation: "is", "ref", "type", "code", "alias" or "any"
+    kind: str  # of the expectation: "is", "ref", "array", "type", "code", "alias" or "any"
     expected: Any
     key: Hashable | None
 
@@ -113,7 +114,7 @@ class Surroundings:
             return self
         places = list(self._places)
         for k, (place, value) in enumerate(zip(self._places, values, strict=True)):
-            if place.kind not in _LEAVES or value is _LEAVES[place.kind](place.expected):
+            if place.kind not in _LEAVES or _LEAVES[place.kind](place.expected, value):
                 continue
             found = leaf(place.name, value)
             if found is None or found.kind != place.kind:
@@ -124,7 +125,7 @@ class Surroundings:
     @property
     def is_gone(self) -> bool:
         """Whether some of it is not there any more: nothing will be like this again."""
-        return any(place.kind == "ref" and place.expected() is None for place in self._places)
+        return any(_is_gone(place) for place in self._places)
 
     @functools.cached_property
     def _read(self) -> Callable[..., tuple | None]:
@@ -148,6 +149,10 @@ class Surroundings:
             if kind in _ALIKE:
                 value = f"v{expected}" if kind == "alias" else text.constant(expected, f"x{k}")
                 alike.append(_ALIKE[kind].format(f"v{k}", value))
+            elif kind == "array":
+                there = text.constant(expected[0].reference, f"x{k}")
+                numbers = text.constant(expected[1], f"n{k}")
+                same.append(f"v{k} is {there}() is not None and v{k}.tobytes() == {numbers}")
             elif kind in _LEAVES:
                 there = "() is not None" * (kind == "ref")  # None may be in place of what is gone
                 same.append(f"v{k} is {text.constant(expected, f'x{k}')}{there}")
@@ -162,6 +167,12 @@ class Surroundings:
 _ALIKE = {"type": "type({}) is {}", "code": "{}.__code__ is {}", "alias": "{} is {}"}
 
 
+def _is_gone(place: Place) -> bool:
+    if place.kind == "array":
+        return place.expected[0].value is None
+    return place.kind == "ref" and place.expected() is None
+
+
 class Changed(Exception):
     """There are other places than there were."""
 
@@ -172,8 +183,16 @@ def _there(reference: Callable[[], Any]) -> Any:
     return Changed if found is None else found
 
 
-# What numbers, texts and tensors are told by.
-_LEAVES = {"is": lambda expected: expected, "ref": _there}
+def _same_array(expected: tuple[Same, bytes], value: Any) -> bool:
+    return value is _there(expected[0].reference) and value.tobytes() == expected[1]
+
+
+# What numbers, texts, tensors and arrays are told by.
+_LEAVES = {
+    "is": lambda expected, value: value is expected,
+    "ref": lambda expected, value: value is _there(expected),
+    "array": _same_array,
+}  # fmt: skip
 
 
 def read(value: Any, way: Way, which: Any) -> tuple:
@@ -270,6 +289,9 @@ def leaf(name: str, value: Any) -> Place | None:
         return Place(name, "is", value, Frozen(value))
     if isinstance(value, np.generic):
         return Place(name, "is", value, (type(value), Frozen(value.item())))
+    if isinstance(value, np.ndarray) and value.nbytes <= _SMALL and not value.dtype.hasobject:
+        told = Same(value), value.tobytes()
+        return Place(name, "array", told, (*told, value.shape, value.dtype))
     if isinstance(value, (Tensor, np.ndarray)):
         same = Same(value)
         return Place(name, "ref", same.reference, same)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import threading
+import warnings
 import weakref
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import and_
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from ..engine import grad
 from ..function import Function
 from ..graph import leaves_behind, nodes_behind
 from ..ops.registry import cast
-from ..tensor import Tensor
+from ..tensor import Tensor, writes_to
 from .chunks import Chunked
 from .forms import Unfit, plain, put_together, taken_apart
 from .number_of_points import MixesPoints, check_chunk, check_repeats, difference
@@ -30,6 +31,7 @@ _MOST = 64  # forms of arguments that are kept, the one used last the longest
 _FEW = 5  # points of the recording by which results are told apart: no multiple of what is common
 _MANY_NUMBERS = 16  # of points, each of which is tried
 _MOST_TRACED = 1 << 14  # points, to see whether many are treated as few are
+_OFTEN = 8  # recordings in a row for other shapes, when it is said
 OfTensors = Callable[[list[Tensor], Tensor], Any]
 """What is recorded: of the arguments, and the share of all points that is among them."""
 
@@ -65,6 +67,8 @@ class Recorded:
         self._lock = threading.Lock()
         # of which arguments it says itself that they require gradients, by their kinds
         self._asks_for: dict[Hashable, frozenset[int]] = {}
+        self.recordings = 0  # that were made
+        self._in_a_row = 0  # of them for forms that were not met before
 
     def __call__(self, leaves: list[Tensor]) -> Any:
         self._check_lengths(leaves)
@@ -90,10 +94,24 @@ class Recorded:
         ))  # fmt: skip
         with self._lock:
             plan = self._plans.get(key)
+            self._say_how_often(plan is None)
             if plan is None or not plan.is_current():
                 plan = Plan(self, leaves)
+                self.recordings += 1
             keep(self._plans, key, plan)
         return plan
+
+    def _say_how_often(self, is_new: bool) -> None:
+        """Warn, once, where each call has arguments of other shapes."""
+        told, self._in_a_row = self._in_a_row >= _OFTEN, self._in_a_row + is_new
+        if told or self._in_a_row < _OFTEN:
+            return
+        warnings.warn(
+            f"{self.name} was recorded {_OFTEN} times for other shapes of its arguments; a "
+            "recording takes as long as many calls: name the arguments that have a row a point, "
+            'compile(..., points="x"), and their number may change from call to call',
+            RuntimeWarning, stacklevel=5,
+        )  # fmt: skip
 
     def _check_lengths(self, leaves: list[Tensor]) -> None:
         lengths = {k: leaves[k]._data.shape[:1] for k in self.points}
@@ -117,7 +135,8 @@ class _Trace(NamedTuple):
 
     used: which arguments the results have a gradient in. behind: the leaves that they have one in.
     inner: the arguments in which it takes gradients itself. asked: all tensors in which it does.
-    differentiated: the arguments of whose functions it takes gradients.
+    differentiated: the arguments of whose functions it takes gradients. made: its inputs and what
+    was computed from them, arrays by their ids, as far as they are still there.
     """
 
     program: Program
@@ -128,6 +147,22 @@ class _Trace(NamedTuple):
     inner: tuple[int, ...]
     asked: list[Tensor]
     differentiated: frozenset[int]
+    made: Mapping[int, Any]
+
+    def reads_of(self, earlier: _Trace) -> list:
+        """Return the arrays of tensors that it reads and an earlier recording has made."""
+        read = [captured.data for captured in self.program.captured]
+        return [array for array in read if earlier.made.get(id(array)) is array]
+
+
+def _check_kept(name: str, read: list) -> None:
+    """Raise TraceError for numbers that a function finds where it has put them a call before."""
+    if read:
+        raise TraceError(
+            f"{name} reads a tensor of shape {list(read[0].shape)} that it has computed and kept "
+            "at the call before (a running average, a previous value): calls of a compiled "
+            "function keep nothing. Return it, and give it to the next call as an argument"
+        )
 
 
 def _differs(one: _Trace, other: _Trace) -> str | None:
@@ -264,12 +299,13 @@ class Plan:
             Tensor(t._data.copy(), flag)
             for t, flag in zip(leaves, self._requires_grad, strict=True)
         ]
-        forms, asked, inside = [], [], set()
+        forms, asked, inside, made = [], [], set(), []
 
         def fn(*given: Tensor) -> list[Tensor]:
             tensors, form = self._called(list(given), _number_beside(leaves, 1.0))
             forms.append(form)
             asked.extend(modes.state.tracer.asked)
+            made.append(modes.state.tracer.made)
             edges = [t._edge() for t in modes.state.tracer.asked_of]
             inside.update(map(id, leaves_behind(edges)))
             return tensors
@@ -285,21 +321,24 @@ class Plan:
         return _Trace(
             program, outputs, *forms, tuple(id(t) in known for t in inputs), behind,
             tuple(k for k, t in enumerate(inputs) if id(t) in targets), asked,
-            frozenset(k for k, t in enumerate(inputs) if id(t) in inside),
+            frozenset(k for k, t in enumerate(inputs) if id(t) in inside), *made,
         )  # fmt: skip
 
     def _settled(self, leaves: list[Tensor]) -> _Trace:
         """Record a function that may make something at its first call, and nothing after that."""
         first, second = self._trace(list(leaves)), self._trace(list(leaves))
-        if _differs(first, second) is None:
+        kept = second.reads_of(first)
+        if _differs(first, second) is None and not kept:
             return first
         third = self._trace(list(leaves))
+        _check_kept(self.recorded.name, third.reads_of(second))
         check_repeats(self.recorded.name, _differs(second, third))
         return third
 
     def _settled_over_points(self, leaves: list[Tensor]) -> tuple[_Trace, list[Result]]:
         """Record such a function with few points, and tell what its results are of them."""
         first, second = self._trace_few(leaves, _FEW), self._trace_few(leaves, _FEW)
+        _check_kept(self.recorded.name, second.reads_of(first))  # it would be that of few points
         if _differs(first, second) is not None:
             third = self._trace_few(leaves, _FEW)
             check_repeats(self.recorded.name, _differs(second, third))
@@ -336,6 +375,8 @@ class Plan:
     def _called(self, leaves: list[Tensor], share: Tensor) -> tuple[list[Tensor], Hashable]:
         """Return the tensors that the function returns, and the form around them."""
         tensors: list[Tensor] = []
+        for leaf in leaves:
+            modes.state.tracer.remember(leaf._data)
         try:
             form = taken_apart(self.recorded.fn(leaves, share), tensors, plain)
         except Unfit as kind:
@@ -489,7 +530,7 @@ def _written(tensors: Sequence[Tensor], plan: Plan) -> tuple[list, list]:
 
     What a backward that computes values again needs as it was.
     """
-    counts = [(t._version, tuple(t._version)) for t in tensors]
+    counts = [(version, tuple(version)) for version in map(writes_to, tensors)]
     return counts, [t._data for t in plan.parameters]
 
 

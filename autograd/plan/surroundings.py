@@ -65,9 +65,9 @@ def surroundings(
     of objects, modules and classes and entries of dicts that the text of any of these functions
     names (of a dict of which it names none, all); lists and tuples; of networks all parameters,
     buffers and whether they are in training mode; and the functions and methods that are met on the
-    way, but for those of the library and of installed packages. Numbers and texts count by value,
-    all that is not looked into by which object it is. Writing into an array is not seen. Nothing of
-    it is kept alive but numbers, texts, types and code.
+    way, but for those of the library and of packages that have nothing of it. Numbers, texts and
+    small arrays count by value, all that is not looked into by which object it is. Writing into a
+    large array is not seen. Nothing of it is kept alive but numbers, texts, types and code.
 
     own   the names of what is left out, as the function writes it itself.
     last  what was found for the same roots or for others like them; it comes back where nothing
@@ -332,17 +332,58 @@ def _is_users(value: Any) -> bool:
     return not _is_library(_file_of(type(value).__module__))
 
 
-_LIBRARIES = (
-    *(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-    str(Path(__file__).parents[1]) + os.sep,
-    "<frozen",
-)
+_ITSELF = str(Path(__file__).parents[1]) + os.sep
+_INSTALLED = tuple(sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib"))
+_PYTHON = (
+    *(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")), "<frozen",
+)  # fmt: skip
+_PACKAGE = __name__.partition(".")[0]
+
+
+_of_users: set[str] = set()  # installed packages of which something was compiled
+
+
+def compiled_of(package: str) -> None:
+    """Hear that a function or an object of a package is compiled: it is a user's, if installed."""
+    if package not in _of_users:
+        _of_users.add(package)
+        _is_library.cache_clear()
 
 
 @lru_cache(maxsize=1024)
 def _is_library(file: str) -> bool:
-    """Return whether a file belongs to the library or to an installed package: none changes."""
-    return file.startswith(_LIBRARIES)
+    """Return whether a file belongs to the library, to Python or to an installed package.
+
+    None of these changes, but for packages that are made with the library: their losses and
+    networks are as a script's.
+    """
+    if file.startswith(_ITSELF):
+        return True
+    for folder in _INSTALLED:
+        if file.startswith(folder):
+            package = file.removeprefix(folder).partition(os.sep)[0].removesuffix(".py")
+            return package not in _of_users and not _is_made_with_it(package)
+    return file.startswith(_PYTHON)
+
+
+def _is_made_with_it(package: str) -> bool:
+    """Return whether a module of a package has imported the library, or a part of it."""
+    return any(
+        _is_part_of_it(value)
+        for name, module in list(sys.modules.items())
+        if name.partition(".")[0] == package
+        for value in list(getattr(module, "__dict__", {}).values())
+    )
+
+
+def _is_part_of_it(value: Any) -> bool:
+    if isinstance(value, ModuleType):
+        name = value.__name__
+    elif isinstance(value, (type, FunctionType)):
+        name = value.__module__
+    else:
+        return False
+    return isinstance(name, str) and name.partition(".")[0] == _PACKAGE
 
 
 def _is_library_itself(value: Any) -> bool:

@@ -14,20 +14,14 @@ from ..ops.registry import Op
 from ..tensor import Tensor
 from .program import COMPUTED, INPUT, Argument, Captured, Instruction, Program, Value
 
-# What recordings have computed from their inputs, as far as it is still there: arrays by their ids.
+# The arguments of recordings, and what they have computed from their inputs, as far as it is still
+# there: arrays by their ids.
 _made: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
 def is_made_while_recording(value: Any) -> bool:
-    """Return whether it is a tensor that a recording has computed from its inputs."""
+    """Return whether it is an argument of a recording, or a tensor that one has computed."""
     return isinstance(value, Tensor) and _made.get(id(value._data)) is value._data
-
-
-def _remember(array: Any) -> None:
-    try:
-        _made[id(array)] = array
-    except TypeError:  # not all libraries' arrays can be referred to weakly
-        pass
 
 
 def _owner(array: Any) -> Any:
@@ -54,10 +48,11 @@ class Tracer:
         self.values: dict[int, Value] = {}
         self.kept: list[Any] = []
         self.varying: set[Value] = set()  # the inputs and what is computed from them
+        self.made: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()  # of these
         self.asked: list[Tensor] = []  # in which gradients were taken
         self.asked_of: list[Tensor] = []  # and of what
         self.created: set[int] = set()  # arrays of numbers that were made here, by their ids
-        self.shared: set[int] = set()  # arrays that several tensors have
+        self.shared: dict[int, Tensor] = {}  # by arrays that others have too, whose they are
         self.owners: Counter[int] = Counter()  # of the memory of arrays that were met
 
     def add_input(self, tensor: Tensor, name: str) -> None:
@@ -78,6 +73,13 @@ class Tracer:
         self.kept.append(tensor._data)
         self.owners[id(_owner(tensor._data))] += 1
 
+    def remember(self, array: Any) -> None:
+        """Hear of an argument of what is recorded, or of an array that was computed of them."""
+        try:
+            self.made[id(array)] = _made[id(array)] = array
+        except TypeError:  # not all libraries' arrays can be referred to weakly
+            pass
+
     def value_of(self, tensor: Tensor) -> Value:
         """Return the value of a tensor; an unknown one becomes a constant."""
         value = self.values.get(id(tensor._data))
@@ -85,7 +87,8 @@ class Tracer:
             value = self.program.new_constant(tensor._data.copy())
             # numbers that were made here are made again, whatever becomes of their tensor
             is_new = id(tensor._data) in self.created
-            self.program.captured.append(Captured.of(Tensor(tensor._data) if is_new else tensor))
+            of = Tensor(tensor._data) if is_new else self.shared.get(id(tensor._data), tensor)
+            self.program.captured.append(Captured.of(of, value.data))
             self._bind(tensor, value)
         return value
 
@@ -106,7 +109,7 @@ class Tracer:
             self._bind(tensor, value)
             if varies:
                 self.varying.add(value)
-                _remember(tensor._data)
+                self.remember(tensor._data)
             results.append(value)
         self.program.instructions.append(Instruction(op, inputs, dict(attributes), tuple(results)))
 
@@ -115,9 +118,13 @@ class Tracer:
         self.created.add(id(tensor._data))
         self.kept.append(tensor._data)
 
-    def share(self, array: Any) -> None:
-        """Hear that another tensor has an array too, as `detach` gives it to one."""
-        self.shared.add(id(array))
+    def share(self, tensor: Tensor) -> None:
+        """Hear that another tensor has its array too, as `detach` gives it to one.
+
+        Where that is read it is this one that the function reads: a parameter, say.
+        """
+        self.shared.setdefault(id(tensor._data), tensor)
+        self.kept.append(tensor._data)
 
     def may_replace(self, tensor: Tensor) -> bool:
         """Return whether a write into a tensor is an operation: its memory is nobody else's.

@@ -1258,3 +1258,154 @@ def test_a_second_derivative_that_is_none():
     (result,) = compiled(T.ones(3, 2))
     (slope,) = T.grad(result.sum(), weight, create_graph=True)
     assert T.grad((slope**2).sum(), weight, allow_unused=True) == (None,)  # as in the eager run
+
+
+def _into_a_parameter(p):
+    with T.no_grad():
+        p.add_(4)
+
+
+def _by_a_step(p):
+    p.grad = -T.ones(1)
+    T.optim.SGD([p], lr=4.0).step()
+
+
+def _other_memory(p):
+    p.data = T.full((1,), 5.0)
+
+
+@pytest.mark.parametrize("write", [
+    _into_a_parameter, _by_a_step, _other_memory, lambda p: p.data.fill_(5),
+    lambda p: p.detach().fill_(5),
+])  # fmt: skip
+@pytest.mark.parametrize("read", [
+    lambda p: p.data, lambda p: p.detach(), lambda p: p.data.clone(), lambda p: p.data[0],
+])  # fmt: skip
+def test_what_detach_and_data_give_is_read_anew(read, write):
+    p, q = T.nn.Parameter(T.ones(1)), T.nn.Parameter(T.ones(1))
+    compiled = T.compile(lambda x: (x * read(p) * q).sum())
+    compiled(T.ones(3))
+    write(p)
+    assert compiled(T.ones(3)).item() == 15.0
+
+
+def test_memory_that_two_tensors_came_to_share_is_looked_at():
+    p, q = T.ones(1), T.ones(1)
+    p.data = q.data
+    compiled = T.compile(lambda x: (x * p).sum())
+    compiled(T.ones(3))
+    q.mul_(2)
+    assert compiled(T.ones(3)).item() == 6.0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+def test_what_numpy_writes_into_the_memory_of_a_tensor_is_seen(dtype):
+    array = np.ones(6, dtype)
+    every, some = T.from_numpy(array), T.as_tensor(array)[::2]
+    compiled = T.compile(lambda x: (x * every).sum() * some.sum())
+    assert compiled(T.ones(6)).item() == 18.0
+    array *= 2
+    assert compiled(T.ones(6)).item() == 72.0
+    every.numpy()[:] = 1
+    assert compiled(T.ones(6)).item() == 18.0
+
+
+@pytest.mark.parametrize("copied", [
+    lambda x: T.tensor(x), lambda x: x.new_tensor(x), lambda x: T.tensor((x**2).detach()),
+    lambda x: T.tensor(x, dtype=T.float32), copy.deepcopy,
+])  # fmt: skip
+def test_a_copy_of_an_argument_is_one_of_each_call(copied):
+    def function(x):
+        return (copied(x) * x).sum()
+
+    compiled = T.compile(function)
+    for value in (1.0, 3.5):
+        x = T.full((3,), value, requires_grad=True)
+        found, expected = compiled(x), function(x)
+        close([found.item()], [expected.item()])
+        close([T.grad(found, x)[0].numpy()], [T.grad(expected, x)[0].numpy()])
+
+
+def test_a_copy_of_a_tensor_from_outside_follows_it():
+    weights = T.ones(3)
+    compiled = T.compile(lambda x: (T.tensor(weights) * copy.deepcopy(weights) * x).sum())
+    assert compiled(T.ones(3)).item() == 3.0
+    weights.mul_(2)
+    assert compiled(T.ones(3)).item() == 12.0
+
+
+@pytest.mark.parametrize("function, what", [
+    (lambda x: x.sum() * (2.0 if T.equal(x, T.ones(3)) else 5.0), "equal"),
+    (lambda x: x.sum() * (2.0 if T.allclose(x, T.ones(3)) else 5.0), "allclose"),
+    (lambda x: (copy.copy(x) * x).sum(), "copy.copy"),
+])  # fmt: skip
+def test_answers_and_copies_of_an_argument_that_cannot_be_recorded_are_refused(function, what):
+    with pytest.raises(T.TraceError, match=re.escape(what)):
+        T.compile(function)(T.ones(3))
+
+
+def test_tensors_from_outside_may_be_compared_and_are_followed():
+    mode = T.ones(2)
+    compiled = T.compile(lambda x: x.sum() * (2.0 if T.equal(mode, T.ones(2)) else 5.0))
+    assert compiled(T.ones(3)).item() == 6.0
+    mode.fill_(0)
+    assert compiled(T.ones(3)).item() == 15.0
+
+
+def test_gradients_and_memory_are_not_dropped_while_recording():
+    net = T.nn.Linear(1, 1)
+    optimizer = T.optim.SGD(net.parameters(), lr=0.1)
+
+    def given_memory(x):
+        net.weight.data = net.weight.data.clamp(min=0)
+        return net(x).sum()
+
+    for function in (lambda x: [net.zero_grad()] and net(x), given_memory,
+                     lambda x: [optimizer.zero_grad()] and net(x)):  # fmt: skip
+        with pytest.raises(T.TraceError, match="never at a replay"):
+            T.compile(function)(T.ones(2, 1))
+
+
+def _averaged(kept, x):
+    kept["w"] = 0.5 * kept["w"] + 0.5 * x.mean().detach()
+    return (x * kept["w"]).sum()
+
+
+def _previous(kept, x):
+    result = x.sum() if kept["w"] is None else (x * kept["w"]).sum()
+    kept["w"] = x
+    return result
+
+
+@pytest.mark.parametrize("points", [(), "x"])
+@pytest.mark.parametrize("function, start", [
+    (_averaged, T.ones(())), (_previous, None), (_previous, T.ones(5)),
+])  # fmt: skip
+def test_what_was_computed_a_call_before_is_not_read(function, start, points):
+    kept = {"w": start}
+    compiled = T.compile(lambda x: function(kept, x), points=points)
+    with pytest.raises(T.TraceError, match="computed and kept at the call before"):
+        compiled(T.ones(5))
+
+
+def test_what_the_first_call_makes_of_its_argument_stays():
+    kept = {"mean": None}
+
+    def centred(x):
+        if kept["mean"] is None:
+            kept["mean"] = x.mean()
+        return (x - kept["mean"]).square().sum()
+
+    compiled = T.compile(centred)
+    with pytest.warns(RuntimeWarning, match="writes kept"):
+        compiled(T.arange(3.0))
+    x = T.tensor([1.0, 5.0, 6.0])
+    assert compiled(x).item() == ((x - 1.0) ** 2).sum().item()
+
+
+def test_arguments_of_ever_other_shapes_are_told_once():
+    compiled = T.compile(lambda x: (x**2).sum())
+    with pytest.warns(RuntimeWarning, match="8 times for other shapes") as told:
+        for n in range(3, 14):
+            assert compiled(T.ones(n)).item() == n
+    assert len(told) == 1

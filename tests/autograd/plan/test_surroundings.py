@@ -3,6 +3,7 @@
 import enum
 import functools
 import gc
+import importlib
 import sys
 import types
 import weakref
@@ -470,3 +471,117 @@ def test_special_methods_are_followed_and_what_makes_an_object_is_not():
     offset.made = 1
     compiled(x)
     assert len(compiled._recorded.known) == known
+
+
+def _made_at_the_first_call():
+    kept = types.SimpleNamespace(grid=None)
+
+    def loss(x):
+        if kept.grid is None:
+            kept.grid = T.full((3,), FACTOR)
+        return (x * kept.grid).sum()
+
+    return loss, lambda: setattr(kept, "grid", T.full((3,), 5.0))
+
+
+def _set_by_default():
+    weights = {}
+    return lambda x: (x * weights.setdefault("wall", 2.0)).sum(), lambda: weights.update(wall=5.0)
+
+
+def _put_in_where_it_is_missing():
+    weights = {}
+
+    def loss(x):
+        if "wall" not in weights:
+            weights["wall"] = 2.0
+        return (x * weights["wall"]).sum()
+
+    return loss, lambda: weights.update(wall=5.0)
+
+
+@pytest.mark.parametrize(
+    "made", [_made_at_the_first_call, _set_by_default, _put_in_where_it_is_missing]
+)
+def test_what_the_first_call_makes_is_followed_afterwards(made):
+    loss, change = made()
+    compiled = T.compile(loss)
+    assert compiled(T.ones(3)).item() == compiled(T.ones(3)).item() == 6.0
+    change()
+    assert compiled(T.ones(3)).item() == 15.0
+
+
+def test_what_each_recording_makes_anew_costs_no_further_one():
+    recorded, kept = [], types.SimpleNamespace(grid=None)
+
+    def loss(x):
+        recorded.append(len(x))
+        if kept.grid is None or len(kept.grid) != len(x):
+            kept.grid = T.ones(len(x))
+        return (x * kept.grid).sum()
+
+    compiled = T.compile(loss)
+    for n in (3, 4, 3, 4):
+        assert compiled(T.ones(n)).item() == n
+    known = len(recorded)
+    for n in (3, 4, 3, 4):
+        assert compiled(T.ones(n)).item() == n
+    assert len(recorded) == known
+
+
+def test_what_is_written_into_a_small_array_is_seen():
+    weights, many = np.array([2.0, 3.0]), np.ones(2000)
+    compiled = T.compile(lambda x: (x * float(weights[0]) * float(many[0])).sum())
+    assert compiled(T.ones(3)).item() == 6.0
+    weights[0] = 5.0
+    assert compiled(T.ones(3)).item() == 15.0
+    weights[0] = 2.0
+    assert compiled(T.ones(3)).item() == 6.0
+    many[0] = 9.0  # too large to be looked at in each call
+    assert compiled(T.ones(3)).item() == 6.0
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Make packages as if they were installed: texts by the names of modules."""
+    from autograd.plan import surroundings as module
+
+    monkeypatch.setattr(module, "_INSTALLED", (f"{tmp_path}/",))
+    monkeypatch.setattr(module, "_of_users", set())
+    monkeypatch.syspath_prepend(tmp_path)
+    module._is_library.cache_clear()
+
+    def make(name, text):
+        (tmp_path / f"{name}.py").write_text(text)
+        return importlib.import_module(name)
+
+    yield make
+    module._is_library.cache_clear()
+    for path in tmp_path.glob("*.py"):
+        sys.modules.pop(path.stem, None)
+
+
+_GAINED = "GAIN = 2.0\ndef gained(x):\n    return (x * GAIN).sum()\n"
+
+
+@pytest.mark.parametrize("text, is_followed", [
+    (_GAINED, False), (f"import autograd\n{_GAINED}", True),
+    (f"from autograd import sin\n{_GAINED}", True),
+    (f"from autograd.nn import Module\n{_GAINED}", True),
+])  # fmt: skip
+def test_an_installed_package_is_followed_that_is_made_with_the_library(
+    installed, text, is_followed
+):
+    package = installed("package_of_losses", text)
+    compiled = T.compile(lambda x: package.gained(x))
+    assert compiled(T.ones(3)).item() == 6.0
+    package.GAIN = 5.0
+    assert compiled(T.ones(3)).item() == (15.0 if is_followed else 6.0)
+
+
+def test_an_installed_function_that_is_compiled_is_followed(installed):
+    package = installed("package_of_a_user", _GAINED)
+    compiled = T.compile(package.gained)
+    assert compiled(T.ones(3)).item() == 6.0
+    package.GAIN = 5.0
+    assert compiled(T.ones(3)).item() == 15.0
