@@ -28,6 +28,7 @@ from .checkpoint import checkpoint
 from .devices import as_device as device
 from .dtypes import *
 from .engine import backward, grad
+from .func import vmap
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .memory import keep_freed_memory as _keep_freed_memory

@@ -49,6 +49,7 @@ from .dtypes import set_default_dtype as set_default_dtype
 uint8: np.dtype[np.uint8]
 from .engine import backward as backward
 from .engine import grad as grad
+from .func.vmap import vmap as vmap
 from .function import Function as Function
 from .gradcheck import GradcheckError as GradcheckError
 from .gradcheck import gradgradcheck as gradgradcheck

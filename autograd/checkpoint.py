@@ -10,9 +10,10 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import modes
+from .levels import held
 from .random import Generator, default_generator
 from .saved import SavedTensor, saved_tensors_hooks
 from .tensor import Tensor
@@ -75,6 +76,7 @@ class _Segment:
         self.args = tuple(_keep(a) for a in args)
         self.kwargs = {name: _keep(a) for name, a in kwargs.items()}
         generators = [a for a in (*args, *kwargs.values()) if isinstance(a, Generator)]
+        self.batches = modes.state.batches
         self.random = [(g, g.get_state()) for g in (default_generator, *generators) if preserve]
         self.places: list[weakref.ref[_Place]] = []
         self.expected: list[tuple] = []
@@ -124,12 +126,14 @@ class _Segment:
         args = [self._restored(a) for a in self.args]
         kwargs = {name: self._restored(a) for name, a in self.kwargs.items()}
         now = [(generator, generator.get_state()) for generator, _ in self.random]
+        batches, modes.state.batches = modes.state.batches, self.batches
         try:
             for generator, state in self.random:
                 generator.set_state(state)
             with modes.enable_grad(), saved_tensors_hooks(collect, _itself):
                 self.fn(*args, **kwargs)
         finally:
+            modes.state.batches = batches
             for generator, state in now:
                 generator.set_state(state)
         if position != len(self.places):
@@ -152,12 +156,23 @@ class _Segment:
             )
 
     def _restored(self, kept: Any) -> Any:
+        if isinstance(kept, _OfExamples):
+            return kept.around(self._restored(kept.values))
         return kept.unpack(self) if isinstance(kept, SavedTensor) else kept
+
+
+class _OfExamples(NamedTuple):
+    """An argument that has one value an example of a vmap: all of them, and what is around them."""
+
+    values: Any
+    around: Callable[[Tensor], Tensor]
 
 
 def _keep(argument: Any) -> Any:
     """Hold an argument as nodes do: checked for changes, and dropped by an outer checkpoint."""
     if isinstance(argument, Tensor):
+        if argument.__dispatch__ is not None and not argument.in_sweep:
+            return _OfExamples(_keep(held(argument)), argument.around)
         return SavedTensor(argument, argument._edge())
     return argument
 

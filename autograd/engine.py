@@ -18,6 +18,7 @@ import numpy as np
 
 from . import devices, modes, quiet
 from .graph import AccumulateGrad, Node
+from .levels import Interpreted, held, innermost, next_level
 from .ops.registry import REGISTRY, OpNode
 from .tensor import Tensor, method
 
@@ -51,9 +52,11 @@ def _run_backward(
 ) -> None:
     targets = None
     if inputs is not None:
-        targets = _checked_inputs(_as_tuple(inputs, "inputs"))
+        _checked_inputs(_as_tuple(inputs, "inputs"))
+        inputs = tuple(map(_of_all, _as_tuple(inputs, "inputs")))
+        targets = _checked_inputs(inputs)
     with _grad_mode(create_graph):
-        seeds = _seeds(roots, grad_tensors, create_graph)
+        seeds = _seeds(roots, grad_tensors)
         retain = create_graph if retain_graph is None else bool(retain_graph)
         task = _Task(seeds, targets, retain, create_graph, to_leaves=True)
         task.run()
@@ -66,7 +69,7 @@ def _run_backward(
             found = {
                 id(tensor): (tensor, gradient, getattr(node, "lock", None))
                 for tensor, gradient, (node, _) in zip(
-                    _as_tuple(inputs, "inputs"), task.captured(), targets, strict=True
+                    inputs, task.captured(), targets, strict=True
                 )
             }
             for tensor, gradient, lock in found.values():
@@ -126,9 +129,6 @@ def grad(
     if not wanted:
         raise RuntimeError("grad: inputs cannot be empty; pass the tensors to differentiate for")
     targets = _checked_inputs(wanted)
-    if modes.state.tracer is not None:
-        modes.state.tracer.asked += wanted
-        modes.state.tracer.asked_of += roots
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "grad: materialize_grads=True gives zeros for unused inputs, so allow_unused=False "
@@ -141,14 +141,20 @@ def grad(
             roots, wanted, grad_outputs, retain, create_graph, unused_ok, materialize_grads
         )
     with _grad_mode(create_graph):
-        seeds = _seeds(roots, grad_outputs, create_graph)
-        task = _Task(seeds, targets, retain, create_graph, to_leaves=False)
-        task.run()
-    results = task.captured()
+        gradients = _gradients(roots, grad_outputs)
+        if any(tensor.__dispatch__ is not None for tensor in (*roots, *wanted)):
+            results = pull(roots, gradients, wanted, retain, create_graph)
+        else:
+            if modes.state.tracer is not None:
+                modes.state.tracer.asked += wanted
+                modes.state.tracer.asked_of += roots
+            task = _Task(_at_edges(roots, gradients), targets, retain, create_graph, False)
+            task.run()
+            results = task.captured()
     for position, (tensor, gradient) in enumerate(zip(wanted, results, strict=True)):
         if gradient is None and materialize_grads:
             # with create_graph a leaf that can be differentiated on, again to zeros
-            results[position] = Tensor(REGISTRY["zeros_like"](tensor)._data, create_graph)
+            results[position] = REGISTRY["zeros_like"](tensor).requires_grad_(create_graph)
         elif gradient is None and not unused_ok:
             raise RuntimeError(
                 f"grad: input {position} (shape {list(tensor.shape)}) appears to not have been "
@@ -156,6 +162,43 @@ def grad(
                 "behavior (a slice or copy made after the outputs is not an ancestor of them)"
             )
     return tuple(results)
+
+
+def pull(
+    roots: Sequence[Tensor],
+    gradients: Sequence[Tensor],
+    wanted: Sequence[Tensor],
+    retain_graph: bool,
+    create_graph: bool,
+) -> list[Tensor | None]:
+    """Return the gradients of roots that are weighted by `gradients`, for each of `wanted`.
+
+    gradients  one a root, of its shape.
+    None where nothing depends on what is wanted.  Roots and what is wanted may have examples (vmap)
+    and tangents (forward mode: see `Dual.pull` for where).
+    """
+    inner = innermost((*roots, *wanted))
+    if inner is not None:
+        return inner.pull(
+            roots, gradients, wanted,
+            lambda r, g, w, retain: pull(r, g, w, retain, create_graph), retain_graph,
+        )  # fmt: skip
+    edges = [tensor._edge() for tensor in wanted]
+    seeds = [
+        (edge, gradient)
+        for edge, gradient in zip((root._edge() for root in roots), gradients, strict=True)
+        if edge is not None
+    ]
+    if not seeds:
+        return [None] * len(wanted)
+    tracer = modes.state.tracer
+    if tracer is not None:
+        tracer.asked += wanted
+        tracer.asked_of += roots
+    with _grad_mode(create_graph):
+        task = _Task(seeds, tuple(edges), retain_graph, create_graph, to_leaves=False)
+        task.run()
+    return task.captured()
 
 
 def _batched(
@@ -167,7 +210,7 @@ def _batched(
     unused_ok: bool,
     materialize: bool,
 ) -> tuple:
-    """Run `grad` for each slice of the leading dimension of the grad_outputs, and stack."""
+    """Run `grad` once for all slices of the leading dimension of the grad_outputs."""
     batched = _as_tuple(grad_outputs, "grad_outputs")
     sizes = {g.shape[0] if g.ndim else -1 for g in batched if isinstance(g, Tensor)}
     if len(sizes) != 1 or -1 in sizes:
@@ -176,25 +219,15 @@ def _batched(
             f"of the same size, got shapes {[list(g.shape) for g in batched if g is not None]}"
         )
     (count,) = sizes
-    rows = []
-    for k in range(count):
-        last = k == count - 1
-        slices = [None if g is None else g[k] for g in batched]
-        rows.append(
-            grad(
-                roots,
-                wanted,
-                slices,
-                True if not last else retain,
-                create_graph,
-                allow_unused=unused_ok,
-                materialize_grads=materialize,
-            )
-        )
-    return tuple(
-        None if column[0] is None else REGISTRY["stack"](*column, dim=0)
-        for column in zip(*rows, strict=True)
-    )
+    from .batching.batched import Batched, unwrapped  # which are made of what is here
+
+    level = next_level()
+    seeds = [None if g is None else Batched(g, level) for g in batched]
+    found = grad(
+        roots, wanted, seeds, retain, create_graph,
+        allow_unused=unused_ok, materialize_grads=materialize,
+    )  # fmt: skip
+    return tuple(None if one is None else unwrapped(one, level, count) for one in found)
 
 
 @method(name="backward")
@@ -256,8 +289,27 @@ def _checked_inputs(inputs: tuple) -> tuple:
     return tuple(edges)
 
 
-def _seeds(roots: tuple, gradients: Any, create_graph: bool) -> list[tuple[tuple, Tensor]]:
-    """Return (edge, gradient) for each root, checked."""
+def _seeds(roots: tuple, gradients: Any) -> list[tuple[tuple, Tensor]]:
+    """Return (edge, gradient) for each root, checked; inside of vmap for all examples."""
+    checked = _gradients(roots, gradients)
+    while (inner := innermost(roots)) is not None:
+        roots, checked = inner.for_all_examples(roots), inner.for_all_examples(checked)
+    return _at_edges(roots, checked)
+
+
+def _of_all(tensor: Tensor) -> Tensor:
+    """Return the tensor itself, inside of vmap the one with the values of all examples."""
+    while isinstance(tensor, Interpreted) and not tensor.in_sweep:
+        tensor = held(tensor)
+    return tensor
+
+
+def _at_edges(roots: Sequence, gradients: Sequence) -> list[tuple[tuple, Tensor]]:
+    return [(root._edge(), gradient) for root, gradient in zip(roots, gradients, strict=True)]
+
+
+def _gradients(roots: tuple, gradients: Any) -> list[Tensor]:
+    """Return a gradient of each root, checked."""
     if gradients is None:
         gradients = (None,) * len(roots)
     gradients = _as_tuple(gradients, "grad_outputs")
@@ -265,24 +317,24 @@ def _seeds(roots: tuple, gradients: Any, create_graph: bool) -> list[tuple[tuple
         raise RuntimeError(
             f"got {len(roots)} tensors and {len(gradients)} gradients; pass one gradient a tensor"
         )
-    seeds = []
+    checked = []
     for position, (root, gradient) in enumerate(zip(roots, gradients, strict=True)):
         if not isinstance(root, Tensor):
             raise TypeError(
                 f"element {position} of tensors must be a Tensor, got {type(root).__name__}"
             )
-        if root.__dispatch__ is not None:
+        if root.__dispatch__ is not None and root.in_sweep:
             raise RuntimeError(
                 f"element {position} of tensors is a {type(root).__name__} of a forward sweep, "
-                "which reverse mode cannot see into; differentiate outside the sweep"
+                "which reverse mode cannot see into; differentiate outside the sweep, or by the "
+                "functions of autograd.func inside of it"
             )
         if gradient is not None and not isinstance(gradient, Tensor):
             raise TypeError(
                 "gradients can be either Tensors or None, but got "
                 f"{type(gradient).__name__} for element {position}"
             )
-        edge = root._edge()
-        if edge is None:
+        if root._edge() is None:
             raise RuntimeError(
                 f"element {position} of tensors does not require grad and does not have a grad_fn; "
                 "call requires_grad_() on a leaf it is made from, outside no_grad()"
@@ -307,8 +359,8 @@ def _seeds(roots: tuple, gradients: Any, create_graph: bool) -> list[tuple[tuple
             )
         elif gradient.dtype != root.dtype:
             gradient = REGISTRY["to"](gradient, dtype=root.dtype)
-        seeds.append((edge, gradient))
-    return seeds
+        checked.append(gradient)
+    return checked
 
 
 def _implicit_one(root: Tensor, position: int) -> Tensor:
@@ -329,6 +381,11 @@ def _implicit_one(root: Tensor, position: int) -> Tensor:
 def _accumulate(tensor: Tensor, gradient: Tensor, create_graph: bool, lock: Any) -> None:
     """Add `gradient` to `tensor.grad`: in place without create_graph, else as a new tensor."""
     modes.refuse_write("filling .grad, as backward() does,", "Use autograd.grad")
+    if gradient.__dispatch__ is not None:
+        raise RuntimeError(
+            "vmap: backward() was given one gradient an example for a graph that is one for all, "
+            "so that .grad would have several values; use autograd.grad, which returns them"
+        )
     if lock is not None:
         with lock:
             _accumulate(tensor, gradient, create_graph, None)
@@ -509,7 +566,7 @@ def _topological(roots: dict[Node, list]) -> list[Node]:
 def _check_anomaly(node: Node, grads: list, results: Sequence) -> None:
     """Raise RuntimeError for the first input gradient that turned NaN."""
     for position, gradient in enumerate(results):
-        if gradient is None or not bool((gradient._data != gradient._data).any()):
+        if gradient is None or not bool((gradient._whole() != gradient._whole()).any()):
             continue
         name = (
             node.op.inputs[min(position, len(node.op.inputs) - 1)]

@@ -8,20 +8,20 @@ forward derivative, independent of the graph, and it can itself be differentiate
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import modes
-from .engine import grad
+from .engine import pull
+from .levels import Interpreted, Pull, innermost, next_level
 from .ops.registry import REGISTRY, Op, apply
 from .tensor import Tensor
 
-_levels = itertools.count(1)
 
-
-class Dual(Tensor):
+class Dual(Interpreted):
     """A tensor `primal` with the tangent `tangent` of one forward sweep (its level)."""
+
+    in_sweep = True
 
     def __init__(self, primal: Tensor, tangent: Tensor, level: int) -> None:
         super().__init__(primal._data)
@@ -30,9 +30,8 @@ class Dual(Tensor):
         self.tangent = tangent
         self.level = level
 
-    @staticmethod
-    def __dispatch__(op: Op, args: tuple, attributes: dict) -> Any:
-        level = max(a.level for a in args if isinstance(a, Dual))
+    def interpret(self, op: Op, args: tuple, attributes: dict) -> Any:
+        level = self.level
         primals = tuple(a.primal if _is_at(a, level) else a for a in args)
         tangents = tuple(a.tangent if _is_at(a, level) else None for a in args)
         outputs = apply(op, *primals, **attributes)
@@ -45,6 +44,40 @@ class Dual(Tensor):
         if isinstance(outputs, tuple):
             return tuple(_dual(o, t, level) for o, t in zip(outputs, pushed, strict=True))
         return _dual(outputs, pushed, level)
+
+    def pull(
+        self, roots: Sequence, gradients: Sequence, wanted: Sequence, pull: Pull, retain: bool
+    ) -> list:
+        """Return gradients with their tangents, by the product rule.
+
+        What is wanted must be where nothing but the values depends on it, no tangent: `Places` of
+        func/gradients.py makes them.
+        """
+        level = self.level
+        plain = [_primal(tensor, level) for tensor in wanted]
+        given = [_split(g, level) for g in gradients]
+        primals = pull([_primal(r, level) for r in roots], [g for g, _ in given], plain, True)
+        pairs = list(zip(roots, given, strict=True))
+        changed = [(_primal(r, level), t) for r, (_, t) in pairs if t is not None]
+        changed += [(r.tangent, g) for r, (g, _) in pairs if _is_at(r, level)]
+        tangents = pull([r for r, _ in changed], [g for _, g in changed], plain, retain)
+        return [
+            p if t is None else _joined(REGISTRY["zeros_like"](t) if p is None else p, t, level)
+            for p, t in zip(primals, tangents, strict=True)
+        ]
+
+    def through(self, function: Callable, *tensors: Tensor) -> Any:
+        level = self.level
+        primals = function(*(_primal(x, level) for x in tensors))
+        tangents = function(*(
+            x.tangent if _is_at(x, level) else REGISTRY["zeros_like"](x) for x in tensors
+        ))  # fmt: skip
+        if not isinstance(primals, tuple):
+            return Dual(primals, tangents, level)
+        return tuple(
+            None if p is None and t is None else Dual(_or_zeros(p, t), _or_zeros(t, p), level)
+            for p, t in zip(primals, tangents, strict=True)
+        )
 
     @staticmethod
     def __no_rule__(function: str, position: int) -> RuntimeError:
@@ -62,9 +95,25 @@ def _dual(primal: Tensor, tangent: Tensor | None, level: int) -> Tensor:
     return Dual(primal, tangent, level)
 
 
-def next_level() -> int:
-    """Return the number of a new forward sweep: nested sweeps have larger numbers."""
-    return next(_levels)
+def _split(tensor: Tensor, level: int) -> tuple[Tensor, Tensor | None]:
+    """Return the value and the tangent of a sweep, in a tensor that may have larger levels."""
+    if _is_at(tensor, level):
+        return tensor.primal, tensor.tangent
+    if isinstance(tensor, Interpreted) and tensor.level > level:
+        return tensor.through(lambda x: _split(x, level), tensor)
+    return tensor, None
+
+
+def _joined(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
+    """Return the dual of a value and a tangent that may have larger levels, which are around it."""
+    inner = innermost((primal, tangent))
+    if inner is None or inner.level < level:
+        return Dual(primal, tangent, level)
+    return inner.through(lambda p, t: _joined(p, t, level), primal, tangent)
+
+
+def _or_zeros(value: Tensor | None, like: Tensor | None) -> Tensor:
+    return REGISTRY["zeros_like"](like) if value is None else value
 
 
 def _is_at(value: Any, level: int) -> bool:
@@ -135,35 +184,11 @@ def _transpose(
 ) -> tuple[Tensor, ...]:
     """Return the derivative of sum <v, t> over the pairs (v, t) for the seeds that v is linear in.
 
-    Where v or t are duals of an enclosing sweep the product rule gives a dual.
+    Where v or t are duals of an enclosing sweep it has a tangent.
     """
-    levels = [a.level for pair in pulled for a in pair if isinstance(a, Dual)]
-    if not levels:
-        live = [(v, t) for v, t in pulled if v.requires_grad]
-        if not live:
-            return tuple(REGISTRY["zeros_like"](s) for s in seeds)
-        found = grad(
-            [v for v, _ in live],
-            seeds,
-            [t for _, t in live],
-            retain_graph=True,
-            create_graph=create_graph,
-            allow_unused=True,
-        )
-        return tuple(
-            REGISTRY["zeros_like"](s) if f is None else f for s, f in zip(seeds, found, strict=True)
-        )
-    level = max(levels)
-    primal = [(_primal(v, level), _primal(t, level)) for v, t in pulled]
-    tangent = [(v.tangent, _primal(t, level)) for v, t in pulled if _is_at(v, level)]
-    tangent += [(_primal(v, level), t.tangent) for v, t in pulled if _is_at(t, level)]
+    found = pull([v for v, _ in pulled], [t for _, t in pulled], seeds, True, create_graph)
     return tuple(
-        Dual(p, q, level)
-        for p, q in zip(
-            _transpose(primal, seeds, create_graph),
-            _transpose(tangent, seeds, create_graph),
-            strict=True,
-        )
+        REGISTRY["zeros_like"](s) if f is None else f for s, f in zip(seeds, found, strict=True)
     )
 
 

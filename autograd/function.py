@@ -13,6 +13,7 @@ from typing import Any
 
 from . import devices, inplace, modes
 from .graph import FREED, Node
+from .levels import innermost
 from .ops.registry import REGISTRY, cast
 from .saved import SavedTensor
 from .tensor import Tensor, ViewOf
@@ -124,6 +125,9 @@ class FunctionNode(Node):
             self.saved = None
 
     def run(self, grads: list, needed: Sequence[bool]) -> Sequence:
+        inner = innermost(grads)
+        if inner is not None and not inner.in_sweep:
+            return list(inner.each_example(lambda *each: tuple(self.run(each, needed)), grads))
         if self.ctx._materialize_grads:
             grads = [
                 Tensor(devices.zeros(*meta)) if grad is None and meta else grad
@@ -235,6 +239,7 @@ class Function:
         Keywords are taken by a Function that defines `setup_context`.  Raises TypeError when
         `forward` returns neither a Tensor nor a tuple, and RuntimeError (under a Taylor-mode sweep
         NoTaylorRule) inside a forward-mode sweep, for which a custom Function has no rule.
+        Inside of vmap it is run for one example after the other.
         """
         with_setup = cls.setup_context is not Function.setup_context
         if with_setup:
@@ -244,6 +249,9 @@ class Function:
                 f"{cls.__name__}.apply() takes no keyword arguments, got {sorted(kwargs)}; pass "
                 "them by position, or define setup_context"
             )
+        inner = innermost(args)
+        if inner is not None and not inner.in_sweep:
+            return inner.each_example(cls.apply, args)
         _refuse_interpreters(cls, args)
         needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         ctx = FunctionCtx(needs)

@@ -321,7 +321,7 @@ def _pull(
     retain: bool | None = None,
 ) -> tuple[Tensor, ...]:
     """Return v^T J for each input; zeros, or an error when strict, where there is no dependence."""
-    if any(tensor.__dispatch__ is not None for tensor in (*outputs, *inputs)):
+    if any(tensor.__dispatch__ is not None and tensor.in_sweep for tensor in (*outputs, *inputs)):
         raise RuntimeError(
             "reverse mode inside a forward-mode sweep is not supported; use "
             "strategy='reverse-mode' for the outer derivative"

@@ -98,6 +98,25 @@ def leaves_behind(edges: Iterable[tuple | None]) -> list[Any]:
     return [node.variable for node in nodes_behind(edges) if isinstance(node, AccumulateGrad)]
 
 
+def has_other_leaves(edges: Iterable[tuple | None], known: set[int]) -> bool:
+    """Return whether gradients arriving at some edges would flow to leaves but those known by id.
+
+    It ends at the first: where there are parameters, near the end of the graph.
+    """
+    left = [edge[0] for edge in edges if edge is not None]
+    seen = set(left)
+    for node in left:  # which grows
+        if isinstance(node, AccumulateGrad):
+            if id(node.variable) not in known:
+                return True
+            continue
+        for edge in node.edges:
+            if edge is not None and edge[0] not in seen:
+                seen.add(edge[0])
+                left.append(edge[0])
+    return False
+
+
 class HookList:
     """Hooks in the order they were registered; each may replace the gradient."""
 

@@ -8,12 +8,14 @@ every view takes up its new place when it is next used.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import dtypes, modes
 from .devices import current, namespace_of, overlaps_itself, write, zeros
+from .levels import Interpreted, held
 from .ops.activations import relu
 from .ops.arithmetic import (
     add,
@@ -131,6 +133,10 @@ def check_writable(x: Tensor, *sources: Any) -> None:
     reach.  While a program is recorded: of all but tensors that were computed for it and that
     nothing else shares memory with.
     """
+    _refuse_other_examples(x, sources)
+    if x.__dispatch__ is not None and not x.in_sweep:
+        check_writable(held(x))
+        return
     tracer = modes.state.tracer
     if tracer is not None and not tracer.may_replace(x):
         tracer.refuse_write(
@@ -165,6 +171,27 @@ def check_writable(x: Tensor, *sources: Any) -> None:
             "a view of a leaf Variable that requires grad is being used in an in-place operation; "
             "wrap the change in no_grad(), or work on a clone()"
         )
+
+
+def _refuse_other_examples(x: Tensor, sources: tuple) -> None:
+    """Refuse to write what differs from example to example of a vmap into what does not."""
+    levels = set()
+    part: Any = x
+    while isinstance(part, Interpreted) and not part.in_sweep:
+        levels.add(part.level)
+        part = held(part)
+    for source in sources:
+        while isinstance(source, Interpreted):
+            if source.in_sweep:
+                return
+            if source.level not in levels:
+                raise RuntimeError(
+                    "vmap: an in-place operation would write one value an example into a tensor "
+                    f"(shape {list(x.shape)}) that is one for all examples. Make it from what has "
+                    "examples, by zeros_like(x) or x.new_zeros(...), or use the out-of-place "
+                    "operation (where, cat, stack)"
+                )
+            source = held(source)
 
 
 def _before(x: Tensor, keep_data: bool) -> Tensor:
@@ -243,7 +270,24 @@ def in_place(
     sources = (*args, *options.values())
     check_writable(x, *sources)
     keep_data = saves_self and _records(x, *sources) and modes.state.tracer is None
-    return _replace(x, function(_before(x, keep_data), *args, **options))
+    return _changed(x, lambda old: function(old, *args, **options), keep_data)
+
+
+def _changed(x: Tensor, function: Callable[[Tensor], Tensor], keep_data: bool) -> Tensor:
+    if x.__dispatch__ is None:
+        return _replace(x, function(_before(x, keep_data)))
+
+    def of_all(old: Tensor) -> Tensor:
+        result = function(x.around(old))
+        if result.shape != x.shape:
+            raise RuntimeError(
+                f"output with shape {list(x.shape)} doesn't match the broadcast shape "
+                f"{list(result.shape)}; an in-place operation cannot change the shape"
+            )
+        return x.for_all_examples([result])[0]
+
+    _changed(held(x), of_all, keep_data)
+    return x
 
 
 def _records(*operands: Any) -> bool:
@@ -290,6 +334,9 @@ def copy_(self: Tensor, source: Any, non_blocking: bool = False) -> Tensor:
     """
     check_writable(self, source)
     source = _like(source, self).expand(self.shape)
+    if self.__dispatch__ is not None:
+        copy_(held(self), *self.for_all_examples([source]))
+        return self
     if self._view is None and modes.state.grad_enabled and self.requires_grad:
         return _replace(self, view_write_op(_before(self, keep_data=False), source, chain=()))
     return _replace(self, source.clone())
@@ -307,7 +354,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         while value.ndim > region.ndim and value.shape[0] == 1:
             value = value.reshape(value.shape[1:])
         copy_(region, value)
-    elif overlaps_itself(self._data) and not _records(self, value):
+    elif self.__dispatch__ is None and overlaps_itself(self._data) and not _records(self, value):
         _write_at(self, normal, value)
     else:
         in_place(
@@ -331,7 +378,9 @@ def _write_at(x: Tensor, index: tuple, value: Tensor) -> None:
 @method
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Set every element to `value`, also those of an expanded tensor."""
-    if not overlaps_itself(self._data) or (isinstance(value, Tensor) and value.requires_grad):
+    if self.__dispatch__ is not None or not overlaps_itself(self._data):
+        return copy_(self, value)
+    if isinstance(value, Tensor) and value.requires_grad:
         return copy_(self, value)
     check_writable(self, value)
     return _replace(self, _like(value, self).expand(self.shape).clone(), uniform=True)

@@ -18,6 +18,7 @@ class _State(threading.local):
     grad_enabled: Any = True
     anomaly = False
     tracer: Any = None  # what records operations in this thread (see plan/trace.py)
+    batches: tuple = ()  # the vmaps under way in this thread (see batching/batched.py)
 
 
 state = _State()

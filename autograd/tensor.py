@@ -241,6 +241,18 @@ class Tensor(Operations):
         array = self.numpy()
         return np.array(array, dtype=dtype, copy=copy)
 
+    def _whole(self) -> Any:
+        """Return the array of all elements there are: inside of vmap, of all examples."""
+        return self._data
+
+    def _elements(self, how: str) -> Any:
+        """Return the array, to be looked at; RuntimeError, which says how, inside of vmap."""
+        return self._data
+
+    def _with_examples(self, made: Tensor) -> Tensor:
+        """Return a new tensor with a value for each example that this one has a value for."""
+        return made
+
     def data_ptr(self) -> int:
         """Return the address of the first element."""
         interface = getattr(self._data, "__array_interface__", None)
@@ -570,7 +582,7 @@ def _rebuild(cls: type, host: np.ndarray, device: str, requires_grad: bool, grad
 def _values(data: Any, requires_grad: Any) -> tuple[Any, list]:
     """Return the array and the version counter for what a user gave to `Tensor(...)`."""
     if isinstance(data, Tensor):
-        return data._data, data._version
+        return data._elements("Tensor()"), data._version
     if isinstance(data, (list, tuple)) and isinstance(requires_grad, (bool, np.bool_)):
         from .ops.create import tensor
 

@@ -14,7 +14,10 @@ import numpy as np
 from . import devices
 from .engine import grad
 from .forward import push
+from .func import grad as gradient_of
+from .func import vmap
 from .gradcheck import gradcheck
+from .ops.join import stack
 from .strict import strict_cuda
 from .tensor import Tensor
 
@@ -46,6 +49,7 @@ class OpCase:
     complex    also try complex inputs (from the unit disk, scaled into the domain's half width).
     dtypes     the low-precision dtypes whose results are compared with float64.
     tolerance  relative tolerance of `reference` in float64.
+    examples   also check that `vmap` gives what a loop over examples does.
     """
 
     name: str
@@ -58,6 +62,7 @@ class OpCase:
     complex: bool = False
     dtypes: Sequence[Any] = (np.float32,)
     tolerance: float = 1e-12
+    examples: bool = True
     gradcheck_options: dict = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -71,6 +76,10 @@ def check_op(case: OpCase, seed: int = 0) -> None:
         _check_arrays(case, _draw(case, rng, shapes, np.float64))
         if case.complex:
             _check_arrays(case, _draw(case, rng, shapes, np.complex128))
+        if case.examples:
+            others = np.random.default_rng(seed + 1)
+            for dtype in (np.float64, np.complex128) if case.complex else (np.float64,):
+                check_examples(case, [_draw(case, others, shapes, dtype) for _ in range(3)])
 
 
 def _draw(case: OpCase, rng: np.random.Generator, shapes: Sequence[tuple], dtype: Any) -> list:
@@ -197,6 +206,109 @@ def _check_forward(case: OpCase, arrays: list[np.ndarray], where: str) -> None:
         np.sum(np.conj(g.numpy()) * t).real for g, t in zip(gradients, tangents, strict=True)
     )
     np.testing.assert_allclose(left, right, rtol=1e-9, atol=1e-9, err_msg=f"{where}: forward mode")
+
+
+def check_examples(case: OpCase, examples: Sequence[Sequence[np.ndarray]]) -> None:
+    """Check that `vmap` over examples gives the values and gradients of each, one after the other.
+
+    examples  the inputs of each.  They are taken along the first and the last dimension; and each
+              input is once the only one of which there are several, and once the only one of which
+              there are not.
+    """
+    count = len(examples[0])
+    for dim in (0, -1):
+        _check_mixture(case, examples, (True,) * count, dim)
+    if count > 1 and examples[0][0].dtype.kind != "c":
+        apart = [tuple((k == one) is only for k in range(count))
+                 for one in range(count) for only in (True, False)]  # fmt: skip
+        for number, mixture in enumerate(dict.fromkeys(apart)):
+            _check_mixture(case, examples, mixture, -(number % 2))
+
+
+def _check_mixture(
+    case: OpCase, examples: Sequence[Sequence[np.ndarray]], mixture: tuple, dim: int
+) -> None:
+    where = (
+        f"{case.name} on shapes {[a.shape for a in examples[0]]} {examples[0][0].dtype}, vmap over "
+        f"dimension {dim} of {[k for k, mapped in enumerate(mixture) if mapped]}"
+    )
+    whole = [
+        np.stack([e[k] for e in examples], dim) if mapped else examples[0][k]
+        for k, mapped in enumerate(mixture)
+    ]
+    leaves = _tensors(whole)
+    loop = [
+        [x.select(dim, e) if mapped else x for x, mapped in zip(leaves, mixture, strict=True)]
+        for e in range(len(examples))
+    ]
+    each = [_as_list(case.fn(*inputs)) for inputs in loop]
+    in_dims = tuple(dim if mapped else None for mapped in mixture)
+
+    def listed(*inputs: Tensor) -> list[Tensor]:
+        return _as_list(case.fn(*inputs))
+
+    together = vmap(listed, in_dims)(*leaves)
+    for k, found in enumerate(together):
+        expected = stack([outputs[k] for outputs in each])
+        _assert_near(found, expected, where)
+    if case.order == 0 or not any(o.requires_grad for o in together):
+        return
+    weights = _weight_tensors(together)
+    live = [k for k, o in enumerate(together) if o.requires_grad]
+    seeds = [weights[k] for k in live]
+    wanted = [x for x in leaves if x.requires_grad]
+    expected = [stack([outputs[k] for outputs in each]) for k in live]
+    for a, b in zip(
+        grad([together[k] for k in live], wanted, seeds, create_graph=True, materialize_grads=True),
+        grad(expected, wanted, seeds, retain_graph=True, materialize_grads=True),
+        strict=True,
+    ):
+        _assert_near(a, b, f"{where}: gradient")
+    _check_pulled(each[0], loop[0], where)
+    if all(o.dtype.kind == "f" for o in together):
+        _check_each_gradient(case, leaves, in_dims, loop, where)
+
+
+def _check_pulled(outputs: list[Tensor], inputs: list[Tensor], where: str) -> None:
+    """Check gradients of several weightings at once, of one example."""
+    live = [o for o in outputs if o.requires_grad]
+    wanted = [x for x in inputs if x.requires_grad]
+    rng = np.random.default_rng(5)
+    seeds = [
+        [Tensor(np.asarray(rng.uniform(-1, 1, o.shape), o.dtype)) for o in live] for _ in range(2)
+    ]
+    options: dict = {"retain_graph": True, "materialize_grads": True}
+    together = [stack(column) for column in zip(*seeds, strict=True)]
+    found = grad(live, wanted, together, is_grads_batched=True, **options)
+    each = [grad(live, wanted, seed, **options) for seed in seeds]
+    for a, b in zip(found, zip(*each, strict=True), strict=True):
+        _assert_near(a, stack(b), f"{where}: gradients of several weightings")
+
+
+def _check_each_gradient(
+    case: OpCase, leaves: list[Tensor], in_dims: tuple, loop: list[list[Tensor]], where: str
+) -> None:
+    """Check the gradients of each example by all inputs, those that are the same for all too."""
+    argnums = tuple(k for k, x in enumerate(leaves) if x.dtype.kind in "fc")
+
+    def total(*inputs: Tensor) -> Tensor:
+        outputs = [o for o in _as_list(case.fn(*inputs)) if o.requires_grad]
+        return sum((o.sin().sum() for o in outputs), start=Tensor(np.zeros(())))
+
+    slopes = gradient_of(total, argnums)
+    found = vmap(slopes, in_dims)(*[x.detach() for x in leaves])
+    each = [slopes(*[x.detach() for x in inputs]) for inputs in loop]
+    for a, b in zip(found, zip(*each, strict=True), strict=True):
+        _assert_near(a, stack(b), f"{where}: a gradient an example")
+
+
+def _assert_near(found: Tensor, expected: Tensor, where: str) -> None:
+    a, b = found.detach().numpy(), expected.detach().numpy()
+    assert a.shape == b.shape and a.dtype == b.dtype, (
+        f"{where}: got {a.dtype} of shape {a.shape}, expected {b.dtype} of shape {b.shape}"
+    )
+    scale = np.max(np.abs(b), initial=1.0, where=np.isfinite(b)) if b.dtype.kind in "fc" else 0
+    np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10 * scale, err_msg=where)
 
 
 def _check_layouts(case: OpCase, arrays: list, values: list, gradients: list, where: str) -> None:

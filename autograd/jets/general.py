@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..forward import Dual, next_level
+from ..forward import Dual
+from ..levels import next_level
 from ..ops.registry import Op, apply
 from ..tensor import Tensor
 from .indices import Index

@@ -28,6 +28,8 @@ class Jet(Tensor):
     channels  the channels of the sweep.
     """
 
+    in_sweep = True
+
     def __init__(self, value: Tensor, parts: dict[Key, Tensor], channels: Channels) -> None:
         super().__init__(value._data)
         self._requires_grad = value._requires_grad

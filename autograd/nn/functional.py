@@ -308,7 +308,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}; "
             "convert with .long()"
         )
-    low, high = value_range(tensor._data)
+    low, high = value_range(tensor._whole())
     if num_classes < 1:
         if not tensor.numel() or num_classes != -1:
             raise RuntimeError(

@@ -40,7 +40,7 @@ def binary_cross_entropy(
     """
     _refuse_other_shape("binary_cross_entropy", input, target)
     refuse_mixed("binary_cross_entropy", input, target, weight)
-    data = input._data
+    data = input._whole()
     if data.size and not (float(data.min()) >= 0 and float(data.max()) <= 1):
         raise RuntimeError(
             "binary_cross_entropy: all elements of input should be between 0 and 1, but they lie "
@@ -120,7 +120,7 @@ def nll_loss(
         )
     counts = target != ignore_index
     known = where(counts, target, full_like(target, 0))
-    low, high = value_range(known._data) if known.numel() else (0, 0)
+    low, high = value_range(known._whole()) if known.numel() else (0, 0)
     if low < 0 or high >= classes:
         wrong = low if low < 0 else high
         raise IndexError(f"Target {wrong} is out of bounds: there are {classes} classes, from 0")
@@ -259,7 +259,7 @@ def gaussian_nll_loss(
                 f"gaussian_nll_loss: var is of incorrect size: expected {list(input.shape)}, the "
                 f"same without or with 1 in the last dimension, got {list(var.shape)}"
             )
-    if var.numel() and float(var._data.min()) < 0:
+    if var.numel() and float(var._whole().min()) < 0:
         raise ValueError("gaussian_nll_loss: var has negative entry/entries; pass squares or exp()")
     with no_grad():
         missing = clamp(var, min=eps) - var

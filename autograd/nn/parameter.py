@@ -20,7 +20,7 @@ class Parameter(Tensor):
                 f"Parameter: expected a Tensor, got {type(data).__name__}; wrap the values with "
                 "autograd.tensor(...) first"
             )
-        super().__init__(data._data, requires_grad)
+        super().__init__(data._elements("Parameter()"), requires_grad)
         self._version = data._version
 
     def __repr__(self) -> str:

@@ -206,7 +206,7 @@ def _answer(name: str, elements: Tensor) -> bool:
     tracer = modes.state.tracer
     if tracer is not None and tracer.varies(elements):
         tracer.refuse(f"{name}()")
-    return bool(elements._data.all())
+    return bool(elements._elements(f"{name}()").all())
 
 
 for _function in (isclose, allclose, equal):

@@ -74,10 +74,10 @@ def tensor(
 
     Python floats take the default dtype, arrays keep theirs.
     """
-    if isinstance(data, Tensor) and modes.state.tracer is not None:
-        copied = data.detach().clone().to(dtype=dtype, device=device)
-        return copied.requires_grad_(requires_grad)
     if isinstance(data, Tensor):
+        if modes.state.tracer is not None or data.__dispatch__ is not None:
+            copied = data.detach().clone().to(dtype=dtype, device=device)
+            return copied.requires_grad_(requires_grad)
         device = data.device if device is None else device
         array = devices.backend_of(data._data).to_host(data._data)
     elif type(data) in devices._by_array_type and not isinstance(data, np.ndarray):
@@ -401,10 +401,34 @@ def _draw(
     if device is None and generator is not None:
         device = generator.device
     source = default_generator if generator is None else generator
-    array = np.asarray(sample(source.numpy))
+    array = np.asarray(_sampled(sample, source.numpy, modes.state.batches))
     if array.dtype != dtype:
         array = array.astype(dtype)
-    return Tensor(devices.put(array, devices.as_device(device)), requires_grad)
+    drawn = Tensor(devices.put(array, devices.as_device(device)), requires_grad)
+    for batch in modes.state.batches:
+        drawn = batch.of_draws(drawn)
+    return drawn
+
+
+def _sampled(sample: Callable, random: np.random.Generator, batches: tuple) -> Any:
+    """Return a sample, or where a vmap asks for different ones one for each example, stacked.
+
+    They are drawn one after the other, as in a loop over the examples.
+    """
+    if not batches:
+        return sample(random)
+    batch, *others = batches
+    if batch.randomness == "error":
+        raise RuntimeError(
+            "vmap: random numbers are drawn inside of a function that is mapped, and it was not "
+            "said whether each example gets its own; pass randomness='different' or 'same' to vmap"
+        )
+    if batch.randomness == "same":
+        return _sampled(sample, random, tuple(others))
+    if not batch.size:
+        one = np.asarray(_sampled(sample, np.random.default_rng(0), tuple(others)))
+        return np.empty((0, *one.shape), one.dtype)
+    return np.stack([_sampled(sample, random, tuple(others)) for _ in range(batch.size)])
 
 
 def _float_dtype(dtype: Any, name: str) -> np.dtype:
@@ -601,7 +625,7 @@ def _from_parameters(sample: Tensor, *parameters: Any) -> Tensor:
 
 
 def _refuse_negative(std: Any) -> None:
-    least = std.detach().cpu().numpy().min(initial=0) if isinstance(std, Tensor) else std
+    least = std.detach().cpu()._whole().min(initial=0) if isinstance(std, Tensor) else std
     if least < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {least}")
 
@@ -629,6 +653,11 @@ def _located(
         dtype = dtypes.result_type(*tensors) if dtype is None else dtype
         device = tensors[0].device if device is None else device
     kind = _float_dtype(dtype, name)
+    if any(v.__dispatch__ is not None for v in tensors):  # parameters of each example of a vmap
+        standard = _draw(lambda r: sample(r, sizes, kind), kind, device, False, generator)
+        values = (v.detach() if isinstance(v, Tensor) else v for v in (a, b))
+        found = transformed(standard, *values).to(dtype=kind)
+        return _from_parameters(found, a, b) if not requires_grad else found.requires_grad_()
     first, second = (v.detach().cpu().numpy() if isinstance(v, Tensor) else v for v in (a, b))
     drawn = _draw(
         lambda r: transformed(sample(r, sizes, kind), first, second),
@@ -647,10 +676,14 @@ def bernoulli(
 
     Raises RuntimeError for probabilities outside [0, 1].
     """
-    odds = input.detach().cpu().numpy() if p is None else p
+    odds = input.detach().cpu()._whole() if p is None else p
     if np.size(odds) and not (np.min(odds) >= 0 and np.max(odds) <= 1):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1: probabilities lie in [0, 1]")
     sizes = tuple(input.shape)
+    if input.__dispatch__ is not None and p is None:  # a probability of each example of a vmap
+        kind = dtypes.float64
+        parts = _draw(lambda r: r.random(sizes), kind, input.device, False, generator)
+        return _from_parameters((parts < input.detach()).to(dtype=input.dtype), input)
     drawn = _draw(lambda r: r.random(sizes) < odds, input.dtype, input.device, False, generator)
     return _from_parameters(drawn, input)
 
@@ -667,6 +700,15 @@ def _like(create: Callable[..., Tensor], name: str, words: str) -> Callable[...,
         requires_grad: bool = False,
         **options: Any,
     ) -> Tensor:
+        if input.__dispatch__ is not None:
+            made = create(
+                *args,
+                size=tuple(input.shape),
+                dtype=input.dtype if dtype is None else dtype,
+                device=input.device if device is None else device,
+                **options,
+            )
+            return input._with_examples(made).requires_grad_(requires_grad)
         return create(
             *args,
             size=tuple(input.shape),
@@ -725,7 +767,10 @@ def _new(create: Callable[..., Tensor], name: str) -> None:
     def function(self: Tensor, *args: Any, **options: Any) -> Tensor:
         options.setdefault("dtype", self.dtype)
         options.setdefault("device", self.device)
-        return create(*args, **options)
+        if self.__dispatch__ is None:
+            return create(*args, **options)
+        requires_grad = options.pop("requires_grad", False)
+        return self._with_examples(create(*args, **options)).requires_grad_(requires_grad)
 
     function.__name__ = name
     function.__doc__ = (

@@ -137,7 +137,7 @@ def _checked_index(index: Any, size: int, axis: int, name: str, error: type) -> 
         raise RuntimeError(f"{name}(): Expected dtype int64 for index, got {index.dtype}")
     if not index.numel():
         return cast(index, dtypes.int64)
-    low, high = value_range(index._data)
+    low, high = value_range(index._whole())
     if low < 0 or high >= size:
         raise error(
             f"index {low if low < 0 else high} is out of bounds for dimension {axis} with size "
@@ -269,7 +269,8 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor
     wide, places = list(common), list(common)
     wide[axis], places[axis] = x.shape[axis], indices.shape[axis]
     size = x.shape[axis] if x.ndim else 1
-    if modes.state.tracer is not None and modes.state.tracer.varies(indices):
+    tracer = modes.state.tracer
+    if indices.__dispatch__ is not None or (tracer is not None and tracer.varies(indices)):
         indices = flat_position_op(indices, lengths=(size,), dims=(axis,))
     else:
         indices = Tensor(wrapped(indices._data, size, axis))
@@ -333,7 +334,7 @@ def _as_frozen(numbers: Tensor) -> Any:
         if tracer.varies(numbers):
             tracer.refuse("a number of repeats computed from the inputs")
         tracer.value_of(numbers)  # it is recorded again when these are written to
-    return put(numbers._data, CPU)
+    return put(numbers._elements("a number of repeats"), CPU)
 
 
 @method

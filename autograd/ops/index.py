@@ -95,7 +95,7 @@ def _item(x: Tensor, item: Any) -> Any:
     if isinstance(item, np.bool_):
         return bool(item)
     if isinstance(item, Tensor):
-        array = item._data
+        array = item._elements("an index by a mask (or by positions to be written at)")
         if modes.state.tracer is not None:
             modes.state.tracer.refuse_index(array)
     elif type(item) in devices._by_array_type:
@@ -380,7 +380,7 @@ def take_normal(x: Tensor, index: tuple, unique: bool) -> Tensor:
 @method(name="__getitem__")
 def _getitem(self: Tensor, index: Any) -> Tensor:
     """Return the elements at `index`: a view for ints, slices and None, a copy for arrays."""
-    if modes.state.tracer is not None:
+    if modes.state.tracer is not None or modes.state.batches:
         given = index if type(index) is tuple else (index,)
         if any(map(_is_computed, given)):
             return _looked_up(self, given)
@@ -406,11 +406,14 @@ flat_position_op = Op(  # the row-major number among `dims` of these lengths
 
 
 def _is_computed(item: Any) -> bool:
-    """Return whether an item of an index is positions that depend on a recording's inputs.
+    """Return whether an item of an index is positions that depend on a recording's inputs, or on
+    the example inside of vmap.
 
     There are as many results then, whatever the positions are; not so of a mask.
     """
-    is_computed = modes.state.tracer.varies(item)
+    tracer = modes.state.tracer
+    is_computed = isinstance(item, Tensor) and item.__dispatch__ is not None
+    is_computed = is_computed or (tracer is not None and tracer.varies(item))
     return is_computed and item.dtype.kind in "iu" and item.dtype != np.uint8
 
 

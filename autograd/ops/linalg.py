@@ -280,7 +280,9 @@ def pinv(
 
 def _tolerance(value: Any) -> Any:
     """Return a number, or one number a matrix as an array that broadcasts with the values."""
-    return value.detach()._data[..., None] if isinstance(value, Tensor) else value
+    if not isinstance(value, Tensor):
+        return value
+    return value.detach()._elements("a tolerance")[..., None]
 
 
 @method

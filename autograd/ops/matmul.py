@@ -346,7 +346,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     (...) for a weight vector.  Raises RuntimeError for shapes that do not fit.
     """
     x = input
-    if weight.ndim == 1 or x.ndim < 2:
+    is_line = x.ndim == 1 and x.__dispatch__ is not None and not x.in_sweep
+    if weight.ndim == 1 or (x.ndim < 2 and not is_line):  # lines, one an example, are rows already
         matrix = reshape_op(weight, shape=(1, -1)) if weight.ndim == 1 else weight
         rows = reshape_op(x, shape=(1, -1)) if x.ndim == 1 else x
         if rows.ndim < 2:

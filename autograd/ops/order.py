@@ -207,7 +207,7 @@ def _quantile_fractions(x: Tensor, q: Any) -> Tensor:
         )
     if isinstance(q, Tensor) and q.ndim > 1:
         raise RuntimeError(f"quantile() q must be a scalar or 1D tensor, got shape {list(q.shape)}")
-    values = put(q._data, CPU) if isinstance(q, Tensor) else np.asarray(q)
+    values = put(q._whole(), CPU) if isinstance(q, Tensor) else np.asarray(q)
     if not ((values >= 0) & (values <= 1)).all():
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {values.tolist()}")
     return q if isinstance(q, Tensor) else as_tensor(np.asarray(q, x.dtype), x)

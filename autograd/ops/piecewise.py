@@ -92,7 +92,8 @@ def where(condition: Tensor, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
         if modes.state.tracer is not None:
             modes.state.tracer.refuse_index(condition._data)
-        return tuple(Tensor(index) for index in condition._data.nonzero())
+        found = condition._elements("where() without x and y").nonzero()
+        return tuple(Tensor(index) for index in found)
     if x is None or y is None:
         raise TypeError("where takes the condition alone, or the condition and both x and y")
     if not isinstance(x, Tensor) and not isinstance(y, Tensor):

@@ -225,8 +225,9 @@ class Compiled:
             parts.append((name, self._form_of(name, value, leaves, roots, instance)))
             if name in self._points:
                 points += range(first, len(leaves))
-        if modes.state.tracer is not None or any(t.__dispatch__ is not None for t in leaves):
-            # a part of another recording, or of a forward sweep
+        state = modes.state
+        if state.tracer is not None or state.batches or any(t.__dispatch__ for t in leaves):
+            # a part of another recording, of a vmap, or of a forward sweep
             return self.fn(*given.args, **given.kwargs)
         form = dict, tuple(parts)
         asked = form, dtypes.get_default_dtype()

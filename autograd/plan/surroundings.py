@@ -172,6 +172,9 @@ class _Search:
     ) -> Iterator[tuple[Way, Any, list[str]]]:
         code = function.__code__
         if _is_library(code.co_filename):
+            held = vars(function)
+            if "__wrapped__" in held:  # vmap(grad(u)), or what a decorator has made of u
+                yield reading.attributes, (("__wrapped__",), len(held)), [name]
             return
         names, texts, loaded = _named(code)
         self._names |= dict.fromkeys(names)

@@ -48,6 +48,7 @@ CASES = [
         lambda x: O.nonzero(x > 0),
         SHAPES[:3],
         order=0,
+        examples=False,  # whose numbers of results differ
         dtypes=(),
         reference=lambda x: np.argwhere(x > 0),
     ),
@@ -56,6 +57,7 @@ CASES = [
         lambda x: O.nonzero(x > 0, as_tuple=True),
         SHAPES[:3],
         order=0,
+        examples=False,
         dtypes=(),
         reference=lambda x: np.nonzero(x > 0),
     ),
@@ -73,6 +75,7 @@ CASES = [
         SHAPES[:2],
         reference=lambda x: _unique(x),
         order=0,
+        examples=False,
     ),
 ]
 

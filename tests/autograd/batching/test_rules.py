@@ -1,0 +1,93 @@
+"""Rules: every operation has one, and what they are checked with finds wrong ones.
+
+Each row of the tests of operations is checked under vmap, by `autograd.testing.check_op`.
+"""
+
+import numpy as np
+import pytest
+
+import autograd as T
+from autograd.batching.rules import RULES, rule
+from autograd.func import vmap
+from autograd.ops.registry import REGISTRY, Op
+from autograd.testing import OpCase, check_examples, check_op
+
+ONE_BY_ONE = {"view_write"}  # the gradient of a write into a view, by examples of what flows back
+NEVER = {"nonzero", "unique", "fused", "outer_rows"}  # refused, and of recorded programs only
+
+
+def test_every_operation_of_the_library_is_done_for_all_examples_at_once():
+    own = {name: op for name, op in REGISTRY.items() if "tests" not in name}
+    without = {n for n, op in own.items() if n not in RULES and not op.elementwise}
+    assert without <= ONE_BY_ONE | NEVER
+    assert {n for n in RULES if "tests" not in n} <= set(own)
+
+
+@pytest.fixture
+def operation():
+    """A new operation without a rule, which scales by the largest element of all."""
+    op = Op(
+        "tests_scaled",
+        lambda xp, x, y: x * y.max(),
+        {"x": lambda g, y: g * y.max(), "y": lambda g, x, y: (g * x).sum() * (y == y.max()).to(
+            dtype=y.dtype)},
+    )  # fmt: skip
+    yield op
+    del REGISTRY["tests_scaled"]
+    RULES.pop("tests_scaled", None)
+
+
+def test_what_has_no_rule_is_done_example_by_example(operation):
+    x = T.tensor(np.random.default_rng(0).uniform(size=(4, 3)))
+    found = vmap(operation, in_dims=(0, 1))(x, x.T)
+    np.testing.assert_allclose(found.numpy(), (x * x.amax(1, keepdim=True)).numpy())
+    check_op(OpCase("scaled", operation, [((3,), (3,))], order=1))
+    with pytest.raises(RuntimeError, match="call it with one or more"):
+        vmap(operation)(x[:0], x[:0])
+
+
+def test_a_wrong_rule_is_found(operation):
+    rule("tests_scaled")(lambda call: call.done(*call.all_spread()))
+    case = OpCase("scaled", operation, [((3,), (3,))], order=1)
+    rng = np.random.default_rng(0)
+    with pytest.raises(AssertionError, match="vmap over dimension 0"):
+        check_examples(case, [[rng.uniform(size=3), rng.uniform(size=3)] for _ in range(3)])
+
+
+def test_positions_apart_from_each_other_keep_the_examples_first():
+    x = T.tensor(np.random.default_rng(0).uniform(size=(5, 3, 2, 4)), requires_grad=True)
+
+    def taken(x):
+        return x[T.tensor([0, 2, 2]), :, T.tensor([1, 0, 0])]
+
+    found, expected = vmap(taken)(x), T.stack([taken(one) for one in x])
+    np.testing.assert_array_equal(found.detach().numpy(), expected.detach().numpy())
+    weights = T.tensor(np.random.default_rng(1).uniform(size=(5, 3, 2)))
+    (a,), (b,) = T.grad(found, x, weights), T.grad(expected, x, weights)
+    np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-14)
+
+
+@pytest.mark.parametrize("shapes", [((2, 3), (3, 4)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4))])
+@pytest.mark.parametrize("groups", ["both", "left", "right"])
+def test_products_of_each_rank(shapes, groups):
+    rng = np.random.default_rng(0)
+    x, y = (T.tensor(rng.uniform(size=(6, *shape))) for shape in shapes)
+    left, right = groups != "right", groups != "left"
+    found = vmap(T.matmul, in_dims=(0 if left else None, 0 if right else None))(
+        x if left else x[0], y if right else y[0]
+    )
+    expected = [x[k if left else 0].numpy() @ y[k if right else 0].numpy() for k in range(6)]
+    np.testing.assert_allclose(found.numpy(), np.stack(expected), rtol=1e-14)
+
+
+@pytest.mark.parametrize("mixture", range(1, 8))
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 2, 3)])
+def test_layers_with_an_input_a_weight_or_a_bias_of_each_example(mixture, shape):
+    rng = np.random.default_rng(mixture)
+    whole = [rng.uniform(size=(5, *one)) for one in (shape, (4, 3), (4,))]
+    mapped = [bool(mixture >> k & 1) for k in range(3)]
+    given = [T.tensor(a if m else a[0]) for a, m in zip(whole, mapped, strict=True)]
+    layer = vmap(T.nn.functional.linear, in_dims=tuple(0 if m else None for m in mapped))
+    x, w, b = (a if m else np.stack([a[0]] * 5) for a, m in zip(whole, mapped, strict=True))
+    expected = np.einsum("n...k,nmk->n...m", x, w) + b.reshape(5, *(1,) * (len(shape) - 1), 4)
+    np.testing.assert_allclose(layer(*given).numpy(), expected, rtol=1e-14)
