@@ -21,7 +21,7 @@ from .devices import overlaps_itself, write
 from .tensor import Tensor
 
 NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
-OPERATIONS = tuple(f"{__package__}.{name}" for name in ("ops.", "inplace", "nn.functional"))
+OPERATIONS = tuple(f"{__package__}.{name}" for name in ("ops.", "inplace", "nn."))
 _WRONG = (TypeError, AttributeError, ValueError)
 _EMPTY = inspect.Parameter.empty
 

@@ -104,7 +104,10 @@ def _namespace(module: ModuleType, package: str) -> str:
 def _submodules(module: ModuleType) -> list[str]:
     """Return the modules that a namespace offers: those its text names, whatever is loaded."""
     tree = ast.parse(inspect.getsource(module))
-    found = (n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module is None)
+    found = (
+        n for n in tree.body
+        if isinstance(n, ast.ImportFrom) and n.module is None and n.level == 1
+    )  # fmt: skip
     return [
         alias.name for node in found for alias in node.names
         if inspect.ismodule(getattr(module, alias.name))
@@ -150,7 +153,7 @@ class _Stub:
         is_gated: whether it stands behind the gate of `signature`, which gives it other spellings.
         """
         is_gated = is_gated and not name.startswith("__")
-        plain = inspect.unwrap(function)
+        plain = getattr(function, "__wrapped__", function)  # before the gate, which tells less
         forms = [
             form
             for one in typing.get_overloads(plain) or [plain]

@@ -390,5 +390,8 @@ def _general_affine(op: Op, args: tuple, attributes: dict) -> Any:
     x, matrix, *bias = args
     if not bias:
         return bilinear_rule(op, args, attributes)
-    result = bilinear_rule(op, (x, matrix, None), attributes)
+    if isinstance(x, Jet) or isinstance(matrix, Jet):
+        result: Any = bilinear_rule(op, (x, matrix, None), attributes)
+    else:
+        result = apply(op, x, matrix, None, **attributes)
     return result if bias[0] is None else result + bias[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..ops.create import full
@@ -177,6 +178,90 @@ class ReLU6(_InPlace):
         return F.relu6(input, inplace=self.inplace)
 
 
+class Hardsigmoid(_InPlace):
+    """x / 6 + 1/2 between 0 and 1, and these beyond."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardsigmoid(input, inplace=self.inplace)
+
+
+class Hardswish(_InPlace):
+    """x hardsigmoid(x): Howard et al. 2019."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardswish(input, inplace=self.inplace)
+
+
+class Threshold(_InPlace):
+    """x where x > threshold, else `value`."""
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.threshold = threshold
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.threshold(input, self.threshold, self.value, inplace=self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"threshold={self.threshold}, value={self.value}{self._tail()}"
+
+
+class _Shrink(Module):
+    """What sets numbers near 0 to 0: up to the distance `lambd`."""
+
+    _function: Callable[..., Tensor]
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._function(input, self.lambd)
+
+    def extra_repr(self) -> str:
+        return str(self.lambd)
+
+
+class Hardshrink(_Shrink):
+    """x where |x| > lambd, else 0."""
+
+    _function = staticmethod(F.hardshrink)
+
+
+class Softshrink(_Shrink):
+    """x moved by lambd towards 0, which it does not pass."""
+
+    _function = staticmethod(F.softshrink)
+
+
+class Tanhshrink(Module):
+    """x - tanh(x)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.tanhshrink(input)
+
+
+class RReLU(_InPlace):
+    """x where x > 0, else a slope times x: Xu et al. 2015.
+
+    The slope is drawn for each number from [lower, upper) while training; else it is their mean.
+    """
+
+    def __init__(
+        self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False
+    ) -> None:
+        super().__init__(inplace)
+        self.lower = lower
+        self.upper = upper
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.rrelu(input, self.lower, self.upper, self.training, inplace=self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"lower={self.lower}, upper={self.upper}{self._tail()}"
+
+
 class PReLU(Module):
     """x where x > 0, else weight x, with a weight that is learned: He et al. 2015.
 
@@ -234,6 +319,35 @@ class LogSoftmax(_AlongDim):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self.dim)
+
+
+class Softmin(_AlongDim):
+    """exp(-x) / sum exp(-x) along `dim`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softmin(input, self.dim)
+
+
+class Softmax2d(Module):
+    """exp(x) / sum exp(x) over the channels of (n, c, h, w) or (c, h, w); ValueError for others."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.ndim not in (3, 4):
+            raise ValueError(
+                f"Softmax2d: expected input to be 3D or 4D (got {input.ndim}D, shape "
+                f"{list(input.shape)})"
+            )
+        return F.softmax(input, -3)
+
+
+class GLU(_AlongDim):
+    """The first half along `dim` times the sigmoid of the second: Dauphin et al. 2017."""
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__(dim)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.glu(input, self.dim)
 
 
 class Softplus(Module):

@@ -263,3 +263,9 @@ class ConvTranspose2d(_ConvTranspose):
     """`functional.conv_transpose2d` with a kernel that is learned; see `ConvTranspose1d`."""
 
     _dims, _function = 2, staticmethod(F.conv_transpose2d)
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """`functional.conv_transpose3d` with a kernel that is learned; see `ConvTranspose1d`."""
+
+    _dims, _function = 3, staticmethod(F.conv_transpose3d)

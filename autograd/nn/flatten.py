@@ -1,6 +1,8 @@
-"""Several dimensions as one."""
+"""Several dimensions as one, and one as several."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from ..tensor import Tensor
 from .module import Module
@@ -19,3 +21,18 @@ class Flatten(Module):
 
     def extra_repr(self) -> str:
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """Makes the dimension `dim` several, of the sizes `unflattened_size`; -1 for one that fits."""
+
+    def __init__(self, dim: int, unflattened_size: Any) -> None:
+        super().__init__()
+        self.dim = dim
+        self.unflattened_size = unflattened_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

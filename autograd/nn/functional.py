@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
@@ -50,11 +50,26 @@ from ..ops.pooling import (
 )
 from ..ops.registry import refuse_mixed
 from ..ops.shape import broadcast_tensors
-from ..ops.smooth import rsqrt, sigmoid, sin, tanh
+from ..ops.smooth import sigmoid, sin, tanh
 from ..ops.softmax import log_softmax, softmax
 from ..signature import publish
 from ..tensor import Tensor
-from .dropout import dropout
+from .arranging import channel_shuffle, fold, pixel_shuffle, pixel_unshuffle, unfold
+from .attention import scaled_dot_product_attention
+from .dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d
+from .embedding import embedding
+from .gates import (
+    glu,
+    gumbel_softmax,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    rrelu,
+    softmin,
+    softshrink,
+    tanhshrink,
+    threshold,
+)
 from .likelihoods import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -64,61 +79,117 @@ from .likelihoods import (
     nll_loss,
     poisson_nll_loss,
 )
+from .margins import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+    pairwise_distance,
+    soft_margin_loss,
+    triplet_margin_loss,
+    triplet_margin_with_distance_loss,
+)
+from .norms import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    local_response_norm,
+    rms_norm,
+)
 from .reduction import reduced
 
 __all__ = [
+    "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
+    "batch_norm",
     "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv3d",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
     "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
     "elu",
+    "embedding",
+    "fold",
     "gaussian_nll_loss",
     "gelu",
+    "glu",
     "grid_sample",
+    "group_norm",
+    "gumbel_softmax",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
     "hardtanh",
+    "hinge_embedding_loss",
     "huber_loss",
+    "instance_norm",
     "interpolate",
     "kl_div",
     "l1_loss",
     "layer_norm",
     "leaky_relu",
     "linear",
+    "local_response_norm",
     "log_softmax",
     "logsigmoid",
+    "margin_ranking_loss",
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
     "mish",
     "mse_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
     "nll_loss",
     "normalize",
     "one_hot",
     "pad",
+    "pairwise_distance",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "poisson_nll_loss",
     "prelu",
     "relu",
     "relu6",
+    "rms_norm",
+    "rrelu",
+    "scaled_dot_product_attention",
     "selu",
     "sigmoid",
     "silu",
     "sin",
     "smooth_l1_loss",
+    "soft_margin_loss",
     "softmax",
+    "softmin",
     "softplus",
+    "softshrink",
     "softsign",
     "tanh",
+    "tanhshrink",
+    "threshold",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+    "unfold",
 ]
 
 def _difference(input: Tensor, target: Tensor) -> Tensor:
@@ -240,40 +311,6 @@ def bilinear(
     return result if bias is None else result + bias
 
 
-def layer_norm(
-    input: Tensor,
-    normalized_shape: Sequence[int],
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
-) -> Tensor:
-    """Return `input` less its mean, divided by its deviation over the last dimensions.
-
-    normalized_shape  the sizes of these dimensions, which weight (a factor) and bias have too.
-    eps               added to the variance, which is that of the population.
-    Raises RuntimeError for shapes that do not fit and for different dtypes (Ba et al. 2016).
-    """
-    shape = tuple(normalized_shape)
-    if not shape or tuple(input.shape[-len(shape) :]) != shape:
-        raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape "
-            f"[*, {', '.join(map(str, shape))}] of at least one dimension, but got input of size "
-            f"{list(input.shape)}"
-        )
-    refuse_mixed("layer_norm", input, weight, bias)
-    for name, tensor in (("weight", weight), ("bias", bias)):
-        if tensor is not None and tensor.shape != shape:
-            raise RuntimeError(
-                f"layer_norm: Expected {name} to be of same shape as normalized_shape, but got "
-                f"{name} of shape {list(tensor.shape)} and normalized_shape = {list(shape)}"
-            )
-    axes = tuple(range(-len(shape), 0))
-    centred = input - input.mean(axes, True)
-    result = centred * rsqrt((centred * centred).mean(axes, True) + eps)
-    result = result if weight is None else result * weight
-    return result if bias is None else result + bias
-
-
 # ---- vectors
 
 
@@ -351,5 +388,7 @@ def _with_inplace(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 celu, hardtanh, relu6 = _with_inplace(celu), _with_inplace(hardtanh), _with_inplace(relu6)
 elu, leaky_relu, mish = _with_inplace(elu), _with_inplace(leaky_relu), _with_inplace(mish)
 relu, selu, silu = _with_inplace(relu), _with_inplace(selu), _with_inplace(silu)
+hardsigmoid, hardswish = _with_inplace(hardsigmoid), _with_inplace(hardswish)
+rrelu, threshold = _with_inplace(rrelu), _with_inplace(threshold)
 
 publish(globals())

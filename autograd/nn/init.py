@@ -176,3 +176,59 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Ten
     q = q * (diagonal / np.abs(diagonal))  # uniform over all of them: Mezzadri 2007
     write(tensor, gain * (q.T if rows < columns else q).reshape(tensor.shape))
     return tensor
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """Fill a matrix with ones on the diagonal and zeros elsewhere.
+
+    ValueError for other dimensions than two.
+    """
+    if tensor.ndim != 2:
+        raise ValueError(
+            f"Only tensors with 2 dimensions are supported by eye_, got shape {list(tensor.shape)}"
+        )
+    write(tensor, np.eye(*tensor.shape))
+    return tensor
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Fill the kernels (o, c, ...) of a convolution so that it gives channel k on as channel k.
+
+    groups  do so in each of these groups of outputs.
+    ValueError for other than three to five dimensions, and groups that do not divide the outputs.
+    """
+    if not 3 <= tensor.ndim <= 5 or tensor.shape[0] % groups:
+        raise ValueError(
+            "Only tensors with 3, 4, or 5 dimensions are supported by dirac_, and dim 0 must be "
+            f"divisible by groups, got shape {list(tensor.shape)} and groups={groups}"
+        )
+    values = np.zeros(tensor.shape)
+    count = tensor.shape[0] // groups
+    middle = tuple(size // 2 for size in tensor.shape[2:])
+    for group in range(groups):
+        for k in range(min(count, tensor.shape[1])):
+            values[(group * count + k, k, *middle)] = 1
+    write(tensor, values)
+    return tensor
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
+    """Fill a matrix from N(0, std^2), but with zeros at random in each column: Martens 2010.
+
+    sparsity  the share of zeros, rounded up to whole rows.
+    ValueError for other dimensions than two.
+    """
+    if tensor.ndim != 2:
+        raise ValueError(
+            "Only tensors with 2 dimensions are supported by sparse_, got shape "
+            f"{list(tensor.shape)}"
+        )
+    rows, columns = tensor.shape
+    normal_(tensor, 0.0, std, generator)
+    ranks = rand(rows, columns, dtype=dtypes.float64, generator=generator)._data.argsort(axis=0)
+    kept = np.ones((rows, columns))
+    np.put_along_axis(kept, ranks[: math.ceil(sparsity * rows)], 0, axis=0)
+    mask = devices.put(kept.astype(tensor.dtype), tensor.device)
+    with devices.current(tensor.device):
+        write(tensor, tensor._data * mask)
+    return tensor

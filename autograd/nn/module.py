@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, ParamSpec, Protocol, Self, TypeVar
 
@@ -19,6 +19,7 @@ _Inputs = ParamSpec("_Inputs")
 _Output = TypeVar("_Output", covariant=True)
 
 TABLES = ("_parameters", "_buffers", "_modules")
+EXTRA = "_extra_state"
 
 
 class IncompatibleKeys(NamedTuple):
@@ -27,6 +28,15 @@ class IncompatibleKeys(NamedTuple):
     missing_keys: list[str]
     unexpected_keys: list[str]
 
+    def problems(self) -> list[str]:
+        """Return what is to be said about them."""
+        told = []
+        if self.unexpected_keys:
+            told.append(f"Unexpected key(s) in state_dict: {_quoted(self.unexpected_keys)}.")
+        if self.missing_keys:
+            told.append(f"Missing key(s) in state_dict: {_quoted(self.missing_keys)}.")
+        return told
+
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"
@@ -34,11 +44,21 @@ class IncompatibleKeys(NamedTuple):
         return f"IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
 
 
+class Computed(Protocol):
+    """An attribute that is computed from others of a module whenever it is read."""
+
+    def read(self, module: Module) -> Tensor: ...
+
+    def assign(self, module: Module, value: Any) -> None: ...
+
+
 class _Forward(Protocol[_Inputs, _Output]):
     """What has a `forward`: calling a module takes its arguments and gives its result."""
 
     _forward_pre_hooks: Any
     _forward_hooks: Any
+    _backward_pre_hooks: Any
+    _backward_hooks: Any
 
     def forward(self, *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output: ...
 
@@ -53,6 +73,13 @@ class Module:
 
     _forward_pre_hooks: Any = MappingProxyType({})  # a module that has hooks has its own
     _forward_hooks: Any = MappingProxyType({})
+    _backward_pre_hooks: Any = MappingProxyType({})
+    _backward_hooks: Any = MappingProxyType({})
+    _computed: Mapping[str, Computed] = MappingProxyType({})
+    _state_dict_pre_hooks: Any = MappingProxyType({})
+    _state_dict_hooks: Any = MappingProxyType({})
+    _load_state_dict_pre_hooks: Any = MappingProxyType({})
+    _load_state_dict_post_hooks: Any = MappingProxyType({})
 
     def __init__(self) -> None:
         self.__dict__["_parameters"] = {}
@@ -72,7 +99,12 @@ class Module:
         self: _Forward[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs
     ) -> _Output:
         try:
-            if self._forward_pre_hooks or self._forward_hooks:
+            if (
+                self._forward_pre_hooks
+                or self._forward_hooks
+                or self._backward_hooks
+                or self._backward_pre_hooks
+            ):
                 return called(self, args, kwargs)
             return self.forward(*args, **kwargs)
         except NoTaylorRule as error:
@@ -83,6 +115,9 @@ class Module:
 
     def __setattr__(self, name: str, value: Any) -> None:
         tables = self.__dict__
+        if name in self._computed:
+            self._computed[name].assign(self, value)
+            return
         if isinstance(value, (Parameter, Module)):
             kind = "_parameters" if isinstance(value, Parameter) else "_modules"
             self._check_initialised(name)
@@ -114,6 +149,8 @@ class Module:
             found = self.__dict__.get(table)
             if found is not None and name in found:
                 return found[name]
+        if name in self._computed:
+            return self._computed[name].read(self)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __delattr__(self, name: str) -> None:
@@ -125,7 +162,16 @@ class Module:
         object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._parameters, *self._buffers, *self._modules})
+        members = (*self._parameters, *self._buffers, *self._modules, *self._computed)
+        return sorted({*super().__dir__(), *members})
+
+    def _compute(self, name: str, computed: Computed | None) -> None:
+        """Let an attribute be computed whenever it is read, or (None) no longer."""
+        known = self.__dict__.setdefault("_computed", {})
+        if computed is None:
+            del known[name]
+        else:
+            known[name] = computed
 
     def _check_initialised(self, name: str) -> None:
         if "_parameters" not in self.__dict__:
@@ -214,6 +260,51 @@ class Module:
         always_call  call it after an error too, with the output that there is by then, or None.
         """
         return self._hooks("_forward_hooks").add(Hook(hook, with_kwargs, always_call), prepend)
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Let `hook(module, grad_output)` be called before each backward pass through the module.
+
+        grad_output is a tuple, a gradient for each output.  What the hook returns, if it is not
+        None, takes its place.  Returns what removes it.
+        """
+        return self._hooks("_backward_pre_hooks").add(Hook(hook, False), prepend)
+
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Let `hook(module, grad_input, grad_output)` be called after each backward pass.
+
+        Both are tuples: a gradient for each positional argument and for each output, None where
+        none flows.  What the hook returns, if it is not None, takes the place of grad_input;
+        RuntimeError for another number of gradients.  Returns what removes it.
+        """
+        return self._hooks("_backward_hooks").add(Hook(hook, False), prepend)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Let `hook(module, prefix, keep_vars)` be called before `state_dict` reads the module."""
+        return self._hooks("_state_dict_pre_hooks").add(Hook(hook, False), False)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Let `hook(module, state_dict, prefix, {})` change what `state_dict` gives, in place."""
+        return self._hooks("_state_dict_hooks").add(Hook(hook, False), False)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Let a hook change what `load_state_dict` is given, in place, before it is looked at.
+
+        It is called as hook(module, state_dict, prefix, {}, strict, missing_keys, unexpected_keys,
+        error_msgs) with a copy of the dictionary; what it adds to the lists is reported.
+        """
+        return self._hooks("_load_state_dict_pre_hooks").add(Hook(hook, False), False)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Let `hook(module, incompatible_keys)` be called after `load_state_dict`.
+
+        It may change the lists `incompatible_keys.missing_keys` and `.unexpected_keys`, in place,
+        before they are reported.
+        """
+        return self._hooks("_load_state_dict_post_hooks").add(Hook(hook, False), False)
 
     def _hooks(self, name: str) -> Hooks:
         self._check_initialised(name)
@@ -315,6 +406,31 @@ class Module:
             )
         return parameter
 
+    def get_buffer(self, target: str) -> Tensor:
+        """Return the buffer of a dotted name; AttributeError when there is none."""
+        owner, _, name = target.rpartition(".")
+        buffer = self.get_submodule(owner)._buffers.get(name)
+        if buffer is None:
+            names = [known for known, _ in self.named_buffers()]
+            raise AttributeError(f"{type(self).__name__} has no buffer {target!r}; it has {names}")
+        return buffer
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module in the place of the sub-module of a dotted name.
+
+        strict  only where there is one already.
+        ValueError for an empty name and for what is no module, AttributeError where the way there
+        does not exist.
+        """
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"set_submodule: {type(module).__name__} is not a Module")
+        if strict:
+            self.get_submodule(target)
+        owner, _, name = target.rpartition(".")
+        setattr(self.get_submodule(owner), name, module)
+
     def apply(self, fn: Callable[[Module], Any]) -> Self:
         """Call `fn` on every module below and on this one, and return this one."""
         for module in self.children():
@@ -350,9 +466,11 @@ class Module:
 
     # ---- device and dtype
 
-    def _convert(self, convert: Callable[[Any], Any]) -> Self:
+    def _convert(
+        self, convert: Callable[[Any], Any], modules: Iterable[Module] | None = None
+    ) -> Self:
         """Replace the arrays of parameters, their gradients and buffers; the objects stay."""
-        for module in self.modules():
+        for module in self.modules() if modules is None else modules:
             for parameter in module._parameters.values():
                 if parameter is not None:
                     _replace_array(parameter, convert)
@@ -423,72 +541,172 @@ class Module:
         """Make floating point parameters and buffers float16, in place."""
         return self._cast_floating(dtypes.float16)
 
+    def type(self, dst_type: Any) -> Self:
+        """Give all parameters and buffers a dtype, in place, and return this module."""
+        kind = dtypes.as_dtype(dst_type)
+        return self._convert(lambda array: array.astype(kind, copy=False))
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """Move to a device without the values, in place, and return this module.
+
+        recurse  False: leave modules below as they are.
+        """
+        place = devices.as_device(device)
+        below = None if recurse else {self}
+        return self._convert(lambda array: devices.zeros(array.shape, array.dtype, place), below)
+
     # ---- saving and loading
 
-    def _state_items(self) -> Iterator[tuple[str, Tensor]]:
-        for prefix, module in self.named_modules(remove_duplicate=False):
-            start = f"{prefix}." if prefix else ""
-            for name, parameter in module._parameters.items():
-                if parameter is not None:
-                    yield start + name, parameter
-            for name, buffer in module._buffers.items():
-                if buffer is not None and name not in module._transient:
-                    yield start + name, buffer
+    def _own_state(self) -> Iterator[tuple[str, Tensor]]:
+        """Yield (name, tensor) for parameters and persistent buffers of this module alone."""
+        for table in ("_parameters", "_buffers"):
+            for name, member in self.__dict__[table].items():
+                if member is not None and name not in self._transient:
+                    yield name, member
 
-    def state_dict(self) -> dict[str, Tensor]:
+    def _state_items(self) -> Iterator[tuple[str, Module, str]]:
+        """Yield (dotted name, the module that owns it, its name there)."""
+        for prefix, module in self.named_modules(remove_duplicate=False):
+            for name, _ in module._own_state():
+                yield (f"{prefix}.{name}" if prefix else name), module, name
+
+    def get_extra_state(self) -> Any:
+        """Return what `state_dict` is to hold besides tensors; a subclass that has some defines it.
+
+        With it go `set_extra_state`, and the name "_extra_state" in the dictionary.
+        """
+        raise RuntimeError(
+            f"{type(self).__name__}.get_extra_state: reached a function that each module with "
+            "extra state defines, together with set_extra_state"
+        )
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take what `get_extra_state` gave; a subclass that has some defines it."""
+        raise RuntimeError(
+            f"{type(self).__name__}.set_extra_state: reached a function that each module with "
+            "extra state defines, together with get_extra_state"
+        )
+
+    def _extra_states(self) -> dict[str, Module]:
+        """Return the modules that have extra state, by the name of it in the dictionary."""
+        return {
+            (f"{prefix}.{EXTRA}" if prefix else EXTRA): module
+            for prefix, module in self.named_modules(remove_duplicate=False)
+            if type(module).get_extra_state is not Module.get_extra_state
+        }
+
+    def state_dict(
+        self,
+        *,
+        destination: dict[str, Any] | None = None,
+        prefix: str = "",
+        keep_vars: bool = False,
+    ) -> dict[str, Any]:
         """Return dotted name -> tensor for parameters and persistent buffers.
 
         The tensors are detached and share memory with the module: clone them (or copy.deepcopy
         the dictionary) to keep a snapshot.
+
+        destination  a dictionary to add to.
+        prefix       what all names begin with.
+        keep_vars    give the tensors themselves.
         """
-        return {name: tensor.detach() for name, tensor in self._state_items()}
+        found: dict[str, Any] = {} if destination is None else destination
+        for hook in tuple(self._state_dict_pre_hooks.values()):
+            hook.function(self, prefix, keep_vars)
+        for name, tensor in self._own_state():
+            found[prefix + name] = tensor if keep_vars else tensor.detach()
+        if type(self).get_extra_state is not Module.get_extra_state:
+            found[prefix + EXTRA] = self.get_extra_state()
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(
+                    destination=found, prefix=f"{prefix}{name}.", keep_vars=keep_vars
+                )
+        for hook in tuple(self._state_dict_hooks.values()):
+            if hook.function(self, found, prefix, {}) is not None:
+                raise RuntimeError("state_dict post-hook must return None; change it in place")
+        return found
 
     def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> IncompatibleKeys:
         """Copy values (tensors or arrays) into parameters and buffers, in place.
 
+        assign  put the tensors themselves in the places of those there are, with their dtypes and
+                devices.
         Returns (missing_keys, unexpected_keys).  RuntimeError that lists every missing and
-        unexpected name (when strict) and every mismatch of shape; nothing is copied then.
+        unexpected name (when strict) and every mismatch of shape; nothing is copied then, unless
+        hooks are called after it.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"expected state_dict to be dict-like, got {type(state_dict).__name__}")
-        own = dict(self._state_items())
-        missing = [name for name in own if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in own]
-        problems = []
-        if strict and unexpected:
-            problems.append(f"Unexpected key(s) in state_dict: {_quoted(unexpected)}.")
-        if strict and missing:
-            problems.append(f"Missing key(s) in state_dict: {_quoted(missing)}.")
-        arrays = {}
-        for name, tensor in own.items():
-            if name not in state_dict:
-                continue
-            array = arrays[name] = _array_of(state_dict[name])
-            if array is None:
-                problems.append(
-                    f"{name}: expected a Tensor or an array, got {type(state_dict[name]).__name__}."
-                )
-            elif array.shape != tensor._data.shape:
-                problems.append(
-                    f"size mismatch for {name}: the state_dict has shape {list(array.shape)}, "
-                    f"this module has {list(tensor.shape)}."
-                )
-            elif array.dtype.kind == "c" and tensor._data.dtype.kind != "c":
-                problems.append(
-                    f"{name}: the state_dict has dtype {array.dtype}, this module {tensor.dtype}."
-                )
+        keys = IncompatibleKeys([], [])
+        problems: list[str] = []
+        state_dict = self._prepared(state_dict, strict, keys, problems)
+        own = {name: (module, inner) for name, module, inner in self._state_items()}
+        extra = self._extra_states()
+        keys.missing_keys.extend(name for name in (*own, *extra) if name not in state_dict)
+        keys.unexpected_keys.extend(
+            name for name in state_dict if name not in own and name not in extra
+        )
+        found = {name: state_dict[name] for name in own if name in state_dict}
+        for name, value in found.items():
+            module, inner = own[name]
+            problems += _misfits(name, value, getattr(module, inner))
+        after = [module for module in self.modules() if module._load_state_dict_post_hooks]
+        if not after and strict:
+            problems = keys.problems() + problems
+        if not problems:
+            for name, value in found.items():
+                module, inner = own[name]
+                if assign:
+                    module._assign(inner, value)
+                else:
+                    write(getattr(module, inner), _array_of(value))
+            for name, module in extra.items():
+                if name in state_dict:
+                    module.set_extra_state(state_dict[name])
+            for module in reversed(after):
+                for hook in tuple(module._load_state_dict_post_hooks.values()):
+                    if hook.function(module, keys) is not None:
+                        raise RuntimeError(
+                            "Hooks registered with register_load_state_dict_post_hook are not "
+                            "expected to return new values: change incompatible_keys in place"
+                        )
+            problems = keys.problems() if after and strict else []
         if problems:
             raise RuntimeError(
                 f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
                 + "\n\t".join(problems)
-                + "\nNothing was loaded; build the module with the sizes it was saved with"
+                + ("\nWhat fits was loaded" if after else "\nNothing was loaded")
+                + "; build the module with the sizes it was saved with"
                 + (", or pass strict=False to skip names." if strict else ".")
             )
-        for name, array in arrays.items():
-            write(own[name], array)
-        return IncompatibleKeys(missing, unexpected)
+        return keys
+
+    def _prepared(
+        self, state_dict: Mapping[str, Any], strict: bool, keys: IncompatibleKeys, problems: list
+    ) -> Mapping[str, Any]:
+        """Return what is to be loaded as the hooks that come before leave it."""
+        changed = state_dict
+        for prefix, module in self.named_modules(remove_duplicate=False):
+            for hook in tuple(module._load_state_dict_pre_hooks.values()):
+                changed = dict(changed) if changed is state_dict else changed
+                start = f"{prefix}." if prefix else ""
+                hook.function(
+                    module, changed, start, {}, strict, keys.missing_keys, keys.unexpected_keys,
+                    problems,
+                )  # fmt: skip
+        return changed
+
+    def _assign(self, name: str, value: Any) -> None:
+        """Put a tensor in the place of a parameter or of a buffer."""
+        old = getattr(self, name)
+        value = value if isinstance(value, Tensor) else Tensor(_array_of(value))
+        if isinstance(old, Parameter) and not isinstance(value, Parameter):
+            value = Parameter(value, old.requires_grad)
+        setattr(self, name, value)
 
     # ---- text
 
@@ -497,11 +715,15 @@ class Module:
         return ""
 
     def __repr__(self) -> str:
-        lines = []
-        for name, module in self._modules.items():
-            lines.append(f"  ({name}): " + repr(module).replace("\n", "\n  "))
-        head = f"{type(self).__name__}({self.extra_repr()}"
-        return head + ("\n" + "\n".join(lines) + "\n)" if lines else ")")
+        told = self.extra_repr()
+        lines = [
+            f"({name}): " + repr(module).replace("\n", "\n  ")
+            for name, module in self._modules.items()
+        ]
+        if not lines:
+            return f"{type(self).__name__}({told})"
+        lines = [*([told.replace("\n", "\n  ")] if told else []), *lines]
+        return f"{type(self).__name__}(\n  " + "\n  ".join(lines) + "\n)"
 
 
 def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
@@ -524,6 +746,21 @@ def write(tensor: Tensor, array: Any) -> None:
     modes.refuse_write("writing into a tensor", "Do it before")
     devices.write(tensor._data, devices.put(array, tensor.device))
     tensor._version[0] += 1
+
+
+def _misfits(name: str, value: Any, own: Tensor) -> list[str]:
+    """Return what is wrong with a value for a parameter or a buffer: nothing, or a sentence."""
+    array = _array_of(value)
+    if array is None:
+        return [f"{name}: expected a Tensor or an array, got {type(value).__name__}."]
+    if array.shape != own._data.shape:
+        return [
+            f"size mismatch for {name}: the state_dict has shape {list(array.shape)}, this module "
+            f"has {list(own.shape)}."
+        ]
+    if array.dtype.kind == "c" and own._data.dtype.kind != "c":
+        return [f"{name}: the state_dict has dtype {array.dtype}, this module {own.dtype}."]
+    return []
 
 
 def _replace_array(tensor: Tensor, convert: Callable[[Any], Any]) -> None:

@@ -54,6 +54,13 @@ class MaxPool2d(_MaxPool):
         return F.max_pool2d(input, *self._arguments())
 
 
+class MaxPool3d(_MaxPool):
+    """The largest elements of windows of (n, c, d, h, w), or with `return_indices` numbers too."""
+
+    def forward(self, input: Tensor) -> Any:
+        return F.max_pool3d(input, *self._arguments())
+
+
 class _AvgPool(Module):
     def __init__(
         self,
@@ -120,3 +127,10 @@ class AvgPool2d(_AvgPool):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool2d(input, *self._arguments(), self.divisor_override)
+
+
+class AvgPool3d(AvgPool2d):
+    """The means of windows of (n, c, d, h, w), or their sums by `divisor_override`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.avg_pool3d(input, *self._arguments(), self.divisor_override)

@@ -35,7 +35,10 @@ _MOST = 8192  # places that are looked at, those near the function first
 _SEQUENCES = (list, tuple, set, frozenset, deque, array, bytearray)
 _MAPPINGS = (dict, MappingProxyType)
 # Attributes that are looked into whatever the texts name: of all, and of what stands for others.
-_ALWAYS = ("training", "__wrapped__", "forward", "_forward_pre_hooks", "_forward_hooks")
+_ALWAYS = (
+    "training", "__wrapped__", "forward", "_forward_pre_hooks", "_forward_hooks",
+    "_backward_pre_hooks", "_backward_hooks",
+)  # fmt: skip
 _HELD = {UserDict: ("data",), UserList: ("data",), ChainMap: ("maps",)}
 _WRAPPING = {
     property: ("fget",), cached_property: ("func",), staticmethod: ("__func__",),

@@ -54,6 +54,12 @@ def test_the_stub_has_every_name_that_it_uses(name):
     assert used <= known | {"property"}
 
 
+def test_what_stands_between_a_function_and_its_gate_is_declared():
+    (relu,) = declared("nn/functional.pyi")["relu"]
+    assert [one.arg for one in relu.args.args] == ["input", "inplace"]
+    assert "from . import dtypes" not in STUBS["nn/functional.pyi"].read_text(encoding="utf-8")
+
+
 def test_the_stub_declares_what_type_checkers_need():
     (operations,) = declared("operations.pyi")["Operations"]
     methods = {node.name: ast.unparse(node) for node in operations.body}

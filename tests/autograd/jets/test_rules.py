@@ -222,6 +222,17 @@ def test_a_matrix_and_a_bias_may_vary_too(nested):
         np.testing.assert_allclose(found[key].numpy(), expected[key], rtol=1e-12)
 
 
+def test_a_bias_may_vary_alone(nested):
+    def fn(x, t):
+        rows = T.addmm(T.cat([x * t, t * t], dim=1), M[:1].expand(len(x), 3), M[:, :2])
+        return (rows**2).sum(1, True)
+
+    expected = nested(fn, POINTS, KEYS)
+    found = partials(fn, [T.tensor(p) for p in POINTS], KEYS[:-1], KEYS[-1:])
+    for key in KEYS:
+        np.testing.assert_allclose(found[key].numpy(), expected[key], rtol=1e-12, atol=1e-12)
+
+
 def without_a_rule(operations):
     """The operations that a sweep refuses, or pushes through at 2^order where n would do.
 

@@ -87,3 +87,12 @@ def test_what_is_shown():
 def test_bad_arguments_are_refused(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+def test_a_transpose_of_volumes_has_the_size_that_is_asked_for():
+    layer = nn.ConvTranspose3d(2, 3, 2, stride=2)
+    x = T.rand(1, 2, 2, 2, 2)
+    assert T.equal(
+        layer(x), nn.functional.conv_transpose3d(x, layer.weight, layer.bias, stride=2)
+    )
+    assert layer(x, output_size=(5, 4, 5)).shape == (1, 3, 5, 4, 5)

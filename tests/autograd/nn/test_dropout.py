@@ -62,3 +62,37 @@ def test_a_compiled_function_cannot_draw_at_each_call():
         loss(X)
     drop.eval()
     assert loss(X).item() == X.sum().item()
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [(nn.Dropout1d(0.3), (400, 5, 2)), (nn.Dropout2d(0.3), (400, 5, 2, 2)),
+     (nn.Dropout3d(0.3), (400, 5, 1, 2, 2))],
+)  # fmt: skip
+def test_whole_channels_are_left_out(layer, shape):
+    T.manual_seed(0)
+    x = T.ones(*shape, dtype=T.float64)
+    found = layer(x).numpy().reshape(2000, -1)
+    assert (found == found[:, :1]).all() and set(np.unique(found)) == {0.0, 1 / 0.7}
+    assert abs((found[:, 0] == 0).mean() - 0.3) < 4 * np.sqrt(0.21 / 2000)
+    assert layer.eval()(x) is x
+    with pytest.raises(RuntimeError, match="received a 1D input"):
+        layer(T.ones(3))
+
+
+def test_the_channels_of_one_sample_too():
+    for layer, shape in ((nn.Dropout1d(0.5), (500, 3)), (nn.Dropout3d(0.5), (500, 1, 1, 3))):
+        found = layer(T.ones(*shape)).numpy().reshape(500, 3)
+        assert (found == found[:, :1]).all() and 0 < (found == 0).mean() < 1
+    x = T.ones(4, 3, 2)
+    assert nn.functional.dropout1d(x, 0.5, inplace=True) is x
+
+
+def test_alpha_dropout_keeps_mean_and_variance():
+    T.manual_seed(0)
+    x = T.randn(100000, dtype=T.float64)
+    found = nn.AlphaDropout(0.3)(x)
+    assert abs(found.mean().item()) < 0.02 and abs(found.var().item() - 1) < 0.02
+    _, counts = np.unique(found.numpy(), return_counts=True)
+    assert abs(counts.max() / len(x) - 0.3) < 0.01
+    assert nn.AlphaDropout(0.3).eval()(x) is x and not nn.AlphaDropout(1.0)(x).numpy().any()

@@ -7,7 +7,7 @@ import pytest
 
 import autograd as T
 from autograd import nn
-from autograd.jets import partials
+from autograd.jets import NoTaylorRule, partials
 
 
 class Scaled(nn.Module):
@@ -146,3 +146,106 @@ def test_a_recorded_function_sees_that_hooks_come_and_go():
     assert total(x).item() == pytest.approx(5 * plain)
     handle.remove()
     assert total(x).item() == plain
+
+
+# ---- on the way back
+
+W = T.tensor([[0.3, -0.7], [1.1, 0.2]], dtype=T.float64)
+
+
+def two_layers():
+    net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Tanh(), nn.Linear(2, 2, bias=False))
+    with T.no_grad():
+        net.double()[0].weight.copy_(W)
+        net[2].weight.copy_(W.t())
+    return net
+
+
+def point():
+    return T.tensor([[0.5, -0.3]], dtype=T.float64, requires_grad=True)
+
+
+def test_a_backward_hook_sees_the_gradients_behind_and_before_its_module():
+    net, x, seen = two_layers(), point(), []
+    net[1].register_full_backward_hook(lambda *given: seen.append(given))
+    net[1].register_full_backward_pre_hook(lambda *given: seen.append(given))
+    net(x).sum().backward()
+    inner = x.detach() @ W.t()
+    behind = T.ones(1, 2, dtype=T.float64) @ W.t()
+    (module, before), (same, (entering,), (leaving,)) = seen
+    assert module is same is net[1]
+    assert T.allclose(before[0], behind) and T.allclose(leaving, behind)
+    assert T.allclose(entering, behind * (1 - inner.tanh() ** 2))
+    assert T.allclose(x.grad, entering @ W)
+
+
+def test_backward_hooks_change_gradients_and_go():
+    net, x = two_layers(), point()
+    (plain,) = T.grad(net(x).sum(), x)
+    twice = net[1].register_full_backward_hook(lambda module, entering, leaving: (2 * entering[0],))
+    thrice = net[1].register_full_backward_pre_hook(lambda module, leaving: 3 * leaving[0])
+    assert T.allclose(T.grad(net(x).sum(), x)[0], 6 * plain)
+    recorded = T.compile(lambda x: net(x).sum())
+    assert T.allclose(T.grad(recorded(x), x)[0], 6 * plain)
+    twice.remove()
+    assert T.allclose(T.grad(net(x).sum(), x)[0], 3 * plain)
+    assert T.allclose(T.grad(recorded(x), x)[0], 3 * plain)
+    thrice.remove()
+    assert T.allclose(T.grad(net(x).sum(), x)[0], plain)
+
+
+def test_second_derivatives_go_through_backward_hooks_once():
+    net, x, calls = two_layers(), point(), []
+    (slope,) = T.grad(net(x).sum(), x, create_graph=True)
+    (plain,) = T.grad((slope**2).sum(), x)
+    net[1].register_full_backward_hook(lambda *given: calls.append(1))
+    (slope,) = T.grad(net(x).sum(), x, create_graph=True)
+    (bend,) = T.grad((slope**2).sum(), x)
+    assert T.allclose(bend, plain) and len(calls) == 1
+    for _ in range(2):
+        net(x).sum().backward()
+    assert len(calls) == 3
+
+
+class Several(nn.Module):
+    def forward(self, a, b, count):
+        return a * b, b + count, 5 * a
+
+
+def test_what_has_no_gradient_is_none_or_zero():
+    net, seen = Several(), []
+    net.register_full_backward_hook(lambda module, *grads: seen.append(grads))
+    a, b = T.tensor([1.0, 2.0], requires_grad=True), T.tensor([3.0, 4.0])
+    net(a, b, 7)[0].sum().backward()
+    ((entering, leaving),) = seen
+    assert entering[0].tolist() == [3, 4] and entering[1].tolist() == [0, 0] and entering[2] is None
+    assert leaving[0].tolist() == [1, 1] and leaving[1] is None and leaving[2] is None
+
+
+def test_where_no_input_has_a_gradient_the_hook_sees_those_of_the_output():
+    net, seen = two_layers(), []
+    handle = net[0].register_full_backward_hook(lambda *given: seen.append(given[1:]))
+    net(point().detach()).sum().backward()
+    ((entering, (leaving,)),) = seen
+    assert entering == (None,) and leaving.shape == (1, 2)
+    handle.remove()
+    net[0].register_full_backward_hook(lambda *given: (T.ones(1, 2),))
+    with pytest.raises(RuntimeError, match="no input requires gradient should always return None"):
+        net(point().detach()).sum().backward()
+
+
+def test_backward_hooks_that_do_not_fit_say_so():
+    class Named(nn.Module):
+        def forward(self, x):
+            return {"x": x}
+
+    net, x = Named(), point()
+    net.register_full_backward_hook(print)
+    with pytest.warns(UserWarning, match="a Tensor or a tuple of Tensors but received dict"):
+        net(x)
+    net = two_layers()
+    net[1].register_full_backward_hook(lambda *given: (x, x))
+    with pytest.raises(RuntimeError, match="number of grad_input, got 2, but expected 1"):
+        net(x).sum().backward()
+    with pytest.raises(NoTaylorRule, match="in layer '1' .Tanh. has no Taylor rule"):
+        partials(net, [x.detach()], [(0,)])

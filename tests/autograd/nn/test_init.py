@@ -138,3 +138,25 @@ def test_parameters_of_a_device_that_is_not_current_are_filled_there():
         for fill in (nn.init.uniform_, nn.init.normal_, nn.init.orthogonal_, nn.init.trunc_normal_):
             there, here = fill(w, generator=generator()), T.zeros(3, 4)
             assert there.is_cuda and there.tolist() == fill(here, generator=generator()).tolist()
+
+
+def test_identities_of_matrices_and_of_convolutions():
+    assert nn.init.eye_(T.ones(2, 3)).tolist() == [[1, 0, 0], [0, 1, 0]]
+    x = T.rand(1, 4, 5, 6)
+    for groups in (1, 2):
+        weight = nn.init.dirac_(T.ones(4, 4 // groups, 3, 3), groups)
+        found = nn.functional.conv2d(x, weight, padding=1, groups=groups)
+        assert T.equal(found, x)
+    with pytest.raises(ValueError, match="2 dimensions are supported by eye_"):
+        nn.init.eye_(T.ones(2))
+    with pytest.raises(ValueError, match=r"by groups, got shape \[3, 2, 2\] and groups=2"):
+        nn.init.dirac_(T.ones(3, 2, 2), 2)
+
+
+def test_each_column_of_a_sparse_matrix_has_as_many_zeros():
+    T.manual_seed(0)
+    found = nn.init.sparse_(T.ones(10, 300), 0.25, std=2.0).numpy()
+    assert ((found == 0).sum(0) == 3).all() and len(np.unique(found == 0, axis=1)[0]) > 10
+    assert abs(found[found != 0].std() - 2) < 0.1
+    with pytest.raises(ValueError, match="2 dimensions are supported by sparse_"):
+        nn.init.sparse_(T.ones(2), 0.5)

@@ -320,3 +320,110 @@ def test_repr_shows_the_tree():
         "  (2): Linear(in_features=4, out_features=1, bias=True)\n"
         ")"
     )
+
+
+# ---- state with hooks, and what is more than tensors
+
+
+class Counted(nn.Linear):
+    """One whose state holds a number besides."""
+
+    seen = 0
+
+    def get_extra_state(self):
+        return {"seen": self.seen}
+
+    def set_extra_state(self, state):
+        self.seen = state["seen"]
+
+
+def test_the_state_may_hold_more_than_tensors():
+    net, other = nn.Sequential(Counted(2, 1)), nn.Sequential(Counted(2, 1))
+    net[0].seen = 5
+    state = net.state_dict()
+    assert list(state) == ["0.weight", "0.bias", "0._extra_state"]
+    other.load_state_dict(state)
+    assert other[0].seen == 5
+    del state["0._extra_state"]
+    with pytest.raises(RuntimeError, match="Missing key.*0._extra_state"):
+        other.load_state_dict(state)
+    with pytest.raises(RuntimeError, match="each module with extra state defines"):
+        nn.Linear(1, 1).get_extra_state()
+
+
+def test_a_state_may_be_added_to_another_with_the_tensors_themselves():
+    net, state = nn.Linear(2, 1), {}
+    found = net.state_dict(destination=state, prefix="net.", keep_vars=True)
+    assert found is state and list(state) == ["net.weight", "net.bias"]
+    assert state["net.weight"] is net.weight
+
+
+def test_hooks_see_the_state_before_and_after_it_is_read():
+    net, seen = nn.Sequential(nn.Linear(2, 1)), []
+    net[0].register_state_dict_pre_hook(lambda *given: seen.append(given))
+
+    def renamed(module, state, prefix, metadata):
+        state[f"{prefix}kernel"] = state.pop(f"{prefix}weight")
+
+    handle = net[0].register_state_dict_post_hook(renamed)
+    assert list(net.state_dict()) == ["0.bias", "0.kernel"]
+    assert seen == [(net[0], "0.", False)]
+    handle.remove()
+    assert list(net.state_dict()) == ["0.weight", "0.bias"]
+    net.register_state_dict_post_hook(lambda *given: {})
+    with pytest.raises(RuntimeError, match="must return None"):
+        net.state_dict()
+
+
+def test_hooks_change_what_is_loaded():
+    net = nn.Sequential(nn.Linear(2, 1))
+
+    def renamed(module, state, prefix, metadata, strict, missing, unexpected, errors):
+        state[f"{prefix}weight"] = state.pop(f"{prefix}kernel")
+
+    old = {"0.kernel": T.ones(1, 2), "0.bias": T.zeros(1)}
+    handle = net[0].register_load_state_dict_pre_hook(renamed)
+    assert net.load_state_dict(old) == ([], [])
+    assert net[0].weight.tolist() == [[1, 1]] and "0.kernel" in old
+    handle.remove()
+
+    def forgives(module, keys):
+        keys.missing_keys.clear()
+
+    net.register_load_state_dict_post_hook(forgives)
+    net.load_state_dict({"0.weight": 2 * T.ones(1, 2)})
+    assert net[0].weight.tolist() == [[2, 2]]
+    with pytest.raises(RuntimeError, match="(?s)Unexpected key.*What fits was loaded"):
+        net.load_state_dict({"other": T.ones(1)})
+
+
+def test_loading_may_put_the_tensors_in_place():
+    net = nn.BatchNorm1d(2)
+    state = {name: t.detach().clone() for name, t in net.double().state_dict().items()}
+    net = nn.BatchNorm1d(2)
+    net.load_state_dict(state, assign=True)
+    assert net.weight.dtype == T.float64 and isinstance(net.weight, nn.Parameter)
+    assert net.running_mean is state["running_mean"]
+    assert np.shares_memory(net.weight._data, state["weight"]._data)
+
+
+def test_buffers_and_modules_by_their_names():
+    net = nn.Sequential(nn.BatchNorm1d(2), nn.Sequential(nn.Tanh()))
+    assert net.get_buffer("0.running_var") is net[0].running_var
+    with pytest.raises(AttributeError, match="no buffer '0.weight'; it has .'0.running_mean'"):
+        net.get_buffer("0.weight")
+    net.set_submodule("1.0", nn.ReLU())
+    net.set_submodule("1.last", nn.Tanh())
+    assert repr(net[1][0]) == "ReLU()" and len(net[1]) == 2
+    for target, module, words in (("", nn.Tanh(), "without a target"), ("0", 3, "not a Module")):
+        with pytest.raises(ValueError, match=words):
+            net.set_submodule(target, module)
+    with pytest.raises(AttributeError, match="no sub-module '1.other'"):
+        net.set_submodule("1.other", nn.Tanh(), strict=True)
+
+
+def test_other_dtypes_and_no_values():
+    net = nn.BatchNorm1d(2).type(T.float64)
+    assert net.weight.dtype == net.running_mean.dtype == T.float64
+    weight = net.weight
+    assert net.to_empty(device="cpu").weight is weight and weight.shape == (2,)

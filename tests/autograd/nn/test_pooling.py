@@ -41,3 +41,10 @@ def test_a_layer_is_its_function(layer, function, shown):
 def test_positions_are_returned_where_asked_for():
     values, places = nn.MaxPool1d(2, return_indices=True)(T.tensor([[[1.0, 3.0, 5.0, 4.0]]]))
     assert values.tolist() == [[[3.0, 5.0]]] and places.tolist() == [[[1, 2]]]
+
+
+def test_layers_of_volumes_call_their_functions():
+    x = T.rand(2, 3, 4, 4, 4)
+    for name in ("max_pool3d", "avg_pool3d"):
+        layer = nn.MaxPool3d(2) if name == "max_pool3d" else nn.AvgPool3d(2)
+        assert T.equal(layer(x), getattr(nn.functional, name)(x, 2))

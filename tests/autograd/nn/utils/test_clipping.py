@@ -1,4 +1,4 @@
-"""Parameters as a vector, and clipping."""
+"""Clipping of gradients."""
 
 import math
 
@@ -15,24 +15,6 @@ def parameters():
         nn.Parameter(T.tensor(5.0)),
         nn.Parameter(T.tensor([6.0])),
     ]
-
-
-def test_vector_round_trip_is_in_place():
-    many = parameters()
-    vector = nn.utils.parameters_to_vector(many)
-    assert vector.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    assert vector.requires_grad
-    arrays = [p._data for p in many]
-    nn.utils.vector_to_parameters(vector.detach() * 2, many)
-    assert many[0].tolist() == [[2.0, 4.0], [6.0, 8.0]] and many[1].item() == 10
-    assert all(p._data is a for p, a in zip(many, arrays, strict=True))
-
-
-def test_vector_of_another_size_is_refused_before_anything_is_written():
-    many = parameters()
-    with pytest.raises(ValueError, match=r"have 6 elements, the vector has shape \[7\]"):
-        nn.utils.vector_to_parameters(T.zeros(7), many)
-    assert many[1].item() == 5
 
 
 def set_grads(many):
@@ -69,3 +51,14 @@ def test_clip_grad_value():
     many[1].grad = T.tensor(0.25)
     nn.utils.clip_grad_value_(many, 0.5)
     assert many[2].grad.tolist() == [-0.5] and many[1].grad.item() == 0.25
+
+
+def test_the_norm_and_the_clipping_by_it_are_there_alone():
+    many = parameters()
+    set_grads(many)
+    total = nn.utils.get_total_norm(p.grad for p in many)
+    assert total.item() == pytest.approx(math.sqrt(24))
+    assert nn.utils.get_total_norm([]).item() == 0
+    nn.utils.clip_grads_with_norm_(many, 1.0, total)
+    squares = sum(float((p.grad.numpy() ** 2).sum()) for p in many)
+    assert math.sqrt(squares) == pytest.approx(1.0, rel=1e-5)

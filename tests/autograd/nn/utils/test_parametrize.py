@@ -1,0 +1,126 @@
+"""Tensors that are computed from others whenever they are read."""
+
+import pytest
+
+import autograd as T
+from autograd import nn
+from autograd.nn.utils import parametrize
+
+
+class Symmetric(nn.Module):
+    def forward(self, x):
+        return x.triu() + x.triu(1).t()
+
+
+class Doubled(nn.Module):
+    def forward(self, x):
+        return 2 * x
+
+    def right_inverse(self, x):
+        return x / 2
+
+
+class Narrowed(nn.Module):
+    def forward(self, x):
+        return x[:1]
+
+
+def test_a_weight_is_computed_from_its_original():
+    layer = nn.Linear(3, 3)
+    original = layer.weight
+    assert parametrize.register_parametrization(layer, "weight", Symmetric()) is layer
+    assert layer.parametrizations.weight.original is original
+    assert T.equal(layer.weight, layer.weight.t())
+    assert parametrize.is_parametrized(layer) and parametrize.is_parametrized(layer, "weight")
+    assert not parametrize.is_parametrized(layer, "bias")
+    assert repr(layer) == (
+        "Linear(\n  in_features=3, out_features=3, bias=True\n  (parametrizations): ModuleDict(\n"
+        "    (weight): ParametrizationList(\n      (0): Symmetric()\n    )\n  )\n)"
+    )
+    with pytest.raises(RuntimeError, match="Symmetric does not implement right_inverse"):
+        layer.weight = T.ones(3, 3)
+    expected = layer.weight.detach().clone()
+    parametrize.remove_parametrizations(layer, "weight")
+    assert layer.weight is original and T.equal(layer.weight, expected)
+    assert not parametrize.is_parametrized(layer) and list(layer.state_dict()) == ["bias", "weight"]
+
+
+def test_further_ones_come_after_those_there_are():
+    layer = nn.Linear(2, 2)
+    weight = layer.weight.detach().clone()
+    for _ in range(2):
+        parametrize.register_parametrization(layer, "weight", Doubled())
+    assert T.equal(layer.weight, weight)
+    assert T.equal(layer.parametrizations.weight.original, weight / 4)
+    layer.weight = T.ones(2, 2)
+    assert layer.parametrizations.weight.original.tolist() == [[0.25] * 2] * 2
+    parametrize.remove_parametrizations(layer, "weight", leave_parametrized=False)
+    assert layer.weight.tolist() == [[0.25] * 2] * 2
+
+
+def test_a_buffer_stays_a_buffer():
+    layer = nn.BatchNorm1d(2)
+    parametrize.register_parametrization(layer, "running_mean", Doubled())
+    assert "parametrizations.running_mean.original" in dict(layer.named_buffers())
+    parametrize.remove_parametrizations(layer, "running_mean")
+    assert "running_mean" in dict(layer.named_buffers())
+
+
+def test_inside_of_cached_a_tensor_is_computed_once():
+    layer = nn.Linear(2, 2)
+    parametrize.register_parametrization(layer, "weight", Doubled())
+    assert layer.weight is not layer.weight
+    with parametrize.cached():
+        first = layer.weight
+        with parametrize.cached():
+            assert layer.weight is first
+        assert layer.weight is first
+    assert layer.weight is not first
+
+
+def test_a_recorded_function_sees_that_they_come_and_go():
+    layer = nn.Linear(2, 2, dtype=T.float64)
+    total = T.compile(lambda x: layer(x).sum())
+    x = T.rand(3, 2, dtype=T.float64)
+    total(x)
+    parametrize.register_parametrization(layer, "weight", Symmetric())
+    assert T.allclose(total(x), layer(x).sum())
+    with T.no_grad():
+        layer.parametrizations.weight.original.mul_(2.0)
+    assert T.allclose(total(x), layer(x).sum())
+    parametrize.remove_parametrizations(layer, "weight")
+    assert T.allclose(total(x), layer(x).sum())
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda layer: parametrize.register_parametrization(layer, "other", Doubled()),
+            "'other'; it has the parameters .'weight', 'bias'",
+        ),
+        (
+            lambda layer: parametrize.register_parametrization(layer, "weight", Narrowed()),
+            r"shape \[2, 2\] became float32 of shape \[1, 2\]",
+        ),
+        (lambda layer: parametrize.remove_parametrizations(layer, "bias"), "on 'bias'"),
+        (
+            lambda layer: parametrize.remove_parametrizations(
+                nn.utils.parametrizations.weight_norm(layer), "weight", False
+            ),
+            "in terms of a sequence",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, words):
+    layer = nn.Linear(2, 2)
+    weight = layer.weight.detach().clone()
+    with pytest.raises(ValueError, match=words):
+        call(layer)
+    assert T.allclose(layer.weight, weight)
+
+
+def test_another_shape_is_taken_where_it_is_meant():
+    layer = nn.Linear(2, 2, bias=False)
+    parametrize.register_parametrization(layer, "weight", Narrowed(), unsafe=True)
+    assert layer(T.ones(3, 2)).shape == (3, 1)
