@@ -23,6 +23,8 @@ from . import (
     nn,
     optim,
     random,
+    special,
+    utils,
 )
 from .checkpoint import checkpoint
 from .devices import as_device as device
@@ -38,6 +40,7 @@ from .modes import (
     inference_mode,
     is_anomaly_enabled,
     is_grad_enabled,
+    is_inference_mode_enabled,
     no_grad,
     set_detect_anomaly,
     set_grad_enabled,
@@ -45,17 +48,25 @@ from .modes import (
 from .ops.activations import *
 from .ops.arithmetic import *
 from .ops.arrange import *
+from .ops.bessel import i0
 from .ops.cast import *
 from .ops.compare import *
 from .ops.complex import *
+from .ops.counts import *
+from .ops.covariance import *
 from .ops.create import *
 from .ops.cumulative import *
+from .ops.decompositions import cholesky_inverse, cholesky_solve
 from .ops.distance import *
+from .ops.distributions import igamma, igammac, logit
+from .ops.distributions import multigammaln as mvlgamma
 from .ops.einsum import *
 from .ops.extrema import *
 from .ops.gamma import *
 from .ops.gather import *
+from .ops.gradient import *
 from .ops.index import *
+from .ops.integers import *
 from .ops.join import *
 from .ops.linalg import *
 from .ops.mask import *
@@ -65,6 +76,9 @@ from .ops.norm import *
 from .ops.order import *
 from .ops.piecewise import *
 from .ops.reduce import *
+from .ops.replace import *
+from .ops.representation import *
+from .ops.running import *
 from .ops.shape import *
 from .ops.smooth import *
 from .ops.softmax import *
@@ -75,6 +89,7 @@ from .plan.number_of_points import MixesPoints
 from .plan.trace import TraceError
 from .random import Generator, get_rng_state, manual_seed, seed, set_rng_state
 from .saved import saved_tensors_hooks
+from .serialization import load, save
 from .signature import publish, publish_methods
 from .tensor import METHODS, Size, Tensor
 from .threads import get_num_threads, set_num_threads

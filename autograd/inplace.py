@@ -23,6 +23,7 @@ from .ops.arithmetic import (
     addcmul,
     div,
     floor_divide,
+    fmod,
     mul,
     neg,
     operand,
@@ -30,10 +31,34 @@ from .ops.arithmetic import (
     remainder,
     sub,
 )
-from .ops.create import normal, uniform
+from .ops.arrange import tril, triu
+from .ops.bessel import i0
+from .ops.compare import (
+    bitwise_and,
+    bitwise_not,
+    bitwise_or,
+    bitwise_xor,
+    eq,
+    ge,
+    gt,
+    le,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    lt,
+    ne,
+)
+from .ops.complex import atan2
+from .ops.create import bernoulli, normal, uniform
+from .ops.cumulative import cumprod, cumsum
+from .ops.distributions import igamma, igammac, logit
+from .ops.gamma import digamma, lgamma
 from .ops.gather import index_add, scatter, scatter_add
-from .ops.index import index_put_op, normal_index
+from .ops.index import index_put, index_put_op, normal_index
+from .ops.integers import bitwise_left_shift, bitwise_right_shift, gcd, lcm
 from .ops.mask import masked_fill
+from .ops.matmul import addbmm, addmm, addmv, addr, baddbmm
 from .ops.piecewise import (
     abs,
     ceil,
@@ -41,24 +66,43 @@ from .ops.piecewise import (
     clamp_max,
     clamp_min,
     floor,
+    heaviside,
+    hypot,
     lerp,
     nan_to_num,
     round,
+    sgn,
     sign,
     trunc,
+    xlogy,
 )
 from .ops.registry import Op, link
+from .ops.replace import index_copy, index_fill, masked_scatter, put, scatter_reduce
+from .ops.representation import copysign, deg2rad, float_power, frac, ldexp, nextafter, rad2deg
 from .ops.smooth import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atanh,
     cos,
     cosh,
+    erf,
+    erfc,
+    erfinv,
     exp,
+    exp2,
     expm1,
     log,
     log1p,
+    log2,
+    log10,
     reciprocal,
     rsqrt,
     sigmoid,
     sin,
+    sinc,
     sinh,
     sqrt,
     square,
@@ -318,6 +362,23 @@ for _function in (
 ):  # fmt: skip
     _define(f"{_function.__name__}_", _function)
 
+for _function in (
+    acos, acosh, addbmm, addmm, addmv, addr, asin, asinh, atan, atan2, atanh, baddbmm, bitwise_and,
+    bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor, copysign,
+    cumprod, cumsum, deg2rad, digamma, eq, erf, erfc, erfinv, exp2, float_power, fmod, frac, gcd,
+    ge, gt, heaviside, hypot, i0, igamma, igammac, index_copy, index_fill, index_put, lcm, ldexp,
+    le, lgamma, log10, log2, logical_and, logical_not, logical_or, logical_xor, logit, lt,
+    masked_scatter, ne, nextafter, put, rad2deg, scatter_reduce, sgn, sinc, tril, triu, xlogy,
+):  # fmt: skip
+    _define(f"{_function.__name__}_", _function)
+for _alias, _function in {
+    "absolute": abs, "arccos": acos, "arccosh": acosh, "arcsin": asin, "arcsinh": asinh,
+    "arctan": atan, "arctan2": atan2, "arctanh": atanh, "clip": clamp, "divide": div, "fix": trunc,
+    "greater": gt, "greater_equal": ge, "less": lt, "less_equal": le, "multiply": mul,
+    "negative": neg, "not_equal": ne, "subtract": sub, "true_divide": div,
+}.items():  # fmt: skip
+    _define(f"{_alias}_", _function)
+
 
 def _like(value: Any, x: Tensor) -> Tensor:
     """Return `value` as a tensor of the dtype and device of `x`; a number is rounded only once."""
@@ -421,6 +482,46 @@ def normal_(
     check_writable(self)
     how = {"dtype": self.dtype, "device": self.device, "generator": generator}
     return copy_(self, normal(mean, std, self.shape, **how))
+
+
+@method
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Fill with zeros and ones, ones with probability p, a number or a tensor in this shape."""
+    check_writable(self)
+    odds = p.expand(self.shape) if isinstance(p, Tensor) else None
+    drawn = bernoulli(self.detach(), p, generator=generator) if odds is None else bernoulli(
+        odds.detach(), generator=generator
+    )  # fmt: skip
+    return copy_(self, drawn)
+
+
+@method
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Fill with draws from the exponential distribution of mean 1/lambd; the gradient is zero.
+
+    Raises RuntimeError for lambd <= 0 and for dtypes that are not floating point.
+    """
+    if lambd <= 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    check_writable(self)
+    how = {"dtype": self.dtype, "device": self.device, "generator": generator}
+    return copy_(self, log1p(neg(uniform(0.0, 1.0, self.shape, **how))) / -lambd)
+
+
+@method
+def fill_diagonal_(self: Tensor, fill_value: Any) -> Tensor:
+    """Set the elements whose indices are all the same; RuntimeError for less than 2 dimensions.
+
+    More than two dimensions have to be of one size.
+    """
+    if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
+        raise RuntimeError(
+            "fill_diagonal_: expected 2 dimensions, or more of equal length, got shape "
+            f"{list(self.shape)}"
+        )
+    places = np.arange(min(self.shape))
+    self[(as_tensor(places),) * self.ndim] = fill_value
+    return self
 
 
 def _operator(name: str, function: Any, saves_self: bool = True) -> None:

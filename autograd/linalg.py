@@ -1,6 +1,15 @@
 """Linear algebra under PyTorch's names: `autograd.linalg.solve` and so on."""
 
-from .ops.eigen import eigh, eigvalsh
+from .ops.decompositions import (
+    cond,
+    diagonal,
+    householder_product,
+    matrix_rank,
+    solve_triangular,
+    tensorinv,
+    tensorsolve,
+)
+from .ops.eigen import eig, eigh, eigvals, eigvalsh
 from .ops.linalg import (
     LinAlgError,
     cholesky,
@@ -14,35 +23,50 @@ from .ops.linalg import (
     slogdet,
     solve,
 )
+from .ops.lu import lu, lu_factor, lu_solve
 from .ops.matmul import matmul, vecdot
 from .ops.matrix_exp import matrix_exp
 from .ops.norm import linalg_norm as norm
 from .ops.norm import matrix_norm, vector_norm
 from .ops.qr import qr
 from .ops.svd import svd, svdvals
+from .ops.vander import linalg_vander as vander
 from .signature import publish
 
 __all__ = [
     "LinAlgError",
     "cholesky",
+    "cond",
     "cross",
     "det",
+    "diagonal",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
+    "householder_product",
     "inv",
     "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
     "matmul",
     "matrix_exp",
     "matrix_norm",
     "matrix_power",
+    "matrix_rank",
     "multi_dot",
     "norm",
     "pinv",
     "qr",
     "slogdet",
     "solve",
+    "solve_triangular",
     "svd",
     "svdvals",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
     "vecdot",
     "vector_norm",
 ]

@@ -16,6 +16,7 @@ _FORWARD = 0  # grad mode is off, and no `no_grad` has been met in the sweep of 
 
 class _State(threading.local):
     grad_enabled: Any = True
+    inference = False
     anomaly = False
     tracer: Any = None  # what records operations in this thread (see plan/trace.py)
     batches: tuple = ()  # the vmaps under way in this thread (see batching/batched.py)
@@ -33,6 +34,11 @@ def refuse_write(what: str, remedy: str) -> None:
 def is_grad_enabled() -> bool:
     """Return whether operations are recorded in this thread (True in a new thread)."""
     return state.grad_enabled
+
+
+def is_inference_mode_enabled() -> bool:
+    """Return whether this thread is inside of `inference_mode`."""
+    return state.inference
 
 
 def is_anomaly_enabled() -> bool:
@@ -167,6 +173,16 @@ class inference_mode(_Mode):  # noqa: N801 - the field's name
     def __init__(self, mode: bool | Callable = True) -> None:
         super().__init__()
         self.value = not mode
+        self._outer: list[bool] = []
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._outer.append(state.inference)
+        state.inference = not self.value
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        state.inference = self._outer.pop()
 
     def clone(self) -> inference_mode:
         return type(self)(not self.value)

@@ -29,7 +29,7 @@ from .tensor import Tensor
 
 FOLDER = Path(__file__).parent
 OPERATIONS = FOLDER / "operations.pyi"
-NAMESPACES = ("__init__", "fft", "linalg", "nn/functional")
+NAMESPACES = ("__init__", "fft", "linalg", "nn/functional", "special")
 HEAD = '''"""Made by `python -m autograd.stubs`: {what}."""
 
 import builtins

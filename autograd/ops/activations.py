@@ -17,12 +17,15 @@ from .registry import REGISTRY, Op, refuse_mixed
 from .smooth import sigmoid_forward, sigmoid_op
 from .towers import Polynomial, Tower, times
 
+_LOG_2 = math.log(2)
+
 __all__ = [
     "celu",
     "elu",
     "gelu",
     "leaky_relu",
     "logaddexp",
+    "logaddexp2",
     "logsigmoid",
     "mish",
     "prelu",
@@ -244,6 +247,30 @@ logaddexp_op = Op(
 def logaddexp(x: Tensor, y: Tensor) -> Tensor:
     """Return log(e**x + e**y) without overflow, broadcast."""
     return logaddexp_op(*operands(x, y))
+
+
+def _logaddexp2(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
+    return xp.logaddexp2(x, y) if out is None else xp.logaddexp2(x, y, out=out)
+
+
+logaddexp2_op = Op(
+    "logaddexp2",
+    _logaddexp2,
+    {
+        "x": lambda g, x, y: mul_op(g, sigmoid_op(mul_op(sub_op(x, y), _LOG_2))),
+        "y": lambda g, x, y: mul_op(g, sigmoid_op(mul_op(sub_op(y, x), _LOG_2))),
+    },
+    dtype="float",
+    broadcasts=True,
+    ufunc="logaddexp2",
+    taylor="nested",
+)
+
+
+@method
+def logaddexp2(x: Tensor, y: Tensor) -> Tensor:
+    """Return the logarithm of 2**x + 2**y to base 2 without overflow, broadcast."""
+    return logaddexp2_op(*operands(_real(x, "logaddexp2"), _real(y, "logaddexp2")))
 
 
 # ---- smooth activations x * s(x)

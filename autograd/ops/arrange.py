@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..tensor import Tensor, method
 from .gather import index_select
 from .index import padded, positions
@@ -18,11 +20,13 @@ from .shape import (
     checked_tensors,
     clone,
     into,
+    movedim,
     normal_axes,
     normal_axis,
     reshape_op,
     shape_arguments,
     sum_to_op,
+    transpose,
     writable_as,
 )
 
@@ -30,12 +34,14 @@ __all__ = [
     "block_diag",
     "diag",
     "diag_embed",
+    "diagflat",
     "diagonal",
     "flip",
     "fliplr",
     "flipud",
     "pad",
     "roll",
+    "rot90",
     "tile",
     "tril",
     "triu",
@@ -93,6 +99,21 @@ def flipud(x: Tensor) -> Tensor:
 
 
 @method
+def rot90(x: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
+    """Return `x` turned by k quarters in the plane of two dimensions, from the first to the second.
+
+    Raises RuntimeError unless the two differ.
+    """
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    first, second = (normal_axis(dim, x.ndim) for dim in dims)
+    if first == second:
+        raise RuntimeError(f"expected rotation dims to be different, got {tuple(dims)}")
+    turned = flip(x, *{1: (second,), 2: (first, second), 3: (first,)}.get(k % 4, ()))
+    return transpose(turned, first, second).contiguous() if k % 2 else turned
+
+
+@method
 def roll(x: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Return a copy of `x` shifted along `dims` with wrap-around (without dims: flattened)."""
     amounts = tuple(shifts) if hasattr(shifts, "__iter__") else (shifts,)
@@ -111,6 +132,29 @@ def roll(x: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     if x.ndim == 0:
         raise IndexError(f"Dimension specified as {places[0]} but tensor has no dimensions")
     return roll_op(x, shifts=tuple(s.__index__() for s in amounts), axes=axes)
+
+
+@method(name="unfold")
+def _unfold(x: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Return windows of `size` elements along `dimension`, every `step`, in a new last dimension.
+
+    A copy.  Raises RuntimeError for windows that are longer than the dimension, and for step <= 0.
+    """
+    axis = normal_axis(dimension, x.ndim)
+    wide = x if x.ndim else reshape_op(x, shape=(1,))
+    length = wide.shape[axis]
+    if not 0 <= size <= length:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {axis} is {length} but size is {size}"
+        )
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    starts = np.arange(0, length - size + 1, step)
+    places = positions((starts[:, None] + np.arange(size)).ravel(), x)
+    found = index_select(wide, axis, places)
+    shape = (*wide.shape[:axis], len(starts), size, *wide.shape[axis + 1 :])
+    found = movedim(reshape_op(found, shape=shape), axis + 1, -1)
+    return found if x.ndim else reshape_op(found, shape=(size,))
 
 
 def _tile_rule(g: Tensor, x_shape: tuple, reps: tuple) -> Tensor:
@@ -230,6 +274,12 @@ def diag(x: Tensor, diagonal: int = 0) -> Tensor:
     raise RuntimeError(
         f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D; use diagonal() or diag_embed()"
     )
+
+
+@method
+def diagflat(x: Tensor, offset: int = 0) -> Tensor:
+    """Return a square matrix with the elements of `x` in row-major order on its diagonal."""
+    return diag_embed(reshape_op(x, shape=(x.numel(),)), offset)
 
 
 def block_diag(*tensors: Tensor) -> Tensor:

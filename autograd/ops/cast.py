@@ -10,7 +10,16 @@ from .. import devices, dtypes
 from ..tensor import Tensor, method
 from .registry import Op, cast, move
 
-__all__ = ["is_complex", "is_floating_point", "is_tensor", "numel", "to"]
+__all__ = [
+    "is_complex",
+    "is_floating_point",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
+    "is_tensor",
+    "numel",
+    "to",
+]
 
 Op(
     "to",
@@ -105,6 +114,36 @@ def is_complex(input: Tensor) -> bool:
     return input.is_complex()
 
 
+@method
+def stride(input: Tensor, dim: int | None = None) -> Any:
+    """Return how many elements lie between neighbours along each dimension, or along `dim`."""
+    array = input._data
+    steps = tuple(step // array.dtype.itemsize for step in array.strides)
+    return steps if dim is None else steps[dim]
+
+
+@method
+def is_signed(input: Tensor) -> bool:
+    """Return whether the dtype has negative numbers."""
+    return input.dtype.kind in "ifc"
+
+
+@method
+def is_nonzero(input: Tensor) -> bool:
+    """Return whether the one element is not zero; RuntimeError for another number of elements."""
+    if input.numel() != 1:
+        raise RuntimeError(
+            f"Boolean value of Tensor with {input.numel()} values is ambiguous; use .any()"
+        )
+    return bool(input)
+
+
+@method
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Return whether the shapes are equal."""
+    return input.shape == other.shape
+
+
 def numel(input: Tensor) -> int:
     """Return the number of elements."""
     return input.numel()
@@ -121,6 +160,9 @@ def _caster(name: str, dtype: np.dtype) -> None:
 
 for _name, _dtype in {
     "bool": dtypes.bool_,
+    "byte": dtypes.uint8,
+    "char": dtypes.int8,
+    "short": dtypes.int16,
     "int": dtypes.int32,
     "long": dtypes.int64,
     "half": dtypes.float16,

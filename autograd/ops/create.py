@@ -28,9 +28,11 @@ __all__ = [
     "full_like",
     "linspace",
     "logspace",
+    "multinomial",
     "normal",
     "ones",
     "ones_like",
+    "poisson",
     "rand",
     "rand_like",
     "randint",
@@ -685,6 +687,55 @@ def bernoulli(
         parts = _draw(lambda r: r.random(sizes), kind, input.device, False, generator)
         return _from_parameters((parts < input.detach()).to(dtype=input.dtype), input)
     drawn = _draw(lambda r: r.random(sizes) < odds, input.dtype, input.device, False, generator)
+    return _from_parameters(drawn, input)
+
+
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Return `num_samples` positions (int64) a row of weights (n,) or (m, n), drawn in proportion.
+
+    Without replacement none comes twice in a row.  Raises RuntimeError for weights that are
+    negative, not finite or all 0, and for more draws than there are weights above 0.
+    """
+    odds = input.detach().cpu().numpy().astype(np.float64)
+    if odds.ndim not in (1, 2) or input.dtype.kind != "f" or num_samples <= 0:
+        raise RuntimeError(
+            "multinomial: expected floating point weights of shape (n,) or (m, n) and a positive "
+            f"number of samples, got {input.dtype} of shape {list(input.shape)} and {num_samples}"
+        )
+    rows = odds.reshape(-1, odds.shape[-1])
+    if not (np.isfinite(rows).all() and (rows >= 0).all() and (rows.sum(1) > 0).all()):
+        raise RuntimeError(
+            "probability tensor contains either `inf`, `nan` or element < 0, or a row adds up to 0"
+        )
+    if not replacement and (np.count_nonzero(rows, axis=1) < num_samples).any():
+        raise RuntimeError(
+            f"cannot sample {num_samples} > prob_dist.size(-1) non-zero samples without "
+            "replacement; pass replacement=True"
+        )
+    sizes = (*odds.shape[:-1], num_samples)
+
+    def drawn(r: np.random.Generator) -> np.ndarray:
+        chosen = [r.choice(len(p), num_samples, replacement, p / p.sum()) for p in rows]
+        return np.array(chosen, np.int64).reshape(sizes)
+
+    return _draw(drawn, dtypes.int64, input.device, False, generator)
+
+
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return draws of the Poisson distribution with the means `input`, of its shape and dtype.
+
+    The gradient is 0.  Raises RuntimeError for negative means.
+    """
+    means = input.detach().cpu().numpy()
+    if not (means >= 0).all():
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    drawn = _draw(lambda r: r.poisson(means), input.dtype, input.device, False, generator)
     return _from_parameters(drawn, input)
 
 

@@ -1,18 +1,19 @@
-"""Eigenvalues and eigenvectors of Hermitian matrices, with derivatives of every order."""
+"""Eigenvalues and eigenvectors, of Hermitian matrices and others, with derivatives of any order."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .. import dtypes
 from ..tensor import Tensor
-from .linalg import guarded, matrices
+from .linalg import guarded, matrices, solve_op
 from .matmul import matmul_op
 from .quotient import quotient_op
 from .registry import REGISTRY, Op
 from .shape import adjoint, into
 from .svd import as_column, as_row, turning
 
-__all__ = ["eigh", "eigvalsh"]
+__all__ = ["eig", "eigh", "eigvals", "eigvalsh"]
 
 
 class EighResult(NamedTuple):
@@ -76,3 +77,62 @@ def eigh(A: Tensor, UPLO: str = "L") -> EighResult:  # noqa: N803 - PyTorch's na
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
     """Return the eigenvalues (..., n), rising, of Hermitian matrices (..., n, n); see `eigh`."""
     return eigh(A, UPLO).eigenvalues
+
+
+# ---- matrices that are not Hermitian
+
+
+class EigResult(NamedTuple):
+    """The eigenvalues in no order, and the eigenvectors, of norm 1, as columns; complex."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+_guarded_eig = guarded(
+    "eig",
+    lambda xp, x: tuple(xp.linalg.eig(x)),
+    "The algorithm failed to converge: the input matrix has elements that are not finite, or is "
+    "badly conditioned",
+    "look for NaN and infinity in it",
+)
+
+
+def _eig(xp: Any, x: Any) -> tuple:
+    kind = dtypes.complex_of(x.dtype)
+    return tuple(xp.asarray(part).astype(kind, copy=False) for part in _guarded_eig(xp, x))
+
+
+def _eig_gradient(g: tuple, x: Tensor, out: tuple) -> Tensor:
+    """V^-H (diag(dL) + (V^H dV - V^H V Re diag(V^H dV)) / conj(L_j - L_i)) V^H.
+
+    Of vectors of norm 1, whose phases are any.  Source: Boeddeker et al., arXiv:1701.00392, 4.60.
+    """
+    (values, vectors), (g_values, g_vectors) = out, g
+    vectors_h = adjoint(vectors)
+    turned = matmul_op(vectors_h, g_vectors)
+    place = {"offset": 0, "dim1": turned.ndim - 2, "dim2": turned.ndim - 1}
+    lengths = REGISTRY["real"](REGISTRY["diagonal"](turned, **place))
+    turned = turned - matmul_op(vectors_h, vectors) * as_row(lengths)
+    gaps = REGISTRY["conj"](as_row(values) - as_column(values))
+    diagonal = REGISTRY["diagonal_into"](g_values, shape=tuple(turned.shape), **place)
+    inside = quotient_op(turned, gaps) + diagonal
+    found = solve_op(vectors_h, matmul_op(inside, vectors_h))
+    return found if x.is_complex() else REGISTRY["real"](found)
+
+
+eig_op = Op("linalg_eig", _eig, {"x": _eig_gradient}, dtype="float", outputs=2, taylor="nested")
+
+
+def eig(A: Tensor) -> EigResult:  # noqa: N803 - PyTorch's names
+    """Return the eigenvalues (..., n) and eigenvectors (..., n, n) of square matrices, complex.
+
+    The derivatives exist where the eigenvalues are distinct; of what is computed only that has a
+    meaning which does not depend on the phases of the vectors.
+    """
+    return EigResult(*eig_op(matrices("eig", A)))
+
+
+def eigvals(A: Tensor) -> Tensor:  # noqa: N803
+    """Return the eigenvalues (..., n) of square matrices, complex, in no order."""
+    return eig_op(matrices("eigvals", A))[0]

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from .. import devices
-from ..tensor import Tensor, as_tensor
+from ..tensor import Tensor, as_tensor, method
 from .arithmetic import mul_op
 from .registry import Op
 from .smooth import special, unary
@@ -57,3 +57,9 @@ def polygamma(n: int, input: Tensor) -> Tensor:
         raise ValueError(f"polygamma: expected an order n >= 0, got {n}")
     x = input if isinstance(input, Tensor) else as_tensor(input)
     return digamma_op(x) if n == 0 else polygamma_op(x, order=n)
+
+
+@method(name="polygamma")
+def _polygamma_method(self: Tensor, n: int) -> Tensor:
+    """Return `polygamma(n, self)`."""
+    return polygamma(n, self)

@@ -27,6 +27,7 @@ __all__ = [
     "index_put",
     "narrow",
     "select",
+    "unravel_index",
 ]
 
 
@@ -492,6 +493,23 @@ def index_put(x: Tensor, indices: Sequence[Any], values: Any, accumulate: bool =
             f"{x.dtype} for the destination and {values.dtype} for the source; convert with .to()"
         )
     return index_put_op(x, values, index=normal, accumulate=bool(accumulate))
+
+
+def unravel_index(indices: Tensor, shape: Sequence[int] | int) -> tuple[Tensor, ...]:
+    """Return where row-major numbers lie in a tensor of `shape`, one int64 tensor a dimension.
+
+    Raises TypeError for numbers that are no integers, ValueError for negative sizes.
+    """
+    sizes = (shape,) if isinstance(shape, int) else tuple(int(size) for size in shape)
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    found, step = [], 1
+    for size in reversed(sizes):
+        found.append(REGISTRY["remainder"](REGISTRY["floor_divide"](indices, step), max(size, 1)))
+        step *= size
+    return tuple(reversed(found))
 
 
 @method

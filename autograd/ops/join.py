@@ -6,9 +6,13 @@ pieces costs one pass backward.  The pieces of a split are views.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
+from .. import devices
 from ..tensor import Tensor, method
 from .registry import Op, refuse_mixed
 from .shape import (
@@ -26,15 +30,20 @@ __all__ = [
     "cat",
     "chunk",
     "column_stack",
+    "combinations",
     "concat",
     "concatenate",
+    "dsplit",
     "dstack",
+    "hsplit",
     "hstack",
     "row_stack",
     "split",
+    "split_with_sizes",
     "stack",
     "tensor_split",
     "unbind",
+    "vsplit",
     "vstack",
 ]
 
@@ -259,6 +268,12 @@ def split(x: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor,
 
 
 @method
+def split_with_sizes(x: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Return views of `x` along `dim` of these sizes; RuntimeError where they do not add up."""
+    return split(x, list(split_sizes), dim)
+
+
+@method
 def chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most `chunks` views of `x` along `dim`, of one size but for the last."""
     axis = _splittable(x, dim, "chunk")
@@ -290,6 +305,50 @@ def tensor_split(x: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Ten
     small, larger = divmod(whole, parts)
     sizes = (small + 1,) * larger + (small,) * (parts - larger)
     return split_op(x, sizes=sizes, dim=axis)
+
+
+def _split_along(name: str, least: int, dim: int, doc: str) -> Any:
+    def function(x: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+        if x.ndim < least:
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {least} dimension"
+                f"{'s' if least > 1 else ''}, but got a tensor with {x.ndim} dimensions!"
+            )
+        axis = min(dim, x.ndim - 1)
+        sections = indices_or_sections
+        if isinstance(sections, int) and (sections <= 0 or x.shape[axis] % sections):
+            raise RuntimeError(
+                f"torch.{name} attempted to split along dimension {axis}, but the size of the "
+                f"dimension {x.shape[axis]} is not divisible by the split_size {sections}!"
+            )
+        return tensor_split(x, sections, axis)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return method(function)
+
+
+hsplit = _split_along(
+    "hsplit", 1, 1, "Return `x` split along its second dimension (of 1-d, the first) as views."
+)
+vsplit = _split_along("vsplit", 2, 0, "Return `x` split along its first dimension as views.")
+dsplit = _split_along("dsplit", 3, 2, "Return `x` split along its third dimension as views.")
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """Return all choices of r elements of a 1-d tensor, in their order, one a row.
+
+    With replacement an element may come again.  Raises RuntimeError for other shapes, and r < 0.
+    """
+    if input.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    if r == 0:
+        return input[:0]
+    chosen = np.array(list(choose(range(input.shape[0]), r)), np.int64).reshape(-1, r)
+    return input[Tensor(devices.put(chosen, input.device))]
 
 
 @method

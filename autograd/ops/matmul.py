@@ -15,11 +15,14 @@ from .registry import Op, refuse_mixed
 from .shape import reshape_op, transpose
 
 __all__ = [
+    "addbmm",
     "addmm",
     "addmv",
+    "addr",
     "baddbmm",
     "bmm",
     "dot",
+    "ger",
     "inner",
     "kron",
     "linear",
@@ -263,6 +266,12 @@ def outer(x: Tensor, vec2: Tensor) -> Tensor:
 
 
 @method
+def ger(x: Tensor, vec2: Tensor) -> Tensor:
+    """Return `outer(x, vec2)`."""
+    return outer(x, vec2)
+
+
+@method
 def kron(x: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: blocks `x[i, j] * other`, of the products of both sizes.
 
@@ -316,6 +325,26 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
     refuse_mixed("addmv", input, mat, vec)
     _check_expands("addmv", input, (mat.shape[0],))
     return _combine(input, mv(mat, vec), beta, alpha)
+
+
+@method
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """Return `beta * input + alpha * outer(vec1, vec2)`; input broadcasts to (n, m)."""
+    refuse_mixed("addr", input, vec1, vec2)
+    product = outer(vec1, vec2)
+    _check_expands("addr", input, product.shape)
+    return _combine(input, product, beta, alpha)
+
+
+@method
+def addbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
+    """Return `beta * input` plus alpha times the sum of the products of the matrices in a batch."""
+    refuse_mixed("addbmm", input, batch1, batch2)
+    product = sum(bmm(batch1, batch2), 0)
+    _check_expands("addbmm", input, product.shape)
+    return _combine(input, product, beta, alpha)
 
 
 @method

@@ -7,14 +7,14 @@ from typing import Any
 
 from .. import dtypes
 from ..tensor import Tensor, method
-from .arithmetic import mul
+from .arithmetic import mul, sub
 from .quotient import gated_power_op, quotient_op
 from .reduce import keep, kept_shape
 from .registry import REGISTRY, Op, cast
 from .shape import movedim, normal_axes
 from .svd import svd_op
 
-__all__ = ["matrix_norm", "norm", "vector_norm"]
+__all__ = ["dist", "matrix_norm", "norm", "vector_norm"]
 
 
 def _norm_forward(
@@ -173,6 +173,12 @@ def linalg_norm(
             f"{A.ndim}D; pass dim"
         )
     return vector_norm(A, ord, dim, keepdim, dtype=dtype)
+
+
+@method
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
+    """Return the p-norm of the difference of two tensors, broadcast, over all elements."""
+    return vector_norm(sub(input, other), p)
 
 
 @method

@@ -16,13 +16,19 @@ from .index import narrow
 from .piecewise import ceil, floor, lerp, round, where
 from .reduce import kept_shape
 from .registry import Op, cast
+from .running import scanned
 from .shape import clone, movedim, normal_axis, reshape_op
 
 __all__ = [
     "argsort",
     "argwhere",
     "bucketize",
+    "kthvalue",
     "median",
+    "mode",
+    "msort",
+    "nanmedian",
+    "nanquantile",
     "nonzero",
     "quantile",
     "searchsorted",
@@ -195,6 +201,99 @@ def median(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     return Median(*(clone(reshape_op(found, shape=tuple(shape))) for found in (values, indices)))
 
 
+nanmedian_op = Op(
+    "nanmedian",
+    lambda xp, x: _median(xp, x[x == x]) if x.size else xp.full((), np.nan, x.dtype),
+    {"x": _median_gradient},
+    taylor="nested",
+)
+
+
+@overload
+def nanmedian(x: Tensor) -> Tensor: ...
+
+
+@overload
+def nanmedian(x: Tensor, dim: int, keepdim: bool = False) -> Median: ...
+
+
+@method
+def nanmedian(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Return the median of what is not NaN, of all elements or along `dim`; see `median`.
+
+    NaN where there is nothing else.
+    """
+    if x.dtype.kind != "f":
+        return median(x) if dim is None else median(x, dim, keepdim)
+    if dim is None:
+        return nanmedian_op(reshape_op(x, shape=(x.numel(),)))
+    wide, axis, order = _order(x, dim, False)
+    if not wide.shape[axis]:
+        return median(x, dim, keepdim)  # which says what is wrong
+    numbers = (wide == wide).sum(axis, True)
+    place = where(numbers > 0, (numbers - 1) // 2, 0)
+    return _at_rank(x, wide, order, place, axis, keepdim)
+
+
+def _at_rank(
+    x: Tensor, wide: Tensor, order: Tensor, place: Tensor, axis: int, keepdim: bool
+) -> Median:
+    """Return the elements that come at `place` in order along an axis, and their positions."""
+    indices = gather_op(order, place, dim=axis)
+    values = gather_op(wide, indices, dim=axis)
+    shape = kept_shape(x.shape, (axis,)) if keepdim else (*x.shape[:axis], *x.shape[axis + 1 :])
+    return Median(*(clone(reshape_op(found, shape=tuple(shape))) for found in (values, indices)))
+
+
+@method
+def kthvalue(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Median:
+    """Return the k-th smallest elements along `dim`, k from 1 on, and their indices there.
+
+    NaN counts as the greatest.  Raises RuntimeError for a k that is out of range.
+    """
+    wide, axis, order = _order(x, dim, False)
+    if not 1 <= k <= wide.shape[axis]:
+        raise RuntimeError(
+            f"kthvalue(): selected number k out of range for dimension {axis}: k={k} of "
+            f"{wide.shape[axis]} elements"
+        )
+    shape = kept_shape(wide.shape, (axis,))
+    place = cast(narrow(order, axis, 0, 1), dtypes.int64) * 0 + (k - 1)
+    return _at_rank(x, wide, order, reshape_op(place, shape=tuple(shape)), axis, keepdim)
+
+
+def _mode_place(xp: Any, ordered: Any) -> Any:
+    """Return where the longest run of equal elements ends along the last axis, the first one."""
+    new = xp.ones(ordered.shape, bool)
+    new[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    places = xp.arange(ordered.shape[-1])
+    begins = scanned(xp, xp.where(new, places, 0), ordered.ndim - 1, xp.maximum)
+    return xp.argmax(places - begins, axis=-1, keepdims=True).astype(np.int64)
+
+
+mode_place_op = Op("mode_place", _mode_place)
+
+
+@method
+def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> Median:
+    """Return the elements that come most often along `dim`, the least of several, and the index of
+    the last of them."""
+    wide, axis, order = _order(x, dim, False)
+    if not wide.shape[axis]:
+        raise IndexError(
+            f"mode(): Expected reduction dim {axis} to have non-zero size, got {list(x.shape)}"
+        )
+    ordered = movedim(gather_op(wide, order, dim=axis), axis, -1)
+    place = movedim(mode_place_op(ordered.detach()), -1, axis)
+    return _at_rank(x, wide, order, place, axis, keepdim)
+
+
+@method
+def msort(x: Tensor) -> Tensor:
+    """Return `x` in order along its first dimension."""
+    return sort(x, 0).values if x.ndim else clone(x)
+
+
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
@@ -230,6 +329,25 @@ def quantile(
     NaN where there is a NaN.  Raises RuntimeError for no elements, for dtypes other than float32
     and float64, for `q` of another dtype or outside [0, 1].
     """
+    return _quantile(x, q, dim, keepdim, interpolation, skip=False)
+
+
+@method
+def nanquantile(
+    x: Tensor,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """Return the `quantile` of what is not NaN; NaN where there is nothing else."""
+    return _quantile(x, q, dim, keepdim, interpolation, skip=True)
+
+
+def _quantile(
+    x: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip: bool
+) -> Tensor:
     if interpolation not in INTERPOLATIONS:
         raise RuntimeError(
             f"quantile() interpolation must be one of {INTERPOLATIONS}, got {interpolation!r}"
@@ -245,7 +363,8 @@ def quantile(
     axis = 0 if dim is None else normal_axis(dim, x.ndim)
     wide = reshape_op(x, shape=(x.numel(),)) if dim is None or x.ndim == 0 else x
     ordered = sort(movedim(wide, axis, -1)).values
-    found = _between(ordered, reshape_op(fractions, shape=(fractions.numel(),)), interpolation)
+    flat = reshape_op(fractions, shape=(fractions.numel(),))
+    found = _between(ordered, flat, interpolation, skip)
     axes = tuple(range(x.ndim)) if dim is None else (axis,)
     kept = kept_shape(x.shape, axes)
     shape = kept if keepdim else tuple(s for k, s in enumerate(x.shape) if k not in axes)
@@ -253,11 +372,18 @@ def quantile(
     return reshape_op(found, shape=(*fractions.shape, *shape))
 
 
-def _between(ordered: Tensor, fractions: Tensor, interpolation: str) -> Tensor:
-    """Return what lies at `fractions` (k,) of the last dimension of `ordered`, there (..., k)."""
+def _between(ordered: Tensor, fractions: Tensor, interpolation: str, skip: bool) -> Tensor:
+    """Return what lies at `fractions` (k,) of the last dimension of `ordered`, there (..., k).
+
+    skip  leave out NaN, which come last; with one the quantile is NaN otherwise.
+    """
     end = ordered.shape[-1] - 1
     last = narrow(ordered, -1, end, 1)
-    places = where(last == last, mul(fractions, end), end)  # NaN is the last
+    if skip:
+        numbers = cast((ordered == ordered).sum(-1, True), fractions.dtype)
+        places = mul(fractions, where(numbers > 0, sub(numbers, 1), 0))
+    else:
+        places = where(last == last, mul(fractions, end), end)
     rounded = {"lower": floor, "higher": ceil, "nearest": round}.get(interpolation)
     if rounded is not None:
         return gather_op(ordered, cast(rounded(places), dtypes.int64), dim=ordered.ndim - 1)

@@ -28,6 +28,8 @@ __all__ = [
     "clip",
     "fix",
     "floor",
+    "fmax",
+    "fmin",
     "heaviside",
     "hypot",
     "lerp",
@@ -484,6 +486,26 @@ def xlogy(x: Any, y: Any) -> Tensor:
     y = y if isinstance(y, Tensor) else as_tensor(np.asarray(y, kind), x)
     nothing = REGISTRY["logical_and"](REGISTRY["eq"](x, 0), REGISTRY["eq"](y, y))
     return mul_op(x, REGISTRY["log"](where(nothing, 1, y)))
+
+
+def _without_nan(name: str, order: str, doc: str) -> Any:
+    def function(x: Tensor, y: Tensor) -> Tensor:
+        if x.is_complex() or y.is_complex():
+            raise RuntimeError(f"{name} is not implemented for complex tensors; take .abs()")
+        first = REGISTRY[order](x, y)
+        return where(REGISTRY["logical_or"](first, REGISTRY["isnan"](y)), x, y)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return method(function)
+
+
+fmax = _without_nan(
+    "fmax", "ge", "Return the larger of two, or the one that is no NaN; of equal ones the first."
+)
+fmin = _without_nan(
+    "fmin", "le", "Return the smaller of two, or the one that is no NaN; of equal ones the first."
+)
 
 
 absolute, clip, fix = abs, clamp, trunc

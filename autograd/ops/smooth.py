@@ -397,6 +397,8 @@ acosh = _inverse(
 )
 arcsin, arccos, arctan = asin, acos, atan
 arcsinh, arccosh, arctanh = asinh, acosh, atanh
+for _name in ("arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"):
+    method(globals()[_name], name=_name)
 
 # ---- error function: w = 2/sqrt(pi) e**(-x**2), w' = -2 x w
 

@@ -34,3 +34,17 @@ def vander(
         return narrow(unsqueeze(x, -1), -1, 0, 0)
     exponents = range(columns) if increasing else reversed(range(columns))
     return stack([pow(x, k) for k in exponents], -1)
+
+
+def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:  # noqa: N803 - PyTorch's name
+    """Return the Vandermonde matrices (..., n, N) of `x` (..., n): its powers 0, 1, ..., N - 1.
+
+    N  by default n.  Raises RuntimeError for a 0-d tensor and N < 2.
+    """
+    if x.ndim == 0:
+        raise RuntimeError("linalg.vander: expected at least one dimension, got a 0-d tensor")
+    columns = x.shape[-1] if N is None else N
+    if columns < 2:
+        raise RuntimeError(f"N must be greater than 1, got {columns}")
+    x = x.long() if x.dtype.kind == "b" else x
+    return stack([pow(x, k) for k in range(columns)], -1)

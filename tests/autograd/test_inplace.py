@@ -229,3 +229,52 @@ def test_random_numbers_are_written_into_leaves_without_recording_alone():
 def test_what_cannot_be_written_in_place_is_refused(call, message):
     with pytest.raises(RuntimeError, match=message):
         call()
+
+
+# ---- the forms in place of more operations
+
+TWINS = {
+    "acos_": (), "addmm_": ("square", "square"), "addr_": ("row", "row"), "arctan_": (),
+    "atan2_": ("square",), "copysign_": ("square",), "cumprod_": (0,), "cumsum_": (1,),
+    "deg2rad_": (), "digamma_": (), "divide_": (2.0,), "erf_": (), "erfinv_": (), "eq_": (0.5,),
+    "exp2_": (), "fmod_": (0.3,), "frac_": (), "greater_": (0.5,), "heaviside_": ("square",),
+    "hypot_": ("square",), "i0_": (), "ldexp_": ("square",), "lgamma_": (), "log2_": (),
+    "logical_not_": (), "logit_": (0.1,), "lt_": (0.5,), "multiply_": ("square",),
+    "negative_": (), "nextafter_": ("square",), "rad2deg_": (), "sgn_": (), "sinc_": (),
+    "subtract_": (1.0,), "tril_": (), "triu_": (1,), "xlogy_": ("square",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_the_form_in_place_is_its_twin_in_value_and_gradient(name):
+    values = np.random.default_rng(0).uniform(0.2, 0.8, (3, 3))
+    other = {"square": T.tensor(values.T.copy()), "row": T.tensor(values[0].copy())}
+    arguments = [other[a] if isinstance(a, str) else a for a in TWINS[name]]
+    x, y = T.tensor(values, requires_grad=True), T.tensor(values, requires_grad=True)
+    twin = getattr(T.Tensor, name.rstrip("_"), None) or getattr(T, name.rstrip("_"))
+    expected = twin(x * 1.0, *arguments)
+    clone = y * 1.0
+    assert getattr(clone, name)(*arguments) is clone
+    np.testing.assert_array_equal(clone.detach().numpy(), expected.detach().numpy() * 1.0)
+    if expected.requires_grad:
+        (T.arange(9.0).reshape(3, 3) * expected).sum().backward()
+        (T.arange(9.0).reshape(3, 3) * clone).sum().backward()
+        np.testing.assert_allclose(y.grad.numpy(), x.grad.numpy(), rtol=1e-15)
+
+
+def test_draws_in_place():
+    T.manual_seed(0)
+    x = T.empty(8000).exponential_(4.0)
+    assert x.mean().item() == pytest.approx(0.25, rel=0.05) and (x >= 0).all()
+    assert T.empty(8000).bernoulli_(0.3).mean().item() == pytest.approx(0.3, abs=0.03)
+    assert T.empty(2).bernoulli_(T.tensor([0.0, 1.0])).tolist() == [0.0, 1.0]
+    with pytest.raises(RuntimeError, match="expects lambda > 0.0, but found lambda=0"):
+        T.empty(2).exponential_(0)
+
+
+def test_diagonals_are_filled_in_place():
+    x = T.zeros(4, 3)
+    assert x.fill_diagonal_(2.0) is x and x.sum().item() == 6.0
+    assert T.zeros(2, 2, 2).fill_diagonal_(1.0).sum().item() == 2.0
+    with pytest.raises(RuntimeError, match="2 dimensions, or more of equal length"):
+        T.zeros(2, 2, 3).fill_diagonal_(1.0)

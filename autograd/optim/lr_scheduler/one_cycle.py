@@ -62,7 +62,8 @@ class OneCycleLR(LRScheduler):
             )
         self.anneal_strategy = anneal_strategy
         self.cycle_momentum = cycle_momentum
-        self._phases = _phases(self.total_steps, pct_start, three_phase)
+        phases = _phases(self.total_steps, pct_start, three_phase)
+        self._phases = [tuple(phase) for phase in phases]  # a state is made of plain tuples
         tops = per_group("max_lr", max_lr, optimizer)
         for group, top in zip(optimizer.param_groups, tops, strict=True):
             group["max_lr"] = top
@@ -98,13 +99,13 @@ class OneCycleLR(LRScheduler):
                 f"Tried to step {self.last_epoch} times. The specified number of total steps is "
                 f"{self.total_steps}; make the cycle as long as the training"
             )
-        start = 0.0
-        for phase in self._phases[:-1]:
+        start, phases = 0.0, [_Phase(*phase) for phase in self._phases]
+        for phase in phases[:-1]:
             if self.last_epoch <= phase.end:
                 break
             start = phase.end
         else:
-            phase = self._phases[-1]
+            phase = phases[-1]
         length = phase.end - start
         return phase, (self.last_epoch - start) / length if length else 1.0
 

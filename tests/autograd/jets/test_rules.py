@@ -86,6 +86,19 @@ CASES = {
     "log_softmax": lambda x, t: last(T.log_softmax(three(x, t), dim=1)),
     "logsumexp": lambda x, t: T.logsumexp(three(x, t), dim=1, keepdim=True),
     "logaddexp": lambda x, t: T.logaddexp(x * t, t),
+    "logaddexp2": lambda x, t: T.logaddexp2(x * t, t),
+    "logcumsumexp": lambda x, t: last(T.logcumsumexp(three(x, t), 1)),
+    **{
+        name: at_small(getattr(T.special, name))
+        for name in (
+            "bessel_j0 bessel_j1 bessel_y0 erfcx i0 i1e log_ndtr modified_bessel_k1 ndtri "
+            "scaled_modified_bessel_k0"
+        ).split()
+    },
+    "gammainc": lambda x, t: T.special.gammainc(T.tensor([[2.5]], dtype=T.float64), x * t),
+    "gammaincc": lambda x, t: T.special.gammaincc(T.tensor([[2.5]], dtype=T.float64), x * t),
+    "zeta": lambda x, t: T.special.zeta(2.5, x + t),
+    "legendre": lambda x, t: T.special.legendre_polynomial_p(x * t, 4),
     "bspline": lambda x, t: t * bspline(x * t - 0.7, 7),
     "pointwise": lambda x, t: pointwise(Waves(), x * t, t, orders=(1, 0)),
     "add": lambda x, t: x * t + (2 + t),
@@ -172,6 +185,12 @@ CASES = {
     ).abs().reshape(N, 1),
     "median": lambda x, t: (x * t) ** 2 + T.median(three(x, t)) * 0,
     "median of a row": lambda x, t: T.median(three(x, t), 1, keepdim=True)[0] ** 2,
+    "nanmedian": lambda x, t: (x * t) ** 2 + T.nanmedian(three(x, t)) * 0,
+    "kthvalue": lambda x, t: T.kthvalue(three(x, t), 2, 1, True)[0] ** 2,
+    "cummax": lambda x, t: last(T.cummax(three(x, t), 1)[0] ** 2),
+    "largest taken in": lambda x, t: last(
+        T.scatter_reduce(three(x, t), 1, ROWS[:, :2], three(t, x)[:, :2], "amax") ** 2
+    ),
     "quantile": lambda x, t: T.quantile(three(x, t), 0.3, 1, keepdim=True) ** 2,
     "conj": lambda x, t: last((three(x, t) * COMPLEX).conj().imag + (three(x, t) * COMPLEX).real),
     "conv": lambda x, t: last(F.conv1d(*signals(x, t), groups=N)[0]),
@@ -190,6 +209,8 @@ CASES = {
     "cholesky": lambda x, t: last(T.linalg.cholesky(matrices(x, t))),
     "pinv": lambda x, t: last(T.linalg.pinv(matrices(x, t))),
     "eigvalsh": lambda x, t: last(T.linalg.eigvalsh(matrices(x, t))),
+    "eigvals": lambda x, t: last((T.linalg.eigvals(matrices(x, t)) ** 3).sum(-1).real) / 1000,
+    "lu": lambda x, t: last(T.linalg.lu(matrices(x, t))[2]),
     "svdvals": lambda x, t: last(T.linalg.svdvals(matrices(x, t)[:, :2])),
     "qr": lambda x, t: last(T.linalg.qr(matrices(x, t)).R),
     "matrix_exp": lambda x, t: last(T.matrix_exp(matrices(x, t) * 0.02)),

@@ -204,3 +204,48 @@ def test_blocks_are_matrices_at_most_and_promoted():
     assert A.block_diag(T.tensor([1, 2]), T.ones(1, 1)).tolist() == [[1, 2, 0], [0, 0, 1]]
     with pytest.raises(RuntimeError, match="Input 1 has 3 dimensions"):
         A.block_diag(T.ones(1), T.ones(1, 1, 1))
+
+
+# ---- quarters of a turn, and a diagonal made of all elements
+
+
+@pytest.mark.parametrize("k", range(-1, 5))
+@pytest.mark.parametrize("dims", [(0, 1), (1, 0), (-1, 0)])
+def test_quarters_of_a_turn_are_numpys(k, dims):
+    check_op(
+        OpCase(
+            "rot90", lambda x: T.rot90(x, k, dims), [((2, 3),), ((2, 1, 2),)],
+            reference=lambda x: np.rot90(x, k, dims), order=1,
+        )  # fmt: skip
+    )
+
+
+def test_a_turn_needs_two_dimensions():
+    for dims, message in (((1, 1), "to be different"), ((0,), "total rotation dims == 2")):
+        with pytest.raises(RuntimeError, match=message):
+            T.rot90(T.ones(2, 2), 1, dims)
+
+
+def test_all_elements_on_a_diagonal():
+    check_op(
+        OpCase("diagflat", lambda x: T.diagflat(x, -1), [((2, 2),), ((),)],
+               reference=lambda x: np.diagflat(x, -1))
+    )  # fmt: skip
+
+
+# ---- windows
+
+
+def test_windows_are_numpys():
+    def windows(x):
+        return np.lib.stride_tricks.sliding_window_view(x, 3, 1)[:, ::2]
+
+    check_op(
+        OpCase("unfold", lambda x: x.unfold(1, 3, 2), [((2, 7),), ((2, 3, 1),)], reference=windows)
+    )
+    assert T.arange(5).unfold(0, 2, 3).tolist() == [[0, 1], [3, 4]]
+    assert T.tensor(2.0).unfold(0, 1, 1).tolist() == [2.0]
+    with pytest.raises(RuntimeError, match="dimension 0 is 3 but size is 4"):
+        T.ones(3).unfold(0, 4, 1)
+    with pytest.raises(RuntimeError, match="step is 0 but must be > 0"):
+        T.ones(3).unfold(0, 1, 0)

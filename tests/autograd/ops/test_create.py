@@ -251,3 +251,45 @@ def test_integer_ranges_round_their_limits_towards_zero_first(found, expected):
 def test_an_integer_range_cannot_start_at_a_complex_number():
     with pytest.raises(RuntimeError, match="cannot be converted to type int64"):
         T.linspace(1j, 2, 3, dtype=T.int64)
+
+
+# ---- positions by weights, and counts
+
+
+def test_positions_are_drawn_in_proportion_to_their_weights():
+    T.manual_seed(0)
+    weights = T.tensor([[1.0, 0.0, 3.0], [2.0, 2.0, 0.0]])
+    drawn = T.multinomial(weights, 4000, True)
+    assert drawn.shape == (2, 4000) and drawn.dtype == T.int64
+    np.testing.assert_allclose((drawn == 0).double().mean(1).numpy(), [0.25, 0.5], atol=0.03)
+    assert not (drawn[0] == 1).any() and not (drawn[1] == 2).any()
+    assert sorted(T.multinomial(weights[0], 2).tolist()) == [0, 2]
+    T.manual_seed(3)
+    first = T.multinomial(weights, 5, True)
+    same = T.multinomial(weights, 5, True, generator=T.Generator().manual_seed(3))
+    assert first.tolist() == same.tolist()
+
+
+def test_counts_have_their_means_and_variances():
+    T.manual_seed(0)
+    mean = T.tensor([0.5, 4.0], requires_grad=True)
+    drawn = T.poisson(mean.expand(8000, 2))
+    np.testing.assert_allclose(drawn.detach().mean(0).numpy(), [0.5, 4.0], rtol=0.05)
+    np.testing.assert_allclose(drawn.detach().var(0).numpy(), [0.5, 4.0], rtol=0.07)
+    drawn.sum().backward()
+    assert mean.grad.tolist() == [0.0, 0.0] and drawn.dtype == mean.dtype
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda: T.multinomial(T.tensor([1.0, -1.0]), 1), "`nan` or element < 0"),
+        (lambda: T.multinomial(T.zeros(2), 1), "or a row adds up to 0"),
+        (lambda: T.multinomial(T.tensor([1.0, 0.0]), 2), "pass replacement=True"),
+        (lambda: T.multinomial(T.tensor([1]), 1), "expected floating point weights"),
+        (lambda: T.poisson(T.tensor([-1.0])), "invalid Poisson rate"),
+    ],
+)
+def test_weights_and_means_that_are_refused(function, message):
+    with pytest.raises(RuntimeError, match=message):
+        function()

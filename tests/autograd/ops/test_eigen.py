@@ -89,3 +89,47 @@ def test_inside_compile_without_points():
 def test_bad_arguments_are_refused(call, error, words):
     with pytest.raises(error, match=words):
         call(T.ones(3, 3))
+
+
+# ---- matrices that are not Hermitian
+
+
+def general(x):
+    """A matrix whose eigenvalues are distinct: 1, 2, 3 on the diagonal, and small ones beside."""
+    places = T.arange(x.shape[-1], dtype=T.float64, device=x.device).to(x.real.dtype)
+    return 0.1 * x + T.diag_embed(places.expand(x.shape[:-1]))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        OpCase("symmetric functions", lambda x: T.view_as_real(
+            (linalg.eigvals(general(x)) ** 3).sum(-1)), SHAPES[:2], complex=True),
+        OpCase("function", lambda x: T.view_as_real(sine_of(general(x)).contiguous()), SHAPES[:2],
+               complex=True),
+        OpCase("moduli", lambda x: linalg.eig(general(x))[1].abs().sum(-1), SHAPES[:1], order=1),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_general_matrices_of_every_shape_dtype_layout_and_device(case):
+    check_op(case)
+
+
+def sine_of(x):
+    values, vectors = linalg.eig(x)
+    return (vectors * values.sin().unsqueeze(-2)) @ linalg.inv(vectors)
+
+
+def test_a_rotation_has_complex_eigenvalues():
+    found = linalg.eigvals(T.tensor([[0.0, -2.0], [2.0, 0.0]], dtype=T.float64))
+    assert found.dtype == T.complex128
+    np.testing.assert_allclose(np.sort_complex(found.numpy()), [-2j, 2j], atol=1e-15)
+
+
+def test_the_third_power_sum_is_the_trace_of_the_third_power():
+    x = T.tensor(np.random.default_rng(0).normal(size=(4, 4)), requires_grad=True)
+    ours = (linalg.eigvals(x) ** 3).sum().real
+    trace = (x @ x @ x).trace()
+    assert ours.item() == pytest.approx(trace.item(), rel=1e-12)
+    for one, other in zip(T.grad(ours, x), T.grad(trace, x), strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-10, atol=1e-12)

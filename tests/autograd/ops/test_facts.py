@@ -35,7 +35,9 @@ ATTRIBUTES = {
     "device": T.devices.CPU, "source": T.devices.CPU,
     "function": Waves(), "orders": (0,), "lengths": (9,), "dims": (0,),
 }  # fmt: skip
-OF_INTEGERS = {name for name in OPERATIONS if name.startswith("bitwise")} | {"flat_position"}
+OF_INTEGERS = {name for name in OPERATIONS if name.startswith("bitwise")} | {
+    "flat_position", "gcd", "lcm",
+}  # fmt: skip
 OF_A_CONDITION = {"where": 0, "masked_keep": 1, "masked_fill": 1}  # the position of the bools
 OF_COMPLEX = {"real", "imag"}
 
@@ -186,7 +188,9 @@ def test_what_reads_no_values_is_a_constant_of_a_program():
 
 
 def test_a_result_whose_shape_depends_on_values_cannot_be_recorded():
-    assert named(lambda op: op.shaped_by_values) == ["nonzero", "unique"]
+    assert named(lambda op: op.shaped_by_values) == [
+        "bincount", "nonzero", "unique", "unique_consecutive",
+    ]  # fmt: skip
     with pytest.raises(TraceError, match="whose shape depends on values"):
         trace(lambda x: [T.nonzero(x)], [T.tensor(np.arange(3.0))])
 

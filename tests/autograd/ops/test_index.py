@@ -229,3 +229,17 @@ def test_narrow_takes_an_integer_as_start():
     for start in (T.tensor([1, 2]), T.tensor(True), T.tensor(1.0)):
         with pytest.raises(RuntimeError, match="start must be an integer or a 0-dim integral"):
             x.narrow(0, start, 1)
+
+
+def test_row_major_numbers_are_taken_apart(cuda):
+    for device in ("cpu", cuda):
+        numbers = T.arange(24, device=device).reshape(4, 6)
+        found = T.unravel_index(numbers, (2, 3, 4))
+        expected = np.unravel_index(np.arange(24).reshape(4, 6), (2, 3, 4))
+        for ours, theirs in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(ours.cpu().numpy(), theirs)
+    assert T.unravel_index(T.tensor(5), 7)[0].item() == 5
+    with pytest.raises(TypeError, match="to be integer dtype, but got float32"):
+        T.unravel_index(T.ones(1, dtype=T.float32), (2,))
+    with pytest.raises(ValueError, match="cannot have negative values"):
+        T.unravel_index(T.tensor([1]), (2, -1))

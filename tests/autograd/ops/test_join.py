@@ -1,5 +1,7 @@
 """Joining and splitting: values, gradients, dtypes, and the cost of many pieces."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -216,3 +218,45 @@ def test_combinations():
         T.cartesian_prod(x, T.ones(2, 2))
     with pytest.raises(RuntimeError, match="same dtype"):
         T.cartesian_prod(x, T.ones(2))
+
+
+# ---- splits along a named dimension, choices
+
+PARTS = {
+    "hsplit": (T.hsplit, np.hsplit), "vsplit": (T.vsplit, np.vsplit),
+    "dsplit": (T.dsplit, np.dsplit),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_splits_along_a_named_dimension_are_numpys(name):
+    ours, theirs = PARTS[name]
+    x = np.arange(48.0).reshape(4, 6, 2)
+    for how in (2, [1]):
+        for found, expected in zip(ours(T.tensor(x), how), theirs(x, how), strict=True):
+            np.testing.assert_array_equal(found.numpy(), expected)
+    with pytest.raises(RuntimeError, match=f"torch.{name} .* not divisible by the split_size 5"):
+        ours(T.tensor(x), 5)
+    with pytest.raises(RuntimeError, match=f"torch.{name} requires a tensor with at least"):
+        ours(T.tensor(1.0), 1)
+    base = T.zeros(2, 2, 2)
+    getattr(base, name)(2)[0].fill_(1.0)  # the parts are views
+    assert base.sum().item() == 4.0
+
+
+def test_sizes_and_choices():
+    x = T.arange(4.0).requires_grad_()
+    assert [p.tolist() for p in T.split_with_sizes(x, [1, 3])] == [[0.0], [1.0, 2.0, 3.0]]
+    for r in range(4):
+        for again, expected in (
+            (False, itertools.combinations), (True, itertools.combinations_with_replacement),
+        ):  # fmt: skip
+            found = T.combinations(x, r, again)
+            rows = [list(row) for row in expected(range(4), r)] if r else []
+            assert found.tolist() == rows
+    T.combinations(x).sum().backward()
+    assert x.grad.tolist() == [3.0] * 4
+    with pytest.raises(RuntimeError, match="Expect a 1D vector"):
+        T.combinations(T.ones(2, 2))
+    with pytest.raises(RuntimeError, match="Expect a non-negative number"):
+        T.combinations(T.ones(2), -1)

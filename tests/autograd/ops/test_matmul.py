@@ -250,3 +250,20 @@ def test_a_column_times_a_row(dtype):
     product = T.tensor(column) @ T.tensor(row)
     assert str(product.dtype) == dtype and product.shape == (5, 3)
     assert np.array_equal(product.numpy(), np.einsum("ik,kj->ij", column, row))
+
+
+def test_outer_and_batched_products_that_are_added():
+    check_op(
+        OpCase("addr", lambda x, a, b: T.addr(x, a, b, beta=0.5, alpha=2), [((3, 4), (3,), (4,))],
+               reference=lambda x, a, b: 0.5 * x + 2 * np.outer(a, b))
+    )  # fmt: skip
+    check_op(
+        OpCase("addbmm", lambda x, a, b: T.addbmm(x, a, b, alpha=2),
+               [((2, 4), (3, 2, 5), (3, 5, 4))], order=1,
+               reference=lambda x, a, b: x + 2 * (a @ b).sum(0))
+    )  # fmt: skip
+
+
+def test_ger_is_outer():
+    a, b = T.arange(2.0), T.arange(3.0)
+    assert T.ger(a, b).tolist() == a.ger(b).tolist() == T.outer(a, b).tolist()

@@ -218,3 +218,11 @@ def test_the_gradient_of_the_nuclear_norm_with_equal_singular_values():
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
 def test_a_matrix_without_elements_has_norm_zero(shape, order):
     assert linalg.matrix_norm(T.zeros(*shape), order).item() == 0.0
+
+
+@pytest.mark.parametrize("p", [0.5, 1, 2, 3, math.inf])
+def test_the_distance_of_two_tensors(p):
+    check_op(
+        OpCase("dist", lambda x, y: T.dist(x, y, p), [((2, 3), (3,))],
+               reference=lambda x, y: np.linalg.norm((x - y).ravel(), p))
+    )  # fmt: skip

@@ -258,3 +258,62 @@ def test_quantiles_of_nan_and_their_shapes():
 def test_bad_medians_and_quantiles_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+# ---- ranks, modes, and what is left without NaN
+
+WITH_NAN = np.array([[3.0, np.nan, 1.0, 2.0], [np.nan] * 4, [0.0, -1.0, np.nan, np.nan]])
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        OpCase("kthvalue", lambda x: O.kthvalue(x, 2).values, [((4,),), ((2, 3, 2),)],
+               reference=lambda x: np.sort(x)[..., 1]),
+        OpCase("kthvalue kept", lambda x: O.kthvalue(x, 1, 0, True), [((4, 3),)],
+               reference=lambda x: (np.sort(x, 0)[:1], np.argsort(x, 0)[:1])),
+        OpCase("msort", O.msort, SHAPES[:3], reference=lambda x: np.sort(x, 0)),
+        OpCase("nanmedian", O.nanmedian, [((5,),), ((3, 3),)], reference=np.nanmedian),
+        OpCase("nanquantile", lambda x: O.nanquantile(x, 0.3, 0), [((5, 2),)],
+               reference=lambda x: np.nanquantile(x, 0.3, 0), dtypes=()),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_ranks_of_every_shape_dtype_layout_and_device(case):
+    check_op(case)
+
+
+def test_nan_is_the_greatest_and_k_counts_from_1():
+    x = T.tensor(WITH_NAN)
+    assert O.kthvalue(x, 3).values[0].item() == 3.0 and O.kthvalue(x, 4).values[0].isnan()
+    for k in (0, 5):
+        with pytest.raises(RuntimeError, match="selected number k out of range for dimension 1"):
+            O.kthvalue(x, k)
+    assert O.kthvalue(T.tensor(2.0), 1).values.item() == 2.0
+
+
+def test_medians_and_quantiles_leave_out_nan():
+    x = T.tensor(WITH_NAN, requires_grad=True)
+    values, indices = O.nanmedian(x, 1)
+    assert values[0].item() == 2.0 and values[1].isnan() and values[2].item() == -1.0
+    assert indices[0].item() == 3 and indices[2].item() == 1
+    assert O.nanmedian(x).item() == 1.0 == O.nanmedian(T.tensor([3, 1, 0])).item()
+    O.nanmedian(x).backward()
+    assert x.grad.sum().item() == 1.0 and x.grad[0, 2].item() == 1.0
+    assert O.nanmedian(T.tensor([np.nan])).isnan() and O.nanmedian(T.zeros(0)).isnan()
+    with pytest.warns(RuntimeWarning, match="All-NaN"):
+        expected = np.nanquantile(WITH_NAN, [0.2, 0.9], axis=1)
+    found = O.nanquantile(x, T.tensor([0.2, 0.9], dtype=T.float64), 1)
+    np.testing.assert_allclose(found.detach().numpy(), expected)
+
+
+def test_the_mode_is_the_least_of_the_most_frequent_and_the_last_of_its_places():
+    x = T.tensor([[1.0, 2.0, 2.0, 1.0, 3.0], [5.0, 4.0, 5.0, 5.0, 4.0]], requires_grad=True)
+    values, indices = O.mode(x)
+    assert values.tolist() == [1.0, 5.0] and indices.tolist() == [3, 3]
+    values.sum().backward()
+    assert x.grad.tolist() == [[0, 0, 0, 1, 0], [0, 0, 0, 1, 0]]
+    assert O.mode(x, 0, True).values.tolist() == [[1.0, 2.0, 2.0, 1.0, 3.0]]
+    assert O.mode(T.tensor(2)).values.item() == 2
+    with pytest.raises(IndexError, match="non-zero size"):
+        O.mode(T.zeros(2, 0))

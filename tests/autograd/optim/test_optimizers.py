@@ -238,6 +238,138 @@ RECORDED = {
             -0.41440567093517644,
         ],
     ),
+    "adadelta": (
+        25,
+        [
+            1.1544537248835796,
+            -0.6569090533091586,
+            0.34397408305522575,
+            1.9565689040799206,
+            0.54334427521982,
+            -0.9522162630220926,
+        ],
+    ),
+    "adadelta with decay": (
+        25,
+        [
+            0.4295554307810324,
+            0.6752153125425729,
+            0.4295955115694411,
+            0.6965905410052571,
+            -0.009667314617772899,
+            -0.3398406822237376,
+        ],
+    ),
+    "adadelta uphill": (
+        25,
+        [
+            1.2087886501764136,
+            -0.708901568398388,
+            0.291129384286024,
+            2.0088866671167502,
+            0.4911089264030363,
+            -1.0086869236715212,
+        ],
+    ),
+    "adafactor": (
+        25,
+        [
+            0.4415789777372631,
+            0.1185075237795799,
+            0.7933176006371513,
+            1.243222786152437,
+            0.9876811047404924,
+            -0.5359865412735945,
+        ],
+    ),
+    "adafactor with decay": (
+        25,
+        [
+            0.665901298483952,
+            0.7627854131416985,
+            0.6625750685960853,
+            0.5164274279762991,
+            0.29059551356476354,
+            -0.24973952451783338,
+        ],
+    ),
+    "adafactor uphill": (
+        25,
+        [
+            1.2670366973122715,
+            -0.9535024343532752,
+            -0.2389328028707185,
+            2.24519864758416,
+            0.28636938674327655,
+            -1.0633655682381296,
+        ],
+    ),
+    "rprop": (
+        25,
+        [
+            0.9735268484399101,
+            1.1614068869840894,
+            0.736953122103296,
+            0.4437890757181442,
+            0.3242857399336961,
+            -0.18824707714088967,
+        ],
+    ),
+    "rprop, other factors": (
+        25,
+        [
+            0.8021530043945313,
+            1.1510271542968749,
+            0.6269693270996093,
+            0.8411192124023442,
+            0.623539321533203,
+            -0.41518361474609383,
+        ],
+    ),
+    "rprop uphill": (
+        25,
+        [
+            1.6719810832203448,
+            -1.1719810832203446,
+            -0.17198108322034467,
+            2.4719810832203444,
+            0.028018916779655456,
+            -1.0556799012137936,
+        ],
+    ),
+    "asgd": (
+        25,
+        [
+            0.9595642203413939,
+            0.4624626311091307,
+            0.596875569731189,
+            0.9791895169187224,
+            0.8123453414824865,
+            -0.5904574606225791,
+        ],
+    ),
+    "asgd, averaged": (
+        25,
+        [
+            0.9202579461830147,
+            0.4468187361816829,
+            0.5731754274380548,
+            0.9382028112976121,
+            0.7796204926836316,
+            -0.5648630423567265,
+        ],
+    ),
+    "asgd uphill": (
+        25,
+        [
+            1.201374426108965,
+            -0.754482277218788,
+            0.2959879016073875,
+            2.0338379370085344,
+            0.481838593906759,
+            -1.006573287772628,
+        ],
+    ),
     "lbfgs": (
         5,
         [
@@ -311,6 +443,26 @@ MAKERS = {
     "adamax with decay": lambda p: optim.Adamax(
         p, lr=0.05, betas=(0.8, 0.95), weight_decay=0.1, eps=1e-3
     ),
+    "adadelta": lambda p: optim.Adadelta(p, lr=0.5),
+    "adadelta with decay": lambda p: optim.Adadelta(
+        p, lr=5.0, rho=0.8, eps=1e-3, weight_decay=0.1
+    ),
+    "adadelta uphill": lambda p: optim.Adadelta(p, lr=0.1, maximize=True, weight_decay=0.1),
+    "adafactor": lambda p: optim.Adafactor(p, lr=0.05),
+    "adafactor with decay": lambda p: optim.Adafactor(
+        p, lr=0.2, beta2_decay=-0.5, eps=(1e-6, 0.1), d=2.0, weight_decay=0.1
+    ),
+    "adafactor uphill": lambda p: optim.Adafactor(p, lr=0.01, maximize=True),
+    "rprop": lambda p: optim.Rprop(p, lr=0.05),
+    "rprop, other factors": lambda p: optim.Rprop(
+        p, lr=0.2, etas=(0.3, 1.5), step_sizes=(1e-3, 0.3)
+    ),
+    "rprop uphill": lambda p: optim.Rprop(p, lr=1e-3, maximize=True),
+    "asgd": lambda p: optim.ASGD(p, lr=0.01),
+    "asgd, averaged": lambda p: optim.ASGD(
+        p, lr=0.01, lambd=0.1, alpha=0.6, t0=5, weight_decay=0.1
+    ),
+    "asgd uphill": lambda p: optim.ASGD(p, lr=1e-4, maximize=True, weight_decay=0.1),
     "lbfgs": lambda p: optim.LBFGS(p, lr=0.1, max_iter=4),
     "lbfgs, short memory": lambda p: optim.LBFGS(
         p, max_iter=3, history_size=3, line_search_fn="strong_wolfe"
@@ -473,7 +625,9 @@ def test_parameters_without_gradient_stay():
     assert b not in optimizer.state
 
 
-@pytest.mark.parametrize("name", [n for n in RECORDED if "lbfgs" not in n])
+@pytest.mark.parametrize(
+    "name", [n for n in RECORDED if "lbfgs" not in n and "adafactor" not in n]
+)
 def test_a_complex_parameter_moves_as_its_two_parts(name):
     start = np.array([1.0 + 2.0j, -0.5j])
     z = T.tensor(start, requires_grad=True)
@@ -530,6 +684,12 @@ def test_step_returns_the_closures_loss_also_inside_no_grad():
         (lambda a, b: optim.RAdam([a], betas=(1.0, 0.9)), ValueError, "invalid beta .* index 0"),
         (lambda a, b: optim.Adamax([a], eps=-1.0), ValueError, "invalid eps"),
         (lambda a, b: optim.Adagrad([a], lr_decay=-1.0), ValueError, "invalid lr_decay"),
+        (lambda a, b: optim.Adafactor([T.tensor([1j])]), RuntimeError, "does not support complex"),
+        (lambda a, b: optim.Adafactor([a], d=0.5), ValueError, "invalid d: 0.5"),
+        (lambda a, b: optim.Adafactor([a], eps=(None, -1)), ValueError, "invalid eps"),
+        (lambda a, b: optim.Adafactor([a], beta2_decay=0.5), ValueError, "invalid beta2_decay"),
+        (lambda a, b: optim.Adadelta([a], rho=1.5), ValueError, "invalid rho: 1.5"),
+        (lambda a, b: optim.Rprop([a], etas=(1.2, 0.5)), ValueError, "invalid eta values: 1.2, 0."),
         (lambda a, b: optim.SGD([{"params": [a], "rate": 1}]), ValueError, r"options \['rate'\]"),
         (lambda a, b: optim.LBFGS([{"params": [a]}, {"params": [b]}]), ValueError, "per-parameter"),
         (lambda a, b: optim.LBFGS([a], line_search_fn="armijo"), ValueError, "strong_wolfe"),
@@ -579,6 +739,9 @@ ALL = [
     optim.RAdam,
     optim.RMSprop,
     optim.Adagrad,
+    optim.Adadelta,
+    optim.ASGD,
+    optim.Adafactor,
 ]
 
 
@@ -599,7 +762,53 @@ def test_maximize_climbs_what_minimizing_the_negative_climbs(make):
     np.testing.assert_array_equal(up, trajectory(lambda p: make(p, **options), sign=-1.0))
 
 
-@pytest.mark.parametrize("make", ALL)
+def test_rprop_uphill_is_rprop_of_the_negative():
+    up = trajectory(lambda p: optim.Rprop(p, maximize=True))
+    np.testing.assert_array_equal(up, trajectory(optim.Rprop, sign=-1.0))
+
+
+def test_rprop_follows_its_signs():
+    p = T.tensor(np.zeros(3), requires_grad=True)
+    optimizer = optim.Rprop([p], lr=0.1)
+    lengths = []
+    for g in ([1.0, -2.0, 0.0], [3.0, 1.0, 1.0], [1.0, 1.0, -1.0]):
+        p.grad = T.tensor(np.array(g))
+        optimizer.step()
+        lengths.append(optimizer.state[p]["step_size"].tolist())
+    np.testing.assert_allclose(
+        lengths, [[0.1, 0.1, 0.1], [0.12, 0.05, 0.1], [0.144, 0.05, 0.05]], rtol=1e-15
+    )
+    # the second element stays where its sign changes, and so does the third
+    np.testing.assert_allclose(p.detach().numpy(), [-0.364, 0.05, -0.1], rtol=1e-14)
+
+
+def test_adafactor_remembers_rows_and_columns():
+    matrix, vector = T.ones(2, 3, 4).requires_grad_(), T.ones(5).requires_grad_()
+    optimizer = optim.Adafactor([matrix, vector])
+    (matrix.sum() + vector.sum()).backward()
+    optimizer.step()
+    shapes = {name: tuple(v.shape) for name, v in optimizer.state[matrix].items() if name != "step"}
+    assert shapes == {"row_var": (2, 3, 1), "col_var": (2, 1, 4)}
+    assert optimizer.state[vector]["variance"].tolist() == [1.0] * 5
+
+
+def test_asgd_has_the_mean_of_the_values_since_a_step():
+    p = T.tensor(B0, requires_grad=True)
+    optimizer = optim.ASGD([p], lr=0.05, lambd=0.1, alpha=0.5, t0=3)
+    values = []
+    for _ in range(9):
+        optimizer.zero_grad()
+        ((p - 2) ** 2).sum().backward()
+        optimizer.step()
+        values.append(p.detach().numpy().copy())
+    # from step 5 on: until then the weight of the present values, 1/max(1, t - t0), is 1
+    np.testing.assert_allclose(
+        optimizer.state[p]["ax"].numpy(), np.mean(values[4:], axis=0), rtol=1e-13
+    )
+    assert optimizer.state[p]["eta"] == 0.05 / (1 + 0.1 * 0.05 * 9) ** 0.5
+
+
+@pytest.mark.parametrize("make", [*ALL, optim.Rprop])
 def test_the_step_may_be_a_tensor(make):
     lr = T.tensor(0.25, dtype=T.float64)
     np.testing.assert_array_equal(

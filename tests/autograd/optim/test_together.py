@@ -19,6 +19,10 @@ MAKERS = {
     "radam uphill": lambda p: optim.RAdam(p, lr=0.1, betas=(0.9, 0.9), maximize=True),
     "rmsprop": lambda p: optim.RMSprop(p, lr=0.1, momentum=0.5, centered=True),
     "adagrad": lambda p: optim.Adagrad(p, lr=0.1, lr_decay=0.1, initial_accumulator_value=0.2),
+    "adadelta": lambda p: optim.Adadelta(p, lr=0.5, weight_decay=0.1),
+    "rprop": lambda p: optim.Rprop(p, lr=0.1),
+    "rprop uphill": lambda p: optim.Rprop(p, lr=0.1, maximize=True),
+    "asgd": lambda p: optim.ASGD(p, lr=0.1, lambd=0.1, t0=2, weight_decay=0.1),
 }
 
 

@@ -112,6 +112,18 @@ def test_inference_mode_records_nothing_and_leaves_ordinary_leaves():
     assert x.grad.item() == 10.0
 
 
+def test_inference_mode_is_known_inside_and_forgotten_after_an_error():
+    assert T.is_inference_mode_enabled() is False
+    with T.inference_mode():
+        assert T.is_inference_mode_enabled() is True
+        with T.inference_mode(False), T.no_grad():
+            assert T.is_inference_mode_enabled() is False
+        assert T.is_inference_mode_enabled() is True
+    with pytest.raises(ZeroDivisionError), T.inference_mode():
+        1 / 0  # noqa: B018
+    assert T.is_inference_mode_enabled() is False
+
+
 def test_inference_mode_decorates_with_and_without_parentheses():
     x = T.tensor(3.0, requires_grad=True)
 

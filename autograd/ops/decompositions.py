@@ -1,0 +1,200 @@
+"""What is made of decompositions: rank, condition, triangular systems, products of reflections."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..tensor import Tensor, method
+from .arithmetic import div, mul, sub
+from .arrange import diag_embed, tril, triu
+from .arrange import diagonal as any_diagonal
+from .compare import gt
+from .eigen import eigvalsh
+from .join import cat
+from .linalg import _cutoff, inv, matrices, solve
+from .matmul import matmul_op
+from .norm import matrix_norm
+from .piecewise import maximum
+from .registry import REGISTRY
+from .shape import adjoint, reshape_op
+from .svd import svdvals
+
+__all__ = [
+    "cholesky_inverse",
+    "cholesky_solve",
+    "cond",
+    "diagonal",
+    "householder_product",
+    "matrix_rank",
+    "solve_triangular",
+    "tensorinv",
+    "tensorsolve",
+]
+
+
+def cond(A: Tensor, p: Any = None) -> Tensor:  # noqa: N803 - PyTorch's names
+    """Return the condition numbers of matrices (..., m, n): the norm times that of the inverse.
+
+    p  None or 2: the largest singular value over the least; -2 the other way round; "fro", "nuc",
+       inf, -inf, 1, -1: that norm, of square matrices.
+    A singular matrix has inf.
+    """
+    A = matrices("cond", A, square=p not in (None, 2, -2))
+    if p in (None, 2, -2):
+        values = svdvals(A)
+        largest, least = values[..., 0], values[..., -1]
+        return div(least, largest) if p == -2 else div(largest, least)
+    try:
+        inverse = inv(A)
+    except RuntimeError:  # a batch with a singular matrix: those are found one by one
+        if A.ndim == 2:
+            return REGISTRY["new_full"](A.real.detach(), shape=(), value=math.inf)
+        flat = reshape_op(A, shape=(-1, *A.shape[-2:]))
+        found = REGISTRY["stack"](*(cond(one, p) for one in flat.unbind(0)), dim=0)
+        return reshape_op(found, shape=tuple(A.shape[:-2]))
+    return mul(matrix_norm(A, p), matrix_norm(inverse, p))
+
+
+def matrix_rank(
+    A: Tensor,  # noqa: N803
+    tol: Any = None,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
+    hermitian: bool = False,
+) -> Tensor:
+    """Return how many singular values of matrices (..., m, n) are not 0, int64.
+
+    They count as 0 up to the larger of `atol` and of `rtol` times the largest one (numbers, or one
+    a matrix).  By default atol is 0, and rtol is max(m, n) times the machine precision, or 0 where
+    atol is given.  hermitian: eigenvalues are taken instead.  `tol` is `atol`.
+    """
+    A = matrices("matrix_rank", A, square=hermitian).detach()
+    atol = tol if atol is None else atol
+    if 0 in A.shape[-2:]:
+        return A.abs().sum((-2, -1)).long()
+    values = eigvalsh(A).abs() if hermitian else svdvals(A)
+    if rtol is None:
+        rtol = _cutoff(A._data) if atol is None else 0.0
+    limit = mul(values.amax(-1), rtol)
+    if atol is not None:
+        limit = maximum(limit, atol if isinstance(atol, Tensor) else mul(limit, 0.0) + atol)
+    return gt(values, limit.unsqueeze(-1)).sum(-1)
+
+
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803
+    """Return a view of the diagonals of the last two dimensions, in a new last dimension."""
+    return any_diagonal(A, offset, dim1, dim2)
+
+
+def solve_triangular(
+    A: Tensor,  # noqa: N803
+    B: Tensor,  # noqa: N803
+    *,
+    upper: bool,
+    left: bool = True,
+    unitriangular: bool = False,
+) -> Tensor:
+    """Return X with A X = B, or X A = B with `left=False`, of triangular A.
+
+    upper          which triangle of A (..., n, n) is read; the other one counts as 0.
+    unitriangular  the diagonal counts as ones.
+    B (..., n, k); leading dimensions broadcast.  Raises LinAlgError where A is singular.
+    """
+    A = matrices("solve_triangular", A)
+    if unitriangular:
+        triangle = (triu(A, 1) if upper else tril(A, -1)) + identity_like(A)
+    else:
+        triangle = triu(A) if upper else tril(A)
+    return solve(triangle, B, left=left)
+
+
+def identity_like(A: Tensor) -> Tensor:  # noqa: N803
+    """Return the identity in the shape, dtype and device of square matrices."""
+    return diag_embed(REGISTRY["ones_like"](any_diagonal(A.detach(), 0, -2, -1)))
+
+
+@method
+def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:  # noqa: N803
+    """Return X with A X = B (..., n, k) of the `L` that `linalg.cholesky` gives of A."""
+    half = adjoint(L) if upper else L
+    inner = solve_triangular(half, B, upper=False)
+    return solve_triangular(adjoint(half), inner, upper=True)
+
+
+@method
+def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:  # noqa: N803
+    """Return the inverse of the matrix of which `linalg.cholesky` gives `L`."""
+    return cholesky_solve(identity_like(L), L, upper)
+
+
+def tensorsolve(
+    A: Tensor,  # noqa: N803
+    B: Tensor,  # noqa: N803
+    dims: Sequence[int] | None = None,
+) -> Tensor:
+    """Return X with tensordot(A, X, X.ndim) = B, after `dims` of A are moved to its end.
+
+    Raises RuntimeError where the dimensions of A that B has do not number as many elements as the
+    others.
+    """
+    if dims is not None:
+        axes = [dim % A.ndim for dim in dims]
+        A = A.permute(*(k for k in range(A.ndim) if k not in axes), *axes)
+    rest = tuple(A.shape[B.ndim :])
+    if math.prod(rest) != B.numel() or math.prod(A.shape[: B.ndim]) != B.numel():
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            f"prod(self.shape[:other.ndim]), but got A {list(A.shape)} and B {list(B.shape)}"
+        )
+    found = solve(reshape_op(A, shape=(B.numel(), B.numel())), reshape_op(B, shape=(B.numel(),)))
+    return reshape_op(found, shape=rest)
+
+
+def tensorinv(A: Tensor, ind: int = 2) -> Tensor:  # noqa: N803
+    """Return the inverse for tensordot of A, whose first `ind` dimensions are those of results.
+
+    Raises RuntimeError where these do not number as many elements as the others.
+    """
+    first, rest = tuple(A.shape[:ind]), tuple(A.shape[ind:])
+    if ind <= 0 or math.prod(first) != math.prod(rest):
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            f"prod(self.shape[:ind]) with ind > 0, but got {list(A.shape)} and ind={ind}"
+        )
+    size = math.prod(first)
+    return reshape_op(inv(reshape_op(A, shape=(size, size))), shape=(*rest, *first))
+
+
+def householder_product(A: Tensor, tau: Tensor) -> Tensor:  # noqa: N803
+    """Return the first n columns of H_1 H_2 ... H_k, reflections H_i = 1 - tau_i v_i v_i^H.
+
+    A (..., m, n), m >= n: v_i is column i below the diagonal, with 1 on it and 0 above; tau
+    (..., k).
+    """
+    A = matrices("householder_product", A, square=False)
+    rows, columns = A.shape[-2:]
+    count = tau.shape[-1]
+    if rows < columns or columns < count:
+        raise RuntimeError(
+            "householder_product: expected A with at least as many rows as columns, and as many "
+            f"columns as tau has numbers, got A {list(A.shape)} and tau {list(tau.shape)}"
+        )
+    vectors = tril(A, -1)
+    result = None
+    for k in reversed(range(count)):
+        zeros = mul(vectors[..., :k, k : k + 1].detach(), 0)
+        one = REGISTRY["ones_like"](vectors[..., k : k + 1, k : k + 1].detach())
+        v = cat([zeros, one, vectors[..., k + 1 :, k : k + 1]], -2)
+        if result is None:
+            result = _columns_of_identity(A)
+        inner = matmul_op(adjoint(v), result)
+        result = sub(result, mul(tau[..., k : k + 1].unsqueeze(-1), matmul_op(v, inner)))
+    return _columns_of_identity(A) if result is None else result
+
+
+def _columns_of_identity(A: Tensor) -> Tensor:  # noqa: N803
+    """Return the first columns of the identity in the shape of matrices."""
+    return triu(tril(REGISTRY["ones_like"](A.detach())))

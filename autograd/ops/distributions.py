@@ -1,0 +1,194 @@
+"""Functions of probability: the normal distribution, entropy, log-odds, incomplete Gamma."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import devices, dtypes
+from ..tensor import Tensor, as_tensor, method
+from .arithmetic import add, div, mul, mul_op, neg, operands, pow, sub
+from .compare import eq, ge, logical_and
+from .gamma import lgamma_op
+from .piecewise import clamp, where
+from .registry import Op
+from .shape import broadcast_tensors, into
+from .smooth import erfc, exp, log, log1p, sinc, special
+
+__all__ = [
+    "entr",
+    "erfcx",
+    "igamma",
+    "igammac",
+    "log_ndtr",
+    "logit",
+    "multigammaln",
+    "ndtr",
+    "ndtri",
+    "spherical_bessel_j0",
+    "xlog1py",
+    "zeta",
+]
+
+_ROOT_PI = math.sqrt(math.pi)
+_FACTS: dict[str, Any] = {"dtype": "float", "elementwise": True, "taylor": "smooth"}
+
+
+def _tensor(x: Any) -> Tensor:
+    return x if isinstance(x, Tensor) else as_tensor(x)
+
+
+erfcx_op = Op(
+    "erfcx",
+    special("erfcx"),
+    {"x": lambda g, x, out: mul_op(g, sub(mul(mul(x, 2.0), out), 2 / _ROOT_PI))},
+    **_FACTS,
+)
+ndtri_op = Op(
+    "ndtri",
+    special("ndtri"),
+    {"x": lambda g, out: mul_op(g, mul(exp(mul(mul(out, out), 0.5)), math.sqrt(2) * _ROOT_PI))},
+    **_FACTS,
+)
+
+
+def _hazard(x: Tensor) -> Tensor:
+    """Return the density over the probability of less than x, which underflow on the left."""
+    return div(math.sqrt(2) / _ROOT_PI, erfcx_op(mul(x, -math.sqrt(0.5))))
+
+
+log_ndtr_op = Op(
+    "log_ndtr", special("log_ndtr"), {"x": lambda g, x: mul_op(g, _hazard(x))}, **_FACTS
+)
+
+
+def erfcx(input: Tensor) -> Tensor:
+    """Return e**(x**2) erfc(x), for large x without underflow."""
+    return erfcx_op(_tensor(input))
+
+
+def ndtr(input: Tensor) -> Tensor:
+    """Return the probability that a standard normal variable is less than x."""
+    return mul(erfc(mul(_tensor(input), -math.sqrt(0.5))), 0.5)
+
+
+def log_ndtr(input: Tensor) -> Tensor:
+    """Return log(ndtr(x)), for negative x without underflow."""
+    return log_ndtr_op(_tensor(input))
+
+
+def ndtri(input: Tensor) -> Tensor:
+    """Return the x of which `input` is `ndtr`; infinite at 0 and 1, NaN outside of them."""
+    return ndtri_op(_tensor(input))
+
+
+def entr(input: Tensor) -> Tensor:
+    """Return -x log(x): 0 at 0, and -inf for negative x."""
+    x = _tensor(input)
+    x = x if x.dtype.kind == "f" else mul(x, 1.0)
+    inside = where(ge(x, 0), x, 1.0)
+    value = neg(mul(inside, log(where(eq(inside, 0), 1.0, inside))))
+    value = where(ge(x, 0), value, -math.inf)
+    return where(eq(x, x), value, x)
+
+
+@method
+def logit(x: Tensor, eps: float | None = None) -> Tensor:
+    """Return log(x / (1 - x)); NaN outside [0, 1] unless `eps` moves x into [eps, 1 - eps]."""
+    x = clamp(x, eps, 1 - eps) if eps is not None else x
+    return sub(log(x), log1p(neg(x)))
+
+
+def xlog1py(input: Any, other: Any) -> Tensor:
+    """Return `x log(1 + y)`, broadcast: 0 where x is 0 (and y not NaN), in every derivative too."""
+    x, y = operands(input, other, needs_tensor="xlog1py")
+    kind = dtypes.result_type(x, y)
+    kind = kind if kind.kind in "fc" else dtypes.get_default_dtype()
+    x = x if isinstance(x, Tensor) else as_tensor(np.asarray(x, kind), y)
+    y = y if isinstance(y, Tensor) else as_tensor(np.asarray(y, kind), x)
+    nothing = logical_and(eq(x, 0), eq(y, y))
+    return mul(x, log1p(where(nothing, 0, y)))
+
+
+@method(name="mvlgamma")
+def multigammaln(a: Tensor, p: int) -> Tensor:
+    """Return the logarithm of the Gamma function of dimension p >= 1 at a > (p - 1)/2.
+
+    Source: DLMF 35.3.4.
+    """
+    if p < 1:
+        raise RuntimeError(f"multigammaln: p has to be greater than or equal to 1, got {p}")
+    terms = [lgamma_op(sub(_tensor(a), 0.5 * k)) for k in range(p)]
+    total = terms[0]
+    for term in terms[1:]:
+        total = add(total, term)
+    return add(total, 0.25 * p * (p - 1) * math.log(math.pi))
+
+
+def spherical_bessel_j0(input: Tensor) -> Tensor:
+    """Return sin(x)/x, 1 at 0."""
+    return sinc(mul(_tensor(input), 1 / math.pi))
+
+
+# ---- incomplete Gamma functions, and Hurwitz' zeta function: derivatives in the second argument
+
+
+def _of_second(name: str, rule: Callable) -> Op:
+    """Register the special function `name` of (a, x) as one of x, and of a without derivatives."""
+
+    def forward(xp: Any, x: Any, a: Any, out: Any = None) -> Any:
+        return into(out, getattr(devices.special_of(xp), name)(a, x))
+
+    return Op(name, forward, {"x": rule}, **_FACTS)
+
+
+def _density(x: Tensor, a: Tensor) -> Tensor:
+    """Return x^(a - 1) e^-x / Gamma(a)."""
+    return mul(pow(x, sub(a, 1)), exp(neg(add(x, lgamma_op(a)))))
+
+
+gammainc_op = _of_second("gammainc", lambda g, x, a: mul_op(g, _density(x, a)))
+gammaincc_op = _of_second("gammaincc", lambda g, x, a: neg(mul_op(g, _density(x, a))))
+zeta_op = _of_second("zeta", lambda g, x, a: neg(mul_op(g, mul(zeta_op(x, a + 1), a))))
+
+
+def _without_first(name: str, op: Op, first: Any, second: Any) -> Tensor:
+    if isinstance(first, Tensor) and (first.requires_grad or first.__dispatch__ is not None):
+        raise RuntimeError(
+            f"{name}: the derivative for the first argument is not implemented; detach() it"
+        )
+    a, x = operands(first, second, needs_tensor=name)
+    if not isinstance(x, Tensor):
+        x = as_tensor(x, a)
+    if isinstance(a, Tensor) and a.shape != x.shape:
+        a, x = broadcast_tensors(a, x)
+    return op(x, a)
+
+
+@method
+def igamma(x: Tensor, other: Tensor) -> Tensor:
+    """Return the lower incomplete Gamma function P(x, other), from 0 to 1, broadcast.
+
+    It has derivatives in `other`; RuntimeError where the first argument requires grad.
+    """
+    return _without_first("igamma", gammainc_op, x, other)
+
+
+@method
+def igammac(x: Tensor, other: Tensor) -> Tensor:
+    """Return the upper incomplete Gamma function Q(x, other) = 1 - P(x, other), broadcast.
+
+    It has derivatives in `other`; RuntimeError where the first argument requires grad.
+    """
+    return _without_first("igammac", gammaincc_op, x, other)
+
+
+def zeta(input: Any, other: Any) -> Tensor:
+    """Return Hurwitz' zeta function, the sum of (k + other)**-input over k >= 0, broadcast.
+
+    It has derivatives in `other`; RuntimeError where the first argument requires grad.
+    """
+    return _without_first("zeta", zeta_op, input, other)
