@@ -12,6 +12,7 @@ import numpy as _np
 
 from . import (
     autograd,
+    backends,
     cuda,
     dtypes,
     fft,
@@ -22,6 +23,7 @@ from . import (
     modes,
     nn,
     optim,
+    quasirandom,
     random,
     special,
     utils,
@@ -83,6 +85,7 @@ from .ops.shape import *
 from .ops.smooth import *
 from .ops.softmax import *
 from .ops.trapezoid import *
+from .ops.typed import *
 from .ops.vander import *
 from .plan.compiled import compile
 from .plan.number_of_points import MixesPoints

@@ -19,6 +19,7 @@ from .ops.order import Sorted as Sorted
 from .tensor import Tensor as Tensor
 
 from . import autograd as autograd
+from . import backends as backends
 from . import cuda as cuda
 from . import dtypes as dtypes
 from . import fft as fft
@@ -29,6 +30,7 @@ from . import linalg as linalg
 from . import modes as modes
 from . import nn as nn
 from . import optim as optim
+from . import quasirandom as quasirandom
 from . import random as random
 from . import special as special
 from . import utils as utils
@@ -668,6 +670,14 @@ def trapezoid(y: Tensor, x: Tensor | None = ..., *, dx: builtins.float | None = 
 def trapz(y: Tensor, x: Tensor | None = ..., *, dx: builtins.float | None = ..., dim: builtins.int = ..., out: Tensor | None = ...) -> Tensor: ...
 @overload
 def trapz(y: Tensor, x: Tensor | None = ..., *, dx: builtins.float | None = ..., axis: builtins.int = ..., out: Tensor | None = ...) -> Tensor: ...
+from .ops.typed import BoolTensor as BoolTensor
+from .ops.typed import ByteTensor as ByteTensor
+from .ops.typed import DoubleTensor as DoubleTensor
+from .ops.typed import FloatTensor as FloatTensor
+from .ops.typed import HalfTensor as HalfTensor
+from .ops.typed import IntTensor as IntTensor
+from .ops.typed import LongTensor as LongTensor
+def set_default_tensor_type(t: Any) -> None: ...
 def vander(input: Tensor, N: builtins.int | None = ..., increasing: builtins.bool = ..., *, out: Tensor | None = ...) -> Tensor: ...
 from .plan.compiled import compile as compile
 from .plan.number_of_points import MixesPoints as MixesPoints

@@ -89,8 +89,8 @@ class Tensor(Operations):
 
     `data` is an array of a known device (numpy, cupy), whose memory is shared and dtype kept; a
     Tensor, which gives a leaf that shares its memory; or nested sequences of numbers, which take
-    the default dtype.  TypeError for anything else.  `autograd.tensor(...)` copies, and takes
-    numbers and dtypes.
+    the default dtype; or sizes, of elements that are not specified.  TypeError for anything else.
+    `autograd.tensor(...)` copies, and takes numbers and dtypes.
     """
 
     # What most tensors share is a class attribute: making a tensor sets two attributes.
@@ -105,9 +105,14 @@ class Tensor(Operations):
     __dispatch__: Callable | None = None  # subclasses that interpret ops set this
     __hash__ = object.__hash__
 
-    def __init__(self, data: Any, requires_grad: bool = False) -> None:
+    def __init__(self, data: Any, requires_grad: bool = False, *sizes: int) -> None:
         self._version = [0]  # shared with everything that shares the memory
         kind = type(data)
+        if kind is int:  # sizes, as in PyTorch's older scripts
+            given = (data, requires_grad, *sizes) if type(requires_grad) is int else (data,)
+            data, kind, requires_grad = np.empty(given, dtypes.get_default_dtype()), None, False
+        elif sizes:
+            raise TypeError("Tensor() takes data, or sizes that are integers; see autograd.tensor")
         if kind is not np.ndarray and kind not in devices._by_array_type:
             data, self._version = _values(data, requires_grad)
         self._data = data
@@ -140,6 +145,8 @@ class Tensor(Operations):
         """Return the number of dimensions."""
         return self._data.ndim
 
+    ndimension = dim
+
     def numel(self) -> int:
         """Return the number of elements."""
         return int(self._data.size)
@@ -170,6 +177,10 @@ class Tensor(Operations):
     def is_cuda(self) -> bool:
         """Whether the elements lie on a GPU."""
         return self.device.type == "cuda"
+
+    def get_device(self) -> int:
+        """Return the number of the GPU the elements lie on, -1 on the host."""
+        return (self.device.index or 0) if self.is_cuda else -1
 
     def is_floating_point(self) -> bool:
         """Return whether the dtype is a real floating point dtype."""
@@ -228,14 +239,24 @@ class Tensor(Operations):
         return devices.backend_of(self._data).to_host(self._data)
 
     def __array_ufunc__(self, ufunc: np.ufunc, how: str, *inputs: Any, **named: Any) -> Tensor:
-        """Answer numpy for `array * tensor`, with the operator of Tensor; refuse its functions."""
+        """Answer numpy for `array * tensor`, with the operator of Tensor, and for its functions.
+
+        TypeError where a tensor requires grad: a function of numpy has no derivative.
+        """
         reflected = _REFLECTED.get(ufunc.__name__)
         if reflected and how == "__call__" and not named and not isinstance(inputs[0], Tensor):
             return getattr(self, reflected)(inputs[0])
-        raise TypeError(
-            f"numpy's ufunc {ufunc.__name__} does not take a Tensor; use the functions of "
-            "autograd, such as autograd.sin(tensor), or an array, tensor.detach().numpy()"
-        )
+        tensors = [x for x in inputs if isinstance(x, Tensor)]
+        if how != "__call__" or named or any(x.requires_grad for x in tensors):
+            raise TypeError(
+                f"numpy's ufunc {ufunc.__name__} does not take a Tensor that requires grad, nor "
+                "keywords beside one; use the functions of autograd, such as autograd.sin(tensor), "
+                "or an array, tensor.detach().numpy()"
+            )
+        found = ufunc(*(x.numpy() if isinstance(x, Tensor) else x for x in inputs))
+        if isinstance(found, tuple):
+            return tuple(Tensor(np.asarray(one)) for one in found)
+        return Tensor(np.asarray(found))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()
@@ -536,7 +557,11 @@ class Tensor(Operations):
         return tensor_text(self)
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec and self._data.size == 1 else repr(self)
+        if spec and self._data.size == 1:
+            return format(self.item(), spec)
+        if not self._data.ndim and modes.state.tracer is None:
+            return format(self.item())
+        return repr(self)
 
 
 _new = object.__new__

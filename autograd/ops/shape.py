@@ -237,6 +237,24 @@ def expand_as(x: Tensor, other: Tensor) -> Tensor:
 
 
 @method
+def sum_to_size(x: Tensor, *size: Any) -> Tensor:
+    """Return `x` summed to `size`, which broadcasts to its shape; RuntimeError where it does not.
+
+    What `expand` does, transposed.
+    """
+    sizes = shape_arguments(size)
+    fits = len(sizes) <= x.ndim and all(
+        small in (1, large) for small, large in zip(sizes[::-1], x.shape[::-1], strict=False)
+    )
+    if not fits:
+        raise RuntimeError(
+            f"size {list(sizes)} is not expandable to size {list(x.shape)}; each dimension, from "
+            "the last one on, has to be 1 or as large"
+        )
+    return sum_to_op(x, shape=sizes) if sizes != x.shape else x
+
+
+@method
 def broadcast_to(x: Tensor, size: Sequence[int]) -> Tensor:
     """Return the view of `x` broadcast to `size`; RuntimeError when it does not broadcast."""
     return expand(x, tuple(size))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, overload
 
@@ -46,7 +47,7 @@ class Optimizer:
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.param_groups: list[dict[str, Any]] = []
-        self.state: dict[Tensor, dict[str, Any]] = {}
+        self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.steps_taken = 0
         self._scratch: dict[tuple, Any] = {}
         self._together: dict[int, Together] = {}  # by the first of the parameters
@@ -273,7 +274,7 @@ class Optimizer:
                 name: _restored(f"state {k} {name!r}", value, parameter)
                 for name, value in entries.items()
             }
-        self.state = state
+        self.state = defaultdict(dict, state)
         self._together = {}
         for theirs, ours in zip(groups, self.param_groups, strict=True):
             ours.update({k: v for k, v in theirs.items() if k != "params"})

@@ -28,6 +28,9 @@ def compile(  # noqa: A001 - the field's name
     points: str | Iterable[str] | None = (),
     threads: int | None = None,
     executor: str = "auto",
+    mode: str | None = None,
+    fullgraph: bool = True,
+    dynamic: bool | None = None,
 ) -> Any:
     """Return `fn`, a function of tensors, as one that is recorded at its first call and replayed.
 
@@ -46,6 +49,7 @@ def compile(  # noqa: A001 - the field's name
               a point, a sum or a mean over them, or no matter of points.
     threads   that replay chunks; None takes one a core, or as many as `set_num_threads` says.
     executor  "numpy", "numba", "llvm", or "auto": the best that is installed.
+    mode, fullgraph, dynamic  PyTorch's hints, which change nothing: a function is recorded whole.
 
     The result belongs to the graph as that of `fn` does: `backward` and `grad` give gradients in
     the arguments and in the leaves that `fn` reads (the parameters of a network), and those can be

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -53,7 +53,8 @@ class Tracer:
         self.asked_of: list[Tensor] = []  # and of what
         self.created: set[int] = set()  # arrays of numbers that were made here, by their ids
         self.shared: dict[int, Tensor] = {}  # by arrays that others have too, whose they are
-        self.owners: Counter[int] = Counter()  # of the memory of arrays that were met
+        # tensors that were met, by whose memory they have
+        self.holders: defaultdict[int, list[weakref.ref[Tensor]]] = defaultdict(list)
 
     def add_input(self, tensor: Tensor, name: str) -> None:
         """Declare a tensor as an input of the program."""
@@ -71,7 +72,7 @@ class Tracer:
     def _bind(self, tensor: Tensor, value: Value) -> None:
         self.values[id(tensor._data)] = value
         self.kept.append(tensor._data)
-        self.owners[id(_owner(tensor._data))] += 1
+        self.holders[id(_owner(tensor._data))].append(weakref.ref(tensor))
 
     def remember(self, array: Any) -> None:
         """Hear of an argument of what is recorded, or of an array that was computed of them."""
@@ -129,14 +130,15 @@ class Tracer:
     def may_replace(self, tensor: Tensor) -> bool:
         """Return whether a write into a tensor is an operation: its memory is nobody else's.
 
-        It was made here, and nothing that was met shares its memory: no view, no base, and no
-        `detach` of it.
+        It was made here, and nothing that was met and is still there shares its memory: no view,
+        no base, and no `detach` of it.
         """
         array = tensor._data
         value = self.values.get(id(array))
         own = id(array) in self.created or (value is not None and value.kind == COMPUTED)
-        alone = self.owners[id(_owner(array))] <= 1 and id(array) not in self.shared
-        return own and alone and tensor._view is None
+        holders = (reference() for reference in self.holders[id(_owner(array))])
+        alone = all(one is None or one is tensor for one in holders)
+        return own and alone and id(array) not in self.shared and tensor._view is None
 
     def varies(self, value: Any) -> bool:
         """Return whether it is a tensor that is an input, or computed from them."""

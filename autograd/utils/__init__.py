@@ -1,5 +1,5 @@
-"""What torch.utils holds: `autograd.utils.data` has data sets and loaders."""
+"""What torch.utils holds: data sets and loaders, and `checkpoint`."""
 
-from . import data
+from . import checkpoint, data
 
-__all__ = ["data"]
+__all__ = ["checkpoint", "data"]

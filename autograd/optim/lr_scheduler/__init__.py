@@ -20,6 +20,7 @@ from .lambdas import LambdaLR, MultiplicativeLR
 from .one_cycle import OneCycleLR
 from .plateau import ReduceLROnPlateau
 from .scheduler import LRScheduler
+from .scheduler import LRScheduler as _LRScheduler  # noqa: F401 - the older name
 from .several import ChainedScheduler, SequentialLR
 
 __all__ = [

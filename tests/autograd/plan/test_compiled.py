@@ -240,8 +240,17 @@ def _written_over(x: T.Tensor, w: T.Tensor) -> T.Tensor:
     return (y**2).sum()
 
 
+def _stepped(x: T.Tensor, w: T.Tensor) -> T.Tensor:
+    states = T.zeros(len(x), 4, 2, dtype=T.float64)
+    states[:, 0] = x
+    for k in range(3):
+        now = states[:, k].clone()
+        states[:, k + 1] = now + 0.1 * T.sin(now * w)
+    return (states**2).sum()
+
+
 @pytest.mark.parametrize(
-    "function", [_summed_in_place, _summed_from_zeros, _filled_by_parts, _written_over]
+    "function", [_summed_in_place, _summed_from_zeros, _filled_by_parts, _written_over, _stepped]
 )
 def test_tensors_of_its_own_are_written_in_place(function):
     x, w = places(12), T.tensor([0.5, 2.0], dtype=T.float64, requires_grad=True)
@@ -1409,3 +1418,19 @@ def test_arguments_of_ever_other_shapes_are_told_once():
         for n in range(3, 14):
             assert compiled(T.ones(n)).item() == n
     assert len(told) == 1
+
+
+def test_what_has_a_view_that_is_read_later_is_not_written():
+    def function(x):
+        states = T.zeros(3, 2)
+        first = states[:, 0]
+        states[:, 0] = x
+        return first.sum()
+
+    with pytest.raises(T.TraceError, match="writing in place"):
+        T.compile(function)(T.ones(3))
+
+
+def test_hints_of_pytorch_change_nothing():
+    function = T.compile(lambda x: x * 2, mode="reduce-overhead", fullgraph=True, dynamic=False)
+    assert function(T.ones(2)).tolist() == [2, 2]
