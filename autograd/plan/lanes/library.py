@@ -6,6 +6,8 @@ of the lane that is run.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ..passes.clusters import Loop
 from . import functions
 from .copies import copies, give
@@ -66,8 +68,8 @@ def loop_module(shape: Shape, loop: Loop, sources: tuple[Source, ...]) -> str:
     """Return the module of one loop, whose entry is `call_loop`."""
     declared = functions.declarations(str(shape.dtype), shape.wide)
     texts = [
-        functions.function_text(op, str(shape.dtype), shape.wide)
-        for op in dict.fromkeys(step.op for step in loop.steps)
+        functions.function_text(op, str(shape.dtype), shape.wide, calls)
+        for op, calls in Counter(step.op for step in loop.steps).items()
     ]
     spec = "iiAc" + "".join(_SPEC[source.kind, source.table] for source in sources)
     entry = _entry(shape, "loop", spec + "a" * len(loop.outputs))

@@ -85,7 +85,9 @@ _IN_DOUBLES = frozenset({
 HELD: frozenset[str] = frozenset(_WRITERS)
 """The names of the operations, as the registry has them, that can be written."""
 
-_ATTRIBUTES = "alwaysinline nounwind"
+# A function that would be written into a loop so often is called instead: the compiler takes as
+# long as there are lines, and a call costs little beside what it does.
+_MOST_LINES = 400
 
 
 def name(op: str, dtype: str, lanes: int) -> str:
@@ -93,12 +95,12 @@ def name(op: str, dtype: str, lanes: int) -> str:
     return f"{op}_{dtype}_{lanes}"
 
 
-def function_text(op: str, dtype: str, lanes: int) -> str:
+def function_text(op: str, dtype: str, lanes: int, calls: int = 1) -> str:
     """Return the definition of an operation on vectors, with private constants if it has any.
 
-    op: one of HELD. dtype: float64 or float32. lanes: a power of two from 1 to 64. Its parameters
-    are %x, %y, %z, as many as the operation has; yes and no are 1 and 0. It uses what
-    `declarations` lists. ValueError for anything else.
+    op: one of HELD. dtype: float64 or float32. lanes: a power of two from 1 to 64. calls: how many
+    there are in the module. Its parameters are %x, %y, %z, as many as the operation has; yes and no
+    are 1 and 0. It uses what `declarations` lists. ValueError for anything else.
     """
     if op not in HELD:
         raise ValueError(
@@ -110,7 +112,10 @@ def function_text(op: str, dtype: str, lanes: int) -> str:
     writer = _WRITERS[op]
     arguments = list(signature(writer).parameters)
     result = writer(*(function.argument(argument) for argument in arguments))
-    return function.text(arguments, result, _ATTRIBUTES)
+    text = function.text(arguments, result, "alwaysinline nounwind")
+    if calls * text.count("\n") <= _MOST_LINES:
+        return text
+    return text.replace("alwaysinline", "noinline")
 
 
 def declarations(dtype: str, lanes: int) -> set[str]:

@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
+import autograd as T
 from autograd.plan.lanes import functions, native
 from experiments.functions import coefficients
 
@@ -206,3 +207,20 @@ def test_coefficients_are_those_that_the_program_finds():
         assert tuple(found) == kept.TANH[dtype]
         assert error < 2.0 ** (-57 if dtype == "float64" else -27)
         assert tuple(coefficients.split("HALF_PI", dtype)) == kept.HALF_PI[dtype]
+
+
+def test_what_is_called_often_is_written_once_with_the_same_bits(monkeypatch):
+    many = functions.function_text("sin", "float64", 4, calls=100)
+    assert "noinline" in many and "alwaysinline" in functions.function_text("sin", "float64", 4)
+    assert "alwaysinline" in functions.function_text("mul", "float64", 4, calls=50)
+    x = T.linspace(0, 9, 500, dtype=T.float64).reshape(-1, 1).requires_grad_()
+    found = []
+    for lines in (1, 10**6):
+        monkeypatch.setattr(functions, "_MOST_LINES", lines)
+        waves = T.compile(
+            lambda x: sum(T.sin(k * x) / k for k in range(1, 6)).square().mean(),
+            points="x", executor="llvm",
+        )  # fmt: skip
+        value = waves(x)
+        found.append([value.item(), *T.grad(value, x)[0].flatten().tolist()])
+    assert found[0] == found[1]
