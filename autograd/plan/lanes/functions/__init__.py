@@ -85,9 +85,9 @@ _IN_DOUBLES = frozenset({
 HELD: frozenset[str] = frozenset(_WRITERS)
 """The names of the operations, as the registry has them, that can be written."""
 
-# A function that would be written into a loop so often is called instead: the compiler takes as
-# long as there are lines, and a call costs little beside what it does.
-_MOST_LINES = 400
+# A function that would come to so many lines of a loop is called instead, if it has as many as a
+# call is worth: the compiler takes as long as there are lines, and registers are few.
+_MOST_LINES, _WORTH_A_CALL = 400, 25
 
 
 def name(op: str, dtype: str, lanes: int) -> str:
@@ -113,7 +113,8 @@ def function_text(op: str, dtype: str, lanes: int, calls: int = 1) -> str:
     arguments = list(signature(writer).parameters)
     result = writer(*(function.argument(argument) for argument in arguments))
     text = function.text(arguments, result, "alwaysinline nounwind")
-    if calls * text.count("\n") <= _MOST_LINES:
+    lines = text.count("\n")
+    if lines < _WORTH_A_CALL or calls * lines <= _MOST_LINES:
         return text
     return text.replace("alwaysinline", "noinline")
 

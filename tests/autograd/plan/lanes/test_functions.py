@@ -212,7 +212,7 @@ def test_coefficients_are_those_that_the_program_finds():
 def test_what_is_called_often_is_written_once_with_the_same_bits(monkeypatch):
     many = functions.function_text("sin", "float64", 4, calls=100)
     assert "noinline" in many and "alwaysinline" in functions.function_text("sin", "float64", 4)
-    assert "alwaysinline" in functions.function_text("mul", "float64", 4, calls=50)
+    assert "alwaysinline" in functions.function_text("mul", "float64", 4, calls=500)
     x = T.linspace(0, 9, 500, dtype=T.float64).reshape(-1, 1).requires_grad_()
     found = []
     for lines in (1, 10**6):
