@@ -55,7 +55,7 @@ from ..ops.softmax import log_softmax, softmax
 from ..signature import publish
 from ..tensor import Tensor
 from .arranging import channel_shuffle, fold, pixel_shuffle, pixel_unshuffle, unfold
-from .attention import scaled_dot_product_attention
+from .dot_products import scaled_dot_product_attention
 from .dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d
 from .embedding import embedding
 from .gates import (
