@@ -87,9 +87,9 @@ def test_a_further_key_and_value_and_one_of_zeros():
     q, k, v = (x @ part.t() for part in layer.in_proj_weight.split(4))
     k = T.cat([k, layer.bias_k.expand(2, 1, 4), T.zeros(2, 1, 4, dtype=T.float64)], 1)
     v = T.cat([v, layer.bias_v.expand(2, 1, 4), T.zeros(2, 1, 4, dtype=T.float64)], 1)
-    seen = np.array([True, True, False, True, True])
-    arrays = [one.detach().numpy() for one in (q, k, v)]
-    expected = attended(*arrays, seen) @ layer.out_proj.weight.detach().numpy().T
+    seen = T.tensor([True, True, False, True, True])
+    means = F.scaled_dot_product_attention(q, k, v, seen).detach().numpy()
+    expected = means @ layer.out_proj.weight.detach().numpy().T
     np.testing.assert_allclose(found.detach().numpy(), expected, rtol=1e-12)
 
 
