@@ -7,6 +7,7 @@ import pytest
 
 import autograd as T
 from autograd import nn
+from autograd.nn import functional as F
 
 RNG = np.random.default_rng(5)
 
