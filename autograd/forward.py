@@ -13,15 +13,13 @@ from typing import Any
 
 from . import modes
 from .engine import pull
-from .levels import Interpreted, Pull, innermost, next_level
+from .levels import Interpreted, Pull, Pushed, innermost, next_level
 from .ops.registry import REGISTRY, Op, apply
 from .tensor import Tensor
 
 
-class Dual(Interpreted):
+class Dual(Pushed, Interpreted):
     """A tensor `primal` with the tangent `tangent` of one forward sweep (its level)."""
-
-    in_sweep = True
 
     def __init__(self, primal: Tensor, tangent: Tensor, level: int) -> None:
         super().__init__(primal._data)
@@ -29,6 +27,9 @@ class Dual(Interpreted):
         self.primal = primal
         self.tangent = tangent
         self.level = level
+
+    def _read(self) -> Tensor:
+        return self.primal
 
     def interpret(self, op: Op, args: tuple, attributes: dict) -> Any:
         level = self.level
@@ -40,7 +41,7 @@ class Dual(Interpreted):
         if op.linear:
             pushed = _push_linear(op, primals, tangents, attributes)
         else:
-            pushed = _push_transposed(op, primals, tangents, attributes, outputs)
+            pushed = _push_transposed(op, primals, tangents, attributes, outputs, level)
         if isinstance(outputs, tuple):
             return tuple(_dual(o, t, level) for o, t in zip(outputs, pushed, strict=True))
         return _dual(outputs, pushed, level)
@@ -133,14 +134,13 @@ def _push_linear(op: Op, primals: tuple, tangents: tuple, attributes: dict) -> A
 
 
 def _push_transposed(
-    op: Op, primals: tuple, tangents: tuple, attributes: dict, outputs: Any
+    op: Op, primals: tuple, tangents: tuple, attributes: dict, outputs: Any, level: int
 ) -> Any:
     """Return the output tangent(s) by transposing the vjp of `op`."""
     outs = outputs if isinstance(outputs, tuple) else (outputs,)
     records = modes.is_grad_enabled()
     with modes.enable_grad():
-        zeros_like = REGISTRY["zeros_like"]
-        seeds = tuple(zeros_like(o).requires_grad_() for o in outs if _real_or_complex(o))
+        seeds = tuple(_seed(o, level) for o in outs if _real_or_complex(o))
         filled = iter(seeds)
         grads = [next(filled) if _real_or_complex(o) else None for o in outs]
         needed = tuple(t is not None for t in tangents)
@@ -177,6 +177,19 @@ def _push_transposed(
     remaining = iter(pushed)
     results = tuple(next(remaining) if _real_or_complex(o) else None for o in outs)
     return results if isinstance(outputs, tuple) else results[0]
+
+
+def _seed(output: Tensor, level: int) -> Tensor:
+    """Return a gradient of an output, for which what is linear in it is differentiated.
+
+    Inside of another sweep, whose tangents may have examples where the values have none, it has one
+    value an example.
+    """
+    from .batching.batched import in_all_batches  # which knows duals
+
+    zeros = REGISTRY["zeros_like"](output)
+    nested = output.__dispatch__ is not None and output.in_sweep
+    return (in_all_batches(zeros, level) if nested else zeros).requires_grad_()
 
 
 def _transpose(

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import dtypes, modes
 from .devices import current, namespace_of, overlaps_itself, write, zeros
-from .levels import Interpreted, held
+from .levels import Interpreted, held, levels_of
 from .ops.activations import relu
 from .ops.arithmetic import (
     add,
@@ -219,11 +219,7 @@ def check_writable(x: Tensor, *sources: Any) -> None:
 
 def _refuse_other_examples(x: Tensor, sources: tuple) -> None:
     """Refuse to write what differs from example to example of a vmap into what does not."""
-    levels = set()
-    part: Any = x
-    while isinstance(part, Interpreted) and not part.in_sweep:
-        levels.add(part.level)
-        part = held(part)
+    levels = levels_of(x)
     for source in sources:
         while isinstance(source, Interpreted):
             if source.in_sweep:

@@ -71,9 +71,71 @@ class Interpreted(Tensor):
         raise NotImplementedError
 
 
+class Pushed(Tensor):
+    """A tensor that carries derivatives of a value: what is read of it is read of the value.
+
+    The value may have examples, which its own array does not show.
+    """
+
+    in_sweep = True
+
+    def _read(self) -> Tensor:
+        """Return the value."""
+        raise NotImplementedError
+
+    def _alias(self) -> Tensor:
+        return self._read()._alias()
+
+    @property
+    def data(self) -> Tensor:
+        return self._read().data
+
+    def _whole(self) -> Any:
+        return self._read()._whole()
+
+    def _elements(self, how: str) -> Any:
+        return self._read()._elements(how)
+
+    def _with_examples(self, made: Tensor) -> Tensor:
+        return self._read()._with_examples(made)
+
+    def item(self) -> Any:
+        return self._read().item()
+
+    def tolist(self) -> Any:
+        return self._read().tolist()
+
+    def numpy(self, *, force: bool = False) -> Any:
+        return self._read().numpy(force=force)
+
+    def __bool__(self) -> bool:
+        return bool(self._read())
+
+    def __contains__(self, element: Any) -> bool:
+        return element in self._read()
+
+    def data_ptr(self) -> int:
+        return self._read().data_ptr()
+
+    def __repr__(self) -> str:
+        value = self._read()
+        if value.__dispatch__ is None:
+            return super().__repr__()
+        return f"{type(self).__name__}({value!r})"
+
+
 def held(tensor: Interpreted) -> Tensor:
     """Return the tensor with the values of all examples, for one that has one value an example."""
     return tensor.for_all_examples([tensor])[0]
+
+
+def levels_of(tensor: Any) -> set[int]:
+    """Return the levels of the vmaps in which a tensor, without tangents, has examples."""
+    levels = set()
+    while isinstance(tensor, Interpreted) and not tensor.in_sweep:
+        levels.add(tensor.level)
+        tensor = held(tensor)
+    return levels
 
 
 def innermost(tensors: Sequence[Any]) -> Interpreted | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -261,12 +262,12 @@ def exchanged(x: Tensor) -> Tensor:
     return REGISTRY["permute"](x, axes=(1, 0, *range(2, x.ndim)))
 
 
-def in_all_batches(tensor: Tensor) -> Tensor:
+def in_all_batches(tensor: Tensor, below: float = math.inf) -> Tensor:
     """Return a tensor that has one value an example of each vmap under way, equal ones if need be.
 
-    So a gradient by it is one an example.
+    So a gradient by it is one an example.  below: those of lower levels alone.
     """
     for batch in modes.state.batches:
-        if not is_batched_at(tensor, batch.level):
+        if batch.level < below and not is_batched_at(tensor, batch.level):
             tensor = wrapped(unwrapped(tensor, batch.level, batch.size), batch.level)
     return tensor

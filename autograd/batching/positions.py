@@ -70,7 +70,7 @@ def _index_put(call: Application) -> Tensor:
     return call.done(call.spread(0), values, index=_one_more(index, call.size))
 
 
-@rule("gather", "scatter", "scatter_add", "scatter_multiply")
+@rule("gather", "scatter", "scatter_add", "scatter_multiply", "scatter_extreme")
 def _along_dim(call: Application) -> Tensor:
     return call.done(*call.all_spread(), dim=call.attributes["dim"] + 1)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import modes
+from ..levels import Pushed
 from ..ops.registry import REGISTRY, NoTaylorRule, Op, apply
 from ..tensor import Tensor
 from .channels import Channels, Key
@@ -20,7 +21,7 @@ TAYLOR_RULES: dict[str, Callable] = {}
 """The rules that an operation can name, `(op, args, attributes) -> Jet` (filled by rules.py)."""
 
 
-class Jet(Tensor):
+class Jet(Pushed):
     """A value and its derivatives.
 
     value     Tensor.
@@ -28,14 +29,15 @@ class Jet(Tensor):
     channels  the channels of the sweep.
     """
 
-    in_sweep = True
-
     def __init__(self, value: Tensor, parts: dict[Key, Tensor], channels: Channels) -> None:
         super().__init__(value._data)
         self._requires_grad = value._requires_grad
         self.value = value
         self.parts = parts
         self.channels = channels
+
+    def _read(self) -> Tensor:
+        return self.value
 
     @staticmethod
     def __dispatch__(op: Op, args: tuple, attributes: dict) -> Any:

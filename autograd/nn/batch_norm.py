@@ -10,6 +10,7 @@ from ..tensor import Tensor
 from . import functional, init
 from .module import Module
 from .normalization import give_factors, reset_factors
+from .norms import refuse_examples
 
 
 class _WithStatistics(Module):
@@ -101,6 +102,8 @@ class _BatchNorm(_WithStatistics):
         by_batch = self.training or self.running_mean is None
         moves = self.training and self.track_running_stats
         running = (self.running_mean, self.running_var)
+        if moves:  # before the batch is counted
+            refuse_examples(input, *running)
         if not self.training or self.track_running_stats:
             mean, variance = running
         else:
@@ -110,7 +113,7 @@ class _BatchNorm(_WithStatistics):
             self._share_of_this_batch() if moves else 0.0, self.eps,
         )  # fmt: skip
 
-    def _share_of_this_batch(self) -> float:
+    def _share_of_this_batch(self) -> Any:
         """Count the batch, and return how much of the running numbers comes from it."""
         count = self.num_batches_tracked
         if count is None:
@@ -118,7 +121,11 @@ class _BatchNorm(_WithStatistics):
         if modes.state.tracer is not None:  # the function refuses it, with the remedy
             return 0.0
         count.add_(1)
-        return 1.0 / count.item() if self.momentum is None else self.momentum
+        if self.momentum is not None:
+            return self.momentum
+        if count.__dispatch__ is not None:  # a count of each of several models, by vmap
+            return 1.0 / count.to(self.running_mean.dtype)
+        return 1.0 / count.item()
 
 
 class BatchNorm1d(_BatchNorm):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from .. import dtypes, modes
+from ..levels import levels_of
 from ..ops.create import zeros
 from ..ops.gather import index_select
 from ..ops.norm import vector_norm
@@ -67,6 +68,12 @@ def embedding(
     places = input.reshape(-1).long()
     if max_norm is not None:
         modes.refuse_write("shortening rows to max_norm", "Pass max_norm=None")
+        if levels_of(input):
+            raise RuntimeError(
+                "embedding: max_norm shortens the rows that are asked for, and inside of vmap "
+                "these differ from example to example; shorten them outside, and pass max_norm="
+                "None, or ask for the rows of all examples at once"
+            )
         _shorten(weight, places, max_norm, norm_type)
     rows = index_select(weight, 0, places)
     if padding is not None:

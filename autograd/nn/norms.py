@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from .. import modes
 from ..jets.jet import Jet
+from ..levels import levels_of
 from ..ops.arrange import pad
 from ..ops.registry import NoTaylorRule, refuse_mixed
 from ..ops.smooth import rsqrt
@@ -51,7 +53,7 @@ def layer_norm(
     """
     shape = tuple(normalized_shape)
     check_shapes("layer_norm", input, shape, ("weight", weight), ("bias", bias))
-    result, _, _ = _standardized(input, tuple(range(-len(shape), 0)), eps)
+    result = _standardized(input, tuple(range(-len(shape), 0)), eps)
     result = result if weight is None else result * weight
     return result if bias is None else result + bias
 
@@ -76,12 +78,10 @@ def rms_norm(
     return result if weight is None else result * weight
 
 
-def _standardized(input: Tensor, axes: tuple[int, ...], eps: float) -> tuple[Tensor, ...]:
-    """Return `input` less its mean over some dimensions by its deviation, mean and variance."""
-    mean = input.mean(axes, True)
-    centred = input - mean
-    variance = (centred * centred).mean(axes, True)
-    return centred * rsqrt(variance + eps), mean, variance
+def _standardized(input: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
+    """Return `input` less its mean over some dimensions, by its deviation."""
+    centred = input - input.mean(axes, True)
+    return centred * rsqrt((centred * centred).mean(axes, True) + eps)
 
 
 # ---- over the numbers of a channel, which is a place of dimension 1
@@ -162,13 +162,28 @@ def batch_norm(
             "Expected more than 1 value per channel when training, got input size "
             f"{list(input.shape)}; one value has no variance: pass more, or call eval()"
         )
-    axes = (0, *range(2, input.ndim))
     _refuse_sweep(input)
     _refuse_recording(running_mean, running_var)
-    result, mean, variance = _standardized(input, axes, eps)
+    refuse_examples(input, running_mean, running_var)
+    result, mean, variance = _by_channels(input, (0, *range(2, input.ndim)), weight, bias, eps)
     _move(running_mean, mean, momentum)
     _move(running_var, variance, momentum, count)
-    return _scaled(result, weight, bias)
+    return result
+
+
+def _by_channels(
+    input: Tensor, axes: tuple[int, ...], weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, ...]:
+    """Return what is normalised over some dimensions and scaled, the mean and the variance.
+
+    Deviations are as few as channels, or samples times channels: the weight is taken into them.
+    """
+    mean = input.mean(axes, True)
+    centred = input - mean
+    variance = (centred * centred).mean(axes, True)
+    factor = rsqrt(variance + eps)
+    factor = factor if weight is None else factor * _along_channels(weight, input)
+    return _scaled(centred * factor, None, bias), mean, variance
 
 
 def _refuse_sweep(input: Tensor) -> None:
@@ -185,16 +200,33 @@ def _refuse_recording(*running: Tensor | None) -> None:
         )
 
 
-def _move(running: Tensor | None, found: Tensor, share: float, count: int = 1) -> None:
+def refuse_examples(input: Tensor, *running: Tensor | None) -> None:
+    """Raise RuntimeError for running statistics that are one for all examples of a vmap."""
+    if input.__dispatch__ is None:
+        return
+    levels = levels_of(input.detach())
+    if any(numbers is not None and levels - levels_of(numbers) for numbers in running):
+        raise RuntimeError(
+            "vmap: running statistics are one for all examples, and would be moved towards those "
+            "of each. Map them too (stack_module_state and functional_call), call eval(), or build "
+            "the layer with track_running_stats=False"
+        )
+
+
+def _move(running: Tensor | None, found: Tensor, share: Any, count: int = 1) -> None:
     """Move a running statistic, in place, towards the mean over samples of what was found.
 
+    share  a number, or a 0-d tensor of one an example.
     count  how many numbers a variance is of, for n - 1 in its denominator.
     """
     if running is None:
         return
     with modes.no_grad():
-        values = Tensor(found._data).mean((0, *range(2, found.ndim))) * (count / max(count - 1, 1))
-        running.copy_(running * (1 - share) + values * share)
+        values = found.detach()
+        if found.shape[0] != 1:
+            values = values.mean(0)
+        values = values.reshape(-1)
+        running.lerp_(values if count == 1 else values * (count / max(count - 1, 1)), share)
 
 
 def instance_norm(
@@ -233,12 +265,12 @@ def instance_norm(
             "Expected more than 1 spatial element when training, got input size "
             f"{list(input.shape)}; a channel of a sample needs several numbers"
         )
-    axes = tuple(range(2, input.ndim))
     _refuse_recording(running_mean, running_var)
-    result, mean, variance = _standardized(input, axes, eps)
+    refuse_examples(input, running_mean, running_var)
+    result, mean, variance = _by_channels(input, tuple(range(2, input.ndim)), weight, bias, eps)
     _move(running_mean, mean, momentum)
     _move(running_var, variance, momentum, count)
-    return _scaled(result, weight, bias)
+    return result
 
 
 def group_norm(
@@ -269,7 +301,7 @@ def group_norm(
             f"{list(input.shape)}; a group needs several numbers: take fewer groups"
         )
     size = math.prod(input.shape[1:]) // num_groups
-    groups, _, _ = _standardized(input.reshape(samples, num_groups, size), (2,), eps)
+    groups = _standardized(input.reshape(samples, num_groups, size), (2,), eps)
     return _scaled(groups.reshape(input.shape), weight, bias)
 
 

@@ -10,6 +10,7 @@ from .. import dtypes
 from ..devices import put
 from ..tensor import Tensor, as_tensor, method
 from .compare import eq, logical_not
+from .index import value_range
 from .order import searchsorted, sort
 from .piecewise import clamp
 from .registry import REGISTRY, Op, cast
@@ -34,7 +35,7 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Te
     Without gradient.  Raises RuntimeError for other shapes, negative numbers and numbers that are
     no integers.
     """
-    if x.ndim != 1 or x.dtype.kind not in "iu" or (x.numel() and int(x._data.min()) < 0):
+    if x.ndim != 1 or x.dtype.kind not in "iu" or value_range(x._whole())[0] < 0:
         raise RuntimeError(
             "bincount only supports 1-d non-negative integral inputs, got "
             f"{x.dtype} of shape {list(x.shape)}"
@@ -57,6 +58,7 @@ def _limits(name: str, x: Any, low: float, high: float) -> tuple[float, float]:
     if low > high:
         raise RuntimeError(f"{name}: max must be larger than min, got {low} and {high}")
     if low == high and x.numel():
+        x._elements("the range of a histogram, where it is not told,")
         low, high = float(x.detach().min().item()), float(x.detach().max().item())
     if not (np.isfinite(low) and np.isfinite(high)):
         raise RuntimeError(f"{name}: range of {low}, {high} is not finite; pass min and max")

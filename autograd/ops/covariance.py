@@ -21,7 +21,7 @@ def _checked_weights(name: str, weights: Any, count: int, kinds: str) -> Tensor:
             f"{'integers' if 'i' in kinds else 'floating point'}, got shape "
             f"{list(weights.shape)} of {weights.dtype}"
         )
-    if (weights._data < 0).any():
+    if (weights._whole() < 0).any():
         raise RuntimeError(f"cov(): {name} cannot be negative")
     return weights
 

@@ -10,13 +10,13 @@ from ..tensor import Tensor, method
 from .arithmetic import div, mul, sub
 from .arrange import diag_embed, tril, triu
 from .arrange import diagonal as any_diagonal
-from .compare import gt
+from .compare import gt, isneginf
 from .eigen import eigvalsh
 from .join import cat
-from .linalg import _cutoff, inv, matrices, solve
+from .linalg import _cutoff, inv, matrices, slogdet, solve
 from .matmul import matmul_op
 from .norm import matrix_norm
-from .piecewise import maximum
+from .piecewise import maximum, where
 from .registry import REGISTRY
 from .shape import adjoint, reshape_op
 from .svd import svdvals
@@ -48,12 +48,10 @@ def cond(A: Tensor, p: Any = None) -> Tensor:  # noqa: N803 - PyTorch's names
         return div(least, largest) if p == -2 else div(largest, least)
     try:
         inverse = inv(A)
-    except RuntimeError:  # a batch with a singular matrix: those are found one by one
-        if A.ndim == 2:
-            return REGISTRY["new_full"](A.real.detach(), shape=(), value=math.inf)
-        flat = reshape_op(A, shape=(-1, *A.shape[-2:]))
-        found = REGISTRY["stack"](*(cond(one, p) for one in flat.unbind(0)), dim=0)
-        return reshape_op(found, shape=tuple(A.shape[:-2]))
+    except RuntimeError:  # some are singular: the identity takes their places
+        singular = isneginf(slogdet(A.detach()).logabsdet)
+        A = where(singular[..., None, None], identity_like(A), A)
+        return where(singular, math.inf, mul(matrix_norm(A, p), matrix_norm(inv(A), p)))
     return mul(matrix_norm(A, p), matrix_norm(inverse, p))
 
 

@@ -156,7 +156,9 @@ zeta_op = _of_second("zeta", lambda g, x, a: neg(mul_op(g, mul(zeta_op(x, a + 1)
 
 
 def _without_first(name: str, op: Op, first: Any, second: Any) -> Tensor:
-    if isinstance(first, Tensor) and (first.requires_grad or first.__dispatch__ is not None):
+    if isinstance(first, Tensor) and (
+        first.requires_grad or (first.__dispatch__ is not None and first.in_sweep)
+    ):
         raise RuntimeError(
             f"{name}: the derivative for the first argument is not implemented; detach() it"
         )

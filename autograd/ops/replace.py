@@ -22,7 +22,7 @@ from .gather import (
     scatter_add_op,
     scatter_op,
 )
-from .index import axis_of, index_put_op, normal_index
+from .index import axis_of, index_put_op, normal_index, value_range
 from .mask import _checked_mask
 from .piecewise import clamp, where
 from .registry import REGISTRY, Op, cast
@@ -112,10 +112,11 @@ def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     shape = np.broadcast_shapes(tuple(x.shape), tuple(_checked_mask(mask, "masked_scatter").shape))
     wide, mask = broadcast_to(x, shape), broadcast_to(mask, shape)
     numbers = cumsum(cast(reshape_op(mask, shape=(mask.numel(),)), dtypes.int64), 0)
-    if numbers.numel() and int(numbers[-1]._data) > source.numel():
+    ones = value_range(numbers._whole())[1]
+    if ones > source.numel():
         raise RuntimeError(
             "masked_scatter: source nElements must be >= the number of ones in mask, got "
-            f"{source.numel()} for {int(numbers[-1]._data)}"
+            f"{source.numel()} for {ones}"
         )
     if not source.numel():
         return REGISTRY["clone"](wide)

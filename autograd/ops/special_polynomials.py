@@ -41,7 +41,7 @@ def _evaluated(name: str, first: Callable, step: Step, input: Any, n: Any) -> Te
         raise RuntimeError(f"{name} is not implemented for complex tensors")
     x = x if x.dtype.kind == "f" else cast(x, dtypes.get_default_dtype())
     degrees = n.detach() if isinstance(n, Tensor) else None
-    top = int(n) if degrees is None else (degrees.max().item() if degrees.numel() else -1)
+    top = int(n) if degrees is None else _greatest(degrees)
     one = REGISTRY["ones_like"](x)
     if degrees is None and top < 0:
         return REGISTRY["zeros_like"](x)
@@ -56,6 +56,13 @@ def _evaluated(name: str, first: Callable, step: Step, input: Any, n: Any) -> Te
         found = where(degrees.eq(k), now, found)
         before, now = now, step(x, k, before, now)
     return found
+
+
+def _greatest(degrees: Tensor) -> int:
+    """Return the greatest of all degrees, those of all examples inside of vmap; -1 for none."""
+    while degrees.__dispatch__ is not None:
+        (degrees,) = degrees.for_all_examples([degrees])
+    return degrees.max().item() if degrees.numel() else -1
 
 
 def _polynomial(

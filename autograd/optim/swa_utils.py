@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import devices, modes
+from ..nn.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from ..nn.module import Module
 from ..tensor import Tensor
 from .lr_scheduler.scheduler import LRScheduler, per_group, rates_of
@@ -20,6 +21,7 @@ __all__ = [
     "get_ema_multi_avg_fn",
     "get_swa_avg_fn",
     "get_swa_multi_avg_fn",
+    "update_bn",
 ]
 
 One = Callable[[Tensor, Tensor, Any], Tensor]
@@ -137,6 +139,38 @@ def _each(function: One) -> Several:
             average.copy_(function(average, now, count) if average.dtype.kind in "fc" else now)
 
     return averaged
+
+
+def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+    """Make the running statistics of batch normalisations those of the batches of a loader.
+
+    loader  gives the input of `model`, or a tuple or list of which it is the first.
+    device  where inputs are moved before.
+    What an averaged model normalises by is no average of what its models did.  The model is run in
+    training, without gradients, and each batch counts alike, whatever the momentum is; modes and
+    momenta are as they were afterwards.  Does nothing without batch normalisations.
+    Source: Izmailov et al., UAI 2018, section 3.2.
+    """
+    modes.refuse_write("running statistics", "Update them after the call")
+    layers = [m for m in model.modules() if isinstance(m, (BatchNorm1d, BatchNorm2d, BatchNorm3d))]
+    if not layers:
+        return
+    momenta = [layer.momentum for layer in layers]
+    were_training = [(module, module.training) for module in model.modules()]
+    try:
+        for layer in layers:
+            layer.reset_running_stats()
+            layer.momentum = None  # the mean of all batches
+        model.train()
+        with modes.no_grad():
+            for batch in loader:
+                first = batch[0] if isinstance(batch, (tuple, list)) else batch
+                model(first if device is None else first.to(device))
+    finally:
+        for layer, momentum in zip(layers, momenta, strict=True):
+            layer.momentum = momentum
+        for module, training in were_training:
+            module.training = training
 
 
 class SWALR(LRScheduler):

@@ -13,7 +13,8 @@ from autograd.ops.registry import REGISTRY, Op
 from autograd.testing import OpCase, check_examples, check_op
 
 ONE_BY_ONE = {"view_write"}  # the gradient of a write into a view, by examples of what flows back
-NEVER = {"nonzero", "unique", "fused", "outer_rows"}  # refused, and of recorded programs only
+NEVER = {"nonzero", "unique", "unique_consecutive", "bincount"}  # shaped by values: refused
+NEVER |= {"fused", "outer_rows"}  # of recorded programs only
 
 
 def test_every_operation_of_the_library_is_done_for_all_examples_at_once():
@@ -91,3 +92,84 @@ def test_layers_with_an_input_a_weight_or_a_bias_of_each_example(mixture, shape)
     x, w, b = (a if m else np.stack([a[0]] * 5) for a, m in zip(whole, mapped, strict=True))
     expected = np.einsum("n...k,nmk->n...m", x, w) + b.reshape(5, *(1,) * (len(shape) - 1), 4)
     np.testing.assert_allclose(layer(*given).numpy(), expected, rtol=1e-14)
+
+
+def drawn(*kinds):
+    """Return three examples of arrays: shapes of numbers, or (end, shape) of integers below end."""
+    rng = np.random.default_rng(0)
+    return [
+        [
+            rng.integers(0, kind[0], kind[1]) if kind and isinstance(kind[-1], tuple)
+            else np.asarray(rng.normal(size=kind))
+            for kind in kinds
+        ]
+        for _ in range(3)
+    ]  # fmt: skip
+
+
+X, LINE = (4, 3), (5,)
+OF_EACH = {
+    "index_copy": (lambda x, i, y: x.index_copy(0, i.argsort(), y), [X, (9, (4,)), X]),
+    "index_fill": (lambda x, i, v: x.index_fill(1, i, v), [X, (3, (2,)), ()]),
+    "masked_scatter": (lambda x, m, y: x.masked_scatter(m > 0, y), [X, (2, X), (12,)]),
+    "put": (lambda x, i, y: x.put(i.argsort(), y), [X, (9, LINE), LINE]),
+    "put, added": (lambda x, i, y: x.put(i - 4, y, accumulate=True), [X, (8, LINE), LINE]),
+    "sums": (lambda x, i, y: x.scatter_reduce(0, i, y, "sum"), [X, (4, (2, 3)), (2, 3)]),
+    "means": (lambda x, i, y: x.scatter_reduce(1, i, y, "mean"), [X, (3, (4, 2)), (4, 2)]),
+    "largest": (lambda x, i, y: x.scatter_reduce(0, i, y, "amax"), [X, (4, (2, 3)), (2, 3)]),
+    "new least": (
+        lambda x, i, y: x.scatter_reduce(1, i, y, "amin", include_self=False),
+        [X, (3, (4, 2)), (4, 2)],
+    ),
+    "isin": (lambda x, y: T.isin(x, y), [(9, X), (9, (4,))]),
+    "gcd": (lambda x, y: T.gcd(x, y) + T.bitwise_left_shift(x, y), [(9, X), (9, (3,))]),
+    "histc": (lambda x: T.histc(x, 4, -1, 1), [LINE]),
+    "histogram": (
+        lambda x, e, w: T.histogram(x, T.sort(e).values, weight=w, density=True), [X, (6,), X],
+    ),
+    "cov": (lambda x, f, a: T.cov(x, fweights=f, aweights=a.abs()), [(2, 5), (4, LINE), LINE]),
+    "legendre": (lambda x, n: T.special.legendre_polynomial_p(x, n - 1), [X, (6, X)]),
+    "mode": (lambda x: T.mode(x), [(3, (4, 7))]),
+    "cummin": (lambda x: T.cummin(x, 0), [(3, (7, 4))]),
+    "gradient": (lambda x, s: T.gradient(x, spacing=(T.cumsum(s.exp(), 0),)), [LINE, LINE]),
+    "igamma": (lambda x, a: T.igamma(a.detach().exp(), x.exp()), [X, (3,)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_EACH)
+def test_each_example_may_have_positions_weights_and_bins_of_its_own(name):
+    function, kinds = OF_EACH[name]
+    check_examples(OpCase(name, function), drawn(*kinds))
+
+
+@pytest.mark.parametrize("numbers", [[0.0, 1.0, np.nan], [np.nan, np.nan, np.nan], [3.0, 2.0, 1.0]])
+def test_medians_of_examples_with_different_numbers_of_nan(numbers):
+    x = np.array([numbers, [5.0, np.nan, 4.0], [2.0, 3.0, 1.0]])
+    found = vmap(T.nanmedian)(T.tensor(x))
+    expected = [np.sort(row)[max((~np.isnan(row)).sum() - 1, 0) // 2] for row in x]
+    np.testing.assert_array_equal(found.numpy(), expected)
+
+
+def test_a_singular_matrix_among_the_examples_changes_the_condition_of_no_other():
+    x = np.random.default_rng(0).normal(size=(4, 3, 3))
+    x[2, 0] = 2 * x[2, 1]
+    x[2, :, 0] = 0
+    for p in (1, "fro", np.inf):
+        found = vmap(lambda a, p=p: T.linalg.cond(a, p))(T.tensor(x)).tolist()
+        assert found[2] == np.inf
+        for k in (0, 1, 3):
+            assert found[k] == pytest.approx(np.linalg.cond(x[k], p))
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda x: T.bincount(x.long()), "bincount, whose shape depends on values"),
+        (T.unique_consecutive, "unique_consecutive, whose shape depends on values"),
+        (T.histc, "range of a histogram"),
+        (lambda x: T.histogram(x, 3), "range of a histogram"),
+    ],
+)
+def test_what_depends_on_values_of_examples_is_refused(function, words):
+    with pytest.raises(RuntimeError, match=words):
+        vmap(function)(T.tensor([[1.0, 2.0], [3.0, 1.0]]))

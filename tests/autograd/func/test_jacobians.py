@@ -139,3 +139,61 @@ def test_a_hessian_times_a_vector_by_forward_over_reverse_mode():
     a, b, c = X[0].numpy()
     matrix = np.diag(12 * X[0].numpy() ** 2) + np.array([[0, c, b], [c, 0, a], [b, a, 0]])
     np.testing.assert_allclose(found.numpy(), matrix @ v.numpy(), rtol=1e-13)
+
+
+@pytest.mark.parametrize("outer", [jacrev, jacfwd])
+@pytest.mark.parametrize("inner", [jacrev, jacfwd])
+def test_a_jacobian_of_a_derivative_in_a_direction(outer, inner):
+    def along(x):
+        """Return the derivative of sin(a) (a, b) in the direction (b, 1)."""
+        return jvp(lambda x: T.sin(x[0]) * x, (x,), (T.stack([x[1], x.new_ones(())]),))[1]
+
+    a, b = X[:, 0].numpy(), X[:, 1].numpy()
+    s, c = np.sin(a), np.cos(a)
+    values = np.stack([c * b * a + s * b, c * b * b + s], -1)
+    slopes = np.empty((2, 2, 2))
+    slopes[:, 0, 0] = -s * b * a + 2 * c * b
+    slopes[:, 0, 1] = c * a + s
+    slopes[:, 1, 0] = -s * b * b + c
+    slopes[:, 1, 1] = 2 * c * b
+    np.testing.assert_allclose(vmap(along)(X[:, :2]).numpy(), values, rtol=1e-13)
+    np.testing.assert_allclose(outer(along)(X[0, :2]).numpy(), slopes[0], atol=1e-14)
+    np.testing.assert_allclose(vmap(outer(along))(X[:, :2]).numpy(), slopes, atol=1e-14)
+    second = np.empty((2, 2, 2, 2))
+    second[:, 0, 0, 0] = -c * b * a - 3 * s * b
+    second[:, 0, 0, 1] = second[:, 0, 1, 0] = -s * a + 2 * c
+    second[:, 1, 0, 0] = -c * b * b - s
+    second[:, 1, 0, 1] = second[:, 1, 1, 0] = -2 * s * b
+    second[:, 0, 1, 1] = 0
+    second[:, 1, 1, 1] = 2 * c
+    found = vmap(outer(inner(along)))(X[:, :2])
+    np.testing.assert_allclose(found.numpy(), second, atol=1e-13)
+
+
+def test_a_derivative_is_printed_with_the_values_of_all_examples():
+    printed = []
+    vmap(jacfwd(lambda x: (printed.append(repr(x)), x)[1]))(X[0])
+    assert "Batched" in printed[0] and all(f"{x:.4f}" in printed[0] for x in X[0].tolist())
+
+
+@pytest.mark.parametrize("transform", [jacrev, jacfwd, grad])
+def test_what_is_detached_has_the_values_of_its_example(transform):
+    x = X.flatten()
+    for constant in (lambda x: x.detach(), lambda x: x.data, lambda x: x.clone().detach()):
+        slopes = vmap(transform(lambda x, constant=constant: x * constant(x).exp()))(x)
+        np.testing.assert_allclose(slopes.numpy(), np.exp(x.numpy()), rtol=1e-14)
+    twice = vmap(jacfwd(transform(lambda x: x**2 * x.detach())))(x)
+    np.testing.assert_allclose(twice.numpy(), 2 * x.numpy(), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "read", [float, bool, lambda x: x.item(), lambda x: x.tolist(), lambda x: x.detach().numpy(),
+             lambda x: 0.0 in x, lambda x: x.data_ptr()],
+)  # fmt: skip
+def test_an_example_is_not_read_in_a_sweep_inside_of_a_map_either(read):
+    def slope(x):
+        return jacfwd(lambda x: x * (read(x) is not None))(x)
+
+    assert slope(X[0, 0]).item() == 1
+    with pytest.raises(RuntimeError, match="one value an example"):
+        vmap(slope)(X[0])

@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 import scipy.special
+import scipy.stats
 
 import autograd as T
 from autograd import special
+from autograd.func import grad, jacfwd, vmap
 from autograd.jets import partials
 from autograd.testing import BINARY_SHAPES, OpCase, check_op
 
@@ -132,3 +134,17 @@ def test_taylor_mode_equals_nested_grad():
 def test_the_dimension_of_the_gamma_function_is_positive():
     with pytest.raises(RuntimeError, match="p has to be greater than or equal to 1"):
         special.multigammaln(T.ones(2), 0)
+
+
+def test_no_tangent_in_the_first_argument_is_lost_inside_of_a_map():
+    a = T.tensor([0.5, 1.5, 2.5], dtype=T.float64)
+    found = vmap(T.igamma, in_dims=(0, None))(a, a[1])
+    np.testing.assert_allclose(found.numpy(), scipy.special.gammainc(a.numpy(), 1.5), rtol=1e-14)
+    for slope in (grad, jacfwd):
+        with pytest.raises(RuntimeError, match="derivative for the first argument"):
+            vmap(slope(T.igamma))(a, a)
+        density = scipy.stats.gamma.pdf(1.5, a.numpy())
+        found = vmap(slope(T.igamma, 1), in_dims=(0, None))(a, a[1])
+        np.testing.assert_allclose(found.numpy(), density, rtol=1e-13)
+    with pytest.raises(RuntimeError, match="derivative for the first argument"):
+        jacfwd(lambda a: vmap(T.igamma)(a, a.detach()))(a)

@@ -14,7 +14,9 @@ from autograd.optim.swa_utils import (
     get_ema_multi_avg_fn,
     get_swa_avg_fn,
     get_swa_multi_avg_fn,
+    update_bn,
 )
+from autograd.utils.data import DataLoader, TensorDataset
 
 # Outputs of the averaged model, and the rates of 8 epochs, by PyTorch 2.13 in float64.
 OUTPUTS = [0.09065372884380235, -0.03147200091226443]
@@ -150,3 +152,70 @@ def test_no_epochs_jump_and_a_state_goes_on():
 def test_arguments_that_do_not_fit(make, message):
     with pytest.raises(ValueError, match=message):
         make(optim.SGD([T.ones(1)], lr=0.1))
+
+
+def with_norms():
+    T.manual_seed(0)
+    double = {"dtype": T.float64}
+    return nn.Sequential(
+        nn.Linear(3, 4, **double), nn.BatchNorm1d(4, momentum=0.3, **double), nn.Tanh(),
+        nn.Dropout(0.0), nn.BatchNorm1d(4, track_running_stats=False, **double),
+        nn.Linear(4, 2, **double), nn.BatchNorm1d(2, momentum=None, **double),
+    )  # fmt: skip
+
+
+
+def by_hand(net, batches):
+    """Return the means over batches of the mean and the variance that reach each layer."""
+    found = {name: [] for name, _ in net.named_children()}
+    for y in batches:
+        for name, layer in net.named_children():
+            found[name].append((y.mean(0).numpy(), y.var(0).numpy()))
+            if isinstance(layer, nn.BatchNorm1d):
+                deviation = (y.var(0, correction=0) + layer.eps).sqrt()
+                y = (y - y.mean(0)) / deviation * layer.weight.detach() + layer.bias.detach()
+            else:
+                y = layer(y).detach()
+    return {name: np.mean(pairs, 0) for name, pairs in found.items()}
+
+
+@pytest.mark.parametrize("kind", ["loader", "tensors", "tuples"])
+def test_statistics_become_the_means_over_the_batches(kind):
+    average = AveragedModel(with_norms())
+    net = average.module
+    x = T.tensor(np.random.default_rng(0).normal(size=(12, 3)))
+    batches = [x[:5], x[5:10], x[10:]]
+    loader = {
+        "loader": DataLoader(TensorDataset(x, x[:, :1]), batch_size=5),
+        "tensors": batches,
+        "tuples": [(batch, None) for batch in batches],
+    }[kind]
+    with T.no_grad():  # what was there before does not count
+        net[1].running_mean.fill_(7.0)
+        net[1].num_batches_tracked.fill_(5)
+        net[1].weight.copy_(T.tensor([1.0, 2.0, -1.0, 0.5]))
+    average.train()
+    net[6].eval()
+    update_bn(loader, average, device="cpu")
+    expected = by_hand(net, batches)
+    for k in (1, 6):
+        mean, variance = expected[str(k)]
+        np.testing.assert_allclose(net[k].running_mean.numpy(), mean, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(net[k].running_var.numpy(), variance, rtol=1e-12)
+        assert net[k].num_batches_tracked.item() == 3
+    assert [net[k].momentum for k in (1, 4, 6)] == [0.3, 0.1, None]
+    assert average.training and net[1].training and not net[6].training
+
+
+def test_a_loader_that_fails_leaves_modes_and_momenta_as_they_were():
+    def failing():
+        yield T.ones(2, 3, dtype=T.float64)
+        raise ValueError("on purpose")
+
+    net = with_norms().eval()
+    with pytest.raises(ValueError, match="on purpose"):
+        update_bn(failing(), net)
+    assert net[1].momentum == 0.3 and not any(m.training for m in net.modules())
+    plain, asked = nn.Linear(3, 2), []
+    update_bn((asked.append(k) for k in range(3)), plain)
+    assert asked == [] and plain.training
